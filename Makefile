@@ -1,0 +1,42 @@
+# Two commands do everything: `make run` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# The lock holds for the build's own isolated environment too; the name of that setting depends on pip's age.
+PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip
+NATIVE := CMakeLists.txt $(wildcard engine/native/*)
+
+.PHONY: run test lint lock clean
+
+run: $(VENV)/.installed
+	$(BIN)/desdemona run
+
+test: $(VENV)/.installed-dev lint
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit("Desdemona needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml constraints.txt $(NATIVE) | $(BIN)/python
+	$(PIP) install --quiet --editable .
+	touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(PIP) install --quiet --editable '.[dev]'
+	touch $@
+
+# Refresh the lock from what is newest today, in an environment of its own.
+lock:
+	rm -rf build/lock && $(PYTHON) -m venv build/lock
+	build/lock/bin/python -m pip install --quiet --upgrade scikit-build-core nanobind cmake ninja '.[dev]'
+	{ echo '# Exact versions for repeatable installs; `make lock` writes this file.'; \
+	  build/lock/bin/python -m pip freeze --exclude desdemona; } > constraints.txt
+
+clean:
+	rm -rf build $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,80 @@
+// The page's frame: which screen the address asks for, who is playing, sound.
+
+import { session } from "./api.js";
+import { byId, el, icon } from "./dom.js";
+import { GameScreen } from "./game.js";
+import { Lobby } from "./lobby.js";
+import { loadSound, setSound } from "./sound.js";
+
+let screen = null;
+
+export function showLink(state, retry) {
+  const bar = byId("link-state");
+  bar.hidden = state === "live";
+  document.body.classList.toggle("offline", state === "lost");
+  if (state === "live") return;
+  bar.replaceChildren(
+    el("span", { class: "spinner", "aria-hidden": "true" }),
+    el("span", {}, "Connection lost. Reconnecting…"),
+    retry ? el("button", { class: "button small", type: "button", onclick: retry }, "Try now") : "",
+  );
+}
+
+function showWho() {
+  const person = session.person;
+  byId("who").replaceChildren(...(person ? [el("span", { class: "visually-hidden" }, "Playing as "), el("strong", {}, person.name)] : []));
+}
+
+function gameInAddress() {
+  return /^\/game\/([\w-]+)\/?$/.exec(location.pathname)?.[1] ?? null;
+}
+
+function open() {
+  screen?.close();
+  showLink("live");
+  showWho();
+  document.title = "Desdemona";
+  const id = gameInAddress();
+  const context = { go, showLink, showWho };
+  // A game belongs to somebody: without a name the lobby asks for one first.
+  screen = id && session.person ? new GameScreen(byId("main"), context, id) : new Lobby(byId("main"), context, id);
+  screen.open();
+}
+
+export function go(path) {
+  if (path === location.pathname) history.replaceState(null, "", path);
+  else history.pushState(null, "", path);
+  open();
+  window.scrollTo(0, 0);
+  byId("main").focus({ preventScroll: true });
+}
+
+function showSound(on) {
+  const button = byId("sound");
+  button.setAttribute("aria-pressed", String(on));
+  button.title = on ? "Sound is on" : "Sound is off";
+  button.replaceChildren(icon(on ? "sound" : "mute"));
+}
+
+session.load();
+showSound(loadSound());
+byId("sound").addEventListener("click", (event) => {
+  const on = event.currentTarget.getAttribute("aria-pressed") !== "true";
+  setSound(on);
+  showSound(on);
+});
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-link]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+  event.preventDefault();
+  go(new URL(link.href).pathname);
+});
+window.addEventListener("popstate", open);
+window.addEventListener("storage", (event) => {
+  // Another tab took or gave up a name.
+  if (event.key === "desdemona.person") {
+    session.load();
+    open();
+  }
+});
+open();

@@ -1,0 +1,404 @@
+// The first screen: choose a name, a game, a colour and a clock, and challenge the bot.
+
+import { ApiError, call, session } from "./api.js";
+import { Board } from "./board.js";
+import { awaitAnswer, cancelChallenge } from "./challenge.js";
+import { confirmDialog, el, toast } from "./dom.js";
+import { looks, rowsOf } from "./games.js";
+import { recentGames } from "./recent.js";
+
+const CHOICE_KEY = "desdemona.choice";
+const REFRESH_MS = 5000;
+const SHOWCASE = "8/8/2wb4/2wwb3/2bbw3/3bwb2/8/8 b";
+
+function speedOf({ limit, increment }) {
+  const seconds = limit + 40 * increment;
+  return seconds < 180 ? "Bullet" : seconds < 480 ? "Blitz" : seconds < 1500 ? "Rapid" : "Classical";
+}
+
+function loadChoice() {
+  try {
+    return JSON.parse(localStorage.getItem(CHOICE_KEY)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+function saveChoice(choice) {
+  try {
+    localStorage.setItem(CHOICE_KEY, JSON.stringify(choice));
+  } catch {
+    // Only a convenience.
+  }
+}
+
+/** A row of radio buttons that looks like one switch. */
+function segments(name, title, options, chosen) {
+  return el(
+    "fieldset",
+    { class: "field" },
+    el("legend", {}, title),
+    el(
+      "div",
+      { class: `segments segments-${name}` },
+      options.map(({ value, label, hint }) =>
+        el(
+          "label",
+          { class: "segment" },
+          el("input", { type: "radio", name, value, checked: String(value) === String(chosen), required: true }),
+          el("span", { class: "segment-face" }, el("span", { class: "segment-label" }, label), hint ? el("small", {}, hint) : null),
+        ),
+      ),
+    ),
+  );
+}
+
+export class Lobby {
+  constructor(main, context, wantedGame) {
+    this.main = main;
+    this.context = context;
+    this.wantedGame = wantedGame;
+    this.arena = null;
+    this.timer = null;
+    this.waiting = null;
+    this.isClosed = false;
+  }
+
+  open() {
+    this.main.replaceChildren(el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), "Loading…"));
+    this.#refresh();
+  }
+
+  close() {
+    this.isClosed = true;
+    clearTimeout(this.timer);
+    this.waiting?.abort();
+  }
+
+  async #refresh() {
+    clearTimeout(this.timer);
+    try {
+      const arena = await call("GET", "/api/arena");
+      if (this.isClosed) return;
+      this.context.showLink("live");
+      const isFirst = this.arena === null;
+      this.arena = arena;
+      if (session.person && arena.you === null) {
+        // The arena does not know this name's key: its database is another one.
+        session.save(null);
+        this.context.showWho();
+      }
+      if (isFirst) await this.#build();
+      else this.#showBots();
+    } catch (error) {
+      if (this.isClosed) return;
+      if (error instanceof ApiError && error.status === 401 && session.person) {
+        session.save(null);
+        this.context.showWho();
+        toast("This arena does not know your old name any more. Please choose one again.");
+        this.#refresh();
+        return;
+      }
+      this.context.showLink("lost", () => this.#refresh());
+    }
+    if (!this.isClosed) this.timer = setTimeout(() => this.#refresh(), REFRESH_MS);
+  }
+
+  async #build() {
+    const variants = this.arena.variants;
+    const choice = loadChoice();
+    const variant = variants.find(({ key }) => key === choice.variant) ?? variants[0];
+    this.botBox = el("div", { class: "bots" });
+    this.sendButton = el("button", { class: "button primary big", type: "submit", "data-test": "challenge" }, "Challenge");
+    this.status = el("p", { class: "form-status", role: "status" });
+    this.form = el(
+      "form",
+      { class: "card challenge", autocomplete: "off", onsubmit: (event) => this.#submit(event) },
+      this.#nameField(),
+      variants.length > 1
+        ? segments("variant", "Game", variants.map(({ key, name }) => ({ value: key, label: name })), variant.key)
+        : el("input", { type: "hidden", name: "variant", value: variant.key }),
+      el("fieldset", { class: "field" }, el("legend", {}, "Opponent"), this.botBox),
+      segments("color", "You play", this.#colours(variant), choice.color ?? "random"),
+      segments(
+        "clock",
+        "Clock: minutes + seconds a move",
+        this.arena.clocks.map((clock) => ({ value: `${clock.limit}+${clock.increment}`, label: clock.show, hint: speedOf(clock) })),
+        this.#clockChoice(choice.clock),
+      ),
+      segments(
+        "rated",
+        "Stakes",
+        [{ value: "true", label: "Rated", hint: "counts for your rating" }, { value: "false", label: "Casual", hint: "just for fun" }],
+        choice.rated ?? "true",
+      ),
+      this.sendButton,
+      this.status,
+    );
+    this.main.replaceChildren(el("div", { class: "lobby" }, this.#story(variant), el("div", { class: "lobby-side" }, this.#going(), this.form, this.#recent())));
+    this.#showBots();
+    await this.#showGoing();
+  }
+
+  #story(variant) {
+    const board = new Board({ game: variant.game, label: `A ${variant.name} board` });
+    if (variant.game === "othello") {
+      board.draw({ rows: rowsOf(SHOWCASE), lastSquares: ["f6"] });
+      board.mark([{ square: "e7", kind: "trap" }, { square: "c6", kind: "best" }]);
+    }
+    return el(
+      "section",
+      { class: "story" },
+      el("h1", {}, "Play the bot that sets ", el("em", {}, "traps")),
+      el(
+        "p",
+        { class: "lead" },
+        "Desdemona looks for the move whose answer you are most likely to get wrong: tempting at a glance, costly a few moves later. After the game she shows you every trap, what you played, and what it cost.",
+      ),
+      variant.game === "othello"
+        ? el(
+            "figure",
+            { class: "showcase" },
+            board.element,
+            el(
+              "figcaption",
+              {},
+              el("span", { class: "key key-trap" }), "the tempting reply",
+              el("span", { class: "key key-best" }), "the sound one",
+            ),
+          )
+        : null,
+      el("details", { class: "rules" }, el("summary", {}, `How ${variant.name} is played`), el("ul", {}, looks(variant.game).rules.map((rule) => el("li", {}, rule)))),
+    );
+  }
+
+  #nameField() {
+    if (session.person) {
+      const rating = this.arena.you?.ratings ? Object.values(this.arena.you.ratings)[0] : null;
+      return el(
+        "div",
+        { class: "you-line" },
+        el("span", {}, "Playing as ", el("strong", {}, session.person.name), rating ? el("span", { class: "rating" }, ` ${ratingText(rating)}`) : null),
+        el("button", { type: "button", class: "button link", onclick: () => this.#leave() }, "Use another name"),
+      );
+    }
+    return el(
+      "div",
+      { class: "field" },
+      el("label", { for: "nickname" }, "Your name"),
+      el("input", {
+        id: "nickname",
+        name: "nickname",
+        type: "text",
+        required: true,
+        minlength: "2",
+        maxlength: "20",
+        pattern: "[A-Za-z0-9_\\-]{2,20}",
+        title: "2 to 20 letters, digits, _ or -",
+        autocapitalize: "off",
+        autocorrect: "off",
+        spellcheck: "false",
+        placeholder: "2 to 20 letters or digits",
+      }),
+      this.wantedGame ? el("p", { class: "hint" }, "That game belongs to somebody: choose a name to play your own.") : null,
+    );
+  }
+
+  #colours(variant) {
+    const sides = variant.sides ?? ["black", "white"];
+    const first = (side) => (side === sides[0] ? "moves first" : "moves second");
+    // The wire knows two colours; a game with other names for its sides keeps them in the order of moving.
+    const colours = sides.every((side) => ["black", "white"].includes(side)) ? sides : ["white", "black"];
+    const options = sides.map((side, i) => ({ value: colours[i], label: looks(variant.game).sides[side] ?? side, hint: first(side) }));
+    return [options[0], { value: "random", label: "Either", hint: "by lot" }, options[1]];
+  }
+
+  #clockChoice(wanted) {
+    const values = this.arena.clocks.map(({ limit, increment }) => `${limit}+${increment}`);
+    return values.includes(wanted) ? wanted : (values.find((value) => value === "300+3") ?? values[Math.floor(values.length / 2)]);
+  }
+
+  #showBots() {
+    const bots = this.arena.bots;
+    const old = this.form.elements.bot?.value;
+    const chosen = bots.find(({ id }) => id === old) ?? bots.find(({ online }) => online) ?? bots[0];
+    const faces = bots.map((bot) =>
+      el(
+        "label",
+        { class: "segment bot" },
+        el("input", { type: "radio", name: "bot", value: bot.id, checked: bot === chosen, required: true, onchange: () => this.#showButton() }),
+        el(
+          "span",
+          { class: "segment-face" },
+          el("span", { class: `presence ${bot.online ? "on" : "off"}`, "aria-hidden": "true" }),
+          el("span", { class: "segment-label" }, bot.name),
+          el("span", { class: "badge" }, "BOT"),
+          el("small", {}, bot.online ? ratingsText(bot.ratings) : "away at the moment"),
+        ),
+      ),
+    );
+    const signature = JSON.stringify(bots);
+    if (signature !== this.botSignature) {
+      this.botSignature = signature;
+      this.botBox.replaceChildren(...(faces.length ? faces : [el("p", { class: "hint" }, "No bot has joined this arena yet. This page will notice when one does.")]));
+    }
+    this.#showButton();
+  }
+
+  #showButton() {
+    if (this.waiting) return;
+    const bot = this.arena.bots.find(({ id }) => id === this.form.elements.bot?.value);
+    this.sendButton.disabled = !bot?.online;
+    this.sendButton.textContent = !bot ? "Waiting for a bot" : bot.online ? `Challenge ${bot.name}` : `${bot.name} is away`;
+  }
+
+  async #submit(event) {
+    event.preventDefault();
+    if (this.waiting) return;
+    const form = this.form.elements;
+    const waiting = new AbortController();
+    this.waiting = waiting;
+    this.sendButton.disabled = true;
+    try {
+      if (!session.person) await this.#takeName(form.nickname.value.trim());
+      const [limit, increment] = form.clock.value.split("+");
+      const choice = { variant: form.variant.value, color: form.color.value, clock: form.clock.value, rated: form.rated.value };
+      saveChoice(choice);
+      const answer = await call("POST", `/api/challenge/${encodeURIComponent(form.bot.value)}`, {
+        form: { rated: choice.rated, "clock.limit": limit, "clock.increment": increment, color: choice.color, variant: choice.variant },
+      });
+      const challenge = answer.challenge ?? answer;
+      const name = this.arena.bots.find(({ id }) => id === form.bot.value)?.name ?? "the bot";
+      this.#showWaiting(name, challenge.id, waiting);
+      const outcome = await awaitAnswer(challenge.id, { signal: waiting.signal, keepAliveS: this.arena.keepAlive });
+      if (this.isClosed) return;
+      if (outcome.kind === "accepted") return this.context.go(`/game/${challenge.id}`);
+      if (outcome.kind === "declined") this.#say(`${name} declined. ${outcome.why}`, true);
+      else if (outcome.kind === "expired") this.#say(`${name} did not answer. Please try again.`, true);
+      else this.#say("");
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (!this.isClosed) this.#say(error.message, true);
+      if (error.status === 401) {
+        session.save(null);
+        this.arena = null;
+        this.#refresh();
+      }
+    } finally {
+      this.waiting = null;
+      if (!this.isClosed && this.arena) this.#showButton();
+    }
+    return undefined;
+  }
+
+  async #takeName(name) {
+    session.save(await call("POST", "/api/person", { json: { name } }));
+    this.context.showWho();
+    const field = this.form.querySelector("#nickname").closest(".field");
+    this.arena.you = { name: session.person.name };
+    field.replaceWith(this.#nameField());
+  }
+
+  #showWaiting(name, id, waiting) {
+    this.sendButton.textContent = "Waiting…";
+    this.status.classList.remove("bad");
+    this.status.replaceChildren(
+      el("span", { class: "spinner", "aria-hidden": "true" }),
+      el("span", {}, `Waiting for ${name} to accept…`),
+      el(
+        "button",
+        {
+          type: "button",
+          class: "button small",
+          onclick: () => {
+            waiting.abort();
+            cancelChallenge(id).catch(() => {}); // too late or no link: it expires by itself
+          },
+        },
+        "Cancel",
+      ),
+    );
+  }
+
+  #say(text, bad = false) {
+    this.status.classList.toggle("bad", bad);
+    this.status.replaceChildren(text);
+  }
+
+  async #leave() {
+    const yes = await confirmDialog({
+      title: "Use another name?",
+      text: `The key to "${session.person.name}" is kept in this browser only. If you leave the name, nobody can take it up again, and its rating stays with it.`,
+      yes: "Leave this name",
+      no: "Keep it",
+    });
+    if (!yes) return;
+    session.save(null);
+    this.context.go("/");
+  }
+
+  #going() {
+    this.goingBox = el("div", { class: "going", hidden: true });
+    return this.goingBox;
+  }
+
+  async #showGoing() {
+    if (!session.person) return;
+    let games = [];
+    try {
+      games = (await call("GET", "/api/account/playing?nb=10")).nowPlaying ?? [];
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error; // the lobby works without the list
+    }
+    if (this.isClosed || !games.length) return;
+    this.goingBox.hidden = false;
+    this.goingBox.replaceChildren(
+      el("h2", {}, games.length === 1 ? "Your game goes on" : "Your games go on"),
+      ...games.map((game) =>
+        el(
+          "a",
+          { class: "going-game", href: `/game/${game.gameId}`, "data-link": true },
+          el("span", {}, `against ${(game.opponent?.username ?? "").replace(/^BOT /, "")}`),
+          el("strong", {}, game.isMyTurn ? "Your move" : "Open"),
+        ),
+      ),
+    );
+  }
+
+  #recent() {
+    const games = recentGames(session.person?.id);
+    if (!games.length) return null;
+    return el(
+      "section",
+      { class: "recent" },
+      el("h2", {}, "Your last games"),
+      el(
+        "ul",
+        {},
+        games.map((game) =>
+          el(
+            "li",
+            {},
+            el(
+              "a",
+              { href: `/game/${game.id}`, "data-link": true },
+              el("span", { class: `result-dot ${game.result}` }),
+              el("span", {}, `${game.text} against ${game.opponent}`),
+              el("time", { datetime: new Date(game.at).toISOString() }, new Date(game.at).toLocaleDateString()),
+            ),
+          ),
+        ),
+      ),
+    );
+  }
+}
+
+export function ratingText(rating) {
+  if (typeof rating === "number") return String(Math.round(rating));
+  return rating?.rating ? `${Math.round(rating.rating)}${rating.prov || rating.provisional ? "?" : ""}` : "";
+}
+
+function ratingsText(ratings) {
+  const all = Object.values(ratings ?? {}).map(ratingText).filter(Boolean);
+  return all.length ? `rating ${all[0]}` : "online";
+}

@@ -1,0 +1,30 @@
+// The last finished games of this browser, so that their trap reports are found again.
+
+const KEY = "desdemona.games";
+const KEPT = 6;
+
+function all() {
+  try {
+    const games = JSON.parse(localStorage.getItem(KEY));
+    return Array.isArray(games) ? games : [];
+  } catch {
+    return [];
+  }
+}
+
+export function recentGames(person) {
+  return person ? all().filter((game) => game.person === person).slice(0, KEPT) : [];
+}
+
+/** @param {{id, person, opponent, result, text, at}} game result: "win", "loss" or "draw" */
+export function rememberGame(game) {
+  const games = all();
+  const known = games.find(({ id }) => id === game.id);
+  const others = games.filter(({ id }) => id !== game.id);
+  try {
+    const next = known ? games.map((old) => (old.id === game.id ? { ...game, at: old.at } : old)) : [game, ...others];
+    localStorage.setItem(KEY, JSON.stringify(next.slice(0, 4 * KEPT)));
+  } catch {
+    // Only a convenience.
+  }
+}

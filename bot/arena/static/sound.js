@@ -1,0 +1,48 @@
+// Short sounds made on the spot, so that no file has to be fetched. Off until the person switches them on.
+
+const KEY = "desdemona.sound";
+let context = null;
+let isOn = false;
+
+export function loadSound() {
+  try {
+    isOn = localStorage.getItem(KEY) === "on";
+  } catch {
+    isOn = false;
+  }
+  return isOn;
+}
+
+export function setSound(on) {
+  isOn = on;
+  try {
+    localStorage.setItem(KEY, on ? "on" : "off");
+  } catch {
+    // No storage: it lasts as long as the page does.
+  }
+  if (on) play("move");
+}
+
+const NOTES = { move: [[320, 0]], yours: [[440, 0]], end: [[392, 0], [523, 0.13], [659, 0.26]] };
+
+export function play(name) {
+  if (!isOn) return;
+  try {
+    context ??= new AudioContext();
+    for (const [frequency, at] of NOTES[name]) {
+      const start = context.currentTime + at;
+      const tone = context.createOscillator();
+      const volume = context.createGain();
+      tone.type = "triangle";
+      tone.frequency.setValueAtTime(frequency, start);
+      tone.frequency.exponentialRampToValueAtTime(frequency * 0.7, start + 0.09);
+      volume.gain.setValueAtTime(0.16, start);
+      volume.gain.exponentialRampToValueAtTime(0.001, start + 0.14);
+      tone.connect(volume).connect(context.destination);
+      tone.start(start);
+      tone.stop(start + 0.15);
+    }
+  } catch {
+    // A browser without audio plays on in silence.
+  }
+}

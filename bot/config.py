@@ -1,0 +1,498 @@
+"""Every setting in one place: its type, default, range and meaning.
+
+Precedence: environment (``DESDEMONA_<SECTION>__<KEY>``, lists as JSON) over file over default.  Unknown keys
+are errors, in the file and in the environment.  Secrets come from the environment or from a file of their
+own, never from config.toml.  ``python -m bot.config`` prints config.toml with every setting, its default and
+its meaning.
+"""
+
+import os
+import re
+import sys
+import textwrap
+import tomllib
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import ErrorDetails
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
+
+from bot.errors import ConfigError
+from bot.events import Speed
+from engine.games import GAMES
+from engine.params import Assessment, Decided, TrapParams
+
+ENV_PREFIX = "DESDEMONA_"
+CHAT_LIMIT = 140
+"""Longest chat line that servers of the Lichess family take, in characters."""
+
+GREETING_PLACEHOLDERS = ("opponent", "bot", "game")
+FAREWELL_PLACEHOLDERS = (*GREETING_PLACEHOLDERS, "result", "traps", "fell")
+
+_EXAMPLE = f"{ENV_PREFIX}ENGINE__MAX_DEPTH"
+_TRAP = TrapParams()
+
+PlayerKind = Literal["standard", "trappy"]
+PlainText = Annotated[str, Field(pattern=r"^[^\r\n]*$")]
+
+
+def _web_address(url: str) -> str:
+    if url and not re.match(r"https?://.", url):
+        raise ValueError("must begin with http:// or https://, or be empty")
+    return url.rstrip("/")
+
+
+WebAddress = Annotated[str, AfterValidator(_web_address)]
+
+
+class SelectionMethod(StrEnum):
+    """How a player is chosen for a game."""
+
+    BALANCED = "balanced"
+    FIXED = "fixed"
+    RULES = "rules"
+
+
+class BotPolicy(StrEnum):
+    """Whose challenges are taken."""
+
+    ACCEPT = "accept"
+    DECLINE = "decline"
+    ONLY = "only"
+
+
+class Section(BaseModel):
+    """A table of config.toml."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False)
+
+
+class StorageConfig(Section):
+    """Where everything is remembered."""
+
+    url: str = "sqlite:///data/desdemona.db"
+    """Database: sqlite:///path (relative to the working directory) or postgresql://user@host/name.
+    A URL with a password belongs in the environment: DESDEMONA_STORAGE__URL."""
+
+    @field_validator("url")
+    @classmethod
+    def _url_is_known(cls, url: str) -> str:
+        if not re.match(r"(sqlite:///|postgresql://).", url):
+            raise ValueError("must look like sqlite:///path or postgresql://user@host/name")
+        return url
+
+
+class ArenaConfig(Section):
+    """The embedded server and its page."""
+
+    enabled: bool = True
+    """Whether `desdemona run` starts the arena."""
+    host: str = Field(default="127.0.0.1", min_length=1)
+    """Address to listen on; 127.0.0.1 is this machine only, 0.0.0.0 everybody."""
+    port: int = Field(default=8765, ge=0, le=65535)
+    """Port to listen on; 0 takes any free one."""
+    public_url: WebAddress = ""
+    """Address of the page as players see it, when a proxy stands in front; empty: http://host:port."""
+    keep_alive_s: float = Field(default=7.0, gt=0, le=60)
+    """Seconds between keep-alive lines of a stream."""
+    challenge_expiry_s: float = Field(default=20.0, gt=0, le=3600)
+    """Seconds until an unanswered challenge runs out."""
+    first_move_s: float = Field(default=30.0, ge=0, le=3600)
+    """Seconds for the first move of each side, then the game is aborted; 0: no limit."""
+    gone_s: float = Field(default=30.0, gt=0, le=3600)
+    """Seconds without a stream until a player counts as gone and the other may claim the game."""
+
+
+class ServerConfig(Section):
+    """The game server that the bot plays on."""
+
+    dialect: Literal["arena"] = "arena"
+    """The server's flavour of the protocol."""
+    url: WebAddress = ""
+    """Address of the server; empty: the embedded arena."""
+    name: str = Field(default="Desdemona", pattern=r"^[A-Za-z0-9_-]{2,20}$")
+    """Account name of the bot at the embedded arena."""
+    token_file: str = ""
+    """File that holds the account's token, for a server other than the embedded arena.
+    Or set the environment variable DESDEMONA_SERVER__TOKEN."""
+    token: SecretStr = Field(default=SecretStr(""), exclude=True)
+    """Never in config.toml."""
+
+
+class EngineConfig(Section):
+    """How long and how deep to think."""
+
+    max_depth: int = Field(default=10, ge=2, le=60)
+    """Deepest full search, in plies."""
+    max_time_s: float = Field(default=2.0, gt=0, le=3600)
+    """Longest time for a move, in seconds; the clock may allow less."""
+    overhead_s: float = Field(default=0.3, ge=0, le=60)
+    """Time kept back on each move for the way to the server, in seconds."""
+    table_mb: int = Field(default=64, ge=1, le=65536)
+    """Transposition table of each worker and game, in MiB."""
+    workers: int = Field(default=0, ge=0, le=1024)
+    """Searches at the same time; 0: one for each core."""
+
+
+class TrapConfig(Section):
+    """The trap arithmetic (Gordon & Reda 2006); docs/ explains it."""
+
+    assessment: Assessment = _TRAP.assessment
+    """How the opponent is thought to judge a reply from its scores at smaller depths:
+    median (people), best (hopeful people), last (programs one ply shallower)."""
+    margin_centi: int = Field(default=_TRAP.margin_centi, ge=0, le=10_000)
+    """Least size that a score counts as, so that even positions get a bonus too; 0 is the paper."""
+    decided: Decided = _TRAP.decided
+    """Scores of decided games: swindle (no bonus when winning, hardest to see when lost) or paper."""
+    threshold_centi: int = Field(default=_TRAP.threshold_centi, ge=1, le=100_000)
+    """Quality from which a move counts as a trap set, in hundredths of a disc."""
+
+    def params(self) -> TrapParams:
+        """The same as the engine's own value."""
+        return TrapParams(self.assessment, self.margin_centi, self.decided, self.threshold_centi)
+
+
+class SelectionRule(Section):
+    """Games that a player is chosen for; what is left out matches everything."""
+
+    player: PlayerKind
+    game: str | None = None
+    site: str | None = None
+    speed: Speed | None = None
+    min_rating: int | None = None
+    max_rating: int | None = None
+
+
+class SelectionConfig(Section):
+    """Which player meets an opponent."""
+
+    method: SelectionMethod = SelectionMethod.BALANCED
+    """balanced (randomised, as many games of each: a fair comparison), fixed, or rules."""
+    player: PlayerKind = "trappy"
+    """The player of `fixed`, and of `rules` when none matches: standard or trappy."""
+    players: tuple[PlayerKind, ...] = Field(default=("standard", "trappy"), min_length=1)
+    """The players that `balanced` compares."""
+    rules: tuple[SelectionRule, ...] = ()
+    """Tried in order, the first that matches decides.  Keys: player, and any of game, site, speed,
+    min_rating, max_rating.
+    Example: [{ player = "standard", speed = "bullet" }, { player = "trappy", min_rating = 1600 }]"""
+    seed: int = Field(default=0, ge=0)
+    """Seed of `balanced`; 0: from the operating system."""
+
+    @model_validator(mode="after")
+    def _players_differ(self) -> "SelectionConfig":
+        if len(set(self.players)) != len(self.players):
+            raise ValueError("players names one twice")
+        return self
+
+
+class ChallengesConfig(Section):
+    """Which challenges are accepted."""
+
+    variants: tuple[str, ...] = ("othello",)
+    """Games to play, by the names of engine/games."""
+    rated: bool = True
+    """Accept rated games."""
+    casual: bool = True
+    """Accept casual games."""
+    bots: BotPolicy = BotPolicy.ACCEPT
+    """Challenges from other programs: accept, decline, or only (no people)."""
+    min_initial_s: int = Field(default=30, ge=0, le=10_800)
+    """Least time on the clock at the start, in seconds."""
+    max_initial_s: int = Field(default=3600, ge=0, le=10_800)
+    """Most time on the clock at the start, in seconds."""
+    min_increment_s: int = Field(default=0, ge=0, le=180)
+    """Least increment, in seconds."""
+    max_increment_s: int = Field(default=60, ge=0, le=180)
+    """Most increment, in seconds."""
+    unlimited: bool = False
+    """Accept games without a real-time clock."""
+    min_rating: int = Field(default=0, ge=0, le=5000)
+    """Least rating of the opponent; an unknown rating passes."""
+    max_rating: int = Field(default=4000, ge=0, le=5000)
+    """Highest rating of the opponent; an unknown rating passes."""
+    max_games: int = Field(default=8, ge=1, le=1000)
+    """Games at the same time."""
+    max_games_per_opponent: int = Field(default=2, ge=1, le=1000)
+    """Games at the same time with one opponent."""
+    block: tuple[str, ...] = ()
+    """Opponents whose challenges are declined, by name or id."""
+
+    @field_validator("variants")
+    @classmethod
+    def _variants_are_known(cls, variants: tuple[str, ...]) -> tuple[str, ...]:
+        if unknown := [name for name in variants if name not in GAMES]:
+            raise ValueError(f"no game named {unknown[0]!r}; known: {', '.join(GAMES)}")
+        return variants
+
+    @model_validator(mode="after")
+    def _ranges(self) -> "ChallengesConfig":
+        for what in ("initial_s", "increment_s", "rating"):
+            if getattr(self, f"min_{what}") > getattr(self, f"max_{what}"):
+                raise ValueError(f"min_{what} is above max_{what}")
+        if not (self.rated or self.casual):
+            raise ValueError("rated and casual are both off: no game could be accepted")
+        return self
+
+
+class ChatConfig(Section):
+    """What the bot says; placeholders: {opponent}, {bot}, {game}, {result}, {traps}, {fell}."""
+
+    enabled: bool = True
+    """Whether it says anything at all."""
+    greeting: PlainText = Field(default="Good luck, {opponent}! I am a program.", max_length=CHAT_LIMIT)
+    """At the start of a game; empty: nothing.  {result}, {traps} and {fell} are not known yet."""
+    farewell: PlainText = Field(
+        default="Good game, {opponent}! Traps set: {traps}, you fell into {fell}.", max_length=CHAT_LIMIT
+    )
+    """After a game; empty: nothing.  {result} is won, lost, drawn or aborted, from the bot's view."""
+
+    @field_validator("greeting", "farewell")
+    @classmethod
+    def _placeholders_are_known(cls, text: str, info: ValidationInfo) -> str:
+        known = GREETING_PLACEHOLDERS if info.field_name == "greeting" else FAREWELL_PLACEHOLDERS
+        try:
+            text.format(**dict.fromkeys(known, ""))
+        except (KeyError, IndexError, ValueError, AttributeError):
+            names = ", ".join(f"{{{name}}}" for name in known)
+            raise ValueError(f"the only placeholders here are {names}") from None
+        return text
+
+
+class ShutdownConfig(Section):
+    """How the program stops on SIGINT or SIGTERM."""
+
+    drain_s: float = Field(default=5.0, ge=0, le=86_400)
+    """Seconds to wait for running games; the rest is resumed at the next start."""
+
+
+class LogConfig(Section):
+    """What is logged."""
+
+    level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    """Least important kind of line that is shown."""
+    format: Literal["text", "json"] = "text"
+    """One line of text or one JSON object for each message."""
+    file: str = ""
+    """File to append to; empty: standard error."""
+
+
+class Config(BaseSettings):
+    """All settings."""
+
+    model_config = SettingsConfigDict(
+        extra="forbid", frozen=True, env_prefix=ENV_PREFIX, env_nested_delimiter="__", env_ignore_empty=True
+    )
+
+    storage: StorageConfig = StorageConfig()
+    arena: ArenaConfig = ArenaConfig()
+    server: ServerConfig = ServerConfig()
+    engine: EngineConfig = EngineConfig()
+    trap: TrapConfig = TrapConfig()
+    selection: SelectionConfig = SelectionConfig()
+    challenges: ChallengesConfig = ChallengesConfig()
+    chat: ChatConfig = ChatConfig()
+    shutdown: ShutdownConfig = ShutdownConfig()
+    log: LogConfig = LogConfig()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003  (the signature is pydantic's)
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The environment comes first; the file arrives as arguments of the constructor."""
+        return env_settings, init_settings
+
+    @property
+    def uses_arena(self) -> bool:
+        """Whether the bot plays at the embedded arena."""
+        return not self.server.url
+
+
+def load_config(path: Path | None = None) -> Config:
+    """Read all settings.
+
+    Args:
+        path: The file; None: config.toml in the working directory if there is one, else the defaults.
+
+    Raises:
+        ConfigError: One line that names the setting, where it stands, and what is allowed.
+    """
+    if path is None and Path("config.toml").exists():
+        path = Path("config.toml")
+    values = {} if path is None else _read(path)
+    if "token" in _table(values, "server"):
+        raise ConfigError(
+            f"{path}: server.token does not belong in this file; "
+            f"set {_variable('server', 'token')} or server.token_file"
+        )
+    _refuse_unknown_variables()
+    try:
+        config = Config(**values)
+    except SettingsError as error:
+        raise ConfigError(f"environment: {error.__cause__ or error} (lists are written as JSON)") from error
+    except ValidationError as error:
+        raise ConfigError(_explain(error.errors()[0], path)) from None
+    if config.uses_arena and not config.arena.enabled:
+        raise ConfigError("server.url is empty and arena.enabled is false: there is no server to play on")
+    return config
+
+
+def read_token(config: ServerConfig) -> str:
+    """The token for a server other than the embedded arena.
+
+    Raises:
+        ConfigError: There is none, or its file cannot be read.
+    """
+    if token := config.token.get_secret_value().strip():
+        return token
+    if not config.token_file:
+        raise ConfigError(
+            f"{config.url} needs a token: set {_variable('server', 'token')} or server.token_file"
+        )
+    try:
+        token = Path(config.token_file).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"server.token_file: cannot read {config.token_file}: {error}") from None
+    if not token:
+        raise ConfigError(f"server.token_file: {config.token_file} is empty")
+    return token
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read the configuration {path}: {error.strerror}") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path}: not a TOML file: {error}") from None
+
+
+def _table(values: Mapping[str, Any], section: str) -> Mapping[str, Any]:
+    table = values.get(section, {})
+    return table if isinstance(table, Mapping) else {}
+
+
+def _variable(*loc: object) -> str:
+    return ENV_PREFIX + "__".join(str(part) for part in loc).upper()
+
+
+def _sections() -> dict[str, type[Section]]:
+    return {
+        name: field.annotation
+        for name, field in Config.model_fields.items()
+        if isinstance(field.annotation, type) and issubclass(field.annotation, Section)
+    }
+
+
+def _refuse_unknown_variables() -> None:
+    known = {_variable(section) for section in Config.model_fields} | {
+        _variable(section, key) for section, model in _sections().items() for key in model.model_fields
+    }
+    for name in sorted(os.environ):
+        if name.upper().startswith(ENV_PREFIX) and name.upper() not in known:
+            raise ConfigError(
+                f"environment: {name} is not a setting; they look like {_variable('engine', 'max_depth')}"
+            )
+
+
+def _explain(error: ErrorDetails, path: Path | None) -> str:
+    loc = error["loc"]
+    key = ".".join(str(part) for part in loc)
+    where = _where(loc, path)
+    if error["type"] == "extra_forbidden":
+        return f"{where}: {key} is not a setting; known here: {', '.join(_known(loc))}"
+    message = error["msg"].removeprefix("Value error, ")
+    given = error["input"]
+    is_secret = key in ("storage.url", "server.token")
+    shown = "" if is_secret or not isinstance(given, (str, int, float)) else f" (it is {given!r})"
+    return f"{where}: {key}: {message}{shown}"
+
+
+def _where(loc: tuple[int | str, ...], path: Path | None) -> str:
+    """The place that a value came from; the file and the variables when several made it up together."""
+    set_here = {name.upper() for name in os.environ}
+    for variable in (_variable(*loc[:2]), _variable(loc[0])):
+        if variable in set_here:
+            return f"environment variable {variable}"
+    file = str(path or "the defaults")
+    if len(loc) > 1:
+        return file
+    return ", ".join([file, *sorted(name for name in set_here if name.startswith(f"{_variable(loc[0])}__"))])
+
+
+def _known(loc: tuple[int | str, ...]) -> list[str]:
+    if len(loc) == 1:
+        return list(Config.model_fields)
+    model = SelectionRule if len(loc) > 2 else _sections()[str(loc[0])]
+    return [key for key, field in model.model_fields.items() if not field.exclude]
+
+
+def _toml(value: object) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        case tuple():
+            return "[" + ", ".join(_toml(item) for item in value) + "]"
+        case _:
+            return str(value)
+
+
+def _allowed(metadata: list[Any]) -> str:
+    """The range of a number, as `(2 to 60)`."""
+    low = next((f"{m.ge}" for m in metadata if hasattr(m, "ge")), None)
+    low = low or next((f"above {m.gt}" for m in metadata if hasattr(m, "gt")), None)
+    high = next((f"{m.le}" for m in metadata if hasattr(m, "le")), None)
+    if low is None:
+        return ""
+    return f" ({low} to {high})" if high else f" ({low} or more)"
+
+
+def render() -> str:
+    """The text of config.toml: every setting with its default, range and meaning."""
+    lines = [
+        "# Settings of Desdemona: each with its default.  `python -m bot.config` writes this file.",
+        f"# The environment comes first ({_EXAMPLE}=8), then this file, then the defaults.",
+        "# Unknown keys are errors.  Secrets never stand here.",
+    ]
+    for section, model in _sections().items():
+        lines += ["", f"# {_line(model.__doc__)}", f"[{section}]"]
+        for key, field in model.model_fields.items():
+            if field.exclude:
+                continue
+            meaning = _line(field.description) + _allowed(field.metadata)
+            lines += _comment(meaning)
+            lines.append(f"{key} = {_toml(field.default)}")
+    return "\n".join(lines) + "\n"
+
+
+def _line(text: str | None) -> str:
+    """A text of several lines as one."""
+    return " ".join((text or "").split())
+
+
+def _comment(text: str) -> list[str]:
+    return textwrap.wrap(text, width=110, initial_indent="# ", subsequent_indent="# ")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(render())

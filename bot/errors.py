@@ -1,0 +1,52 @@
+"""What can go wrong, sorted by what the one who catches it should do.
+
+::
+
+    DesdemonaError
+    +-- ConfigError       stop, and tell the operator which setting is wrong
+    +-- ServerError       something a server said or failed to say
+        +-- TransientError    wait (`retry_after_s` when the server named a time), then try again
+        +-- AuthError         stop, and tell the operator
+        +-- RefusedError      the server understood and said no: read the state again, never repeat blindly
+        +-- ProtocolError     drop this game or message, and keep what was received
+"""
+
+
+class DesdemonaError(Exception):
+    """Anything that this program raises on purpose."""
+
+
+class ConfigError(DesdemonaError):
+    """A setting is missing, unknown or out of range; the message names it and where it stands."""
+
+
+class ServerError(DesdemonaError):
+    """Trouble with a game server."""
+
+
+class TransientError(ServerError):
+    """A lost link, a time-out, 429 or 5xx: it may work later."""
+
+    def __init__(self, message: str, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class AuthError(ServerError):
+    """The server does not accept the token, or the account may not do this."""
+
+
+class RefusedError(ServerError):
+    """The server said no (4xx), for instance to a move that is out of turn."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class ProtocolError(ServerError):
+    """The server said what cannot be understood."""
+
+    def __init__(self, message: str, raw: object = None) -> None:
+        super().__init__(message)
+        self.raw = raw

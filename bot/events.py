@@ -1,0 +1,194 @@
+"""What servers tell, the same for every site: frozen values without a trace of the wire.
+
+Moves are in the game's own notation (``f5``, ``pass``), sides are 0 (moves first) and 1, times are seconds.
+Adapters translate; sessions never see a site's words except where a field says so.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Speed(StrEnum):
+    """Speed classes by estimated duration, limit + 40 increments (Lichess)."""
+
+    ULTRABULLET = "ultraBullet"
+    BULLET = "bullet"
+    BLITZ = "blitz"
+    RAPID = "rapid"
+    CLASSICAL = "classical"
+    CORRESPONDENCE = "correspondence"
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A Fischer clock."""
+
+    initial_s: int
+    """Time at the start in seconds."""
+    increment_s: int
+    """Added after each move, in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opponent:
+    """Who sits on the other side."""
+
+    id: str
+    """The site's stable key for the account."""
+    name: str
+    rating: int | None
+    """None when the site does not tell."""
+    is_bot: bool
+    provisional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Challenge:
+    """Somebody wants to play."""
+
+    id: str
+    challenger: Opponent | None
+    """None when the challenge is anonymous."""
+    game: str | None
+    """Name of the game in `engine.games`; None when this program does not play it."""
+    variant: str
+    """The site's key for the game, for the record."""
+    rated: bool
+    speed: Speed
+    clock: Clock | None
+    """None: no real-time clock (correspondence or unlimited)."""
+    from_position: bool
+    """It does not begin from the usual start."""
+    is_ours: bool
+    """We sent it ourselves."""
+
+
+class DeclineReason(StrEnum):
+    """Why a challenge is declined, in the words that Lichess knows."""
+
+    GENERIC = "generic"
+    LATER = "later"
+    TOO_FAST = "tooFast"
+    TOO_SLOW = "tooSlow"
+    TIME_CONTROL = "timeControl"
+    RATED = "rated"
+    CASUAL = "casual"
+    STANDARD = "standard"
+    VARIANT = "variant"
+    NO_BOT = "noBot"
+    ONLY_BOT = "onlyBot"
+
+
+class EndReason(StrEnum):
+    """How a game ended, across sites."""
+
+    NORMAL = "normal"
+    """By the rules of the game: full board, mate, no moves."""
+    RESIGNATION = "resignation"
+    TIME = "time"
+    """A clock ran out."""
+    LEFT = "left"
+    """A player left and the other claimed the game."""
+    AGREEMENT = "agreement"
+    """A draw by agreement, or claimed."""
+    ABORTED = "aborted"
+    """No result: aborted, or a first move never came."""
+    OTHER = "other"
+
+
+# --- The event stream of an account ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ChallengeReceived:
+    challenge: Challenge
+
+
+@dataclass(frozen=True, slots=True)
+class ChallengeGone:
+    """A challenge was withdrawn, has run out, or was declined."""
+
+    challenge_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class GameStarted:
+    """A game is on.  Servers repeat this for all current games whenever a stream is opened."""
+
+    game_id: str
+    game: str | None
+    """As in `Challenge`; None when unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameFinished:
+    """A game has ended; its own stream tells the details.  May be missed while disconnected."""
+
+    game_id: str
+    rating_diff: int | None
+    """Change of our rating; None when unrated, or when the site does not tell."""
+
+
+AccountEvent = ChallengeReceived | ChallengeGone | GameStarted | GameFinished
+
+
+# --- The stream of one game -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class GameEnd:
+    """The end of a game as the server tells it."""
+
+    reason: EndReason
+    winner: int | None
+    """Side that won; None: a draw, or no result when aborted."""
+    status: str
+    """The site's own word, for the record."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameState:
+    """Where a game stands: always the whole story, so that a missed message heals itself."""
+
+    moves: tuple[str, ...]
+    """Every move since the start, passes included."""
+    remaining_s: tuple[float, float] | None
+    """Time left for sides 0 and 1; None without a clock."""
+    draw_offered_by: tuple[bool, bool]
+    takeback_offered_by: tuple[bool, bool]
+    end: GameEnd | None
+    """None while the game goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameSnapshot:
+    """First message of every game stream, again after each reconnect."""
+
+    game_id: str
+    game: str
+    variant: str
+    initial_position: str | None
+    """Text of the start (`Game.parse_position`); None: the usual one."""
+    our_side: int
+    rated: bool
+    speed: Speed
+    clock: Clock | None
+    opponent: Opponent
+    our_rating: int | None
+    state: GameState
+
+
+@dataclass(frozen=True, slots=True)
+class ChatLine:
+    sender: str
+    text: str
+    is_ours: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OpponentGone:
+    gone: bool
+    claim_win_in_s: float | None
+
+
+GameEvent = GameSnapshot | GameState | ChatLine | OpponentGone

@@ -1,0 +1,83 @@
+"""Adapters to game servers: each turns a site's protocol into `bot.events` and a few actions.
+
+A site costs a wire module (bytes to events and back, no I/O) and an I/O module; sites that speak nearly the
+same share both and differ by a row of data (`bot.servers.dialects`).
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from bot.events import AccountEvent, DeclineReason, GameEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Who the token belongs to."""
+
+    id: str
+    """The site's stable key for the account."""
+    name: str
+    is_bot: bool
+    ratings: Mapping[str, int]
+    """Rating by the site's key for the kind of game; kinds that were never played may be missing."""
+
+
+class Server(Protocol):
+    """What every adapter offers.
+
+    Calls raise the `ServerError`s of `bot.errors`.  The two event streams are single connections: the end of
+    the iteration and `TransientError` both mean a lost link, and `bot.reconnect` opens the next one.  A None
+    among the events says that the link is open and alive, and no more.
+    """
+
+    @property
+    def site(self) -> str:
+        """The site's name in the database and in logs."""
+
+    async def account(self) -> Account:
+        """Ask who we are."""
+
+    def account_events(self) -> AsyncIterator[AccountEvent | None]:
+        """Challenges and the starts and ends of games.  Opening it tells all current ones again."""
+
+    def game_events(self, game_id: str) -> AsyncIterator[GameEvent | None]:
+        """One game: a `GameSnapshot` first, then what happens; also for a game that has ended already.
+
+        Raises `RefusedError` when there is no such game, `ProtocolError` when it cannot be understood.
+        """
+
+    async def playing(self) -> list[str]:
+        """Ids of the games that are going on."""
+
+    async def accept(self, challenge_id: str) -> None:
+        """`RefusedError` when the challenge is gone."""
+
+    async def decline(self, challenge_id: str, reason: DeclineReason) -> None: ...
+
+    async def move(self, game_id: str, move: str) -> None:
+        """Play a move.
+
+        `RefusedError`: not our turn, not legal, or the game is over: read the state again.  After a
+        `TransientError` the move may have been played all the same: only the answer was lost.
+        """
+
+    async def chat(self, game_id: str, text: str) -> None:
+        """Say something to the opponent; what is too long for the site is cut."""
+
+    async def resign(self, game_id: str) -> None: ...
+
+    async def abort(self, game_id: str) -> None: ...
+
+    async def answer_draw(self, game_id: str, accept: bool) -> None: ...
+
+    async def answer_takeback(self, game_id: str, accept: bool) -> None: ...
+
+    async def claim_victory(self, game_id: str) -> None:
+        """Claim the game of an opponent who left (see `OpponentGone.claim_win_in_s`)."""
+
+    async def export(self, game_id: str) -> dict[str, Any]:
+        """The site's own record of a game, in its own words: for the operator's eyes and for checks."""
+
+    async def close(self) -> None:
+        """Give back the connections; the adapter cannot be used afterwards."""

@@ -1,0 +1,92 @@
+"""How the sites that speak the Lichess Bot API differ: data, not branches.
+
+A new site is a new row.  What a row cannot say yet (clock units, a keep-alive that is a JSON line, ...) becomes
+a field when the first site needs it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.errors import ConfigError
+
+
+class Endpoint(StrEnum):
+    """Actions that some sites do not have."""
+
+    DRAW = "draw"
+    TAKEBACK = "takeback"
+    CLAIM_VICTORY = "claim-victory"
+
+
+@dataclass(frozen=True, slots=True)
+class Colour:
+    """What a site calls one of the two players."""
+
+    key: str
+    """Key of the player in ``gameFull``, and value of ``winner``."""
+    letter: str
+    """First letter of the player's fields in ``gameState``: ``wtime``, ``wdraw``, ``wtakeback``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One kind of game at a site."""
+
+    game: str
+    """Its name in `engine.games`."""
+    sides: tuple[Colour, Colour]
+    """The colours of sides 0 and 1: the one that moves first is in front."""
+
+
+def _split(moves: str) -> tuple[str, ...]:
+    return tuple(moves.split())
+
+
+def _same(move: str) -> str:
+    return move
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One site."""
+
+    name: str
+    """Name of the site in configuration, database and logs."""
+    keep_alive_s: float
+    """The server sends a line at least this often, in seconds."""
+    variants: Mapping[str, Variant]
+    """By the site's key."""
+    absent: frozenset[Endpoint] = frozenset()
+    """Endpoints that the site lacks: using one is refused without asking the server."""
+    read_moves: Callable[[str], tuple[str, ...]] = _split
+    """The ``moves`` field to moves in the game's own notation; ValueError when it cannot."""
+    write_move: Callable[[str], str] = _same
+    """A move in the game's own notation to the site's."""
+
+
+WHITE = Colour("white", "w")
+BLACK = Colour("black", "b")
+
+DIALECTS: Mapping[str, Dialect] = {
+    dialect.name: dialect
+    for dialect in (
+        Dialect(
+            name="arena",
+            keep_alive_s=7.0,
+            variants={"othello": Variant("othello", (BLACK, WHITE))},
+        ),
+    )
+}
+
+
+def get_dialect(name: str) -> Dialect:
+    """The site of that name.
+
+    Raises:
+        ConfigError: No such site; the message lists those there are.
+    """
+    try:
+        return DIALECTS[name]
+    except KeyError:
+        raise ConfigError(f"no server dialect named {name!r}; known: {', '.join(DIALECTS)}") from None

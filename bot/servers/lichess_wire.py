@@ -1,0 +1,364 @@
+"""The Lichess Bot API as data: lines and answers in, events and errors out.  No I/O.
+
+Fields and event types that are not known are skipped, because sites add to the protocol without warning; what
+is missing or of the wrong type where it is needed is a `ProtocolError` that keeps the message.
+
+Sources: the OpenAPI description of lichess-org/api, and what its servers were seen to do.
+"""
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from types import UnionType
+from typing import Any, TypeVar
+
+from bot.errors import AuthError, ProtocolError, RefusedError, ServerError, TransientError
+from bot.events import (
+    AccountEvent,
+    Challenge,
+    ChallengeGone,
+    ChallengeReceived,
+    ChatLine,
+    Clock,
+    EndReason,
+    GameEnd,
+    GameEvent,
+    GameFinished,
+    GameSnapshot,
+    GameStarted,
+    GameState,
+    Opponent,
+    OpponentGone,
+    Speed,
+)
+from bot.servers import Account
+from bot.servers.dialects import Dialect, Variant
+
+RATE_LIMIT_WAIT_S = 60.0
+"""After a 429 that names no time, as the API's introduction asks."""
+_MESSAGE_LIMIT = 200
+"""Characters of a server's own words that an error repeats."""
+
+_GOING_ON = frozenset({"created", "started"})
+_END_REASONS = {
+    "mate": EndReason.NORMAL,
+    "stalemate": EndReason.NORMAL,
+    "variantEnd": EndReason.NORMAL,
+    # The wire does not tell a draw by the rules from an agreed one, and this program never agrees to one.
+    "draw": EndReason.NORMAL,
+    "resign": EndReason.RESIGNATION,
+    "timeout": EndReason.LEFT,
+    "outoftime": EndReason.TIME,
+    "insufficientMaterialClaim": EndReason.AGREEMENT,
+    "aborted": EndReason.ABORTED,
+    "noStart": EndReason.ABORTED,
+}
+"""Any other word that is not in `_GOING_ON` ends a game too, with `EndReason.OTHER`."""
+
+T = TypeVar("T")
+
+
+def read_line(line: bytes) -> Mapping[str, Any] | None:
+    """One line of an ND-JSON stream; None for a keep-alive.
+
+    Raises:
+        ProtocolError: Not a JSON object.
+    """
+    if not line.strip():
+        return None
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        raise ProtocolError("not JSON", line) from None
+    if not isinstance(message, dict):
+        raise ProtocolError("not a JSON object", message)
+    return message
+
+
+def read_account(message: object) -> Account:
+    """The answer of ``/api/account``."""
+    raw = _object(message)
+    perfs = raw.get("perfs")
+    return Account(
+        id=_need(raw, "id", str),
+        name=_need(raw, "username", str),
+        is_bot=raw.get("title") == "BOT",
+        ratings={
+            key: perf["rating"]
+            for key, perf in (perfs if isinstance(perfs, dict) else {}).items()
+            if isinstance(perf, dict) and isinstance(perf.get("rating"), int)
+        },
+    )
+
+
+def read_playing(message: object) -> list[str]:
+    """Game ids from ``nowPlaying`` of ``/api/account/playing``."""
+    if not isinstance(message, list):
+        raise ProtocolError("nowPlaying is not a list", message)
+    return [_identifier(_object(game), "gameId") for game in message]
+
+
+def read_account_event(message: Mapping[str, Any], dialect: Dialect, our_id: str) -> AccountEvent | None:
+    """One message of the account's event stream; None when it is of a type that is not known."""
+    match message.get("type"):
+        case "challenge":
+            return ChallengeReceived(_challenge(_need(message, "challenge", dict), dialect, our_id))
+        case "challengeCanceled" | "challengeDeclined":
+            return ChallengeGone(_identifier(_need(message, "challenge", dict), "id"))
+        case "gameStart":
+            raw = _need(message, "game", dict)
+            variant = dialect.variants.get(_variant_key(raw))
+            return GameStarted(_identifier(raw, "gameId"), variant.game if variant else None)
+        case "gameFinish":
+            raw = _need(message, "game", dict)
+            return GameFinished(_identifier(raw, "gameId"), _optional(raw, "ratingDiff", int))
+        case _:
+            return None
+
+
+class GameReader:
+    """Messages of one game's stream to events.
+
+    It remembers from the first message what the later ones leave out: which colour begins, whether there is
+    a clock, and which of the players is us.
+    """
+
+    def __init__(self, dialect: Dialect, our_id: str) -> None:
+        self._dialect = dialect
+        self._our_id = our_id
+        self._variant: Variant | None = None
+        self._has_clock = False
+
+    @property
+    def started(self) -> bool:
+        """Whether the snapshot has been read."""
+        return self._variant is not None
+
+    def read(self, message: Mapping[str, Any]) -> GameEvent | None:
+        """One message; None when it is of a type that is not known, or a state ahead of the snapshot."""
+        match message.get("type"):
+            case "gameFull":
+                return self._snapshot(message)
+            case "gameState":
+                return self._state(message, self._variant) if self._variant else None
+            case "chatLine":
+                sender = _need(message, "username", str)
+                return ChatLine(sender, _need(message, "text", str), sender.lower() == self._our_id)
+            case "opponentGone":
+                return OpponentGone(
+                    _need(message, "gone", bool), _optional(message, "claimWinInSeconds", int | float)
+                )
+            case _:
+                return None
+
+    def _snapshot(self, raw: Mapping[str, Any]) -> GameSnapshot:
+        key = _variant_key(raw)
+        variant = self._dialect.variants.get(key)
+        if variant is None:
+            raise ProtocolError(f"a game of variant {key!r}, which is not played here", raw)
+        players = [_need(raw, side.key, dict) for side in variant.sides]
+        ids = [_player_id(player) for player in players]
+        if self._our_id not in ids:
+            raise ProtocolError("a game that we do not take part in", raw)
+        our_side = ids.index(self._our_id)
+        clock_ms = _optional(raw, "clock", dict)
+        clock = clock_ms and Clock(
+            round(_need(clock_ms, "initial", int | float) / 1000),
+            round(_need(clock_ms, "increment", int | float) / 1000),
+        )
+        self._has_clock = clock is not None
+        start = raw.get("initialFen")
+        snapshot = GameSnapshot(
+            game_id=_identifier(raw, "id"),
+            game=variant.game,
+            variant=key,
+            initial_position=None if start in (None, "", "startpos") else _need(raw, "initialFen", str),
+            our_side=our_side,
+            rated=_need(raw, "rated", bool),
+            speed=_speed(raw, clock),
+            clock=clock,
+            opponent=_opponent(players[1 - our_side]),
+            our_rating=_optional(players[our_side], "rating", int),
+            state=self._state(_need(raw, "state", dict), variant),
+        )
+        self._variant = variant
+        return snapshot
+
+    def _state(self, raw: Mapping[str, Any], variant: Variant) -> GameState:
+        first, second = variant.sides
+        try:
+            moves = self._dialect.read_moves(_need(raw, "moves", str))
+        except ValueError as error:
+            raise ProtocolError(f"moves: {error}", raw) from None
+        return GameState(
+            moves=moves,
+            remaining_s=(
+                _need(raw, f"{first.letter}time", int | float) / 1000,
+                _need(raw, f"{second.letter}time", int | float) / 1000,
+            )
+            if self._has_clock
+            else None,
+            draw_offered_by=(raw.get(f"{first.letter}draw") is True, raw.get(f"{second.letter}draw") is True),
+            takeback_offered_by=(
+                raw.get(f"{first.letter}takeback") is True,
+                raw.get(f"{second.letter}takeback") is True,
+            ),
+            end=_end(raw, variant),
+        )
+
+
+def _end(raw: Mapping[str, Any], variant: Variant) -> GameEnd | None:
+    status = _need(raw, "status", str)
+    if status in _GOING_ON:
+        return None
+    reason = _END_REASONS.get(status, EndReason.OTHER)
+    colours = [side.key for side in variant.sides]
+    winner = _optional(raw, "winner", str)
+    if winner is not None and winner not in colours:
+        raise ProtocolError(f"winner {winner!r}", raw)
+    if winner is None or reason is EndReason.ABORTED:
+        return GameEnd(reason, None, status)
+    return GameEnd(reason, colours.index(winner), status)
+
+
+def _challenge(raw: Mapping[str, Any], dialect: Dialect, our_id: str) -> Challenge:
+    key = _variant_key(raw)
+    variant = dialect.variants.get(key)
+    control = _need(raw, "timeControl", dict)
+    clock = None
+    if control.get("type") == "clock":
+        clock = Clock(_need(control, "limit", int), _need(control, "increment", int))
+    raw_challenger = _optional(raw, "challenger", dict)
+    challenger = _opponent(raw_challenger) if raw_challenger else None
+    return Challenge(
+        id=_identifier(raw, "id"),
+        challenger=challenger,
+        game=variant.game if variant else None,
+        variant=key,
+        rated=_need(raw, "rated", bool),
+        speed=_speed(raw, clock),
+        clock=clock,
+        from_position=raw.get("initialFen") not in (None, "", "startpos"),
+        is_ours=challenger is not None and challenger.id == our_id,
+    )
+
+
+def _opponent(raw: Mapping[str, Any]) -> Opponent:
+    player_id = _player_id(raw)
+    return Opponent(
+        id=player_id,
+        name=_optional(raw, "name", str) or player_id,
+        rating=_optional(raw, "rating", int),
+        is_bot=raw.get("title") == "BOT" or "aiLevel" in raw,
+        provisional=raw.get("provisional") is True,
+    )
+
+
+def _player_id(raw: Mapping[str, Any]) -> str:
+    level = _optional(raw, "aiLevel", int)
+    return f"ai-level-{level}" if level is not None else _optional(raw, "id", str) or "anonymous"
+
+
+def _variant_key(raw: Mapping[str, Any]) -> str:
+    variant = raw.get("variant")
+    key = variant.get("key") if isinstance(variant, dict) else None
+    return key if isinstance(key, str) else ""
+
+
+def _speed(raw: Mapping[str, Any], clock: Clock | None) -> Speed:
+    """The site's own word, else the class that Lichess would put the clock in."""
+    word = raw.get("speed")
+    if word in tuple(Speed):
+        return Speed(word)
+    if clock is None:
+        return Speed.CORRESPONDENCE
+    estimate_s = clock.initial_s + 40 * clock.increment_s
+    limits = (
+        (30, Speed.ULTRABULLET),
+        (180, Speed.BULLET),
+        (480, Speed.BLITZ),
+        (1500, Speed.RAPID),
+    )
+    return next((speed for limit_s, speed in limits if estimate_s < limit_s), Speed.CLASSICAL)
+
+
+# --- Answers that are errors ----------------------------------------------------------------------------
+
+
+def read_error(status: int, headers: Mapping[str, str], body: str, what: str) -> ServerError:
+    """What an answer of 300 or more means for the caller.
+
+    Args:
+        headers: Looked up without regard to case when the mapping does that (those of both clients do).
+        body: JSON, or whatever a proxy in between made of it.
+        what: What was asked, for the message: ``POST /api/...``.
+    """
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        message = None
+    raw = message if isinstance(message, dict) else {}
+    words = raw.get("error")
+    said = f": {words if isinstance(words, str) else json.dumps(words)}"[:_MESSAGE_LIMIT] if words else ""
+    text = f"{what}: HTTP {status}{said}"
+    if status == 429:
+        return TransientError(text, _wait_s(raw, headers))
+    if status >= 500:
+        return TransientError(text, _retry_after_s(headers))
+    if status in (401, 403):
+        return AuthError(text)
+    return RefusedError(text, status)
+
+
+def _wait_s(raw: Mapping[str, Any], headers: Mapping[str, str]) -> float:
+    limit = raw.get("ratelimit")
+    seconds = limit.get("seconds") if isinstance(limit, dict) else None
+    if isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 < seconds < math.inf:
+        return float(seconds)
+    return _retry_after_s(headers) or RATE_LIMIT_WAIT_S
+
+
+def _retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """Seconds from a Retry-After header in either of its forms (RFC 9110, 10.2.3)."""
+    value = headers.get("Retry-After", "").strip()
+    if re.fullmatch(r"[0-9]{1,7}", value):
+        return float(value)
+    try:
+        until = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    if until.tzinfo is None:
+        until = until.replace(tzinfo=UTC)
+    return max(0.0, (until - datetime.now(UTC)).total_seconds())
+
+
+# --- Fields ---------------------------------------------------------------------------------------------
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise ProtocolError("not a JSON object", value)
+    return value
+
+
+def _need(raw: Mapping[str, Any], key: str, kind: type[T] | UnionType) -> Any:
+    value = raw.get(key)
+    # JSON's true is no number, though Python's True is one.
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise ProtocolError(f"field {key!r} is missing or not of its type", raw)
+    return value
+
+
+def _optional(raw: Mapping[str, Any], key: str, kind: type[T] | UnionType) -> Any:
+    return None if raw.get(key) is None else _need(raw, key, kind)
+
+
+def _identifier(raw: Mapping[str, Any], key: str) -> str:
+    """An id that is safe to put into a URL's path."""
+    value: str = _need(raw, key, str)
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", value):
+        raise ProtocolError(f"field {key!r} is not an id", raw)
+    return value

@@ -1,0 +1,172 @@
+"""The record of one choice and why: frozen, complete, and the same in memory as in the database.
+
+Anyone can recompute the choice from the record alone (`engine.trappy.verify`), and everything that is later
+said about a trap (set or not, fallen into or not, what it cost) is derived from it.
+"""
+
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from typing import Any, Self
+
+from engine.params import Assessment, Decided, TrapParams
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyProfile:
+    """One reply of the opponent to a candidate move."""
+
+    reply: str
+    scores_centi: tuple[int, ...]
+    """s_2 .. s_D: exact scores of the line after searches of 2 .. D plies, our view.  Empty when only
+    `bound_centi` was needed."""
+    bound_centi: int | None = None
+    """The search only proved that s_D is at most this (our view); None when the scores are there."""
+
+    @property
+    def final_centi(self) -> int:
+        """s_D, or what it is known not to exceed."""
+        return self.scores_centi[-1] if self.bound_centi is None else self.bound_centi
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One legal move of ours, as far as it had to be looked into."""
+
+    move: str
+    raw_centi: int
+    """What plain minimax says: the least s_D over the replies, our view."""
+    raw_is_bound: bool
+    """The search only proved that the raw value is at most `raw_centi`: the move could not be chosen."""
+    adjusted_centi: float
+    """raw + scale(quality of the best trap); for the standard player simply raw."""
+    quality_centi: float = 0.0
+    """Quality of the best trap among the replies that were looked into."""
+    trap: str | None = None
+    """The reply that is the best trap; None: there is none."""
+    replies: tuple[ReplyProfile, ...] = ()
+    """Profiles of the replies; empty when none was needed or the move ends the game."""
+    complete: bool = False
+    """Every legal reply is there with exact scores at every depth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One choice of a player."""
+
+    game: str
+    position: str
+    """`Game.position_text` of the position that the move was chosen in."""
+    player: str
+    """``standard`` or ``trappy``."""
+    params: TrapParams
+    """Of the trap arithmetic.  For the standard player they only say what counts as a trap in hindsight."""
+    move: str
+    """The chosen move."""
+    candidates: tuple[Candidate, ...]
+    """Every legal move once, in the game's fixed order."""
+    depth: int
+    """D: plies of the full search, counted from `position`; 1 only when time allowed no more."""
+    principal_variation: tuple[str, ...]
+    """The line that plain minimax expects, starting with its own best move."""
+    nodes: int
+    time_s: float
+    profile_source: str
+    """Which search the scores are from: ``reference`` or ``native``."""
+    engine_version: str
+    search_mode: str = "exact"
+    """``exact``: full width, fixed depth, entries of the table used at equal depth only."""
+
+    @property
+    def chosen(self) -> Candidate:
+        """The candidate that was played."""
+        return next(c for c in self.candidates if c.move == self.move)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the chosen move's whole profile is in the record, so that any reply can be judged."""
+        return self.chosen.complete
+
+    @property
+    def is_trap(self) -> bool:
+        """Whether the chosen move sets a trap (ALGORITHM: quality reaches the threshold); needs the profile."""
+        return self.chosen.trap is not None and self.chosen.quality_centi >= self.params.threshold_centi
+
+    def with_chosen(self, candidate: Candidate) -> Self:
+        """The same decision with more known about the chosen move."""
+        if candidate.move != self.move:
+            raise ValueError(f"{candidate.move} was not chosen, {self.move} was")
+        return replace(
+            self, candidates=tuple(candidate if c.move == self.move else c for c in self.candidates)
+        )
+
+    def to_record(self) -> dict[str, Any]:
+        """A dictionary of plain JSON values; `from_record` turns it back into an equal decision."""
+        return asdict(self)
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> Self:
+        """The decision that `to_record` wrote.
+
+        Raises:
+            ValueError: The record lacks a field, has one too many, or a value of the wrong kind.
+        """
+        try:
+            params = record["params"]
+            candidates = tuple(
+                Candidate(
+                    **{
+                        **candidate,
+                        "replies": tuple(
+                            ReplyProfile(
+                                reply["reply"], tuple(reply["scores_centi"]), reply["bound_centi"]
+                            )
+                            for reply in candidate["replies"]
+                        ),
+                    }
+                )
+                for candidate in record["candidates"]
+            )
+            return cls(
+                **{
+                    **record,
+                    "params": TrapParams(
+                        **{
+                            **params,
+                            "assessment": Assessment(params["assessment"]),
+                            "decided": Decided(params["decided"]),
+                        }
+                    ),
+                    "candidates": candidates,
+                    "principal_variation": tuple(record["principal_variation"]),
+                }
+            )
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"not the record of a decision: {error}") from error
+
+
+class OutcomeKind(StrEnum):
+    """What the opponent did with a move of ours (Gordon & Reda 2006, Figure 9)."""
+
+    OPTIMAL = "optimal"
+    """The reply is one of the best: its s_D equals the raw value of our move."""
+    FELL = "fell"
+    """The reply is a trap: its quality is above 0 and it is not optimal."""
+    ERRED_ELSEWHERE = "erred_elsewhere"
+    """Any other reply."""
+    UNANSWERED = "unanswered"
+    """The game ended first.  Outside Figure 9's sum, but never dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a move of ours was answered."""
+
+    kind: OutcomeKind
+    reply: str | None
+    """The opponent's move; None when unanswered."""
+    fell_for_best: bool
+    """The reply is the best trap itself."""
+    quality_centi: float
+    """Quality of the reply as a trap."""
+    cost_centi: int
+    """What the reply cost the opponent: s_D of it less our raw value, at least 0."""

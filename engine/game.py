@@ -1,0 +1,118 @@
+"""What a search may know about a game, and nothing more.
+
+A *game* knows its rules and no search; a *search* knows no game.  Positions are immutable values, so
+there is nothing to undo, and moves are small integers whose text belongs to the game.  A forced pass is
+an ordinary move, so no search ever asks which game it is in.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+Move = int
+
+WIN_CENTI = 100_000
+"""Any score this far from zero is a *decided* game: a forced win (or, negative, a forced loss).
+
+A won game scores ``WIN_CENTI`` plus what the game thinks of the win (Othello: 100 for each disc of the
+margin), so every forced win outranks every evaluation and better wins outrank worse ones.
+"""
+
+P = TypeVar("P")
+
+
+class BadPosition(ValueError):
+    """A text that is not a position of the game; the message says what is wrong and where."""
+
+
+class IllegalMove(ValueError):
+    """A move that the rules do not allow in a position."""
+
+    def __init__(self, move: str, position: str) -> None:
+        super().__init__(f"{move!r} is not a legal move in {position!r}")
+        self.move = move
+        self.position = position
+
+
+class Game(Protocol[P]):
+    """The rules of one two-player game of perfect information.
+
+    Scores are whole centi-units (a hundredth of a disc, pawn, ...) from the side to move's point of view.
+    """
+
+    @property
+    def name(self) -> str:
+        """Key of the game in configuration and database, for instance ``othello``."""
+
+    @property
+    def title(self) -> str:
+        """The game's name for people, for instance ``Othello``."""
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """What the two sides are called, the one that moves first in front: ``("black", "white")``."""
+
+    def initial(self) -> P:
+        """The position that a game starts from."""
+
+    def side_to_move(self, position: P) -> int:
+        """0 for the side that moved first in the game, 1 for the other."""
+
+    def legal_moves(self, position: P) -> tuple[Move, ...]:
+        """Every legal move, in the game's fixed order (the last tie-break of every choice); empty: over."""
+
+    def play(self, position: P, move: Move) -> P:
+        """The position after a move.
+
+        Raises:
+            IllegalMove: The rules do not allow it.
+        """
+
+    def result_centi(self, position: P) -> int:
+        """Exact score of a finished game (`legal_moves` is empty): 0, or beyond `WIN_CENTI`."""
+
+    def evaluate_centi(self, position: P) -> int:
+        """Static evaluation of a game that goes on, well inside ``+-WIN_CENTI``."""
+
+    def score_text(self, score_centi: float) -> str:
+        """A score as people read it, for instance ``+3.5`` discs or ``won by 12``."""
+
+    def move_text(self, move: Move) -> str:
+        """The move in the game's usual notation."""
+
+    def parse_move(self, position: P, text: str) -> Move:
+        """A legal move from its notation.
+
+        Raises:
+            IllegalMove: Not a move, or not one that the rules allow here.
+        """
+
+    def position_text(self, position: P) -> str:
+        """One line that `parse_position` turns back into the same position."""
+
+    def parse_position(self, text: str) -> P:
+        """A position from one line of text.
+
+        Raises:
+            BadPosition: The text is no position of this game.
+        """
+
+    def board_rows(self, position: P) -> tuple[str, ...]:
+        """The board for display, top row first, a letter for each square; ``.`` is empty."""
+
+    def move_squares(self, move: Move) -> tuple[str, ...]:
+        """Squares that a person touches to play the move, in order; empty for a move without one (a pass)."""
+
+    def plies_left(self, position: P) -> int:
+        """Roughly how many plies are still to come, at least 1: for dividing up a clock."""
+
+
+def replay(game: Game[P], moves: Sequence[str], start: P | None = None) -> P:
+    """The position after a list of moves in the game's notation.
+
+    Raises:
+        IllegalMove: At the first move that the rules do not allow.
+    """
+    position = game.initial() if start is None else start
+    for text in moves:
+        position = game.play(position, game.parse_move(position, text))
+    return position

@@ -1,0 +1,21 @@
+"""The games that this program knows, by name."""
+
+from typing import Any
+
+from engine.game import Game
+from engine.games.othello import Othello
+from engine.games.tictactoe import TicTacToe
+
+GAMES: dict[str, Game[Any]] = {game.name: game for game in (Othello(), TicTacToe())}
+
+
+def get_game(name: str) -> Game[Any]:
+    """The game of that name.
+
+    Raises:
+        KeyError: No such game; the message lists those there are.
+    """
+    try:
+        return GAMES[name]
+    except KeyError:
+        raise KeyError(f"no game named {name!r}; known: {', '.join(GAMES)}") from None

@@ -1,0 +1,274 @@
+"""Othello on bitboards that are plain Python integers.
+
+Bit ``8 * row + column`` stands for a square, row 0 at the top, so a1 is bit 0, h1 bit 7, h8 bit 63 (the
+order of WTHOR and of printed diagrams).  Moves are square numbers; `PASS` is the move of a side that has no
+other.  The C++ core (``engine/native/othello.hpp``) has the same rules and takes its evaluation weights
+from here, so the two cannot drift apart unseen.
+"""
+
+import re
+from typing import NamedTuple
+
+from engine.game import WIN_CENTI, BadPosition, IllegalMove, Move
+
+PASS: Move = 64
+SQUARES = tuple(f"{column}{row}" for row in range(1, 9) for column in "abcdefgh")
+
+_ALL = (1 << 64) - 1
+_NOT_A = 0xFEFEFEFEFEFEFEFE
+_NOT_H = 0x7F7F7F7F7F7F7F7F
+# Left shift (negative: right), and the squares that a shift by it can reach without wrapping round a side.
+_DIRECTIONS = (
+    (1, _NOT_A), (-1, _NOT_H), (8, _ALL), (-8, _ALL),
+    (9, _NOT_A), (-9, _NOT_H), (7, _NOT_H), (-7, _NOT_A),
+)  # fmt: skip
+
+
+def _shift(board: int, step: int) -> int:
+    return (board << step) & _ALL if step > 0 else board >> -step
+
+
+def moves_mask(mover: int, waiter: int) -> int:
+    """Bitboard of the squares where the mover may place a disc."""
+    empty = ~(mover | waiter) & _ALL
+    found = 0
+    for step, reach in _DIRECTIONS:
+        run = _shift(mover, step) & reach & waiter
+        for _ in range(5):
+            run |= _shift(run, step) & reach & waiter
+        found |= _shift(run, step) & reach & empty
+    return found
+
+
+def flips_mask(mover: int, waiter: int, square: int) -> int:
+    """Bitboard of the discs that a disc placed on the square turns over; 0: not a legal placement."""
+    placed = 1 << square
+    if placed & (mover | waiter):
+        return 0
+    flipped = 0
+    for step, reach in _DIRECTIONS:
+        run = 0
+        cursor = _shift(placed, step) & reach
+        while cursor & waiter:
+            run |= cursor
+            cursor = _shift(cursor, step) & reach
+        if cursor & mover:
+            flipped |= run
+    return flipped
+
+
+class OthelloPosition(NamedTuple):
+    """Discs of the side to move, discs of the other, and which of the two the side to move is."""
+
+    mover: int
+    waiter: int
+    side: int
+    """0: black (who begins) is to move; 1: white."""
+
+
+class Othello:
+    """The rules as everywhere: black begins; a side without a move passes; two passes end the game.
+
+    The empty squares of a finished game count for the winner, as in WTHOR and at tournaments.
+    """
+
+    name = "othello"
+    title = "Othello"
+    sides = ("black", "white")
+
+    def initial(self) -> OthelloPosition:
+        return OthelloPosition(0x0000000810000000, 0x0000001008000000, 0)
+
+    def side_to_move(self, position: OthelloPosition) -> int:
+        return position.side
+
+    def legal_moves(self, position: OthelloPosition) -> tuple[Move, ...]:
+        mask = moves_mask(position.mover, position.waiter)
+        if mask:
+            return tuple(square for square in range(64) if mask >> square & 1)
+        return (PASS,) if moves_mask(position.waiter, position.mover) else ()
+
+    def play(self, position: OthelloPosition, move: Move) -> OthelloPosition:
+        mover, waiter, side = position
+        if move == PASS:
+            if moves_mask(mover, waiter) or not moves_mask(waiter, mover):
+                raise IllegalMove("pass", self.position_text(position))
+            return OthelloPosition(waiter, mover, 1 - side)
+        flipped = flips_mask(mover, waiter, move) if 0 <= move < 64 else 0
+        if not flipped:
+            raise IllegalMove(self.move_text(move), self.position_text(position))
+        return OthelloPosition(waiter & ~flipped, mover | flipped | 1 << move, 1 - side)
+
+    def result_centi(self, position: OthelloPosition) -> int:
+        margin = self.margin_discs(position)
+        if margin == 0:
+            return 0
+        return WIN_CENTI + 100 * margin if margin > 0 else -WIN_CENTI + 100 * margin
+
+    def margin_discs(self, position: OthelloPosition) -> int:
+        """Final score of a finished game in discs, the empty squares given to the winner."""
+        mover, waiter = position.mover.bit_count(), position.waiter.bit_count()
+        if mover == waiter:
+            return 0
+        return 64 - 2 * waiter if mover > waiter else 2 * mover - 64
+
+    def evaluate_centi(self, position: OthelloPosition) -> int:
+        return evaluate_centi(position.mover, position.waiter)
+
+    def score_text(self, score_centi: float) -> str:
+        if abs(score_centi) >= WIN_CENTI:
+            margin = (abs(score_centi) - WIN_CENTI) / 100
+            return f"{'won' if score_centi > 0 else 'lost'} by {margin:.0f}"
+        return f"{score_centi / 100:+.2f}"
+
+    def move_text(self, move: Move) -> str:
+        if move == PASS:
+            return "pass"
+        return SQUARES[move] if 0 <= move < 64 else f"square {move}"
+
+    def parse_move(self, position: OthelloPosition, text: str) -> Move:
+        for move in self.legal_moves(position):
+            if self.move_text(move) == text:
+                return move
+        raise IllegalMove(text, self.position_text(position))
+
+    def position_text(self, position: OthelloPosition) -> str:
+        rows = (re.sub(r"\.+", lambda run: str(len(run[0])), row) for row in self.board_rows(position))
+        return f"{'/'.join(rows)} {'bw'[position.side]}"
+
+    def parse_position(self, text: str) -> OthelloPosition:
+        """Read ``8/8/8/3wb3/3bw3/8/8/8 b``, or the 64 letters of the Othello world: ``---...OX...--- X``."""
+        obf = re.fullmatch(r"([-.XO*]{64})\s*([XO*])\s*;?.*", text.strip(), re.IGNORECASE | re.DOTALL)
+        if obf:
+            cells = obf[1].upper().translate(str.maketrans("X*O-", "bbw."))
+            side = obf[2].upper().translate(str.maketrans("X*O", "bbw"))
+        else:
+            board, _, side = text.strip().partition(" ")
+            rows = [re.sub(r"[1-8]", lambda digit: "." * int(digit[0]), row) for row in board.split("/")]
+            for number, row in enumerate(rows, start=1):
+                if not re.fullmatch(r"[bw.]{8}", row):
+                    raise BadPosition(f"row {number} of {text!r} is not eight squares of b, w or empty")
+            if len(rows) != 8 or side not in ("b", "w"):
+                raise BadPosition(f"expected eight rows, a space and b or w, got {text!r}")
+            cells = "".join(rows)
+        black, white = (sum(1 << i for i, cell in enumerate(cells) if cell == disc) for disc in "bw")
+        if not black | white:
+            raise BadPosition(f"there is not one disc in {text!r}")
+        return OthelloPosition(black, white, 0) if side == "b" else OthelloPosition(white, black, 1)
+
+    def board_rows(self, position: OthelloPosition) -> tuple[str, ...]:
+        black, white = position[:2] if position.side == 0 else position[1::-1]
+        cells = ["b" if black >> i & 1 else "w" if white >> i & 1 else "." for i in range(64)]
+        return tuple("".join(cells[row : row + 8]) for row in range(0, 64, 8))
+
+    def move_squares(self, move: Move) -> tuple[str, ...]:
+        return () if move == PASS else (SQUARES[move],)
+
+    def plies_left(self, position: OthelloPosition) -> int:
+        return max(1, 64 - (position.mover | position.waiter).bit_count())
+
+
+def parse_transcript(text: str) -> list[str]:
+    """Moves of a game text such as ``f5d6c3``, ``1. F5 d6 2. c3 --`` or a LiveOthello ply list.
+
+    Numbers and everything else that is no square are skipped, and passes are put in by the rules, so all
+    the world's ways to write (or to leave out) a pass read alike.
+
+    Returns:
+        Moves in this program's notation, passes included, from the usual start.
+
+    Raises:
+        IllegalMove: At the first square that the rules do not allow.
+    """
+    game = Othello()
+    position = game.initial()
+    moves: list[str] = []
+    for square in re.findall(r"(?<![a-z0-9])(?:[a-h][1-8])+(?![a-z0-9])", text.lower()):
+        for start in range(0, len(square), 2):
+            while game.legal_moves(position) == (PASS,):
+                position = game.play(position, PASS)
+                moves.append("pass")
+            move = square[start : start + 2]
+            position = game.play(position, game.parse_move(position, move))
+            moves.append(move)
+    return moves
+
+
+# --- Evaluation -----------------------------------------------------------------------------------------
+#
+# A weighted sum of differences between the sides, in whole centidiscs.  The weights change with the number of
+# empty squares; they are rounded hand-made ramps, checked in docs/engine.md against real games.  The C++ core
+# is handed this very table.
+
+EVALUATION_LIMIT_CENTI = 6_000
+"""No evaluation is further from zero: even 60 discs ahead is not yet won."""
+
+_CORNERS = 0x8100000000000081
+_ROWS = 0xFF000000000000FF
+_COLUMNS = 0x8181818181818181
+
+
+def _ramp(full: int, half: int, empty: int) -> tuple[int, ...]:
+    """A weight by number of empty squares, straight from `full` (0) over `half` (30) to `empty` (60 up)."""
+    return tuple(
+        full + (half - full) * n // 30 if n <= 30 else half + (empty - half) * min(n - 30, 30) // 30
+        for n in range(65)
+    )
+
+
+EVALUATION_WEIGHTS: tuple[tuple[int, ...], ...] = (
+    _ramp(30, 65, 60),  # moves at hand
+    _ramp(10, 28, 30),  # empty squares beside the other's discs: moves to come
+    _ramp(500, 900, 900),  # corners
+    _ramp(-60, -330, -420),  # discs diagonally beside an empty corner
+    _ramp(-40, -110, -150),  # discs on the rim beside an empty corner
+    _ramp(170, 150, 120),  # discs on the rim that are tied to an own corner
+    _ramp(180, 60, 0),  # the last move falls to the side to move
+)
+"""Centidiscs for each feature (in the order of `_features`) and number of empty squares."""
+
+
+def _neighbours(board: int) -> int:
+    sides = (board << 1) & _NOT_A | (board >> 1) & _NOT_H
+    row = board | sides
+    return (sides | row << 8 | row >> 8) & _ALL
+
+
+def _anchored(own: int) -> int:
+    fixed = own & _CORNERS
+    for _ in range(6):
+        fixed |= ((fixed << 1) & _NOT_A | (fixed >> 1) & _NOT_H) & own & _ROWS
+        fixed |= (fixed << 8 | fixed >> 8) & own & _COLUMNS
+    return fixed
+
+
+def _features(mover: int, waiter: int) -> tuple[int, ...]:
+    empty = ~(mover | waiter) & _ALL
+    corners = empty & _CORNERS
+    x_squares = (
+        (corners << 9) & _NOT_A | (corners >> 9) & _NOT_H | (corners << 7) & _NOT_H | (corners >> 7) & _NOT_A
+    )
+    c_squares = (corners << 1) & _NOT_A | (corners >> 1) & _NOT_H | corners << 8 | corners >> 8
+
+    def difference(mine: int, theirs: int) -> int:
+        return mine.bit_count() - theirs.bit_count()
+
+    return (
+        difference(moves_mask(mover, waiter), moves_mask(waiter, mover)),
+        difference(_neighbours(waiter) & empty, _neighbours(mover) & empty),
+        difference(mover & _CORNERS, waiter & _CORNERS),
+        difference(mover & x_squares, waiter & x_squares),
+        difference(mover & c_squares, waiter & c_squares),
+        difference(_anchored(mover), _anchored(waiter)),
+        1 if empty.bit_count() % 2 else -1,
+    )
+
+
+def evaluate_centi(mover: int, waiter: int) -> int:
+    """Static evaluation in centidiscs, side to move's view, of a game that goes on."""
+    empties = 64 - (mover | waiter).bit_count()
+    score = sum(
+        weights[empties] * feature
+        for weights, feature in zip(EVALUATION_WEIGHTS, _features(mover, waiter), strict=True)
+    )
+    return max(-EVALUATION_LIMIT_CENTI, min(EVALUATION_LIMIT_CENTI, score))

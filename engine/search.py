@@ -1,0 +1,103 @@
+"""The reference search: short, plain Python for any game, and what the fast searches must equal.
+
+All scores are centi-units from the view of the side to move in the position that is asked about.  `depth`
+counts plies from there; at depth 0 a game that goes on is worth its static evaluation.
+"""
+
+from typing import Any, Protocol
+
+from engine.game import Game
+from engine.stop import StopFlag, Stopped
+
+INFINITY = 1_000_000
+"""Beyond every score."""
+
+
+class Searcher(Protocol):
+    """Something that finds exact scores at fixed depth.  For one thread at a time."""
+
+    @property
+    def source(self) -> str:
+        """Name of this kind of search in records: ``reference``, ``native``."""
+
+    @property
+    def nodes(self) -> int:
+        """Positions visited since the searcher was made."""
+
+    def search(self, position: Any, depth: int, alpha: int, beta: int, stop: StopFlag) -> int:
+        """Score of a position after a full-width search of exactly `depth` plies.
+
+        Returns:
+            The exact score if it lies inside (alpha, beta); else a bound on it from the same side: a value
+            <= alpha that it does not exceed, or a value >= beta that it reaches (fail-soft).
+
+        Raises:
+            Stopped: The flag is or becomes set.
+        """
+
+
+def minimax(game: Game[Any], position: Any, depth: int) -> int:
+    """Plain minimax in negamax form: every line, no window (Gordon & Reda 2006, Figure 1)."""
+    moves = game.legal_moves(position)
+    if not moves:
+        return game.result_centi(position)
+    if depth == 0:
+        return game.evaluate_centi(position)
+    return max(-minimax(game, game.play(position, move), depth - 1) for move in moves)
+
+
+class ReferenceSearcher:
+    """Negamax with alpha-beta, fail-soft, for any game."""
+
+    source = "reference"
+
+    def __init__(self, game: Game[Any]) -> None:
+        self._game = game
+        self.nodes = 0
+
+    def search(self, position: Any, depth: int, alpha: int, beta: int, stop: StopFlag) -> int:
+        """See `Searcher.search`."""
+        if stop.is_set():
+            raise Stopped("the search was told to stop")
+        self.nodes += 1
+        moves = self._game.legal_moves(position)
+        if not moves:
+            return self._game.result_centi(position)
+        if depth == 0:
+            return self._game.evaluate_centi(position)
+        best = -INFINITY
+        for move in moves:
+            child = self._game.play(position, move)
+            score = -self.search(child, depth - 1, -beta, -max(alpha, best), stop)
+            if score > best:
+                best = score
+                if best >= beta:
+                    break
+        return best
+
+
+def exact_score(searcher: Searcher, position: Any, depth: int, stop: StopFlag) -> int:
+    """The score of a position after a search of `depth` plies, whatever it is."""
+    return searcher.search(position, depth, -INFINITY, INFINITY, stop)
+
+
+def principal_variation(
+    game: Game[Any], searcher: Searcher, position: Any, depth: int, stop: StopFlag
+) -> tuple[str, ...]:
+    """The line that both sides' best moves give, each the first best one in the game's fixed order.
+
+    Found by asking again for the scores along the line: with a transposition table nearly all of them are
+    still there.
+    """
+    line: list[str] = []
+    score = exact_score(searcher, position, depth, stop)
+    for rest in range(depth - 1, -1, -1):
+        for move in game.legal_moves(position):
+            child = game.play(position, move)
+            if -searcher.search(child, rest, -score, -score + 1, stop) >= score:
+                line.append(game.move_text(move))
+                position, score = child, -score
+                break
+        else:  # the game is over
+            break
+    return tuple(line)

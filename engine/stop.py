@@ -1,0 +1,9 @@
+"""How a search is told to end.
+
+The flag lives in the C++ core, so that a search there can ask it without taking Python's lock; the
+reference search asks the same object.
+"""
+
+from engine._native import Stopped, StopFlag
+
+__all__ = ["StopFlag", "Stopped"]

@@ -1,0 +1,273 @@
+"""The trap arithmetic of trappy minimax: pure functions on scores, blind to where the scores are from.
+
+Theory of operation.  A reply of the opponent is a *trap* when it looks good to shallow searches and is bad at
+full depth.  How good it looks is one number U made of the shallow scores (`assess`); how deceptive that is,
+`trappiness` says in [0, 1]; what falling into it costs is its profit; the product is the trap's quality.  A
+move's best trap adds a bonus of at most a quarter of the move's own value (`scale`), so a trap can tip the
+balance between nearly equal moves and never justify a bad one.
+
+The formulas are Gordon & Reda 2006, Figures 2, 3 and 5, with their typing errors mended: Figure 2 sets the
+raw value once, outside the loop over moves; Figure 5 lacks its M's, and is continuous and matches Figure 8
+only as `scale` has it.
+"""
+
+from collections.abc import Sequence
+from statistics import median
+from typing import NamedTuple
+
+from engine.decision import Candidate, Decision, Outcome, OutcomeKind, ReplyProfile
+from engine.game import WIN_CENTI
+from engine.params import Assessment, Decided, TrapParams
+
+# --- Arithmetic on one reply ----------------------------------------------------------------------------
+
+
+def assess(shallow: Sequence[float], assessment: Assessment) -> float:
+    """U: the shallow scores o_2 .. o_(D-1), opponent's view, as one number (section 3.2).
+
+    Raises:
+        ValueError: There is no shallow score.
+    """
+    if not shallow:
+        raise ValueError("no shallow scores to assess")
+    match assessment:
+        case Assessment.MEDIAN:
+            return median(shallow)
+        case Assessment.BEST:
+            return max(shallow)
+        case Assessment.LAST:
+            return shallow[-1]
+
+
+def trappiness(upper: float, final: float, margin: float = 0) -> float:
+    """How easily the opponent mistakes a reply for a good one, in [0, 1] (Figure 3, maximising column).
+
+    Args:
+        upper: U, the shallow assessment, opponent's view.
+        final: M, the score at full depth, opponent's view.
+        margin: Least size that M counts as; 0 is the paper.
+    """
+    gap = upper - final
+    if gap <= 0:
+        return 0.0
+    size = max(abs(final), margin)
+    if gap >= 4 * size:
+        return 1.0
+    if gap >= size:
+        return 0.75 + 0.25 * (gap - size) / (3 * size)
+    return 0.75 * gap / size
+
+
+def trappiness_minimising(upper: float, final: float, margin: float = 0) -> float:
+    """Figure 3's other column: the same with both scores from the view of the side that sets the trap."""
+    return trappiness(-upper, -final, margin)
+
+
+def reply_trappiness(scores_centi: Sequence[int], params: TrapParams) -> float:
+    """Trappiness of a reply from its s_2 .. s_D, our view; 0 when there is no shallow score."""
+    if len(scores_centi) < 2:
+        return 0.0
+    shallow = [-score for score in scores_centi[:-1]]
+    return trappiness(assess(shallow, params.assessment), -scores_centi[-1], params.margin_centi)
+
+
+def reply_quality(scores_centi: Sequence[int], raw_centi: int, params: TrapParams) -> float:
+    """Quality of a reply as a trap: profit times trappiness, in centi-units."""
+    profit = scores_centi[-1] - raw_centi
+    return profit * reply_trappiness(scores_centi, params) if profit > 0 else 0.0
+
+
+# --- Arithmetic on one move -----------------------------------------------------------------------------
+
+
+def scale(quality: float, raw: float, margin: float = 0) -> float:
+    """The bonus that a trap of that quality gives a move of that raw value (Figure 5, mended)."""
+    size = max(abs(raw), margin)
+    if quality <= 0 or size == 0:
+        return 0.0
+    if quality <= 0.25 * size:
+        return 0.8 * quality
+    if quality < 2 * size:
+        return 0.2 * size + 0.05 * (quality - 0.25 * size) / 1.75
+    return 0.25 * size
+
+
+def quality_for_bonus(bonus: float, raw: float, margin: float = 0) -> float | None:
+    """The least quality whose `scale` reaches a bonus: Figure 5 inverted; None: no quality does."""
+    size = max(abs(raw), margin)
+    if bonus <= 0:
+        return 0.0
+    if bonus > 0.25 * size:
+        return None
+    if bonus <= 0.2 * size:
+        return bonus / 0.8
+    return 0.25 * size + (bonus - 0.2 * size) * 35  # 1.75 / 0.05
+
+
+def bonus_cap(raw: float, params: TrapParams) -> float:
+    """The largest bonus that a move of that raw value can get."""
+    if params.decided is Decided.SWINDLE and raw >= WIN_CENTI:
+        return 0.0  # a forced win needs no trap
+    return 0.25 * max(abs(raw), params.margin_centi)
+
+
+def bonus(quality: float, raw: float, params: TrapParams) -> float:
+    """The bonus of a move under all options."""
+    if bonus_cap(raw, params) == 0:
+        return 0.0
+    return scale(quality, raw, params.margin_centi)
+
+
+# --- The choice -----------------------------------------------------------------------------------------
+
+
+class Standing(NamedTuple):
+    """What moves are compared by: the greater is played; equal ones fall to the first in order."""
+
+    adjusted: float
+    raw: int
+
+
+def is_swindle(candidates: Sequence[Candidate], params: TrapParams) -> bool:
+    """Whether every move loses by force, so that only the opponent's error can help."""
+    return params.decided is Decided.SWINDLE and all(c.raw_centi <= -WIN_CENTI for c in candidates)
+
+
+def escape(candidate: Candidate, params: TrapParams) -> float:
+    """Trappiness of the reply that most deceptively throws the opponent's forced win away; 0: there is none."""
+    return max(
+        (
+            reply_trappiness(reply.scores_centi, params)
+            for reply in candidate.replies
+            if reply.scores_centi and reply.final_centi > -WIN_CENTI
+        ),
+        default=0.0,
+    )
+
+
+def with_trap(candidate: Candidate, params: TrapParams, swindle: bool = False) -> Candidate:
+    """The candidate with trap, quality and adjusted value worked out from its replies' profiles."""
+    trap, quality = None, 0.0
+    for reply in candidate.replies:
+        if reply.scores_centi:
+            found = reply_quality(reply.scores_centi, candidate.raw_centi, params)
+            if found > quality:
+                trap, quality = reply.reply, found
+    raw = candidate.raw_centi
+    return Candidate(
+        move=candidate.move,
+        raw_centi=raw,
+        raw_is_bound=candidate.raw_is_bound,
+        adjusted_centi=raw if swindle else raw + bonus(quality, raw, params),
+        quality_centi=quality,
+        trap=trap,
+        replies=candidate.replies,
+        complete=candidate.complete,
+    )
+
+
+def standing(candidate: Candidate, params: TrapParams, swindle: bool) -> Standing:
+    """The candidate's standing as far as its profile is known."""
+    if swindle:
+        return Standing(escape(candidate, params), candidate.raw_centi)
+    return Standing(candidate.adjusted_centi, candidate.raw_centi)
+
+
+def ceiling(candidate: Candidate, params: TrapParams, swindle: bool) -> Standing:
+    """The best standing that the candidate could have, given what is proven and what is left open."""
+    raw = candidate.raw_centi
+    pruned = [reply for reply in candidate.replies if reply.bound_centi is not None]
+    if swindle:
+        may_escape = candidate.raw_is_bound or any(reply.final_centi > -WIN_CENTI for reply in pruned)
+        return Standing(1.0 if may_escape else escape(candidate, params), raw)
+    if candidate.raw_is_bound:
+        return Standing(raw + bonus_cap(raw, params), raw)
+    quality = max([candidate.quality_centi, *(float(reply.final_centi - raw) for reply in pruned)])
+    return Standing(raw + bonus(quality, raw, params), raw)
+
+
+def choose(candidates: Sequence[Candidate], player: str, params: TrapParams) -> str:
+    """The move to play: the highest standing, ties to the higher raw value, then to the first in order.
+
+    The standard player goes by raw values alone.  A candidate whose raw value is only bounded is never chosen.
+    """
+    swindle = is_swindle(candidates, params)
+    known = [c for c in candidates if not c.raw_is_bound]
+    if player == "standard":
+        return max(known, key=lambda c: c.raw_centi).move
+    return max(known, key=lambda c: standing(c, params, swindle)).move
+
+
+def verify(decision: Decision) -> None:
+    """Recompute a choice from its record alone.
+
+    Checks the arithmetic of every candidate, and that whatever the search left open (raw values and replies
+    of which it only proved a bound) could not have changed the choice.
+
+    Raises:
+        ValueError: The recorded choice does not follow from the record; the message says where.
+    """
+    params, candidates = decision.params, decision.candidates
+    if len({c.move for c in candidates}) != len(candidates):
+        raise ValueError("a move stands twice among the candidates")
+    trappy = decision.player != "standard"
+    swindle = is_swindle(candidates, params)
+    for candidate in candidates:
+        again = with_trap(candidate, params, swindle)
+        if trappy and candidate != again:
+            raise ValueError(f"{candidate.move}: recorded {candidate}, recomputed {again}")
+        finals = [reply.final_centi for reply in candidate.replies]
+        if candidate.complete and finals and min(finals) != candidate.raw_centi:
+            raise ValueError(f"{candidate.move}: raw {candidate.raw_centi} is not the least of {finals}")
+    if decision.move != choose(candidates, decision.player, params):
+        raise ValueError(f"{decision.move} was played, {choose(candidates, decision.player, params)} follows")
+    chosen = candidates.index(decision.chosen)
+    if trappy:
+        played = standing(decision.chosen, params, swindle)
+        if ceiling(decision.chosen, params, swindle) != played:
+            raise ValueError(f"{decision.move}: a reply that was left out could change its value")
+    else:
+        played = Standing(decision.chosen.raw_centi, 0)
+    for index, candidate in enumerate(candidates):
+        if index == chosen:
+            continue
+        best = ceiling(candidate, params, swindle) if trappy else Standing(candidate.raw_centi, 0)
+        if best > played or (best == played and index < chosen):
+            raise ValueError(f"{candidate.move} could stand at {best}, above {decision.move} at {played}")
+
+
+# --- Afterwards -----------------------------------------------------------------------------------------
+
+
+def classify(decision: Decision, reply: str | None) -> Outcome:
+    """What the opponent did with the chosen move (Figure 9), from the scores stored with the decision.
+
+    Args:
+        decision: With the chosen move's whole profile, unless there was no reply.
+        reply: The opponent's move; None: the game ended first.
+
+    Raises:
+        ValueError: The profile is not complete, or does not hold the reply.
+    """
+    if reply is None:
+        return Outcome(OutcomeKind.UNANSWERED, None, False, 0.0, 0)
+    chosen = decision.chosen
+    if not chosen.complete:
+        raise ValueError(f"the profile of {chosen.move} is not complete: its reply cannot be judged")
+    profile = _profile_of(chosen, reply)
+    cost = profile.final_centi - chosen.raw_centi
+    quality = reply_quality(profile.scores_centi, chosen.raw_centi, decision.params)
+    if cost == 0:
+        kind = OutcomeKind.OPTIMAL
+    elif quality > 0 and decision.is_trap:
+        kind = OutcomeKind.FELL
+    else:
+        kind = OutcomeKind.ERRED_ELSEWHERE
+    return Outcome(kind, reply, kind is OutcomeKind.FELL and reply == chosen.trap, quality, cost)
+
+
+def _profile_of(candidate: Candidate, reply: str) -> ReplyProfile:
+    for profile in candidate.replies:
+        if profile.reply == reply:
+            return profile
+    raise ValueError(f"{reply} is not among the replies to {candidate.move}")

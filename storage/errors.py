@@ -1,0 +1,14 @@
+"""What storage raises on purpose."""
+
+
+class StorageError(Exception):
+    """The database cannot be opened or used; the message is one line for the operator, without a password."""
+
+
+class DuplicateDecision(Exception):  # noqa: N818 - a fact that the caller acts on, like a missing key
+    """There already is a standing decision for this game and ply."""
+
+    def __init__(self, game_id: int, ply: int) -> None:
+        super().__init__(f"game {game_id} already has a decision at ply {ply}")
+        self.game_id = game_id
+        self.ply = ply

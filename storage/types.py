@@ -1,0 +1,68 @@
+"""The vocabulary of columns: keys, times, JSON and enumerations that mean the same on every database."""
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated, Any
+
+from sqlalchemy import BigInteger, DateTime, Enum, Integer, String
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.engine import Dialect
+from sqlalchemy.orm import mapped_column
+from sqlalchemy.types import JSON, TypeDecorator
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """Aware UTC in, aware UTC out; SQLite has no time zones, so it keeps the same moment without one."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"{value} has no time zone")
+        utc = value.astimezone(UTC)
+        return utc.replace(tzinfo=None) if dialect.name == "sqlite" else utc
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def enum_column(kind: type[StrEnum]) -> Enum:
+    """A column of a `StrEnum`, kept as its value in plain text, so that a new member needs no migration."""
+    return Enum(
+        kind,
+        native_enum=False,
+        create_constraint=False,
+        length=32,
+        values_callable=lambda members: [member.value for member in members],
+    )
+
+
+BigInt = BigInteger().with_variant(Integer(), "sqlite")
+"""64 bits; SQLite numbers rows by itself only in a column called INTEGER (which has 64 bits there)."""
+
+JsonType = JSON().with_variant(JSONB(), "postgresql")
+
+IntPk = Annotated[int, mapped_column(BigInt, primary_key=True)]
+"""Primary key that the database numbers."""
+
+UtcTime = Annotated[datetime, mapped_column(UtcDateTime())]
+"""A moment, always aware and in UTC."""
+
+Json = Annotated[dict[str, Any], mapped_column(JsonType)]
+"""Plain JSON values."""
+
+Key = Annotated[str, mapped_column(String(64))]
+"""A short key: of a site, an account, a game, a player."""
+
+Name = Annotated[str, mapped_column(String(200))]
+"""A short text for people."""
+
+
+def now_utc() -> datetime:
+    """This moment, aware."""
+    return datetime.now(UTC)
