@@ -88,7 +88,7 @@ class Decision:
 
     @property
     def is_trap(self) -> bool:
-        """Whether the chosen move sets a trap (ALGORITHM: quality reaches the threshold); needs the profile."""
+        """Whether the chosen move sets a trap: its best reaches the threshold.  Needs the whole profile."""
         return self.chosen.trap is not None and self.chosen.quality_centi >= self.params.threshold_centi
 
     def with_chosen(self, candidate: Candidate) -> Self:
@@ -117,9 +117,7 @@ class Decision:
                     **{
                         **candidate,
                         "replies": tuple(
-                            ReplyProfile(
-                                reply["reply"], tuple(reply["scores_centi"]), reply["bound_centi"]
-                            )
+                            ReplyProfile(reply["reply"], tuple(reply["scores_centi"]), reply["bound_centi"])
                             for reply in candidate["replies"]
                         ),
                     }

@@ -92,7 +92,14 @@ class Profiler:
             raw = -exact_score(self._searcher, self._after[move], depth - 1, self._stop)
             candidates.append(
                 Candidate(
-                    self._game.move_text(move), raw, False, raw, 0.0, None, self.all_replies(move, depth), True
+                    self._game.move_text(move),
+                    raw,
+                    False,
+                    raw,
+                    0.0,
+                    None,
+                    self.all_replies(move, depth),
+                    True,
                 )
             )
         swindle = is_swindle(candidates, self._params)
@@ -111,7 +118,9 @@ class Profiler:
             most = Standing(raw + bonus_cap(raw, params), raw), -index
             if candidate.raw_is_bound or (best is not None and most < best):
                 continue
-            needed = 0.0 if best is None else quality_for_bonus(best[0].adjusted - raw, raw, params.margin_centi)
+            needed = (
+                0.0 if best is None else quality_for_bonus(best[0].adjusted - raw, raw, params.margin_centi)
+            )
             if bonus_cap(raw, params) > 0 and needed is not None:
                 move = self.moves[index]
                 candidate = replace(candidate, replies=self._telling_replies(move, depth, raw, needed))

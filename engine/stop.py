@@ -4,6 +4,6 @@ The flag lives in the C++ core, so that a search there can ask it without taking
 reference search asks the same object.
 """
 
-from engine._native import Stopped, StopFlag
+from engine._native import StopFlag, Stopped
 
 __all__ = ["StopFlag", "Stopped"]

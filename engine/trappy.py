@@ -134,7 +134,7 @@ def is_swindle(candidates: Sequence[Candidate], params: TrapParams) -> bool:
 
 
 def escape(candidate: Candidate, params: TrapParams) -> float:
-    """Trappiness of the reply that most deceptively throws the opponent's forced win away; 0: there is none."""
+    """Trappiness of the reply that most deceptively throws a forced win away; 0: there is none."""
     return max(
         (
             reply_trappiness(reply.scores_centi, params)
@@ -189,7 +189,8 @@ def ceiling(candidate: Candidate, params: TrapParams, swindle: bool) -> Standing
 def choose(candidates: Sequence[Candidate], player: str, params: TrapParams) -> str:
     """The move to play: the highest standing, ties to the higher raw value, then to the first in order.
 
-    The standard player goes by raw values alone.  A candidate whose raw value is only bounded is never chosen.
+    The standard player goes by raw values alone.  A candidate whose raw value is only bounded is never
+    chosen.
     """
     swindle = is_swindle(candidates, params)
     known = [c for c in candidates if not c.raw_is_bound]

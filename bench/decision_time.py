@@ -1,0 +1,80 @@
+"""How long a decision takes: trappy against standard, in one run, on balanced Othello middle games.
+
+    python -m bench.decision_time [--depths 8 10] [--positions 20]
+
+Positions are reached by random play of the first twenty plies and kept when plain search finds them nearly
+balanced, so nothing beside the project is needed and every run has the same ones.
+"""
+
+import argparse
+import random
+import statistics
+import time
+
+from engine.games.othello import Othello, OthelloPosition
+from engine.limits import Limits
+from engine.params import TrapParams
+from engine.players import PLAYER_KINDS, Player, complete
+from engine.search import exact_score
+from engine.searchers import NativeOthelloSearcher
+from engine.stop import StopFlag
+from engine.trappy import verify
+
+TABLE_MB = 64
+PLIES = 20
+BALANCED_CENTI = 600
+
+
+def balanced_positions(count: int) -> list[OthelloPosition]:
+    """So many middle games in which neither side is far ahead."""
+    game, rng, found = Othello(), random.Random(2006), list[OthelloPosition]()
+    searcher = NativeOthelloSearcher(TABLE_MB)
+    while len(found) < count:
+        position = game.initial()
+        for _ in range(PLIES):
+            moves = game.legal_moves(position)
+            if not moves:
+                break
+            position = game.play(position, rng.choice(moves))
+        else:
+            if len(game.legal_moves(position)) > 1:
+                score = exact_score(searcher, position, 6, StopFlag())
+                if abs(score) < BALANCED_CENTI:
+                    found.append(position)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--depths", type=int, nargs="+", default=[8, 10])
+    parser.add_argument("--positions", type=int, default=20)
+    arguments = parser.parse_args()
+    game = Othello()
+    positions = balanced_positions(arguments.positions)
+    print(f"{len(positions)} positions, one core, table of {TABLE_MB} MB, each decision with an empty table")
+    print("depth  player    mean s  median s  max s   nodes M  Mnps  whole profile s  time ratio")
+    for depth in arguments.depths:
+        means = {}
+        for kind in PLAYER_KINDS:
+            times, profile_times, nodes = [], [], 0
+            for position in positions:
+                searcher = NativeOthelloSearcher(TABLE_MB)
+                player = Player(kind, game, TrapParams(), searcher)
+                began = time.process_time()
+                decision = player.choose(position, Limits(depth), StopFlag())
+                decided = time.process_time()
+                full = complete(decision, searcher, StopFlag())
+                profile_times.append(time.process_time() - decided)
+                times.append(decided - began)
+                nodes += decision.nodes
+                verify(full)
+            means[kind] = statistics.mean(times)
+            print(
+                f"{depth:>5}  {kind:<8}  {means[kind]:.3f}   {statistics.median(times):.3f}"
+                f"     {max(times):.3f}   {nodes / 1e6 / len(times):.2f}     {nodes / 1e6 / sum(times):.1f}"
+                f"  {statistics.mean(profile_times):.3f}            {means[kind] / means['standard']:.2f}"
+            )
+
+
+if __name__ == "__main__":
+    main()

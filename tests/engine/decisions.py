@@ -1,0 +1,26 @@
+"""Hand-made decisions for tests."""
+
+from collections.abc import Sequence
+
+from engine.decision import Candidate, Decision
+from engine.params import TrapParams
+
+
+def decision_with(
+    candidates: Sequence[Candidate], move: str, *, player: str = "trappy", params: TrapParams | None = None
+) -> Decision:
+    """A decision made of given candidates, the rest filled in."""
+    return Decision(
+        game="othello",
+        position="8/8/8/3wb3/3bw3/8/8/8 b",
+        player=player,
+        params=params or TrapParams(),
+        move=move,
+        candidates=tuple(candidates),
+        depth=4,
+        principal_variation=(move,),
+        nodes=1,
+        time_s=0.0,
+        profile_source="reference",
+        engine_version="test",
+    )

@@ -1,0 +1,265 @@
+"""Players: the lazy analysis against the whole table, records that prove themselves, limits that hold."""
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.decision import Decision
+from engine.game import WIN_CENTI
+from engine.games import GAMES, get_game
+from engine.games.othello import Othello, OthelloPosition
+from engine.limits import Limits, from_clock
+from engine.params import Assessment, Decided, TrapParams
+from engine.players import PLAYER_KINDS, Player, complete
+from engine.profiles import Profiler
+from engine.search import ReferenceSearcher, minimax
+from engine.searchers import NativeOthelloSearcher, make_searcher
+from engine.stop import StopFlag, Stopped
+from engine.trappy import choose, classify, verify
+from tests.engine.positions import positions, random_position
+
+othello = Othello()
+native = NativeOthelloSearcher(table_mb=16)
+params = st.builds(
+    TrapParams,
+    assessment=st.sampled_from(Assessment),
+    margin_centi=st.sampled_from([0, 100, 800]),
+    decided=st.sampled_from(Decided),
+)
+
+
+def decide(
+    position: Any, depth: int, trap: TrapParams | None = None, kind: str = "trappy", game: str = "othello"
+) -> Decision:
+    searcher = native if game == "othello" else make_searcher(game, 1)
+    return Player(kind, get_game(game), trap or TrapParams(), searcher).choose(
+        position, Limits(depth), StopFlag()
+    )
+
+
+@given(positions(othello, 60), st.integers(3, 6), params)
+@settings(max_examples=150, deadline=None)
+def test_lazy_equals_naive(position: OthelloPosition, depth: int, trap: TrapParams) -> None:
+    """The prunings are exact: same move, same adjusted value as the whole table, and the record proves it."""
+    decision = decide(position, depth, trap)
+    verify(decision)
+    table = Profiler(othello, native, position, trap, StopFlag()).naive_candidates(decision.depth)
+    assert decision.move == choose(table, "trappy", trap)
+    whole = {c.move: c for c in table}
+    assert decision.chosen.raw_centi == whole[decision.move].raw_centi
+    assert decision.chosen.adjusted_centi == whole[decision.move].adjusted_centi
+    for candidate in decision.candidates:
+        true = whole[candidate.move]
+        assert candidate.raw_centi >= true.raw_centi
+        assert candidate.raw_is_bound or candidate.raw_centi == true.raw_centi
+        known = {reply.reply: reply for reply in true.replies}
+        for reply in candidate.replies:
+            assert reply.final_centi >= known[reply.reply].final_centi
+            assert reply.bound_centi is not None or reply == known[reply.reply]
+
+
+@given(positions(othello, 60), st.integers(2, 5))
+@settings(max_examples=60, deadline=None)
+def test_the_standard_player_is_plain_minimax(position: OthelloPosition, depth: int) -> None:
+    """The first move in order of those with the best minimax score."""
+    decision = decide(position, depth, kind="standard")
+    verify(decision)
+    reference = ReferenceSearcher(othello)
+    scores = [
+        -reference.search(othello.play(position, m), decision.depth - 1, -(10**6), 10**6, StopFlag())
+        for m in othello.legal_moves(position)
+    ]
+    best = scores.index(max(scores))
+    assert decision.move == othello.move_text(othello.legal_moves(position)[best])
+    assert decision.chosen.raw_centi == scores[best]
+    assert decision.principal_variation[0] == decision.move
+
+
+@given(positions(othello, 58), st.integers(2, 4), params, st.sampled_from(PLAYER_KINDS))
+@settings(max_examples=40, deadline=None)
+def test_native_and_reference_players_agree(
+    position: OthelloPosition, depth: int, trap: TrapParams, kind: str
+) -> None:
+    fast = decide(position, depth, trap, kind)
+    slow = Player(kind, othello, trap, ReferenceSearcher(othello)).choose(position, Limits(depth), StopFlag())
+    assert (fast.move, fast.depth, fast.principal_variation) == (
+        slow.move,
+        slow.depth,
+        slow.principal_variation,
+    )
+    assert (fast.chosen.raw_centi, fast.chosen.adjusted_centi) == (
+        slow.chosen.raw_centi,
+        slow.chosen.adjusted_centi,
+    )
+    assert (fast.profile_source, slow.profile_source) == ("native", "reference")
+
+
+@given(positions(othello, 60), st.integers(2, 6), params, st.sampled_from(PLAYER_KINDS))
+@settings(max_examples=80, deadline=None)
+def test_the_whole_profile_is_found_again_later(
+    position: OthelloPosition, depth: int, trap: TrapParams, kind: str
+) -> None:
+    """A record is completed from itself, by another process with an empty table, and judges every reply."""
+    decision = decide(position, depth, trap, kind)
+    stored = Decision.from_record(decision.to_record())
+    assert stored == decision
+    full = complete(stored, NativeOthelloSearcher(1), StopFlag())
+    verify(full)
+    assert full.is_complete
+    assert complete(full, native, StopFlag()) is full
+    assert (full.move, full.chosen.raw_centi) == (decision.move, decision.chosen.raw_centi)
+    if kind == "trappy":
+        assert full.chosen.adjusted_centi == decision.chosen.adjusted_centi
+    after = othello.play(position, othello.parse_move(position, full.move))
+    replies = [othello.move_text(m) for m in othello.legal_moves(after)]
+    assert [reply.reply for reply in full.chosen.replies] == replies
+    for reply in replies:
+        assert classify(full, reply).cost_centi >= 0
+
+
+def test_scores_by_depth_are_minimax_scores() -> None:
+    position = random_position(othello, random.Random(5), plies=20)
+    decision = complete(decide(position, depth=5), native, StopFlag())
+    after_move = othello.play(position, othello.parse_move(position, decision.move))
+    for profile in decision.chosen.replies:
+        after = othello.play(after_move, othello.parse_move(after_move, profile.reply))
+        assert list(profile.scores_centi) == [minimax(othello, after, d - 2) for d in range(2, 6)]
+
+
+@pytest.mark.parametrize("kind", PLAYER_KINDS)
+@pytest.mark.parametrize("name", GAMES)
+def test_whole_games_verify(name: str, kind: str) -> None:
+    """Players of every game against a random mover: each decision is legal and follows from its record."""
+    game = get_game(name)
+    for seed in range(3):
+        rng = random.Random(seed)
+        position = game.initial()
+        while moves := game.legal_moves(position):
+            if game.side_to_move(position) == seed % 2:
+                decision = decide(position, 4, kind=kind, game=name)
+                verify(decision)
+                move = game.parse_move(position, decision.move)
+            else:
+                move = rng.choice(moves)
+            position = game.play(position, move)
+
+
+def test_a_perfect_player_never_loses_tictactoe() -> None:
+    game = get_game("tictactoe")
+    for seed in range(20):
+        rng = random.Random(seed)
+        position, ours = game.initial(), seed % 2
+        while moves := game.legal_moves(position):
+            if game.side_to_move(position) == ours:
+                move = game.parse_move(position, decide(position, 9, game="tictactoe").move)
+            else:
+                move = rng.choice(moves)
+            position = game.play(position, move)
+        result = game.result_centi(position)
+        assert (result if game.side_to_move(position) == ours else -result) >= 0
+
+
+def test_a_lost_game_is_searched_for_a_swindle() -> None:
+    """In lost endings the move whose escape is hardest to see is played, and the record proves it."""
+    swindles = 0
+    for seed in range(200):
+        rng = random.Random(seed)
+        position = othello.initial()
+        while othello.plies_left(position) > 6 and (moves := othello.legal_moves(position)):
+            position = othello.play(position, rng.choice(moves))
+        if not othello.legal_moves(position):
+            continue
+        decision = decide(position, 10)
+        verify(decision)
+        table = Profiler(othello, native, position, TrapParams(), StopFlag()).naive_candidates(decision.depth)
+        assert choose(table, "trappy", TrapParams()) == decision.move
+        swindles += decision.move != choose(table, "standard", TrapParams())
+    assert swindles > 0
+
+
+def test_a_won_ending_takes_the_most_discs() -> None:
+    for seed in range(60):
+        position = random_position(othello, random.Random(seed), plies=52)
+        decision = decide(position, 12)
+        if decision.chosen.raw_centi >= WIN_CENTI:
+            assert decision.chosen.raw_centi == max(
+                c.raw_centi for c in decision.candidates if not c.raw_is_bound
+            )
+
+
+@pytest.mark.parametrize("kind", PLAYER_KINDS)
+def test_a_stopped_player_still_decides(kind: str) -> None:
+    stop = StopFlag()
+    stop.set()
+    position = random_position(othello, random.Random(3), plies=12)
+    decision = Player(kind, othello, TrapParams(), native).choose(position, Limits(30), stop)
+    assert decision.depth == 2
+    verify(decision)
+
+
+def test_time_ends_a_search() -> None:
+    decision = Player("trappy", othello, TrapParams(), NativeOthelloSearcher(4)).choose(
+        othello.initial(), Limits(60, time_s=0.05), StopFlag()
+    )
+    assert 2 <= decision.depth < 60
+    verify(decision)
+
+
+def test_completing_can_be_stopped() -> None:
+    decision = decide(random_position(othello, random.Random(3), plies=12), 5, kind="standard")
+    stop = StopFlag()
+    stop.set()
+    with pytest.raises(Stopped):
+        complete(decision, native, stop)
+
+
+def test_a_record_of_another_engine_is_noticed() -> None:
+    decision = decide(random_position(othello, random.Random(3), plies=12), 4)
+    record = decision.to_record()
+    for candidate in record["candidates"]:
+        candidate["raw_centi"] += 3
+    with pytest.raises(ValueError, match="recorded at"):
+        complete(Decision.from_record(record), native, StopFlag())
+
+
+@pytest.mark.parametrize("change", [{"player": None}, {"surplus": 1}, {"candidates": [{}]}, {"params": {}}])
+def test_broken_records_are_refused(change: dict[str, Any]) -> None:
+    record = decide(othello.initial(), 3).to_record()
+    if change == {"player": None}:
+        del record["player"]
+    else:
+        record |= change
+    with pytest.raises(ValueError, match="not the record"):
+        Decision.from_record(record)
+
+
+def test_no_decision_after_the_end() -> None:
+    with pytest.raises(ValueError, match="over"):
+        decide(othello.parse_position("bb6/8/8/8/8/8/8/8 w"), 4)
+
+
+def test_unknown_player() -> None:
+    with pytest.raises(ValueError, match="standard, trappy"):
+        Player("clever", othello, TrapParams(), native)
+
+
+@given(st.floats(0, 10_000), st.floats(0, 180), st.integers(1, 60), st.floats(0.05, 30), st.floats(0, 1))
+def test_thinking_never_flags(
+    remaining_s: float, increment_s: float, plies_left: int, max_time_s: float, overhead_s: float
+) -> None:
+    limits = from_clock(
+        remaining_s, increment_s, plies_left, max_depth=10, max_time_s=max_time_s, overhead_s=overhead_s
+    )
+    assert limits.time_s is not None
+    assert limits.time_s <= max_time_s
+    assert limits.time_s <= max(0.01, 0.4 * remaining_s)
+
+
+def test_limits() -> None:
+    assert from_clock(None, 0, 60, max_depth=8, max_time_s=2, overhead_s=0.1) == Limits(8, 2)
+    for bad in ({"depth": 1}, {"depth": 4, "time_s": 0.0}):
+        with pytest.raises(ValueError, match="must be"):
+            Limits(**bad)

@@ -1,0 +1,309 @@
+"""The trap arithmetic: the papers' numbers, and properties that must hold for all numbers."""
+
+import math
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from engine.decision import Candidate, OutcomeKind, ReplyProfile
+from engine.game import WIN_CENTI
+from engine.params import Assessment, Decided, TrapParams
+from engine.trappy import (
+    assess,
+    bonus,
+    bonus_cap,
+    choose,
+    classify,
+    quality_for_bonus,
+    reply_quality,
+    reply_trappiness,
+    scale,
+    trappiness,
+    trappiness_minimising,
+    verify,
+    with_trap,
+)
+from tests.engine.decisions import decision_with
+
+PAPER = TrapParams(decided=Decided.PAPER)
+scores = st.integers(-6400, 6400)
+margins = st.sampled_from([0, 50, 400])
+
+
+def candidate(move: str, raw: int, *replies: tuple[str, tuple[int, ...]]) -> Candidate:
+    profiles = tuple(ReplyProfile(reply, row) for reply, row in replies)
+    return with_trap(Candidate(move, raw, False, raw, replies=profiles, complete=True), PAPER)
+
+
+# --- The papers' numbers --------------------------------------------------------------------------------
+
+
+def test_figure_4() -> None:
+    """Reply "$": scores o_3 .. o_9 with median 6, o_10 = -12; the move's raw value is 6."""
+    opponents_view = (4, 5, 6, 6, 7, 8, 9, -12)
+    ours = tuple(-score for score in opponents_view)
+    assert assess(opponents_view[:-1], Assessment.MEDIAN) == 6
+    assert trappiness(6, -12) == pytest.approx(0.7917, abs=5e-5)
+    assert reply_trappiness(ours, PAPER) == pytest.approx(0.75 + 0.25 * 6 / 36)
+    assert ours[-1] - 6 == 6  # the profit
+    assert reply_quality(ours, 6, PAPER) == pytest.approx(4.75)
+
+
+def test_figure_8() -> None:
+    """E6 (raw 400, a profit of 100 at trappiness 0.6) is adjusted to 448 and beats F5 (400, no trap)."""
+    assert 400 + scale(0.6 * 100, 400) == pytest.approx(448)
+    for quality in (100, 101, 5000):
+        assert -50 + scale(quality, -50) == pytest.approx(-37.5)
+    # M = -500 for the opponent, and a gap of 0.8 M makes trappiness 0.6.
+    e6 = candidate("e6", 400, ("b4", (-400, -400)), ("f7", (100, 500)))
+    f5 = candidate("f5", 400, ("b4", (-400, 400)))
+    assert e6.trap == "f7"
+    assert [e6.quality_centi, e6.adjusted_centi] == pytest.approx([60, 448])
+    assert f5.trap is None
+    assert choose([f5, e6], "trappy", PAPER) == "e6"
+    assert choose([f5, e6], "standard", PAPER) == "f5"
+
+
+@pytest.mark.parametrize("raw", [400, -400, 7, 1])
+def test_figure_5_joints(raw: int) -> None:
+    size = abs(raw)
+    for joint, value in ((size / 4, 0.2 * size), (2 * size, 0.25 * size)):
+        for near in (joint * (1 - 1e-9), joint, joint * (1 + 1e-9)):
+            assert scale(near, raw) == pytest.approx(value, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("upper", "final", "value"),
+    [
+        (-1, 0, 0),
+        (0, 0, 0),
+        (1, 0, 1),
+        (-12, -12, 0),
+        (0, -12, 0.75),
+        (36, -12, 1),
+        (24, 12, 0.75),
+        (60, 12, 1),
+    ],
+)
+def test_figure_3_joints(upper: int, final: int, value: float) -> None:
+    assert trappiness(upper, final) == value
+    assert trappiness_minimising(-upper, -final) == value
+
+
+def test_assessments() -> None:
+    shallow = [3, 9, -4, 5]
+    assert assess(shallow, Assessment.MEDIAN) == 4
+    assert assess(shallow, Assessment.BEST) == 9
+    assert assess(shallow, Assessment.LAST) == 5
+    with pytest.raises(ValueError, match="shallow"):
+        assess([], Assessment.BEST)
+
+
+# --- Properties -----------------------------------------------------------------------------------------
+
+
+@given(scores, scores, margins)
+def test_trappiness_is_a_share(upper: int, final: int, margin: int) -> None:
+    assert 0 <= trappiness(upper, final, margin) <= 1
+    assert trappiness_minimising(upper, final, margin) == trappiness(-upper, -final, margin)
+
+
+@given(scores, scores, scores, margins)
+def test_trappiness_never_falls_as_the_reply_looks_better(a: int, b: int, final: int, margin: int) -> None:
+    low, high = sorted((a, b))
+    assert trappiness(low, final, margin) <= trappiness(high, final, margin)
+
+
+@given(scores, scores)
+def test_figure_3s_minimising_column(upper: int, final: int) -> None:
+    """Written out as printed, it is the mirror of the maximising one."""
+    size = abs(final)
+    if upper >= final:
+        printed = 0.0
+    elif upper > final - size:
+        printed = 0.75 * (final - upper) / size
+    elif upper > final - 4 * size:
+        printed = 0.75 + 0.25 * (final - upper - size) / (3 * size)
+    else:
+        printed = 1.0
+    assert trappiness_minimising(upper, final) == pytest.approx(printed)
+
+
+@given(st.lists(scores, min_size=1, max_size=12), scores, margins, st.sampled_from(Assessment))
+def test_quality_never_exceeds_profit(row: list[int], raw: int, margin: int, assessment: Assessment) -> None:
+    params = TrapParams(assessment, margin)
+    quality = reply_quality(row, raw, params)
+    assert 0 <= quality <= max(0, row[-1] - raw)
+
+
+@given(st.floats(0, 1e6), scores, margins)
+def test_the_cap(quality: float, raw: int, margin: int) -> None:
+    found = scale(quality, raw, margin)
+    assert 0 <= found <= 0.25 * max(abs(raw), margin)
+    assert found <= bonus_cap(raw, TrapParams(margin_centi=margin))
+
+
+@given(st.floats(0, 20_000), st.floats(0, 20_000), scores, margins)
+def test_scale_never_falls_as_quality_rises(a: float, b: float, raw: int, margin: int) -> None:
+    low, high = sorted((a, b))
+    assert scale(low, raw, margin) <= scale(high, raw, margin) + 1e-9
+
+
+@given(st.floats(0, 2000), scores, margins)
+def test_figure_5_inverted(wanted: float, raw: int, margin: int) -> None:
+    quality = quality_for_bonus(wanted, raw, margin)
+    if quality is None:
+        assert scale(math.inf, raw, margin) < wanted
+    else:
+        assert scale(quality, raw, margin) == pytest.approx(wanted, abs=1e-6)
+        assert wanted == 0 or scale(quality * 0.999, raw, margin) <= wanted
+
+
+@given(scores, margins)
+def test_the_largest_value_rises_with_raw(raw: int, margin: int) -> None:
+    """What the pruning at the root rests on."""
+    params = TrapParams(margin_centi=margin)
+    assert raw + bonus_cap(raw, params) < raw + 1 + bonus_cap(raw + 1, params)
+
+
+# --- Options --------------------------------------------------------------------------------------------
+
+
+def test_margin_gives_even_positions_a_bonus() -> None:
+    assert scale(100, 0) == 0
+    assert scale(100, 0, margin=200) > 0
+    assert trappiness(100, 0) == 1
+    assert trappiness(100, 0, margin=200) == pytest.approx(0.375)
+
+
+def test_a_forced_win_gets_no_bonus() -> None:
+    raw = WIN_CENTI + 1200
+    assert bonus(50_000, raw, TrapParams()) == 0
+    assert bonus(50_000, raw, PAPER) == pytest.approx(0.25 * raw, rel=0.2)
+    narrow_with_trap = candidate(
+        "a1", WIN_CENTI + 200, ("b2", (0, WIN_CENTI + 200)), ("c3", (-900, WIN_CENTI + 6400))
+    )
+    wide = candidate("h8", WIN_CENTI + 1200, ("b2", (0, WIN_CENTI + 1200)))
+    swindle = [with_trap(c, TrapParams()) for c in (narrow_with_trap, wide)]
+    assert choose(swindle, "trappy", TrapParams()) == "h8"
+
+
+def test_a_swindle_sets_the_trap_that_is_hardest_to_see() -> None:
+    lost = -WIN_CENTI - 200
+    hopeless = candidate("a1", lost + 100, ("b2", (-100, -200, lost + 100)))
+    plain_error = candidate("b1", lost, ("b2", (-300, -300, lost)), ("c3", (590, 590, 600)))
+    deceptive = candidate("c1", lost - 100, ("b2", (-300, -300, lost - 100)), ("c3", (-900, -900, 600)))
+    moves = [with_trap(c, TrapParams(), swindle=True) for c in (hopeless, plain_error, deceptive)]
+    assert all(c.adjusted_centi == c.raw_centi for c in moves)
+    assert choose(moves, "trappy", TrapParams()) == "c1"
+    assert choose(moves, "standard", TrapParams()) == "a1"
+
+
+@pytest.mark.parametrize("bad", [{"margin_centi": -1}, {"threshold_centi": 0}])
+def test_bad_parameters_are_refused(bad: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        TrapParams(**bad)  # type: ignore[arg-type]
+
+
+# --- Ties -----------------------------------------------------------------------------------------------
+
+
+def test_ties_go_to_the_higher_raw_value_then_to_the_first() -> None:
+    trap = ("b2", (-480, 480 + 320))
+    tied = Candidate("a1", 400, False, 448.0)
+    higher = Candidate("b1", 448, False, 448.0)
+    assert choose([tied, higher], "trappy", PAPER) == "b1"
+    assert choose([higher, Candidate("c1", 448, False, 448.0)], "trappy", PAPER) == "b1"
+    assert trap[1][-1] == 800
+
+
+# --- Verifying and classifying a record -----------------------------------------------------------------
+
+
+def test_a_sound_record_verifies_and_a_forged_one_does_not() -> None:
+    e6 = candidate("e6", 400, ("b4", (-400, 400)), ("f7", (100, 500)))
+    f5 = candidate("f5", 400, ("b4", (-400, 400)))
+    verify(decision_with([f5, e6], "e6", params=PAPER))
+    with pytest.raises(ValueError, match="e6 follows"):
+        verify(decision_with([f5, e6], "f5", params=PAPER))
+    with pytest.raises(ValueError, match="twice"):
+        verify(decision_with([e6, e6], "e6", params=PAPER))
+    forged = Candidate("f5", 400, False, 449.0, 60.0, "b4", f5.replies, True)
+    with pytest.raises(ValueError, match="recomputed"):
+        verify(decision_with([forged, e6], "f5", params=PAPER))
+
+
+def test_a_bound_that_proves_too_little_is_noticed() -> None:
+    e6 = candidate("e6", 400, ("b4", (-400, 400)), ("f7", (100, 500)))
+    low = Candidate("a1", 350, raw_is_bound=True, adjusted_centi=350)
+    verify(decision_with([low, e6], "e6", params=PAPER))
+    high = Candidate("a1", 390, raw_is_bound=True, adjusted_centi=390)
+    with pytest.raises(ValueError, match="a1 could stand at"):
+        verify(decision_with([high, e6], "e6", params=PAPER))
+    open_reply = with_trap(
+        Candidate("f5", 400, False, 400, replies=(ReplyProfile("b4", (), bound_centi=470),)), PAPER
+    )
+    with pytest.raises(ValueError, match="f5 could stand at"):
+        verify(decision_with([open_reply, e6], "e6", params=PAPER))
+
+
+TRAP = candidate(
+    "e6",
+    400,
+    ("b4", (-400, -400, 400)),
+    ("c5", (-300, -300, 400)),
+    ("f7", (-400, -400, 1400)),
+    ("f8", (-400, 200, 900)),
+    ("g7", (1500, 1500, 1400)),
+)
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind", "for_best", "cost"),
+    [
+        ("b4", OutcomeKind.OPTIMAL, False, 0),
+        ("c5", OutcomeKind.OPTIMAL, False, 0),
+        ("f7", OutcomeKind.FELL, True, 1000),
+        ("f8", OutcomeKind.FELL, False, 500),
+        ("g7", OutcomeKind.ERRED_ELSEWHERE, False, 1000),
+        (None, OutcomeKind.UNANSWERED, False, 0),
+    ],
+)
+def test_outcomes(reply: str | None, kind: OutcomeKind, for_best: bool, cost: int) -> None:
+    outcome = classify(decision_with([TRAP], "e6", params=PAPER), reply)
+    assert (outcome.kind, outcome.reply, outcome.fell_for_best, outcome.cost_centi) == (
+        kind,
+        reply,
+        for_best,
+        cost,
+    )
+
+
+def test_below_the_threshold_nobody_falls() -> None:
+    params = TrapParams(decided=Decided.PAPER, threshold_centi=5000)
+    decision = decision_with([TRAP], "e6", params=params)
+    assert not decision.is_trap
+    assert classify(decision, "f7").kind is OutcomeKind.ERRED_ELSEWHERE
+
+
+def test_what_cannot_be_judged_is_refused() -> None:
+    partial = Candidate("e6", 400, False, 400, replies=TRAP.replies[:1])
+    with pytest.raises(ValueError, match="not complete"):
+        classify(decision_with([partial], "e6", params=PAPER), "b4")
+    with pytest.raises(ValueError, match="h1 is not among"):
+        classify(decision_with([TRAP], "e6", params=PAPER), "h1")
+
+
+@given(st.lists(st.lists(scores, min_size=3, max_size=3), min_size=1, max_size=6))
+def test_every_reply_has_exactly_one_outcome(rows: list[list[int]]) -> None:
+    """Figure 9 adds up: the replies of a trap are optimal, traps, or errors elsewhere, and nothing else."""
+    raw = min(row[-1] for row in rows)
+    move = candidate("m", raw, *((f"r{i}", tuple(row)) for i, row in enumerate(rows)))
+    decision = decision_with([move], "m", params=PAPER)
+    assume(decision.is_trap)
+    kinds = [classify(decision, reply.reply).kind for reply in move.replies]
+    assert kinds.count(OutcomeKind.OPTIMAL) >= 1
+    assert kinds.count(OutcomeKind.FELL) >= 1
+    assert OutcomeKind.UNANSWERED not in kinds
+    assert classify(decision, move.trap).fell_for_best
