@@ -196,9 +196,10 @@ def parse_transcript(text: str) -> list[str]:
 
 # --- Evaluation -----------------------------------------------------------------------------------------
 #
-# A weighted sum of differences between the sides, in whole centidiscs.  The weights change with the number of
-# empty squares; they are rounded hand-made ramps, checked in docs/engine.md against real games.  The C++ core
-# is handed this very table.
+# A weighted sum of differences between the sides, in whole centidiscs.  The weights change with the number
+# of empty squares.  They are tempered by hand from a least-squares fit to tournament games that
+# bench/fit_evaluation.py prints; the fit itself leans on what winners have at the end (moves left to them) and
+# plays no better.  The C++ core is handed this very table.
 
 EVALUATION_LIMIT_CENTI = 6_000
 """No evaluation is further from zero: even 60 discs ahead is not yet won."""
@@ -217,13 +218,13 @@ def _ramp(full: int, half: int, empty: int) -> tuple[int, ...]:
 
 
 EVALUATION_WEIGHTS: tuple[tuple[int, ...], ...] = (
-    _ramp(30, 65, 60),  # moves at hand
-    _ramp(10, 28, 30),  # empty squares beside the other's discs: moves to come
-    _ramp(500, 900, 900),  # corners
-    _ramp(-60, -330, -420),  # discs diagonally beside an empty corner
-    _ramp(-40, -110, -150),  # discs on the rim beside an empty corner
-    _ramp(170, 150, 120),  # discs on the rim that are tied to an own corner
-    _ramp(180, 60, 0),  # the last move falls to the side to move
+    _ramp(300, 135, 60),  # moves at hand
+    _ramp(-50, 120, 40),  # empty squares beside the other's discs: moves to come
+    _ramp(200, 500, 600),  # corners
+    _ramp(0, -550, -500),  # discs diagonally beside an empty corner
+    _ramp(-150, -190, -100),  # discs on the rim beside an empty corner
+    _ramp(140, 120, 200),  # discs on the rim that are tied to an own corner
+    _ramp(150, 120, 60),  # the last move falls to the side to move
 )
 """Centidiscs for each feature (in the order of `_features`) and number of empty squares."""
 
