@@ -198,8 +198,8 @@ def parse_transcript(text: str) -> list[str]:
 #
 # A weighted sum of differences between the sides, in whole centidiscs.  The weights change with the number
 # of empty squares.  They are tempered by hand from a least-squares fit to tournament games that
-# bench/fit_evaluation.py prints; the fit itself leans on what winners have at the end (moves left to them) and
-# plays no better.  The C++ core is handed this very table.
+# bench/fit_evaluation.py prints; the fit itself leans on what winners have left at the end and plays no
+# better.  The C++ core is handed this very table.
 
 EVALUATION_LIMIT_CENTI = 6_000
 """No evaluation is further from zero: even 60 discs ahead is not yet won."""
