@@ -9,7 +9,7 @@ import logging
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from bot.errors import TransientError
 
@@ -41,7 +41,8 @@ def delays(rng: random.Random) -> Iterator[float]:
 
 
 async def stay_connected(
-    connect: Callable[[], AsyncIterator[E | None]],
+    # AsyncIterator[E | None], but mypy cannot solve that for an E that is a union itself.
+    connect: Callable[[], AsyncIterator[Any]],
     handle: Callable[[E], Awaitable[None]],
     *,
     name: str,

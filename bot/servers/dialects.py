@@ -1,7 +1,7 @@
 """How the sites that speak the Lichess Bot API differ: data, not branches.
 
-A new site is a new row.  What a row cannot say yet (clock units, a keep-alive that is a JSON line, ...) becomes
-a field when the first site needs it.
+A new site is a new row.  What a row cannot say yet (clock units, a keep-alive that is a JSON line, ...)
+becomes a field when the first site needs it.
 """
 
 from collections.abc import Callable, Mapping

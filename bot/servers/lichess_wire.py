@@ -1,4 +1,4 @@
-"""The Lichess Bot API as data: lines and answers in, events and errors out.  No I/O.
+"""The Lichess Bot API as data: lines and answers in, events out.  No I/O.
 
 Fields and event types that are not known are skipped, because sites add to the protocol without warning; what
 is missing or of the wrong type where it is needed is a `ProtocolError` that keeps the message.
@@ -7,15 +7,11 @@ Sources: the OpenAPI description of lichess-org/api, and what its servers were s
 """
 
 import json
-import math
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from types import UnionType
 from typing import Any, TypeVar
 
-from bot.errors import AuthError, ProtocolError, RefusedError, ServerError, TransientError
+from bot.errors import ProtocolError
 from bot.events import (
     AccountEvent,
     Challenge,
@@ -37,10 +33,8 @@ from bot.events import (
 from bot.servers import Account
 from bot.servers.dialects import Dialect, Variant
 
-RATE_LIMIT_WAIT_S = 60.0
-"""After a 429 that names no time, as the API's introduction asks."""
-_MESSAGE_LIMIT = 200
-"""Characters of a server's own words that an error repeats."""
+_UNLIMITED_MS = 2**31 - 1
+"""What the protocol writes for a clock that never runs out."""
 
 _GOING_ON = frozenset({"created", "started"})
 _END_REASONS = {
@@ -70,12 +64,16 @@ def read_line(line: bytes) -> Mapping[str, Any] | None:
     if not line.strip():
         return None
     try:
-        message = json.loads(line)
+        message = json.loads(line, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise ProtocolError("not JSON", line) from None
     if not isinstance(message, dict):
         raise ProtocolError("not a JSON object", message)
     return message
+
+
+def _refuse_constant(word: str) -> None:
+    raise ValueError(f"{word} is no JSON")
 
 
 def read_account(message: object) -> Account:
@@ -149,7 +147,7 @@ class GameReader:
                 return ChatLine(sender, _need(message, "text", str), sender.lower() == self._our_id)
             case "opponentGone":
                 return OpponentGone(
-                    _need(message, "gone", bool), _optional(message, "claimWinInSeconds", int | float)
+                    _need(message, "gone", bool), _optional(message, "claimWinInSeconds", int)
                 )
             case _:
                 return None
@@ -165,10 +163,9 @@ class GameReader:
             raise ProtocolError("a game that we do not take part in", raw)
         our_side = ids.index(self._our_id)
         clock_ms = _optional(raw, "clock", dict)
-        clock = clock_ms and Clock(
-            round(_need(clock_ms, "initial", int | float) / 1000),
-            round(_need(clock_ms, "increment", int | float) / 1000),
-        )
+        clock = None
+        if clock_ms is not None:
+            clock = Clock(round(_seconds(clock_ms, "initial")), round(_seconds(clock_ms, "increment")))
         self._has_clock = clock is not None
         start = raw.get("initialFen")
         snapshot = GameSnapshot(
@@ -196,11 +193,10 @@ class GameReader:
         return GameState(
             moves=moves,
             remaining_s=(
-                _need(raw, f"{first.letter}time", int | float) / 1000,
-                _need(raw, f"{second.letter}time", int | float) / 1000,
-            )
-            if self._has_clock
-            else None,
+                (_seconds(raw, f"{first.letter}time"), _seconds(raw, f"{second.letter}time"))
+                if self._has_clock
+                else None
+            ),
             draw_offered_by=(raw.get(f"{first.letter}draw") is True, raw.get(f"{second.letter}draw") is True),
             takeback_offered_by=(
                 raw.get(f"{first.letter}takeback") is True,
@@ -285,56 +281,6 @@ def _speed(raw: Mapping[str, Any], clock: Clock | None) -> Speed:
     return next((speed for limit_s, speed in limits if estimate_s < limit_s), Speed.CLASSICAL)
 
 
-# --- Answers that are errors ----------------------------------------------------------------------------
-
-
-def read_error(status: int, headers: Mapping[str, str], body: str, what: str) -> ServerError:
-    """What an answer of 300 or more means for the caller.
-
-    Args:
-        headers: Looked up without regard to case when the mapping does that (those of both clients do).
-        body: JSON, or whatever a proxy in between made of it.
-        what: What was asked, for the message: ``POST /api/...``.
-    """
-    try:
-        message = json.loads(body)
-    except (ValueError, RecursionError):
-        message = None
-    raw = message if isinstance(message, dict) else {}
-    words = raw.get("error")
-    said = f": {words if isinstance(words, str) else json.dumps(words)}"[:_MESSAGE_LIMIT] if words else ""
-    text = f"{what}: HTTP {status}{said}"
-    if status == 429:
-        return TransientError(text, _wait_s(raw, headers))
-    if status >= 500:
-        return TransientError(text, _retry_after_s(headers))
-    if status in (401, 403):
-        return AuthError(text)
-    return RefusedError(text, status)
-
-
-def _wait_s(raw: Mapping[str, Any], headers: Mapping[str, str]) -> float:
-    limit = raw.get("ratelimit")
-    seconds = limit.get("seconds") if isinstance(limit, dict) else None
-    if isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 < seconds < math.inf:
-        return float(seconds)
-    return _retry_after_s(headers) or RATE_LIMIT_WAIT_S
-
-
-def _retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """Seconds from a Retry-After header in either of its forms (RFC 9110, 10.2.3)."""
-    value = headers.get("Retry-After", "").strip()
-    if re.fullmatch(r"[0-9]{1,7}", value):
-        return float(value)
-    try:
-        until = parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    if until.tzinfo is None:
-        until = until.replace(tzinfo=UTC)
-    return max(0.0, (until - datetime.now(UTC)).total_seconds())
-
-
 # --- Fields ---------------------------------------------------------------------------------------------
 
 
@@ -344,7 +290,7 @@ def _object(value: object) -> Mapping[str, Any]:
     return value
 
 
-def _need(raw: Mapping[str, Any], key: str, kind: type[T] | UnionType) -> Any:
+def _need(raw: Mapping[str, Any], key: str, kind: type[T]) -> T:
     value = raw.get(key)
     # JSON's true is no number, though Python's True is one.
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
@@ -352,13 +298,17 @@ def _need(raw: Mapping[str, Any], key: str, kind: type[T] | UnionType) -> Any:
     return value
 
 
-def _optional(raw: Mapping[str, Any], key: str, kind: type[T] | UnionType) -> Any:
+def _optional(raw: Mapping[str, Any], key: str, kind: type[T]) -> T | None:
     return None if raw.get(key) is None else _need(raw, key, kind)
+
+
+def _seconds(raw: Mapping[str, Any], key: str) -> float:
+    return min(_need(raw, key, int), _UNLIMITED_MS) / 1000
 
 
 def _identifier(raw: Mapping[str, Any], key: str) -> str:
     """An id that is safe to put into a URL's path."""
-    value: str = _need(raw, key, str)
+    value = _need(raw, key, str)
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", value):
         raise ProtocolError(f"field {key!r} is not an id", raw)
     return value

@@ -1,0 +1,75 @@
+"""What answers that are errors mean for the caller: HTTP statuses to the exceptions of `bot.errors`."""
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from bot.errors import AuthError, RefusedError, ServerError, TransientError
+
+RATE_LIMIT_WAIT_S = 60.0
+"""After a 429 that names no time, as the API's introduction asks."""
+_MESSAGE_LIMIT = 200
+"""Characters of a server's own words that an error repeats."""
+ERROR_BODY_LIMIT = 8192
+"""More of an answer than this, in bytes or characters, is not looked at."""
+
+
+def read_error(
+    status: int, headers: Mapping[str, str], body: str, what: str, secret: str = ""
+) -> ServerError:
+    """What an answer of 300 or more means for the caller.
+
+    Args:
+        headers: Looked up without regard to case when the mapping does that (those of both clients do).
+        body: JSON, or whatever a proxy in between made of it.
+        what: What was asked, for the message: ``POST /api/...``.
+        secret: Blotted out where the server repeats it.
+    """
+    if secret:
+        body = body.replace(secret, "***")
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        message = None
+    raw = message if isinstance(message, dict) else {}
+    words = raw.get("error")
+    said = " ".join((words if isinstance(words, str) else json.dumps(words)).split()) if words else ""
+    text = f"{what}: HTTP {status}" + (f": {said[:_MESSAGE_LIMIT]}" if said else "")
+    if status == 429:
+        return TransientError(text, _wait_s(raw, headers))
+    if status >= 500:
+        return TransientError(text, _retry_after_s(headers))
+    if status in (401, 403):
+        return AuthError(text)
+    return RefusedError(text, status)
+
+
+def _wait_s(raw: Mapping[str, Any], headers: Mapping[str, str]) -> float:
+    limit = raw.get("ratelimit")
+    seconds = limit.get("seconds") if isinstance(limit, dict) else None
+    if isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 < seconds < math.inf:
+        return float(seconds)
+    return _retry_after_s(headers) or RATE_LIMIT_WAIT_S
+
+
+def _retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """Seconds from a Retry-After header in either of its forms (RFC 9110, 10.2.3)."""
+    value = headers.get("Retry-After", "").strip()
+    if re.fullmatch(r"[0-9]{1,7}", value):
+        return float(value)
+    try:
+        until = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    if until.tzinfo is None:
+        until = until.replace(tzinfo=UTC)
+    return max(0.0, (until - datetime.now(UTC)).total_seconds())
+
+
+def one_line(error: BaseException) -> str:
+    """An exception's text without line breaks; its name when it has none."""
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,215 @@
+"""The adapter at the real arena: a whole game against a person on the other side of the same API."""
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncIterator, Awaitable
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from bot.arena.server import Arena
+from bot.config import ArenaConfig
+from bot.errors import RefusedError
+from bot.events import (
+    ChallengeReceived,
+    ChatLine,
+    EndReason,
+    GameEvent,
+    GameFinished,
+    GameSnapshot,
+    GameStarted,
+    GameState,
+)
+from bot.reconnect import stay_connected
+from bot.servers.dialects import DIALECTS
+from bot.servers.lichess import LichessServer
+from engine.game import replay
+from engine.games import get_game
+from storage.database import Database
+
+OTHELLO = get_game("othello")
+
+
+def random_move(moves: tuple[str, ...], side: int, rng: random.Random) -> str | None:
+    """A legal move for the side; None when it is not its turn or the game is over."""
+    position = replay(OTHELLO, moves)
+    legal = OTHELLO.legal_moves(position)
+    if not legal or OTHELLO.side_to_move(position) != side:
+        return None
+    return OTHELLO.move_text(rng.choice(legal))
+
+
+class Person:
+    """Plays through the person's side of the arena, as its page does."""
+
+    def __init__(self, http: aiohttp.ClientSession, rng: random.Random) -> None:
+        self._http = http
+        self._rng = rng
+        self.states: list[dict[str, Any]] = []
+        self.chat: list[str] = []
+
+    async def arrive(self, name: str) -> None:
+        async with self._http.post("/api/person", json={"name": name}) as response:
+            assert response.status == 201, await response.text()
+            token = (await response.json())["token"]
+        self._http.headers["Authorization"] = f"Bearer {token}"
+
+    async def challenge(self, bot: str) -> str:
+        form = {"rated": "true", "clock.limit": "300", "clock.increment": "3", "color": "black"}
+        async with self._http.post(f"/api/challenge/{bot}", data=form | {"variant": "othello"}) as response:
+            assert response.status in (200, 201), await response.text()
+            told = await response.json()
+        return str(told.get("challenge", told)["id"])
+
+    async def play(self, game_id: str) -> None:
+        moved = -1
+        async with self._http.get(f"/api/board/game/stream/{game_id}") as response:
+            assert response.status == 200, await response.text()
+            async for line in response.content:
+                message = json.loads(line) if line.strip() else {}
+                if message.get("type") == "chatLine":
+                    self.chat.append(message["text"])
+                state = message["state"] if message.get("type") == "gameFull" else message
+                if state.get("type") != "gameState":
+                    continue
+                self.states.append(state)
+                moves = tuple(state["moves"].split())
+                move = random_move(moves, 0, self._rng)
+                if move is not None and len(moves) > moved and state["status"] == "started":
+                    moved = len(moves)
+                    path = f"/api/board/game/{game_id}/move/{move}?ply={moved}"
+                    async with self._http.post(path) as answer:
+                        assert answer.status == 200, await answer.text()
+
+
+class Bot:
+    """The least program that can play through the adapter."""
+
+    def __init__(self, server: LichessServer, rng: random.Random) -> None:
+        self._server = server
+        self._rng = rng
+        self.snapshots: list[GameSnapshot] = []
+        self.states: list[GameState] = []
+        self.refused: list[RefusedError] = []
+        self.chat: list[ChatLine] = []
+        self.started = asyncio.Event()
+        self.over = asyncio.Event()
+        self.finished: list[GameFinished] = []
+
+    async def lobby(self, event: Any) -> None:
+        match event:
+            case ChallengeReceived(challenge):
+                assert challenge.game == "othello"
+                assert challenge.rated
+                await self._server.accept(challenge.id)
+            case GameStarted(_, game):
+                assert game == "othello"
+                self.started.set()
+            case GameFinished():
+                self.finished.append(event)
+                self.over.set()
+
+    async def handle(self, event: GameEvent) -> None:
+        match event:
+            case GameSnapshot(game_id=game_id, state=state):
+                self.snapshots.append(event)
+                if len(self.snapshots) == 1:
+                    await self._server.chat(game_id, "good luck")
+            case GameState():
+                state = event
+            case ChatLine():
+                self.chat.append(event)
+                return
+            case _:
+                return
+        self.states.append(state)
+        side = self.snapshots[-1].our_side
+        move = random_move(state.moves, side, self._rng) if state.end is None else None
+        if move is None or any(len(state.moves) == len(old.moves) for old in self.states[:-1]):
+            return
+        await self._server.move(self.snapshots[-1].game_id, move)
+        # The same again is out of turn, as after an answer that was lost.
+        try:
+            await self._server.move(self.snapshots[-1].game_id, move)
+        except RefusedError as error:
+            self.refused.append(error)
+
+
+async def cut_short(events: AsyncIterator[GameEvent | None], count: int) -> AsyncIterator[GameEvent | None]:
+    """A link that is lost after some events."""
+    async for event in events:
+        yield event
+        count -= event is not None
+        if not count:
+            return
+
+
+async def no_wait(_: float) -> None:
+    await asyncio.sleep(0)
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    database = await Database.open(f"sqlite:///{tmp_path / 'arena.db'}")
+    yield database
+    await database.close()
+
+
+async def test_a_whole_game_at_the_arena(database: Database) -> None:
+    arena = Arena(ArenaConfig(port=0), database)
+    async with asyncio.timeout(60), arena.running() as url:
+        token = await arena.ensure_bot("Desdemona")
+        server = LichessServer(DIALECTS["arena"], url, token)
+        bot = Bot(server, random.Random(1))
+        account = await server.account()
+        assert (account.name, account.is_bot) == ("Desdemona", True)
+        async with aiohttp.ClientSession(url) as http, asyncio.TaskGroup() as tasks:
+            person = Person(http, random.Random(2))
+            await person.arrive("Ann")
+            lobby = tasks.create_task(
+                stay_connected(server.account_events, bot.lobby, name="lobby", sleep=no_wait)
+            )
+            game_id = await person.challenge(account.id)
+            await bot.started.wait()
+            assert await server.playing() == [game_id]
+            cuts = iter([5, 9])
+            playing: Awaitable[None] = stay_connected(
+                lambda: cut_short(server.game_events(game_id), next(cuts, 1000)),
+                bot.handle,
+                name="game",
+                done=lambda: bool(bot.states) and bot.states[-1].end is not None,
+                sleep=no_wait,
+            )
+            await asyncio.gather(person.play(game_id), playing)
+            await bot.over.wait()
+            lobby.cancel()
+        export = await server.export(game_id)
+        assert await server.playing() == []
+        # A finished game can still be read: that is how its end is learned after an absence.
+        again = [event async for event in server.game_events(game_id) if event is not None]
+        await server.close()
+
+    final = bot.states[-1]
+    assert len(bot.snapshots) == 3
+    assert all(snapshot.our_side == 1 for snapshot in bot.snapshots)
+    position = replay(OTHELLO, final.moves)
+    assert OTHELLO.legal_moves(position) == ()
+    assert final.end is not None
+    assert final.end.reason is EndReason.NORMAL
+    margin = OTHELLO.result_centi(position)
+    to_move = OTHELLO.side_to_move(position)
+    assert final.end.winner == (None if margin == 0 else to_move if margin > 0 else 1 - to_move)
+    assert bot.refused
+    assert {error.status for error in bot.refused} == {400}
+    assert export["moves"].split() == list(final.moves)
+    assert person.states[-1]["moves"].split() == list(final.moves)
+    assert "good luck" in person.chat
+    assert [line.is_ours for line in bot.chat] == [True]
+    assert bot.finished == [GameFinished(game_id, bot.finished[0].rating_diff)]
+    assert bot.finished[0].rating_diff is not None
+    assert isinstance(again[0], GameSnapshot)
+    assert again[0].state.moves == final.moves
+    assert again[0].state.end == final.end

@@ -1,0 +1,63 @@
+import json
+
+import pytest
+
+from bot.errors import AuthError, RefusedError, TransientError
+from bot.servers.lichess_errors import RATE_LIMIT_WAIT_S, read_error
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_refused_tokens(status: int) -> None:
+    error = read_error(status, {}, '{"error":"No such token"}', "GET /api/account")
+    assert isinstance(error, AuthError)
+    assert str(error) == f"GET /api/account: HTTP {status}: No such token"
+
+
+@pytest.mark.parametrize("status", [301, 400, 404, 409, 413])
+def test_refusals(status: int) -> None:
+    error = read_error(status, {}, '{"error":"Not your turn, or game already over"}', "POST x")
+    assert isinstance(error, RefusedError)
+    assert error.status == status
+    assert "Not your turn" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "wait_s"),
+    [
+        ({}, '{"error":"Too many requests"}', RATE_LIMIT_WAIT_S),
+        ({}, "<html>slow down</html>", RATE_LIMIT_WAIT_S),
+        ({}, '{"error":"x","ratelimit":{"key":"bot.vsBot.day","seconds":3600}}', 3600.0),
+        ({"Retry-After": "5"}, '{"ratelimit":{"seconds":7}}', 7.0),
+        ({"Retry-After": "90"}, "<html>", 90.0),
+        ({"Retry-After": "soon"}, "", RATE_LIMIT_WAIT_S),
+        ({"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}, "", RATE_LIMIT_WAIT_S),
+        ({}, '{"ratelimit":{"seconds":-1}}', RATE_LIMIT_WAIT_S),
+        ({}, '{"ratelimit":{"seconds":true}}', RATE_LIMIT_WAIT_S),
+        ({}, '{"ratelimit":[]}', RATE_LIMIT_WAIT_S),
+        ({}, "[" * 100_000, RATE_LIMIT_WAIT_S),
+    ],
+)
+def test_too_many_requests(headers: dict[str, str], body: str, wait_s: float) -> None:
+    error = read_error(429, headers, body, "x")
+    assert isinstance(error, TransientError)
+    assert error.retry_after_s == wait_s
+
+
+def test_server_trouble_is_transient_and_html_is_not_repeated() -> None:
+    error = read_error(502, {}, "<html><h1>Bad gateway</h1></html>", "GET x")
+    assert isinstance(error, TransientError)
+    assert (str(error), error.retry_after_s) == ("GET x: HTTP 502", None)
+    named = read_error(503, {"Retry-After": "30"}, "", "GET x")
+    assert isinstance(named, TransientError)
+    assert named.retry_after_s == 30.0
+
+
+def test_a_servers_words_are_cut_and_forms_are_told() -> None:
+    long = read_error(400, {}, json.dumps({"error": "x" * 5000}), "GET x")
+    assert len(str(long)) < 300
+    form = read_error(400, {}, '{"error":{"clock.limit":["Invalid"]}}', "GET x")
+    assert "clock.limit" in str(form)
+
+
+def test_the_token_is_blotted_out() -> None:
+    assert str(read_error(400, {}, '{"error":"token s3cret?"}', "x", "s3cret")) == "x: HTTP 400: token ***?"

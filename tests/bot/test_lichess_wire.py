@@ -1,0 +1,440 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bot.errors import ConfigError, ProtocolError
+from bot.events import (
+    Challenge,
+    ChallengeGone,
+    ChallengeReceived,
+    ChatLine,
+    Clock,
+    EndReason,
+    GameEnd,
+    GameFinished,
+    GameSnapshot,
+    GameStarted,
+    GameState,
+    Opponent,
+    OpponentGone,
+    Speed,
+)
+from bot.servers.dialects import BLACK, DIALECTS, WHITE, Dialect, Variant, get_dialect
+from bot.servers.lichess_wire import (
+    GameReader,
+    read_account,
+    read_account_event,
+    read_line,
+    read_playing,
+)
+from engine.games import GAMES
+
+ARENA = DIALECTS["arena"]
+CHESS = Dialect("test", 7.0, {"standard": Variant("chess", (WHITE, BLACK))})
+SPECS = Path(__file__).parents[2].parent / "shared" / "data" / "lichess-openapi" / "specs"
+
+
+def state(**fields: Any) -> dict[str, Any]:
+    whole = {
+        "type": "gameState",
+        "moves": "",
+        "wtime": 61000,
+        "btime": 59500,
+        "winc": 2000,
+        "binc": 2000,
+        "status": "started",
+    }
+    return whole | fields
+
+
+def full(**fields: Any) -> dict[str, Any]:
+    whole = {
+        "type": "gameFull",
+        "id": "abcd1234",
+        "variant": {"key": "othello", "name": "Othello", "short": "Oth"},
+        "clock": {"initial": 60000, "increment": 2000},
+        "speed": "bullet",
+        "perf": {"name": "Othello"},
+        "rated": True,
+        "createdAt": 1745112707998,
+        "white": {"id": "ann", "name": "Ann", "title": None, "rating": 1412, "provisional": True},
+        "black": {"id": "desdemona", "name": "Desdemona", "title": "BOT", "rating": 1500},
+        "initialFen": "startpos",
+        "state": state(),
+    }
+    return whole | fields
+
+
+def read_game(*messages: dict[str, Any]) -> list[Any]:
+    reader = GameReader(ARENA, "desdemona")
+    return [reader.read(message) for message in messages]
+
+
+def challenge(**fields: Any) -> dict[str, Any]:
+    whole = {
+        "id": "chal0001",
+        "url": "http://127.0.0.1/chal0001",
+        "status": "created",
+        "challenger": {"id": "ann", "name": "Ann", "rating": 1412, "title": None},
+        "destUser": {"id": "desdemona", "name": "Desdemona", "rating": 1500, "title": "BOT"},
+        "variant": {"key": "othello", "name": "Othello", "short": "Oth"},
+        "rated": True,
+        "speed": "blitz",
+        "timeControl": {"type": "clock", "limit": 300, "increment": 3, "show": "5+3"},
+        "color": "random",
+        "perf": {"icon": "", "name": "Othello"},
+    }
+    return {"type": "challenge", "challenge": whole | fields}
+
+
+def read_challenge(**fields: Any) -> Challenge:
+    event = read_account_event(challenge(**fields), ARENA, "desdemona")
+    assert isinstance(event, ChallengeReceived)
+    return event.challenge
+
+
+# --- Dialects -------------------------------------------------------------------------------------------
+
+
+def test_every_dialect_names_known_games() -> None:
+    for name, dialect in DIALECTS.items():
+        assert dialect.name == name
+        assert all(variant.game in GAMES for variant in dialect.variants.values())
+
+
+def test_unknown_dialect_is_a_config_error() -> None:
+    assert get_dialect("arena") is ARENA
+    with pytest.raises(ConfigError, match=r"'nowhere'; known: arena"):
+        get_dialect("nowhere")
+
+
+# --- Lines ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("line", [b"", b"\n", b" \r\n"])
+def test_blank_lines_are_keep_alives(line: bytes) -> None:
+    assert read_line(line) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"{", b"[1]\n", b"null", b'{"a":NaN}', b"\xff\xfe", b"<html>", b'"gameFull"', b"[" * 100_000],
+    ids=["cut", "list", "null", "nan", "bytes", "html", "text", "deep"],
+)
+def test_broken_lines_keep_what_was_received(line: bytes) -> None:
+    with pytest.raises(ProtocolError) as caught:
+        read_line(line)
+    if not line.startswith(b"null"):
+        assert caught.value.raw is not None
+
+
+# --- The account's stream -------------------------------------------------------------------------------
+
+
+def test_challenge() -> None:
+    assert read_challenge() == Challenge(
+        id="chal0001",
+        challenger=Opponent("ann", "Ann", 1412, is_bot=False),
+        game="othello",
+        variant="othello",
+        rated=True,
+        speed=Speed.BLITZ,
+        clock=Clock(300, 3),
+        from_position=False,
+        is_ours=False,
+    )
+
+
+def test_challenge_of_our_own_and_of_nobody() -> None:
+    assert read_challenge(challenger={"id": "desdemona", "name": "Desdemona", "title": "BOT"}).is_ours
+    assert read_challenge(challenger=None).challenger is None
+    nobody = challenge()
+    del nobody["challenge"]["challenger"]
+    event = read_account_event(nobody, ARENA, "desdemona")
+    assert isinstance(event, ChallengeReceived)
+    assert event.challenge.challenger is None
+    assert not event.challenge.is_ours
+
+
+def test_challenge_to_what_we_do_not_play() -> None:
+    asked = read_challenge(
+        variant={"key": "chess960", "name": "Chess960"}, timeControl={"type": "unlimited"}, initialFen="8/8"
+    )
+    assert (asked.game, asked.variant, asked.clock, asked.from_position) == (None, "chess960", None, True)
+
+
+@pytest.mark.parametrize("kind", ["challengeCanceled", "challengeDeclined"])
+def test_challenge_gone(kind: str) -> None:
+    message = challenge(status="canceled", declineReason="x") | {"type": kind}
+    assert read_account_event(message, ARENA, "desdemona") == ChallengeGone("chal0001")
+
+
+def test_game_start_and_finish() -> None:
+    game = {"gameId": "abcd1234", "variant": {"key": "othello", "name": "Othello"}, "new field": [1]}
+    start = {"type": "gameStart", "game": game}
+    assert read_account_event(start, ARENA, "x") == GameStarted("abcd1234", "othello")
+    chess = {"type": "gameStart", "game": game | {"variant": {"key": "standard"}}}
+    assert read_account_event(chess, ARENA, "x") == GameStarted("abcd1234", None)
+    finish = {"type": "gameFinish", "game": game | {"ratingDiff": -7}}
+    assert read_account_event(finish, ARENA, "x") == GameFinished("abcd1234", -7)
+    assert read_account_event({"type": "gameFinish", "game": game}, ARENA, "x") == GameFinished(
+        "abcd1234", None
+    )
+
+
+@pytest.mark.parametrize("message", [{}, {"type": "tournamentReminder"}, {"type": 3}, {"error": "x"}])
+def test_unknown_account_events_are_skipped(message: dict[str, Any]) -> None:
+    assert read_account_event(message, ARENA, "x") is None
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"type": "gameStart"},
+        {"type": "gameStart", "game": {"gameId": 5}},
+        {"type": "gameStart", "game": {"gameId": "../../account"}},
+        {"type": "gameFinish", "game": {"gameId": "abcd1234", "ratingDiff": "7"}},
+        {"type": "challengeCanceled", "challenge": []},
+        challenge(rated=1),
+        challenge(timeControl={"type": "clock", "limit": True, "increment": 0}),
+        challenge(challenger="ann"),
+        challenge(id=""),
+    ],
+)
+def test_broken_account_events_keep_the_message(message: dict[str, Any]) -> None:
+    with pytest.raises(ProtocolError) as caught:
+        read_account_event(message, ARENA, "x")
+    assert caught.value.raw is not None
+
+
+# --- The stream of a game -------------------------------------------------------------------------------
+
+
+def test_snapshot() -> None:
+    assert read_game(full(state=state(moves="f5 d6"))) == [
+        GameSnapshot(
+            game_id="abcd1234",
+            game="othello",
+            variant="othello",
+            initial_position=None,
+            our_side=0,
+            rated=True,
+            speed=Speed.BULLET,
+            clock=Clock(60, 2),
+            opponent=Opponent("ann", "Ann", 1412, is_bot=False, provisional=True),
+            our_rating=1500,
+            # Black moves first at Othello, so side 0 has the black clock.
+            state=GameState(("f5", "d6"), (59.5, 61.0), (False, False), (False, False), None),
+        )
+    ]
+
+
+def test_in_chess_white_is_side_0() -> None:
+    message = full(variant={"key": "standard"}, state=state(wdraw=True, btakeback=True, moves="e2e4"))
+    snapshot = GameReader(CHESS, "desdemona").read(message)
+    assert isinstance(snapshot, GameSnapshot)
+    assert snapshot.our_side == 1
+    assert snapshot.state == GameState(("e2e4",), (61.0, 59.5), (True, False), (False, True), None)
+
+
+def test_states_after_the_snapshot() -> None:
+    _, moved, offered = read_game(
+        full(), state(moves="f5 d6 pass", btime=2**40), state(moves="f5", wdraw=True, btakeback=True)
+    )
+    assert moved == GameState(
+        ("f5", "d6", "pass"), ((2**31 - 1) / 1000, 61.0), (False, False), (False, False), None
+    )
+    assert (offered.draw_offered_by, offered.takeback_offered_by) == ((False, True), (True, False))
+
+
+def test_a_state_ahead_of_the_snapshot_is_not_needed() -> None:
+    assert read_game(state(moves="f5"))[0] is None
+
+
+@pytest.mark.parametrize("clock", [None, "absent"])
+def test_game_without_a_clock(clock: str | None) -> None:
+    message = full(speed="correspondence", clock=None, state=state(wtime=2147483647, btime=2147483647))
+    if clock == "absent":
+        del message["clock"]
+    snapshot, later = read_game(message, state(moves="f5"))
+    assert snapshot.clock is None
+    assert snapshot.state.remaining_s is None
+    assert later.remaining_s is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "end"),
+    [
+        ({"status": "variantEnd", "winner": "white"}, GameEnd(EndReason.NORMAL, 1, "variantEnd")),
+        ({"status": "draw"}, GameEnd(EndReason.NORMAL, None, "draw")),
+        ({"status": "resign", "winner": "black"}, GameEnd(EndReason.RESIGNATION, 0, "resign")),
+        ({"status": "outoftime", "winner": "black"}, GameEnd(EndReason.TIME, 0, "outoftime")),
+        ({"status": "outoftime"}, GameEnd(EndReason.TIME, None, "outoftime")),
+        ({"status": "timeout", "winner": "white"}, GameEnd(EndReason.LEFT, 1, "timeout")),
+        ({"status": "aborted"}, GameEnd(EndReason.ABORTED, None, "aborted")),
+        ({"status": "noStart", "winner": "white"}, GameEnd(EndReason.ABORTED, None, "noStart")),
+        ({"status": "cheat", "winner": "white"}, GameEnd(EndReason.OTHER, 1, "cheat")),
+        ({"status": "brandNew"}, GameEnd(EndReason.OTHER, None, "brandNew")),
+        ({"status": "created"}, None),
+    ],
+)
+def test_ends(fields: dict[str, Any], end: GameEnd | None) -> None:
+    _, event = read_game(full(), state(**fields))
+    assert event.end == end
+
+
+def test_the_double_end_reads_as_two_states() -> None:
+    # A draw by the rules comes as two states: the last move with the game still on, then its end.
+    _, before, after = read_game(full(), state(moves="f5"), state(moves="f5", status="draw"))
+    assert before.end is None
+    assert after.end is not None
+    assert before.moves == after.moves
+
+
+def test_chat_and_absence() -> None:
+    events = read_game(
+        full(),
+        {"type": "chatLine", "room": "player", "username": "Ann", "text": "hi"},
+        {"type": "chatLine", "room": "player", "username": "Desdemona", "text": "hello"},
+        {"type": "opponentGone", "gone": True, "claimWinInSeconds": 8},
+        {"type": "opponentGone", "gone": False},
+        {"type": "brandNew"},
+    )
+    assert events[1:] == [
+        ChatLine("Ann", "hi", is_ours=False),
+        ChatLine("Desdemona", "hello", is_ours=True),
+        OpponentGone(True, 8),
+        OpponentGone(False, None),
+        None,
+    ]
+
+
+def test_computer_and_anonymous_opponents() -> None:
+    (computer,) = read_game(full(white={"aiLevel": 3, "id": None, "name": "level 3"}))
+    assert computer.opponent == Opponent("ai-level-3", "level 3", None, is_bot=True)
+    (nobody,) = read_game(full(white={"name": "Anonymous"}))
+    assert nobody.opponent == Opponent("anonymous", "Anonymous", None, is_bot=False)
+
+
+@pytest.mark.parametrize(
+    ("limit_s", "increment_s", "speed"),
+    [(15, 0, "ultraBullet"), (60, 0, "bullet"), (180, 0, "blitz"), (480, 0, "rapid"), (600, 30, "classical")],
+)
+def test_speed_is_worked_out_when_the_site_is_silent(limit_s: int, increment_s: int, speed: str) -> None:
+    clock = {"initial": 1000 * limit_s, "increment": 1000 * increment_s}
+    (snapshot,) = read_game(full(clock=clock, speed="othello"))
+    assert snapshot.speed == speed
+    (slow,) = read_game(full(clock=None, speed=None))
+    assert slow.speed is Speed.CORRESPONDENCE
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        full(variant={"key": "standard"}),
+        full(variant=None),
+        full(black={"id": "somebody", "name": "Somebody"}),
+        full(black=None),
+        full(clock={"initial": "60000", "increment": 0}),
+        full(rated=None),
+        full(id="a/b"),
+        full(initialFen=5),
+        full(state=None),
+        full(state=state(moves=["f5"])),
+        full(state=state(wtime=True)),
+        full(state=state(status=None)),
+        full(state=state(status="resign", winner="red")),
+        {"type": "gameFull"},
+        {"type": "chatLine", "username": "Ann"},
+        {"type": "opponentGone", "gone": "yes"},
+    ],
+)
+def test_broken_game_messages_keep_the_message(message: dict[str, Any]) -> None:
+    with pytest.raises(ProtocolError) as caught:
+        read_game(message)
+    assert caught.value.raw is not None
+
+
+def test_a_dialect_may_refuse_the_moves() -> None:
+    def read_moves(text: str) -> tuple[str, ...]:
+        raise ValueError(f"no moves in {text!r}")
+
+    picky = Dialect("picky", 7.0, ARENA.variants, read_moves=read_moves)
+    with pytest.raises(ProtocolError, match="no moves in 'z9'"):
+        GameReader(picky, "desdemona").read(full(state=state(moves="z9")))
+
+
+# --- Answers --------------------------------------------------------------------------------------------
+
+
+def test_account() -> None:
+    account = read_account(
+        {
+            "id": "desdemona",
+            "username": "Desdemona",
+            "title": "BOT",
+            "perfs": {"othello": {"games": 3, "rating": 1533}, "storm": {"runs": 1}, "odd": 5},
+        }
+    )
+    assert (account.id, account.name, account.is_bot) == ("desdemona", "Desdemona", True)
+    assert account.ratings == {"othello": 1533}
+    person = read_account({"id": "ann", "username": "Ann"})
+    assert not person.is_bot
+    assert person.ratings == {}
+    broken: object
+    for broken in ([], {"id": "ann"}, "ann"):
+        with pytest.raises(ProtocolError):
+            read_account(broken)
+
+
+def test_playing() -> None:
+    assert read_playing([{"gameId": "abcd1234", "fullId": "abcd1234wxyz"}, {"gameId": "e"}]) == [
+        "abcd1234",
+        "e",
+    ]
+    broken: object
+    for broken in (None, {}, ["abcd1234"], [{}]):
+        with pytest.raises(ProtocolError):
+            read_playing(broken)
+
+
+# --- The protocol's own examples ------------------------------------------------------------------------
+
+
+def load(path: str) -> Any:
+    if not SPECS.is_dir():
+        pytest.skip(f"the OpenAPI description of the Bot API is not at {SPECS}")
+    return yaml.safe_load((SPECS / path).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("example", "kind"),
+    [
+        ("stream-challenge", ChallengeReceived),
+        ("stream-challengeCanceled", ChallengeGone),
+        ("stream-challengeDeclined", ChallengeGone),
+        ("stream-gameStart", GameStarted),
+        ("stream-gameStart-ai", GameStarted),
+        ("stream-gameFinish", GameFinished),
+        ("stream-gameFinish-ai", GameFinished),
+    ],
+)
+def test_examples_of_account_events(example: str, kind: type) -> None:
+    message = load(f"examples/{example}.json.yaml")["value"]
+    assert isinstance(read_account_event(message, CHESS, "adriana"), kind)
+
+
+@pytest.mark.parametrize("schema", ["GameFullEvent", "GameStateEvent", "ChatLineEvent", "OpponentGoneEvent"])
+def test_examples_of_game_events(schema: str) -> None:
+    reader = GameReader(CHESS, "mary")
+    snapshot = reader.read(load("schemas/GameFullEvent.yaml")["example"])
+    assert isinstance(snapshot, GameSnapshot)
+    assert (snapshot.our_side, snapshot.clock) == (1, Clock(900, 0))
+    assert reader.read(load(f"schemas/{schema}.yaml")["example"]) is not None
+
+
+def test_example_of_an_account() -> None:
+    account = read_account(load("examples/account-getMyProfile.json.yaml")["value"])
+    assert account.ratings["blitz"] > 0
