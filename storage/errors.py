@@ -5,7 +5,7 @@ class StorageError(Exception):
     """The database cannot be opened or used; the message is one line for the operator, without a password."""
 
 
-class DuplicateDecision(Exception):  # noqa: N818 - a fact that the caller acts on, like a missing key
+class DuplicateDecision(Exception):
     """There already is a standing decision for this game and ply."""
 
     def __init__(self, game_id: int, ply: int) -> None:

@@ -16,7 +16,7 @@ from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from engine.decision import OutcomeKind
-from storage import arena_models as arena_models  # registers its tables with the same metadata
+from storage import arena_models as arena_models  # its tables are of the same metadata
 from storage.base import Base as Base
 from storage.records import DecisionState, GameResult, GameStatus
 from storage.types import BigInt, IntPk, Json, JsonType, Key, Name, UtcTime, enum_column
@@ -154,9 +154,7 @@ class TallyRow(Base):
 
     __tablename__ = "tallies"
 
-    game_id: Mapped[int] = mapped_column(
-        BigInt, ForeignKey("games.id"), primary_key=True, autoincrement=False
-    )
+    game_id: Mapped[int] = mapped_column(BigInt, ForeignKey("games.id"), primary_key=True)
     traps_set: Mapped[int] = mapped_column(default=0)
     traps_optimal: Mapped[int] = mapped_column(default=0)
     traps_fell: Mapped[int] = mapped_column(default=0)

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from sqlalchemy import BigInteger, DateTime, Enum, Integer, String
 from sqlalchemy.dialects.postgresql import JSONB
@@ -61,6 +61,27 @@ Key = Annotated[str, mapped_column(String(64))]
 
 Name = Annotated[str, mapped_column(String(200))]
 """A short text for people."""
+
+
+def render_item(kind: str, item: object, context: Any) -> str | Literal[False]:
+    """How a migration writes one of these types: as the plain type beneath, for it imports nothing of ours.
+
+    Args:
+        context: Alembic's, which collects the imports that a script needs.
+
+    Returns:
+        Python text, or False for what Alembic itself renders well.
+    """
+    if kind != "type":
+        return False
+    if isinstance(item, UtcDateTime):
+        return "sa.DateTime(timezone=True)"
+    if isinstance(item, Enum):
+        return f"sa.String(length={item.length})"
+    if isinstance(item, JSON):
+        context.imports.add("from sqlalchemy.dialects import postgresql")
+        return "sa.JSON().with_variant(postgresql.JSONB(), 'postgresql')"
+    return False
 
 
 def now_utc() -> datetime:

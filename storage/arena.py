@@ -1,0 +1,292 @@
+"""What the arena keeps, and every query for it.  The caller owns the transaction."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, func, insert, or_, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from storage.arena_models import ArenaAccount, ArenaChatLine, ArenaGame, ArenaRating
+
+STARTED = "started"
+"""Status of a game that goes on."""
+
+
+class AccountTaken(Exception):
+    """There already is an account of that name."""
+
+
+@dataclass(frozen=True, slots=True)
+class RatingRecord:
+    """Glicko-2 numbers of an account in one variant."""
+
+    rating: float
+    deviation: float
+    volatility: float
+    games: int
+    """Rated games behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccountRecord:
+    """An account with its ratings."""
+
+    id: str
+    name: str
+    is_bot: bool
+    created_at: datetime
+    ratings: Mapping[str, RatingRecord] = field(default_factory=dict)
+    """By variant key; a variant without a rated game is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameRecord:
+    """The lasting part of a game; every pair is (side that moves first, other side)."""
+
+    id: str
+    variant: str
+    rated: bool
+    initial_s: int | None
+    """Clock at the start in seconds; None together with `increment_s`: no clock."""
+    increment_s: int | None
+    players: tuple[str, str]
+    """Ids of the accounts."""
+    ratings: tuple[int, int]
+    """When the game began."""
+    provisional: tuple[bool, bool]
+    rematch_of: str | None
+    moves: tuple[str, ...]
+    remaining_ms: tuple[int, int] | None
+    """Time left after the latest move."""
+    draw_offers: tuple[bool, bool]
+    takeback_offers: tuple[bool, bool]
+    status: str
+    winner: int | None
+    rating_diffs: tuple[int, int] | None
+    created_at: datetime
+    last_move_at: datetime
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRecord:
+    """One line of a game's chat."""
+
+    account_id: str
+    name: str
+    room: str
+    text: str
+
+
+# --- Accounts -------------------------------------------------------------------------------------------
+
+
+async def add_account(
+    session: AsyncSession, *, account_id: str, name: str, is_bot: bool, token_hash: str, created_at: datetime
+) -> None:
+    """Add an account.
+
+    Raises:
+        AccountTaken: The id is taken; the transaction is of no use any more.
+    """
+    row = {
+        "id": account_id,
+        "name": name,
+        "is_bot": is_bot,
+        "token_hash": token_hash,
+        "created_at": created_at,
+    }
+    try:
+        await session.execute(insert(ArenaAccount).values(row))
+    except IntegrityError as error:
+        raise AccountTaken(f"the name {name} is taken") from error
+
+
+async def get_account(session: AsyncSession, account_id: str) -> AccountRecord | None:
+    """The account of that id."""
+    found = await _list_accounts(session, ArenaAccount.id == account_id, 1)
+    return found[0] if found else None
+
+
+async def find_token(session: AsyncSession, token_hash: str) -> str | None:
+    """Id of the account that the token belongs to."""
+    return await session.scalar(select(ArenaAccount.id).where(ArenaAccount.token_hash == token_hash))
+
+
+async def list_bots(session: AsyncSession, limit: int) -> list[AccountRecord]:
+    """Accounts of programs, by name."""
+    return await _list_accounts(session, ArenaAccount.is_bot.is_(True), limit)
+
+
+async def set_token(session: AsyncSession, account_id: str, token_hash: str) -> None:
+    """Give the account another token; the old one is worth nothing from now on."""
+    await session.execute(
+        update(ArenaAccount).where(ArenaAccount.id == account_id).values(token_hash=token_hash)
+    )
+
+
+async def make_bot(session: AsyncSession, account_id: str) -> None:
+    """Turn a person's account into a program's."""
+    await session.execute(update(ArenaAccount).where(ArenaAccount.id == account_id).values(is_bot=True))
+
+
+async def _list_accounts(
+    session: AsyncSession, where: ColumnElement[bool], limit: int
+) -> list[AccountRecord]:
+    wanted = select(ArenaAccount).where(where).order_by(ArenaAccount.id).limit(limit).subquery()
+    rows = await session.execute(
+        select(wanted, ArenaRating.variant, ArenaRating.rating, ArenaRating.deviation, ArenaRating.volatility,
+               ArenaRating.games)
+        .outerjoin(ArenaRating, ArenaRating.account_id == wanted.c.id)
+        .order_by(wanted.c.id)
+    )  # fmt: skip
+    accounts: dict[str, AccountRecord] = {}
+    ratings: dict[str, dict[str, RatingRecord]] = {}
+    for row in rows:
+        own = ratings.setdefault(row.id, {})
+        accounts.setdefault(row.id, AccountRecord(row.id, row.name, row.is_bot, row.created_at, own))
+        if row.variant is not None:
+            own[row.variant] = RatingRecord(row.rating, row.deviation, row.volatility, row.games)
+    return list(accounts.values())
+
+
+async def save_rating(session: AsyncSession, account_id: str, variant: str, rating: RatingRecord) -> None:
+    """Set where an account stands in a variant."""
+    await session.merge(
+        ArenaRating(
+            account_id=account_id, variant=variant, rating=rating.rating, deviation=rating.deviation,
+            volatility=rating.volatility, games=rating.games,
+        )
+    )  # fmt: skip
+    await session.flush()
+
+
+# --- Games ----------------------------------------------------------------------------------------------
+
+
+async def add_game(session: AsyncSession, game: GameRecord) -> None:
+    """Add a game that has just begun."""
+    await session.execute(insert(ArenaGame).values(id=game.id, **_fixed(game), **_moving(game)))
+
+
+async def save_game(session: AsyncSession, game: GameRecord) -> None:
+    """Write what can change in a game."""
+    await session.execute(update(ArenaGame).where(ArenaGame.id == game.id).values(**_moving(game)))
+
+
+async def get_game(session: AsyncSession, game_id: str) -> GameRecord | None:
+    """The game of that id, over or not."""
+    row = (await session.execute(select(*ArenaGame.__table__.columns).where(ArenaGame.id == game_id))).first()
+    return None if row is None else _record(row)
+
+
+async def list_open_games(session: AsyncSession) -> list[GameRecord]:
+    """Games that go on, oldest first."""
+    rows = await session.execute(
+        select(*ArenaGame.__table__.columns)
+        .where(ArenaGame.status == STARTED)
+        .order_by(ArenaGame.created_at, ArenaGame.id)
+    )
+    return [_record(row) for row in rows]
+
+
+async def count_games(session: AsyncSession, account_id: str) -> int:
+    """Games that the account has begun."""
+    plays = or_(ArenaGame.first_id == account_id, ArenaGame.second_id == account_id)
+    return await session.scalar(select(func.count()).select_from(ArenaGame).where(plays)) or 0
+
+
+def _fixed(game: GameRecord) -> dict[str, Any]:
+    return {
+        "variant": game.variant,
+        "rated": game.rated,
+        "initial_s": game.initial_s,
+        "increment_s": game.increment_s,
+        "first_id": game.players[0],
+        "second_id": game.players[1],
+        "first_rating": game.ratings[0],
+        "second_rating": game.ratings[1],
+        "first_provisional": game.provisional[0],
+        "second_provisional": game.provisional[1],
+        "rematch_of": game.rematch_of,
+        "created_at": game.created_at,
+    }
+
+
+def _moving(game: GameRecord) -> dict[str, Any]:
+    first_ms, second_ms = game.remaining_ms or (None, None)
+    first_diff, second_diff = game.rating_diffs or (None, None)
+    return {
+        "moves": " ".join(game.moves),
+        "first_ms": first_ms,
+        "second_ms": second_ms,
+        "first_draw": game.draw_offers[0],
+        "second_draw": game.draw_offers[1],
+        "first_takeback": game.takeback_offers[0],
+        "second_takeback": game.takeback_offers[1],
+        "status": game.status,
+        "winner": game.winner,
+        "first_diff": first_diff,
+        "second_diff": second_diff,
+        "last_move_at": game.last_move_at,
+        "ended_at": game.ended_at,
+    }
+
+
+def _record(row: Row[Any]) -> GameRecord:
+    return GameRecord(
+        id=row.id,
+        variant=row.variant,
+        rated=row.rated,
+        initial_s=row.initial_s,
+        increment_s=row.increment_s,
+        players=(row.first_id, row.second_id),
+        ratings=(row.first_rating, row.second_rating),
+        provisional=(row.first_provisional, row.second_provisional),
+        rematch_of=row.rematch_of,
+        moves=tuple(row.moves.split()),
+        remaining_ms=None if row.first_ms is None else (row.first_ms, row.second_ms),
+        draw_offers=(row.first_draw, row.second_draw),
+        takeback_offers=(row.first_takeback, row.second_takeback),
+        status=row.status,
+        winner=row.winner,
+        rating_diffs=None if row.first_diff is None else (row.first_diff, row.second_diff),
+        created_at=row.created_at,
+        last_move_at=row.last_move_at,
+        ended_at=row.ended_at,
+    )
+
+
+# --- Chat -----------------------------------------------------------------------------------------------
+
+
+async def add_chat(
+    session: AsyncSession, game_id: str, *, account_id: str, room: str, text: str, created_at: datetime
+) -> None:
+    """Keep a line of a game's chat."""
+    await session.execute(
+        insert(ArenaChatLine).values(
+            game_id=game_id, account_id=account_id, room=room, text=text, created_at=created_at
+        )
+    )
+
+
+async def list_chat(session: AsyncSession, game_id: str, room: str, limit: int) -> list[ChatRecord]:
+    """What was said in one room of a game, oldest first."""
+    rows = await session.execute(
+        select(ArenaChatLine.account_id, ArenaAccount.name, ArenaChatLine.room, ArenaChatLine.text)
+        .join(ArenaAccount, ArenaAccount.id == ArenaChatLine.account_id)
+        .where(ArenaChatLine.game_id == game_id, ArenaChatLine.room == room)
+        .order_by(ArenaChatLine.id)
+        .limit(limit)
+    )
+    return [ChatRecord(row.account_id, row.name, row.room, row.text) for row in rows]
+
+
+async def count_chat(session: AsyncSession, game_id: str) -> int:
+    """Lines said in a game so far."""
+    lines = select(func.count()).select_from(ArenaChatLine).where(ArenaChatLine.game_id == game_id)
+    return await session.scalar(lines) or 0

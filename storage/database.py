@@ -1,0 +1,211 @@
+"""Opening the database, and transactions on it.
+
+Readers and writers of SQLite meet in WAL mode: readers never wait, and writers of this process queue at a
+lock of ours instead of at SQLite's, which gives up after a time.  A writer takes SQLite's write lock at once
+(``BEGIN IMMEDIATE``), because a transaction that first reads and then writes can't be helped by waiting.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, Self
+
+from asyncpg import InterfaceError, PostgresError  # type: ignore[import-untyped]
+from sqlalchemy import URL, event, make_url
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from storage import migrate
+from storage.errors import StorageError
+
+BUSY_TIMEOUT_MS = 10_000
+"""How long SQLite waits for another *process* that writes."""
+
+DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
+
+_FAILURES = (DBAPIError, PoolTimeoutError, OSError, PostgresError, InterfaceError)
+"""What the drivers raise; asyncpg's own errors come bare while it is connecting."""
+
+
+class Database:
+    """An open database; `open` makes one, `close` ends it."""
+
+    def __init__(self, url: URL, engine: AsyncEngine) -> None:
+        self._url = url
+        self._engine = engine
+        is_sqlite = engine.dialect.name == "sqlite"
+        self._write_turn: asyncio.Lock | nullcontext[None] = asyncio.Lock() if is_sqlite else nullcontext()
+        self._readers = async_sessionmaker(engine, expire_on_commit=False)
+        writing = engine.execution_options(sqlite_begin="BEGIN IMMEDIATE")
+        self._writers = async_sessionmaker(writing, expire_on_commit=False)
+
+    @property
+    def url(self) -> str:
+        """Where the database is, without a password."""
+        return _shown(self._url)
+
+    @classmethod
+    async def open(cls, url: str, *, upgrade: bool = True) -> Self:
+        """Open a database whose schema is the newest one.
+
+        Args:
+            url: ``sqlite:///folder/file.db`` or ``postgresql://user:password@host/name``.
+            upgrade: Create what is missing (the folder, the file, the tables) and bring an older schema up to
+                date; otherwise a database that is missing or older is an error.
+
+        Raises:
+            StorageError: In one line, what is wrong with which database.
+        """
+        parsed = parse_url(url)
+        if parsed.drivername.startswith("sqlite"):
+            _check_sqlite_file(parsed, create=upgrade)
+        engine = create_engine(parsed)
+        try:
+            with _told(parsed, "cannot open the database"):
+                await (migrate.upgrade(engine) if upgrade else migrate.require_newest(engine))
+        except BaseException:
+            await engine.dispose()
+            raise
+        return cls(parsed, engine)
+
+    async def close(self) -> None:
+        """Close every connection; no transaction may be open."""
+        await self._engine.dispose()
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[AsyncSession]:
+        """A transaction that only reads.  Only storage's functions belong in the block.
+
+        Raises:
+            StorageError: The database failed.
+        """
+        with _told(self._url, "cannot use the database"):
+            async with self._readers() as session:
+                yield session
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[AsyncSession]:
+        """One transaction, committed when the block ends and rolled back when it raises.
+
+        Only storage's functions belong in the block: on SQLite every other writer of this process waits.
+
+        Raises:
+            StorageError: The database failed; nothing was written.
+        """
+        with _told(self._url, "cannot use the database"):
+            async with self._write_turn, self._writers.begin() as session:
+                yield session
+
+
+async def current_schema(url: str) -> str | None:
+    """The revision of a database's schema; None when it has no tables of ours.
+
+    Raises:
+        StorageError: In one line, what is wrong with which database.
+    """
+    parsed = parse_url(url)
+    if parsed.drivername.startswith("sqlite"):
+        _check_sqlite_file(parsed, create=False)
+    engine = create_engine(parsed)
+    try:
+        with _told(parsed, "cannot open the database"):
+            return await migrate.current(engine)
+    finally:
+        await engine.dispose()
+
+
+def parse_url(url: str) -> URL:
+    """The URL with the driver that we use.
+
+    Raises:
+        StorageError: It is no URL of a database that we know.
+    """
+    try:
+        parsed = make_url(url)
+    except (ArgumentError, ValueError):
+        parsed = None
+    if parsed is None or parsed.drivername not in {*DRIVERS, *DRIVERS.values()}:
+        # Not shown: a URL that can't be parsed may still hold a password.
+        raise StorageError(
+            "storage.url is not understood: expected sqlite:///path/to/file.db or postgresql://user@host/name"
+        )
+    return parsed.set(drivername=DRIVERS.get(parsed.drivername, parsed.drivername))
+
+
+def create_engine(url: URL) -> AsyncEngine:
+    """An engine whose connections are set up as the module says; it has not connected yet."""
+    if not url.drivername.startswith("sqlite"):
+        # The ping finds connections that died with a restarted server.
+        return create_async_engine(url, pool_pre_ping=True)
+    engine = create_async_engine(url)
+    event.listen(engine.sync_engine, "connect", _set_up_sqlite)
+    event.listen(engine.sync_engine, "begin", _begin_sqlite)
+    event.listen(engine.sync_engine, "invalidate", _roll_back_sqlite)
+    return engine
+
+
+def _set_up_sqlite(connection: Any, _entry: ConnectionPoolEntry) -> None:
+    # The driver must not begin transactions by itself: it would, but only before the first write.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+    cursor.execute("PRAGMA journal_mode = WAL")
+    # A committed decision has to survive a power cut, since its move may be on the server already.
+    cursor.execute("PRAGMA synchronous = FULL")
+    cursor.execute("PRAGMA foreign_keys = ON")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    connection.exec_driver_sql(connection.get_execution_options().get("sqlite_begin", "BEGIN"))
+
+
+def _roll_back_sqlite(connection: Any, _entry: ConnectionPoolEntry, _error: BaseException | None) -> None:
+    # A task that is cancelled in the middle of a statement makes SQLAlchemy close the connection.  SQLite puts
+    # that off as long as a cursor is left over, and meanwhile would hold the write lock.
+    connection.rollback()
+
+
+def _check_sqlite_file(url: URL, *, create: bool) -> None:
+    if url.database in (None, "", ":memory:"):
+        raise StorageError("storage.url names no file: expected sqlite:///path/to/file.db")
+    path = Path(str(url.database))
+    if path.is_dir():
+        raise StorageError(f"cannot open the database {path}: it is a folder")
+    if create:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StorageError(f"cannot make the folder of the database {path}: {_reason(error)}") from error
+    elif not path.exists():
+        raise StorageError(f"there is no database at {path}; `desdemona run` makes one")
+
+
+@contextmanager
+def _told(url: URL, what: str) -> Iterator[None]:
+    """Turn a driver's error into a `StorageError` that names the database."""
+    try:
+        yield
+    except (*_FAILURES, migrate.SchemaError) as error:
+        raise StorageError(f"{what} {_shown(url)}: {_reason(error)}") from error
+
+
+def _shown(url: URL) -> str:
+    if url.drivername.startswith("sqlite"):
+        return str(url.database)
+    return url.set(drivername="postgresql").render_as_string(hide_password=True)
+
+
+def _reason(error: BaseException) -> str:
+    """The driver's own words, in one line."""
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    if isinstance(cause, OSError) and cause.strerror:
+        # Names that can't be resolved have negative numbers of their own.
+        return os.strerror(cause.errno) if cause.errno and cause.errno > 0 else cause.strerror
+    lines = str(cause).strip().splitlines()
+    return lines[0] if lines else type(cause).__name__

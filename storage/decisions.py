@@ -1,0 +1,174 @@
+"""Decisions: committed before their move is sent, then marked as the server takes and shows it."""
+
+from sqlalchemy import Select, func, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased, joinedload
+
+from engine.decision import Decision, Outcome
+from storage import tallies
+from storage.errors import DuplicateDecision
+from storage.inserts import insert_new
+from storage.models import DecisionRow, OutcomeRow
+from storage.records import DecisionState, StoredDecision
+from storage.types import now_utc
+
+
+async def commit_decision(session: AsyncSession, game_id: int, ply: int, decision: Decision) -> int:
+    """Write a decision down and return its key.  Its move may be sent once the transaction is committed.
+
+    Args:
+        ply: Moves made in the game before it, passes included.
+
+    Raises:
+        DuplicateDecision: One stands already.
+    """
+    decision_id = await insert_new(
+        session,
+        DecisionRow,
+        game_id=game_id,
+        ply=ply,
+        takeback=0,
+        state=DecisionState.COMMITTED,
+        move=decision.move,
+        depth=decision.depth,
+        nodes=decision.nodes,
+        time_s=decision.time_s,
+        created_at=now_utc(),
+        record=decision.to_record(),
+        **_trap_columns(decision),
+    )
+    if decision_id is None:
+        raise DuplicateDecision(game_id, ply)
+    if decision.is_complete:
+        await tallies.refresh(session, game_id)
+    return decision_id
+
+
+async def get_decision(session: AsyncSession, game_id: int, ply: int) -> StoredDecision | None:
+    """The standing decision at a ply."""
+    statement = _standing(game_id).where(DecisionRow.ply == ply)
+    row = (await session.execute(statement)).scalar_one_or_none()
+    return None if row is None else _stored(row)
+
+
+async def list_decisions(session: AsyncSession, game_id: int) -> list[StoredDecision]:
+    """A game's standing decisions, in the order of play."""
+    return [_stored(row) for row in (await session.execute(_standing(game_id))).scalars()]
+
+
+async def list_unsettled(session: AsyncSession, game_id: int) -> list[StoredDecision]:
+    """Standing decisions that are still to get an outcome, in the order of play; dropped ones get none."""
+    statement = (
+        _standing(game_id)
+        .where(DecisionRow.state != DecisionState.DROPPED)
+        .where(~select(OutcomeRow.decision_id).where(OutcomeRow.decision_id == DecisionRow.id).exists())
+    )
+    return [_stored(row) for row in (await session.execute(statement)).scalars()]
+
+
+async def mark_sent(session: AsyncSession, decision_id: int) -> None:
+    """Note that the server took the move; no change when that is known already."""
+    await session.execute(
+        update(DecisionRow)
+        .where(DecisionRow.id == decision_id, DecisionRow.state == DecisionState.COMMITTED)
+        .values(state=DecisionState.SENT, sent_at=now_utc())
+    )
+
+
+async def mark_confirmed(session: AsyncSession, decision_id: int) -> None:
+    """Note that the server's list shows the move; no change when that is known already.
+
+    It also mends a decision that was never marked as sent (the answer was lost) or was taken for dropped.
+    """
+    await session.execute(
+        update(DecisionRow)
+        .where(DecisionRow.id == decision_id, DecisionRow.state != DecisionState.CONFIRMED)
+        .values(state=DecisionState.CONFIRMED, confirmed_at=now_utc())
+    )
+
+
+async def mark_dropped(session: AsyncSession, decision_id: int) -> None:
+    """Note that the game ended before the server took the move; a confirmed move stays confirmed."""
+    game_id = await session.scalar(
+        update(DecisionRow)
+        .where(DecisionRow.id == decision_id, DecisionRow.state != DecisionState.CONFIRMED)
+        .values(state=DecisionState.DROPPED)
+        .returning(DecisionRow.game_id)
+    )
+    if game_id is not None:
+        await tallies.refresh(session, game_id)
+
+
+async def store_profile(session: AsyncSession, decision_id: int, decision: Decision) -> None:
+    """Replace a decision's record by one with the chosen move's whole profile.
+
+    Raises:
+        ValueError: The profile is not whole, or it is another decision's.
+    """
+    if not decision.is_complete:
+        raise ValueError(f"the profile of {decision.move} is not complete")
+    game_id = await session.scalar(
+        update(DecisionRow)
+        .where(DecisionRow.id == decision_id, DecisionRow.move == decision.move)
+        .values(record=decision.to_record(), **_trap_columns(decision))
+        .returning(DecisionRow.game_id)
+    )
+    if game_id is None:
+        raise ValueError(f"decision {decision_id} did not choose {decision.move}")
+    await tallies.refresh(session, game_id)
+
+
+async def void_after(session: AsyncSession, game_id: int, ply: int) -> None:
+    """Mark decisions at `ply` and later as taken back: they stay on record and count nowhere."""
+    other = aliased(DecisionRow)
+    taken_back = select(func.max(other.takeback) + 1).where(
+        other.game_id == DecisionRow.game_id, other.ply == DecisionRow.ply
+    )
+    await session.execute(
+        update(DecisionRow)
+        .where(DecisionRow.game_id == game_id, DecisionRow.ply >= ply, DecisionRow.takeback == 0)
+        .values(takeback=taken_back.scalar_subquery())
+        .execution_options(synchronize_session=False)
+    )
+    await tallies.refresh(session, game_id)
+
+
+def _standing(game_id: int) -> Select[DecisionRow]:
+    return (
+        select(DecisionRow)
+        .where(DecisionRow.game_id == game_id, DecisionRow.takeback == 0)
+        .order_by(DecisionRow.ply)
+        .options(joinedload(DecisionRow.outcome))
+        .execution_options(populate_existing=True)
+    )
+
+
+def _trap_columns(decision: Decision) -> dict[str, object]:
+    if not decision.is_complete:
+        return {"is_complete": False}
+    return {
+        "is_complete": True,
+        "is_trap": decision.is_trap,
+        "trap_quality_centi": decision.chosen.quality_centi,
+        "reply_count": len(decision.chosen.replies),
+    }
+
+
+def _stored(row: DecisionRow) -> StoredDecision:
+    found = row.outcome
+    outcome = None
+    if found is not None:
+        outcome = Outcome(found.kind, found.reply, found.fell_for_best, found.quality_centi, found.cost_centi)
+    return StoredDecision(
+        id=row.id,
+        game_id=row.game_id,
+        ply=row.ply,
+        state=row.state,
+        decision=Decision.from_record(row.record),
+        is_complete=row.is_complete,
+        is_trap=row.is_trap,
+        outcome=outcome,
+        created_at=row.created_at,
+        sent_at=row.sent_at,
+        confirmed_at=row.confirmed_at,
+    )

@@ -1,0 +1,51 @@
+"""Events: lost links, limits that a server set, challenges declined and why."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from storage.models import EventRow
+from storage.records import StoredEvent
+from storage.types import now_utc
+
+
+async def record_event(
+    session: AsyncSession, site: str, kind: str, detail: Mapping[str, Any], game_id: int | None = None
+) -> None:
+    """Write an event down.
+
+    Args:
+        kind: A short key, for instance ``challenge_declined``.
+        detail: Plain JSON values; never a secret.
+        game_id: Our own key of the game that it belongs to.
+    """
+    session.add(EventRow(at=now_utc(), site=site, kind=kind, detail=dict(detail), game_id=game_id))
+    await session.flush()
+
+
+async def list_events(
+    session: AsyncSession,
+    *,
+    site: str | None = None,
+    kind: str | None = None,
+    game_id: int | None = None,
+    since: datetime | None = None,
+    limit: int | None = None,
+) -> list[StoredEvent]:
+    """Events that match all that is given, the latest first."""
+    statement = select(EventRow).order_by(EventRow.at.desc(), EventRow.id.desc()).limit(limit)
+    if site is not None:
+        statement = statement.where(EventRow.site == site)
+    if kind is not None:
+        statement = statement.where(EventRow.kind == kind)
+    if game_id is not None:
+        statement = statement.where(EventRow.game_id == game_id)
+    if since is not None:
+        statement = statement.where(EventRow.at >= since)
+    return [
+        StoredEvent(row.id, row.at, row.site, row.kind, row.detail, row.game_id)
+        for row in (await session.execute(statement)).scalars()
+    ]

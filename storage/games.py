@@ -1,0 +1,250 @@
+"""Games: opened before the first move, kept in step with the server, finished once."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Select, func, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import joinedload
+
+from engine.params import Assessment, Decided, TrapParams
+from storage.inserts import insert_new
+from storage.models import EngineConfigRow, GameRow, OpponentRow, TallyRow
+from storage.records import Filters, GameResult, GameStatus, NewGame, StoredGame
+from storage.types import now_utc
+
+
+async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None = None) -> StoredGame:
+    """Write down a game that begins, or return it as it stands when it is known already.
+
+    Args:
+        at: When it began, aware; None: now.
+    """
+    known = await get_game(session, new.site, new.site_game_id)
+    if known is not None:
+        return known
+    moment = at or now_utc()
+    game_id = await insert_new(
+        session,
+        GameRow,
+        site=new.site,
+        site_game_id=new.site_game_id,
+        game=new.game,
+        variant=new.variant,
+        initial_position=new.initial_position,
+        our_side=new.our_side,
+        rated=new.rated,
+        speed=new.speed,
+        clock_initial_s=new.clock_initial_s,
+        clock_increment_s=new.clock_increment_s,
+        opponent_id=await _opponent_row_id(session, new, moment),
+        our_rating=new.our_rating,
+        opponent_rating=new.opponent_rating,
+        engine_config_id=await _engine_config_row_id(session, new),
+        player=new.player,
+        state=GameStatus.OPEN,
+        started_at=moment,
+        selection=dict(new.selection),
+        moves="",
+    )
+    if game_id is not None:
+        await insert_new(session, TallyRow, game_id=game_id)
+    stored = await get_game(session, new.site, new.site_game_id)
+    assert stored is not None, "inserted here, or by another writer a moment ago"  # noqa: S101
+    return stored
+
+
+async def get_game(session: AsyncSession, site: str, site_game_id: str) -> StoredGame | None:
+    """The game with a site's own key."""
+    statement = games_statement().where(GameRow.site == site, GameRow.site_game_id == site_game_id)
+    row = (await session.execute(statement)).scalar_one_or_none()
+    return None if row is None else _stored(row)
+
+
+async def get_game_by_id(session: AsyncSession, game_id: int) -> StoredGame | None:
+    """The game with our own key."""
+    row = (await session.execute(games_statement().where(GameRow.id == game_id))).scalar_one_or_none()
+    return None if row is None else _stored(row)
+
+
+async def list_games(
+    session: AsyncSession, filters: Filters | None = None, limit: int | None = None
+) -> list[StoredGame]:
+    """Games that pass the filters, the latest first."""
+    statement = games_statement().where(*filter_conditions(filters or Filters()))
+    statement = statement.order_by(GameRow.started_at.desc(), GameRow.id.desc()).limit(limit)
+    return [_stored(row) for row in (await session.execute(statement)).scalars()]
+
+
+async def list_games_by_site_id(session: AsyncSession, site_game_id: str) -> list[StoredGame]:
+    """Games with this key on any site: rarely more than one."""
+    statement = games_statement().where(GameRow.site_game_id == site_game_id).order_by(GameRow.id)
+    return [_stored(row) for row in (await session.execute(statement)).scalars()]
+
+
+async def list_open_games(session: AsyncSession, site: str) -> list[StoredGame]:
+    """Games on a site that are still open here, the oldest first."""
+    statement = games_statement().where(GameRow.site == site, GameRow.state == GameStatus.OPEN)
+    return [_stored(row) for row in (await session.execute(statement.order_by(GameRow.id))).scalars()]
+
+
+async def set_moves(session: AsyncSession, game_id: int, moves: Sequence[str]) -> None:
+    """Replace the list of moves by what the server shows."""
+    await session.execute(update(GameRow).where(GameRow.id == game_id).values(moves=" ".join(moves)))
+
+
+async def finish_game(
+    session: AsyncSession,
+    game_id: int,
+    *,
+    result: GameResult | None,
+    end_reason: str | None,
+    aborted: bool = False,
+    moves: Sequence[str] | None = None,
+    at: datetime | None = None,
+) -> bool:
+    """End a game once; a second call changes nothing and returns False.
+
+    Args:
+        result: Our view; None only when aborted, or when the server does not tell.
+        moves: The final list; None: the one that is stored.
+        at: When it ended, aware; None: now.
+    """
+    values: dict[str, object] = {
+        "state": GameStatus.ABORTED if aborted else GameStatus.FINISHED,
+        "result": None if aborted else result,
+        "end_reason": end_reason,
+        "ended_at": at or now_utc(),
+    }
+    if moves is not None:
+        values["moves"] = " ".join(moves)
+    statement = update(GameRow).where(GameRow.id == game_id, GameRow.state == GameStatus.OPEN)
+    ended = await session.execute(statement.values(**values).returning(GameRow.id))
+    return ended.scalar_one_or_none() is not None
+
+
+async def set_rating_diff(session: AsyncSession, site: str, site_game_id: str, diff: int | None) -> None:
+    """Note what a rated game did to our rating; servers tell it after the end."""
+    statement = update(GameRow).where(GameRow.site == site, GameRow.site_game_id == site_game_id)
+    await session.execute(statement.values(rating_diff=diff))
+
+
+async def count_by_player(
+    session: AsyncSession, site: str, game: str, opponent_id: str | None = None
+) -> dict[str, int]:
+    """How many games each player has had, aborted ones left out; players without any are absent.
+
+    Args:
+        opponent_id: The site's key of one opponent; None: all of them.
+    """
+    statement = select(GameRow.player, func.count().label("games")).where(
+        GameRow.site == site,
+        GameRow.game == game,
+        GameRow.state.in_((GameStatus.OPEN, GameStatus.FINISHED)),
+    )
+    if opponent_id is not None:
+        opponent = select(OpponentRow.id).where(OpponentRow.site == site, OpponentRow.site_id == opponent_id)
+        statement = statement.where(GameRow.opponent_id == opponent.scalar_subquery())
+    counts = await session.execute(statement.group_by(GameRow.player))
+    return {row.player: row.games for row in counts}
+
+
+def games_statement() -> Select[GameRow]:
+    """Games with all that belongs to a `StoredGame`."""
+    return (
+        select(GameRow)
+        .options(joinedload(GameRow.opponent), joinedload(GameRow.engine_config))
+        .execution_options(populate_existing=True)
+    )
+
+
+def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
+    """The filters as conditions on `GameRow`."""
+    conditions: list[ColumnElement[bool] | None] = [
+        None if filters.player is None else GameRow.player == filters.player,
+        None if filters.site is None else GameRow.site == filters.site,
+        None if filters.game is None else GameRow.game == filters.game,
+        None if filters.since is None else GameRow.started_at >= filters.since,
+        None if filters.until is None else GameRow.started_at < filters.until,
+        None
+        if filters.min_opponent_rating is None
+        else GameRow.opponent_rating >= filters.min_opponent_rating,
+        None
+        if filters.max_opponent_rating is None
+        else GameRow.opponent_rating <= filters.max_opponent_rating,
+        None if filters.rated is None else GameRow.rated == filters.rated,
+    ]
+    return [condition for condition in conditions if condition is not None]
+
+
+async def _opponent_row_id(session: AsyncSession, new: NewGame, moment: datetime) -> int:
+    await insert_new(
+        session,
+        OpponentRow,
+        site=new.site,
+        site_id=new.opponent_id,
+        name=new.opponent_name,
+        is_bot=new.opponent_is_bot,
+        first_seen_at=moment,
+    )
+    # Accounts are renamed and become bots: the latest word counts.
+    statement = (
+        update(OpponentRow)
+        .where(OpponentRow.site == new.site, OpponentRow.site_id == new.opponent_id)
+        .values(name=new.opponent_name, is_bot=new.opponent_is_bot)
+        .returning(OpponentRow.id)
+    )
+    return (await session.execute(statement)).scalar_one()
+
+
+async def _engine_config_row_id(session: AsyncSession, new: NewGame) -> int:
+    values = {
+        "player": new.player,
+        "engine_version": new.engine_version,
+        "assessment": new.params.assessment.value,
+        "margin_centi": new.params.margin_centi,
+        "decided": new.params.decided.value,
+        "threshold_centi": new.params.threshold_centi,
+    }
+    inserted = await insert_new(session, EngineConfigRow, **values)
+    if inserted is not None:
+        return inserted
+    return (await session.execute(select(EngineConfigRow.id).filter_by(**values))).scalar_one()
+
+
+def _stored(row: GameRow) -> StoredGame:
+    config = row.engine_config
+    return StoredGame(
+        id=row.id,
+        site=row.site,
+        site_game_id=row.site_game_id,
+        game=row.game,
+        variant=row.variant,
+        initial_position=row.initial_position,
+        our_side=row.our_side,
+        rated=row.rated,
+        speed=row.speed,
+        clock_initial_s=row.clock_initial_s,
+        clock_increment_s=row.clock_increment_s,
+        opponent_id=row.opponent.site_id,
+        opponent_name=row.opponent.name,
+        opponent_is_bot=row.opponent.is_bot,
+        our_rating=row.our_rating,
+        opponent_rating=row.opponent_rating,
+        player=row.player,
+        params=TrapParams(
+            Assessment(config.assessment),
+            config.margin_centi,
+            Decided(config.decided),
+            config.threshold_centi,
+        ),
+        engine_version=config.engine_version,
+        selection=row.selection,
+        moves=tuple(row.moves.split()),
+        state=row.state,
+        result=row.result,
+        end_reason=row.end_reason,
+        rating_diff=row.rating_diff,
+        started_at=row.started_at,
+        ended_at=row.ended_at,
+    )

@@ -1,0 +1,111 @@
+"""95 % intervals for shares and for performance ratings, by the same method: inverting the score test.
+
+A value is inside when the data are within 1.96 standard deviations of what that value predicts.  Other than
+estimate plus or minus an error, that stays right for few observations and at 0 % and 100 %.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import exp, log, sqrt
+
+Z_95 = 1.959963984540054
+"""A standard normal variable stays within +- this 95 % of the time."""
+
+_ELO_SCALE = 400 / log(10)
+_FAR = 4000.0
+"""Rating points beyond every opponent where looking for a performance ends: odds of 1 to 10^10."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A count among trials, as a share in [0, 1] with its Wilson interval; None when there were no trials."""
+
+    count: int
+    of: int
+    share: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Performance:
+    """The rating at which a player would be expected to score just what it did score (Elo's formula)."""
+
+    games: int
+    """Finished games against opponents with a rating."""
+    points: float
+    """A win is 1, a draw 1/2."""
+    rating: float | None
+    """None without games, and when everything was won or everything lost: then no rating is high or low
+    enough."""
+    low: float | None
+    """None: no lower limit, since nothing was won."""
+    high: float | None
+    """None: no upper limit, since nothing was lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """Games against opponents of one rating."""
+
+    rating: int
+    games: int
+    points: float
+
+
+def share(count: int, of: int) -> Share:
+    """A share with its 95 % interval (Wilson 1927, doi:10.1080/01621459.1927.10502953)."""
+    if of == 0:
+        return Share(count, of, None, None, None)
+    p, z2 = count / of, Z_95**2
+    middle = (p + z2 / (2 * of)) / (1 + z2 / of)
+    half = Z_95 / (1 + z2 / of) * sqrt(p * (1 - p) / of + z2 / (4 * of * of))
+    # At 0 and 1 the limit is exact and must not miss by a rounding error.
+    low = 0.0 if count == 0 else middle - half
+    high = 1.0 if count == of else middle + half
+    return Share(count, of, p, low, high)
+
+
+def performance(met: Sequence[Met]) -> Performance:
+    """A performance rating with its 95 % interval.
+
+    The interval is Wilson's carried over to ratings: R is inside when the points are within 1.96 standard
+    deviations of what Elo's formula expects of R.  Each game's variance is p (1 - p), the largest that an
+    expected score of p allows, so draws make the interval too wide rather than too narrow.  Opponents'
+    ratings are taken as exact, and the games as independent.
+    """
+    games, points = sum(m.games for m in met), sum(m.points for m in met)
+    if games == 0:
+        return Performance(0, 0.0, None, None, None)
+
+    def excess(rating: float) -> float:
+        return points - sum(m.games * _expected(rating, m.rating) for m in met)
+
+    def deviations(rating: float) -> float:
+        expected = [(m.games, _expected(rating, m.rating)) for m in met]
+        variance = sum(games * p * (1 - p) for games, p in expected)
+        return (points - sum(games * p for games, p in expected)) / sqrt(variance)
+
+    floor, roof = min(m.rating for m in met) - _FAR, max(m.rating for m in met) + _FAR
+    nothing, everything = points == 0, points == games
+    estimate = None if nothing or everything else _root(excess, floor, roof)
+    middle = estimate if estimate is not None else floor if nothing else roof
+    low = None if nothing else _root(lambda rating: deviations(rating) - Z_95, floor, middle)
+    high = None if everything else _root(lambda rating: deviations(rating) + Z_95, middle, roof)
+    return Performance(games, points, estimate, low, high)
+
+
+def _expected(rating: float, other: float) -> float:
+    """Elo's expected score; within `_FAR` of each other it neither overflows nor rounds to 0 or 1."""
+    return 1 / (1 + exp((other - rating) / _ELO_SCALE))
+
+
+def _root(falling: Callable[[float], float], low: float, high: float) -> float:
+    """Where a falling function crosses 0, by bisection to a hundred-thousandth of a point."""
+    while high - low > 1e-5:
+        middle = (low + high) / 2
+        if falling(middle) > 0:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2

@@ -1,0 +1,31 @@
+"""Outcomes: what the opponent did with a move of ours, at most one for each decision."""
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.decision import Outcome
+from storage import tallies
+from storage.inserts import insert_new
+from storage.models import DecisionRow, OutcomeRow
+from storage.types import now_utc
+
+
+async def record_outcome(session: AsyncSession, decision_id: int, outcome: Outcome) -> bool:
+    """Write an outcome down; False, and no change, when the decision has one already."""
+    inserted = await insert_new(
+        session,
+        OutcomeRow,
+        decision_id=decision_id,
+        kind=outcome.kind,
+        reply=outcome.reply,
+        fell_for_best=outcome.fell_for_best,
+        quality_centi=outcome.quality_centi,
+        cost_centi=outcome.cost_centi,
+        at=now_utc(),
+    )
+    if inserted is None:
+        return False
+    game_id = await session.scalar(select(DecisionRow.game_id).where(DecisionRow.id == decision_id))
+    if game_id is not None:
+        await tallies.refresh(session, game_id)
+    return True

@@ -1,0 +1,95 @@
+"""Games and decisions for the tests; the numbers are made up, the positions are real."""
+
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.decision import Candidate, Decision, Outcome, OutcomeKind, ReplyProfile
+from engine.params import TrapParams
+from storage.decisions import commit_decision
+from storage.games import open_game
+from storage.outcomes import record_outcome
+from storage.records import NewGame, StoredGame
+
+OPENING = "8/8/8/3wb3/3bw3/8/8/8 b"
+
+NEW_GAME = NewGame(
+    site="arena",
+    site_game_id="game0001",
+    game="othello",
+    variant="othello",
+    initial_position=None,
+    our_side=0,
+    rated=True,
+    speed="blitz",
+    clock_initial_s=180,
+    clock_increment_s=2,
+    opponent_id="anna",
+    opponent_name="Anna",
+    opponent_is_bot=False,
+    our_rating=1500,
+    opponent_rating=1600,
+    player="trappy",
+    params=TrapParams(),
+    engine_version="1",
+    selection={"method": "balanced", "p": 0.5},
+)
+
+
+async def opened(session: AsyncSession, key: str = "game0001", **changes: Any) -> StoredGame:
+    """A game that has just begun."""
+    at = changes.pop("at", None)
+    return await open_game(session, replace(NEW_GAME, site_game_id=key, **changes), at=at)
+
+
+def decision(*, quality: float = 0.0, replies: int = 3, complete: bool = True) -> Decision:
+    """Black's first move f5 with a trap of that quality at reply d6; the best reply is f6."""
+    names = ("f6", "d6", "f4")[:replies]
+    profiles = tuple(
+        ReplyProfile(name, scores)
+        for name, scores in zip(names, ((50, 60, 100), (-300, -250, 400), (0, 50, 200)), strict=False)
+    )
+    played = Candidate(
+        move="f5",
+        raw_centi=100,
+        raw_is_bound=False,
+        adjusted_centi=100 + (25 if quality else 0),
+        quality_centi=quality,
+        trap="d6" if quality else None,
+        replies=profiles if complete else profiles[:1],
+        complete=complete,
+    )
+    others = tuple(Candidate(move, 40, True, 40.0) for move in ("c4", "d3"))
+    best = Candidate("e6", 110, False, 110.0)
+    return Decision(
+        game="othello",
+        position=OPENING,
+        player="trappy",
+        params=TrapParams(),
+        move="f5",
+        candidates=(others[1], others[0], played, best),
+        depth=4,
+        principal_variation=("e6", "f6"),
+        nodes=1234,
+        time_s=0.25,
+        profile_source="reference",
+        engine_version="1",
+    )
+
+
+FELL = Outcome(OutcomeKind.FELL, "d6", True, 225.0, 300)
+FELL_ELSE = Outcome(OutcomeKind.FELL, "f4", False, 30.0, 100)
+OPTIMAL = Outcome(OutcomeKind.OPTIMAL, "f6", False, 0.0, 0)
+ERRED = Outcome(OutcomeKind.ERRED_ELSEWHERE, "f4", False, 0.0, 100)
+UNANSWERED = Outcome(OutcomeKind.UNANSWERED, None, False, 0.0, 0)
+
+
+async def settled(
+    session: AsyncSession, game_id: int, ply: int, made: Decision, outcome: Outcome | None
+) -> int:
+    """Commit a decision and, unless it is None, its outcome."""
+    decision_id = await commit_decision(session, game_id, ply, made)
+    if outcome is not None:
+        assert await record_outcome(session, decision_id, outcome)
+    return decision_id

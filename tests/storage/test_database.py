@@ -1,0 +1,149 @@
+import asyncio
+import socket
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from storage import migrate
+from storage.database import Database, create_engine, parse_url
+from storage.errors import StorageError
+from storage.events import list_events, record_event
+from storage.games import list_games
+from tests.storage.samples import opened
+
+
+async def test_opening_makes_all_that_is_missing(empty_url: str) -> None:
+    database = await Database.open(empty_url)
+    async with database.write() as session:
+        await opened(session)
+    await database.close()
+    again = await Database.open(empty_url, upgrade=False)
+    async with again.read() as session:
+        assert len(await list_games(session)) == 1
+    await again.close()
+
+
+async def test_a_write_that_raises_leaves_nothing(database: Database) -> None:
+    async def fail() -> None:
+        async with database.write() as session:
+            await record_event(session, "arena", "lost", {})
+            raise RuntimeError("on purpose")
+
+    with pytest.raises(RuntimeError, match="on purpose"):
+        await fail()
+    async with database.read() as session:
+        assert await list_events(session) == []
+
+
+async def test_many_writers_at_once_all_succeed(database: Database, url: str) -> None:
+    other = await Database.open(url)  # as another process would
+
+    async def write(number: int) -> None:
+        async with (other if number % 4 == 0 else database).write() as session:
+            before = len(await list_events(session))
+            await record_event(session, "arena", "connected", {"number": number, "before": before})
+
+    async with asyncio.TaskGroup() as tasks:
+        for number in range(24):
+            tasks.create_task(write(number))
+    await other.close()
+    async with database.read() as session:
+        assert {event.detail["number"] for event in await list_events(session)} == set(range(24))
+
+
+async def test_a_failing_statement_is_told_in_one_line(database: Database) -> None:
+    with pytest.raises(StorageError) as caught:
+        async with database.read() as session:
+            await session.execute(text("SELECT * FROM no_such_table"))
+    assert "no_such_table" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+async def test_sqlite_is_set_up_to_survive_a_power_cut(tmp_path: Path) -> None:
+    database = await Database.open(f"sqlite:///{tmp_path / 'x.db'}")
+    async with database.read() as session:
+        found = [
+            await session.scalar(text(f"PRAGMA {name}"))
+            for name in ("journal_mode", "synchronous", "foreign_keys")
+        ]
+    await database.close()
+    assert found == ["wal", 2, 1]
+
+
+async def test_a_newer_schema_is_refused(database: Database, url: str) -> None:
+    async with database.write() as session:
+        await session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    for upgrade in (True, False):
+        with pytest.raises(StorageError, match="schema 9999 is newer than this program"):
+            await Database.open(url, upgrade=upgrade)
+
+
+async def test_without_upgrade_an_empty_database_is_refused(empty_url: str, backend: str) -> None:
+    expected = "there is no database at" if backend == "sqlite" else "`desdemona db upgrade` mends it"
+    with pytest.raises(StorageError, match=expected):
+        await Database.open(empty_url, upgrade=False)
+
+
+async def test_two_programs_may_start_at_once(empty_url: str) -> None:
+    async with asyncio.TaskGroup() as tasks:
+        opening = [tasks.create_task(Database.open(empty_url)) for _ in range(3)]
+    for task in opening:
+        await task.result().close()
+    engine = create_engine(parse_url(empty_url))
+    assert await migrate.current(engine) == migrate.head()
+    await engine.dispose()
+
+
+async def test_a_file_that_is_no_database_is_refused_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "notes.db"
+    path.write_text("This is a shopping list and no database. " * 100)
+    before = path.read_bytes()
+    with pytest.raises(StorageError, match=r"notes\.db: file is not a database"):
+        await Database.open(f"sqlite:///{path}")
+    assert path.read_bytes() == before
+
+
+async def test_a_folder_in_place_of_the_file(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="it is a folder"):
+        await Database.open(f"sqlite:///{tmp_path}")
+
+
+async def test_a_file_in_place_of_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("")
+    with pytest.raises(StorageError, match="cannot make the folder of the database"):
+        await Database.open(f"sqlite:///{tmp_path / 'data' / 'desdemona.db'}")
+
+
+@pytest.mark.parametrize(
+    "url", ["mysql://u:secret@host/x", "no url", "", "sqlite", "postgresql://u:secret@h:x/"]
+)
+async def test_a_url_of_no_known_kind(url: str) -> None:
+    with pytest.raises(StorageError, match=r"storage\.url is not understood") as caught:
+        await Database.open(url)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])
+async def test_memory_is_no_place_to_remember(url: str) -> None:
+    with pytest.raises(StorageError, match=r"storage\.url names no file"):
+        await Database.open(url)
+
+
+async def test_nobody_listens_and_the_password_stays_secret() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    with pytest.raises(StorageError, match=rf"127\.0\.0\.1:{port}.*refused") as caught:
+        await Database.open(f"postgresql://me:secret@127.0.0.1:{port}/desdemona")
+    assert "secret" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+async def test_a_socket_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="No such file or directory"):
+        await Database.open(f"postgresql://postgres@/x?host={tmp_path}")
+
+
+async def test_no_such_database_on_the_server(postgres: str) -> None:
+    with pytest.raises(StorageError, match='database "nowhere" does not exist'):
+        await Database.open(f"postgresql://postgres@/nowhere?host={postgres}")

@@ -1,0 +1,148 @@
+import pytest
+
+from storage.database import Database
+from storage.decisions import (
+    commit_decision,
+    get_decision,
+    list_decisions,
+    list_unsettled,
+    mark_confirmed,
+    mark_dropped,
+    mark_sent,
+    store_profile,
+    void_after,
+)
+from storage.errors import DuplicateDecision, StorageError
+from storage.outcomes import record_outcome
+from storage.records import DecisionState
+from tests.storage.samples import ERRED, FELL, decision, opened
+
+
+async def test_a_decision_comes_back_as_it_went_in(database: Database) -> None:
+    made = decision(quality=225.0)
+    async with database.write() as session:
+        game = await opened(session)
+        decision_id = await commit_decision(session, game.id, 4, made)
+    async with database.read() as session:
+        stored = await get_decision(session, game.id, 4)
+        assert await get_decision(session, game.id, 3) is None
+    assert stored is not None
+    assert stored.decision == made
+    assert (stored.id, stored.ply, stored.state) == (decision_id, 4, DecisionState.COMMITTED)
+    assert (stored.is_complete, stored.is_trap, stored.outcome) == (True, True, None)
+    assert (stored.sent_at, stored.confirmed_at) == (None, None)
+
+
+async def test_one_decision_for_a_ply(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        await commit_decision(session, game.id, 0, decision())
+    async with database.write() as session:
+        with pytest.raises(DuplicateDecision, match="already has a decision at ply 0"):
+            await commit_decision(session, game.id, 0, decision(quality=300))
+        await commit_decision(session, game.id, 2, decision())  # the transaction is still good
+    async with database.read() as session:
+        assert [d.decision for d in await list_decisions(session, game.id)] == [decision(), decision()]
+
+
+async def test_no_decision_without_a_game(database: Database) -> None:
+    with pytest.raises(StorageError, match=r"(?i)foreign key"):
+        async with database.write() as session:
+            await commit_decision(session, 12345, 0, decision())
+
+
+async def test_marks_move_forward_and_never_back(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        decision_id = await commit_decision(session, game.id, 0, decision())
+        await mark_sent(session, decision_id)
+        sent = await get_decision(session, game.id, 0)
+        await mark_sent(session, decision_id)
+        assert await get_decision(session, game.id, 0) == sent
+        await mark_confirmed(session, decision_id)
+        confirmed = await get_decision(session, game.id, 0)
+        await mark_confirmed(session, decision_id)
+        await mark_sent(session, decision_id)
+        await mark_dropped(session, decision_id)
+        assert await get_decision(session, game.id, 0) == confirmed
+    assert sent is not None
+    assert confirmed is not None
+    assert sent.state is DecisionState.SENT
+    assert sent.sent_at is not None
+    assert confirmed.state is DecisionState.CONFIRMED
+    assert confirmed.confirmed_at is not None
+
+
+async def test_the_server_showing_the_move_mends_a_lost_answer(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        decision_id = await commit_decision(session, game.id, 0, decision())
+        await mark_confirmed(session, decision_id)  # never marked as sent
+        stored = await get_decision(session, game.id, 0)
+    assert stored is not None
+    assert stored.state is DecisionState.CONFIRMED
+
+
+async def test_the_profile_comes_later(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        decision_id = await commit_decision(session, game.id, 0, decision(complete=False))
+        early = await get_decision(session, game.id, 0)
+    async with database.write() as session:
+        await store_profile(session, decision_id, decision(quality=99.0))
+        late = await get_decision(session, game.id, 0)
+    assert early is not None
+    assert late is not None
+    assert (early.is_complete, early.is_trap) == (False, None)
+    assert (late.is_complete, late.is_trap) == (True, False)  # the threshold is 100
+    assert late.decision == decision(quality=99.0)
+
+
+async def test_a_profile_has_to_be_whole_and_of_this_move(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        decision_id = await commit_decision(session, game.id, 0, decision(complete=False))
+        with pytest.raises(ValueError, match="not complete"):
+            await store_profile(session, decision_id, decision(complete=False))
+        with pytest.raises(ValueError, match="did not choose f5"):
+            await store_profile(session, decision_id + 1, decision())
+
+
+async def test_unsettled_decisions(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        ids = [await commit_decision(session, game.id, ply, decision()) for ply in (0, 2, 4, 6)]
+        assert await record_outcome(session, ids[1], ERRED)
+        await mark_dropped(session, ids[3])
+        assert [d.ply for d in await list_unsettled(session, game.id)] == [0, 4]
+        assert [d.outcome for d in await list_decisions(session, game.id)] == [None, ERRED, None, None]
+
+
+async def test_an_outcome_is_recorded_once(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        decision_id = await commit_decision(session, game.id, 0, decision(quality=225.0))
+        assert await record_outcome(session, decision_id, FELL)
+    async with database.write() as session:
+        assert not await record_outcome(session, decision_id, ERRED)
+        stored = await get_decision(session, game.id, 0)
+    assert stored is not None
+    assert stored.outcome == FELL
+
+
+async def test_moves_that_are_taken_back_make_room_for_others(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        other = await opened(session, "other")
+        await commit_decision(session, other.id, 4, decision())
+        for turn in range(3):
+            for ply in (0, 2, 4):
+                if ply or not turn:
+                    await commit_decision(session, game.id, ply, decision(quality=200.0 + turn))
+            await void_after(session, game.id, 2)
+        await commit_decision(session, game.id, 2, decision(quality=300.0))
+    async with database.read() as session:
+        standing = await list_decisions(session, game.id)
+        assert len(await list_decisions(session, other.id)) == 1
+        assert await get_decision(session, game.id, 4) is None
+    assert [(d.ply, d.decision.chosen.quality_centi) for d in standing] == [(0, 200.0), (2, 300.0)]

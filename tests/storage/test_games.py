@@ -1,0 +1,171 @@
+from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta, timezone
+
+from engine.params import Assessment, Decided, TrapParams
+from storage.database import Database
+from storage.games import (
+    count_by_player,
+    finish_game,
+    get_game,
+    get_game_by_id,
+    list_games,
+    list_games_by_site_id,
+    list_open_games,
+    open_game,
+    set_moves,
+    set_rating_diff,
+)
+from storage.records import Filters, GameResult, GameStatus, NewGame
+from tests.storage.samples import NEW_GAME, opened
+
+
+async def test_a_game_comes_back_as_it_went_in(database: Database) -> None:
+    params = TrapParams(Assessment.LAST, 50, Decided.PAPER, 200)
+    new = replace(NEW_GAME, params=params, initial_position="8/8/8/3wb3/3bw3/8/8/8 b", our_side=1)
+    async with database.write() as session:
+        stored = await open_game(session, new)
+    async with database.read() as session:
+        again = await get_game(session, "arena", "game0001")
+        assert again == await get_game_by_id(session, stored.id)
+    assert again == stored
+    assert {f.name: getattr(stored, f.name) for f in fields(NewGame)} == {
+        f.name: getattr(new, f.name) for f in fields(NewGame)
+    }
+    assert (stored.moves, stored.state, stored.result) == ((), GameStatus.OPEN, None)
+    assert stored.started_at.tzinfo is UTC
+
+
+async def test_unknown_things_stay_unknown(database: Database) -> None:
+    new = replace(
+        NEW_GAME,
+        clock_initial_s=None,
+        clock_increment_s=None,
+        our_rating=None,
+        opponent_rating=None,
+        selection={},
+    )
+    async with database.write() as session:
+        stored = await open_game(session, new)
+        assert await get_game(session, "elsewhere", "game0001") is None
+        assert await get_game_by_id(session, stored.id + 1) is None
+    assert (stored.clock_initial_s, stored.our_rating, stored.opponent_rating) == (None, None, None)
+    assert stored.selection == {}
+
+
+async def test_opening_again_changes_nothing(database: Database) -> None:
+    async with database.write() as session:
+        first = await opened(session)
+        await set_moves(session, first.id, ["f5", "f6"])
+        again = await opened(session, player="standard", opponent_name="Somebody")
+    assert again == replace(first, moves=("f5", "f6"))
+
+
+async def test_one_opponent_and_one_config_serve_many_games(database: Database) -> None:
+    async with database.write() as session:
+        await opened(session, "one")
+        await opened(session, "two", opponent_name="ANNA", opponent_is_bot=True)
+        await opened(session, "three", site="elsewhere")
+    async with database.read() as session:
+        one = await get_game(session, "arena", "one")
+        elsewhere = await get_game(session, "elsewhere", "three")
+    assert one is not None
+    assert elsewhere is not None
+    # Same account on the site: its latest name; the same id on another site is somebody else.
+    assert (one.opponent_name, one.opponent_is_bot) == ("ANNA", True)
+    assert (elsewhere.opponent_name, elsewhere.opponent_is_bot) == ("Anna", False)
+
+
+async def test_a_game_ends_once(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        assert await finish_game(
+            session, game.id, result=GameResult.WIN, end_reason="resignation", moves=["f5", "f6", "pass"]
+        )
+    async with database.write() as session:
+        await set_rating_diff(session, "arena", "game0001", 7)
+        assert not await finish_game(session, game.id, result=GameResult.LOSS, end_reason="time")
+        stored = await get_game_by_id(session, game.id)
+    assert stored is not None
+    assert (stored.state, stored.result, stored.end_reason) == (
+        GameStatus.FINISHED,
+        GameResult.WIN,
+        "resignation",
+    )
+    assert stored.moves == ("f5", "f6", "pass")
+    assert stored.rating_diff == 7
+    assert stored.ended_at is not None
+    assert stored.ended_at >= stored.started_at
+
+
+async def test_an_aborted_game_has_no_result(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        await finish_game(session, game.id, result=GameResult.WIN, end_reason="aborted", aborted=True)
+        stored = await get_game_by_id(session, game.id)
+    assert stored is not None
+    assert (stored.state, stored.result) == (GameStatus.ABORTED, None)
+
+
+async def test_open_games_of_one_site(database: Database) -> None:
+    async with database.write() as session:
+        for key in ("a", "b", "c"):
+            await opened(session, key)
+        await opened(session, "d", site="elsewhere")
+        b = await get_game(session, "arena", "b")
+        assert b is not None
+        await finish_game(session, b.id, result=GameResult.DRAW, end_reason="normal")
+        assert [game.site_game_id for game in await list_open_games(session, "arena")] == ["a", "c"]
+        assert len(await list_games_by_site_id(session, "d")) == 1
+
+
+async def test_filters(database: Database) -> None:
+    noon = datetime(2026, 11, 1, 12, tzinfo=UTC)
+    async with database.write() as session:
+        for hour in range(6):
+            await opened(
+                session,
+                f"g{hour}",
+                at=noon + timedelta(hours=hour),
+                opponent_rating=None if hour == 5 else 1000 + 100 * hour,
+                rated=hour % 2 == 0,
+                player="standard" if hour < 3 else "trappy",
+                site="elsewhere" if hour == 4 else "arena",
+                game="tictactoe" if hour == 3 else "othello",
+            )
+
+    async def keys(**given: object) -> str:
+        async with database.read() as session:
+            games = await list_games(session, Filters(**given))  # type: ignore[arg-type]
+        return "".join(game.site_game_id[1] for game in games)
+
+    assert await keys() == "543210"
+    assert await keys(player="trappy") == "543"
+    assert await keys(site="elsewhere") == "4"
+    assert await keys(game="tictactoe") == "3"
+    assert await keys(rated=False) == "531"
+    assert await keys(min_opponent_rating=1200) == "432"
+    assert await keys(max_opponent_rating=1200) == "210"
+    in_berlin = timezone(timedelta(hours=1))
+    assert await keys(since=noon + timedelta(hours=4)) == "54"
+    assert await keys(until=(noon + timedelta(hours=2)).astimezone(in_berlin)) == "10"
+    assert await keys(player="standard", rated=True, max_opponent_rating=1100) == "0"
+    async with database.read() as session:
+        assert [game.site_game_id for game in await list_games(session, limit=2)] == ["g5", "g4"]
+
+
+async def test_games_are_counted_for_the_balanced_selection(database: Database) -> None:
+    async with database.write() as session:
+        for number, player in enumerate(["standard", "trappy", "trappy", "trappy"]):
+            await opened(session, f"a{number}", player=player)
+        await opened(session, "b", player="standard", opponent_id="ben")
+        await opened(session, "c", player="standard", game="tictactoe")
+        await opened(session, "d", player="standard", site="elsewhere")
+        aborted = await get_game(session, "arena", "a3")
+        finished = await get_game(session, "arena", "a2")
+        assert aborted is not None
+        assert finished is not None
+        await finish_game(session, aborted.id, result=None, end_reason="aborted", aborted=True)
+        await finish_game(session, finished.id, result=None, end_reason="other")
+        assert await count_by_player(session, "arena", "othello") == {"standard": 2, "trappy": 2}
+        assert await count_by_player(session, "arena", "othello", "anna") == {"standard": 1, "trappy": 2}
+        assert await count_by_player(session, "arena", "othello", "nobody") == {}

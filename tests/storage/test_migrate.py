@@ -1,0 +1,60 @@
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from alembic import command
+from sqlalchemy import Connection, inspect
+
+import migrations
+from storage import migrate
+from storage.database import create_engine, parse_url
+from storage.models import Base
+
+SCRIPTS = sorted((Path(migrations.__file__).parent / "versions").glob("*.py"))
+
+
+async def test_the_migrated_schema_is_what_the_models_say(url: str) -> None:
+    engine = create_engine(parse_url(url))
+    await migrate.check(engine)
+    await engine.dispose()
+
+
+async def test_upgrading_makes_every_table_and_twice_changes_nothing(empty_url: str, tmp_path: Path) -> None:
+    (tmp_path / "new").mkdir()
+    engine = create_engine(parse_url(empty_url))
+    assert await migrate.current(engine) is None
+    for _ in range(2):
+        await migrate.upgrade(engine)
+        assert await migrate.current(engine) == migrate.head()
+    async with engine.connect() as connection:
+        tables = await connection.run_sync(lambda sync: set(inspect(sync).get_table_names()))
+    await engine.dispose()
+    assert tables == {*Base.metadata.tables, "alembic_version"}
+
+
+async def test_every_step_can_be_taken_back(url: str) -> None:
+    def down(connection: Connection) -> None:
+        command.downgrade(migrate._config(connection), "base")
+
+    engine = create_engine(parse_url(url))
+    async with engine.begin() as connection:
+        await connection.run_sync(down)
+        assert await connection.run_sync(lambda sync: inspect(sync).get_table_names()) == ["alembic_version"]
+    await engine.dispose()
+
+
+def test_the_schema_is_one_line_of_numbered_steps() -> None:
+    assert SCRIPTS[-1].name.startswith(f"{migrate.head()}_")
+    assert [script.name[:4] for script in SCRIPTS] == [f"{n:04}" for n in range(1, len(SCRIPTS) + 1)]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_migrations_import_nothing_of_ours(script: Path) -> None:
+    modules = set()
+    for node in ast.walk(ast.parse(script.read_text())):
+        if isinstance(node, ast.Import):
+            modules |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            modules.add(node.module or "")
+    assert {re.split(r"\W", module)[0] for module in modules} <= {"alembic", "sqlalchemy"}
