@@ -1,0 +1,23 @@
+"""The program: ``desdemona``, or ``python -m bot``."""
+
+import sys
+
+from bot.cli import app
+from bot.errors import DesdemonaError
+from storage.errors import StorageError
+
+FAILED = 2
+"""Exit status when the operator has to put something right."""
+
+
+def main() -> None:
+    """Run the command that was typed; what is wrong is told in one line."""
+    try:
+        app()
+    except (DesdemonaError, StorageError) as error:
+        sys.stderr.write(f"desdemona: {error}\n")
+        sys.exit(FAILED)
+
+
+if __name__ == "__main__":
+    main()
