@@ -1,0 +1,161 @@
+"""The books checked from outside: what the database says against what the server's own records say."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from engine.decision import OutcomeKind
+from engine.game import replay
+from engine.games.othello import Othello
+from engine.params import TrapParams
+from engine.profiles import Profiler
+from engine.searchers import NativeOthelloSearcher
+from engine.stop import StopFlag
+from engine.trappy import reply_quality, verify
+from storage.database import Database
+from storage.decisions import list_decisions
+from storage.games import list_games
+from storage.records import DecisionState, GameStatus, StoredDecision, StoredGame
+from tests.system.daemon import Daemon
+
+othello = Othello()
+
+
+async def exported(daemon: Daemon, game_ids: list[str]) -> dict[str, dict[str, Any]]:
+    """The server's own records of games."""
+    records = {}
+    async with aiohttp.ClientSession(daemon.url, headers={"Accept": "application/json"}) as http:
+        for game_id in game_ids:
+            async with http.get(f"/game/export/{game_id}") as answer:
+                assert answer.status == 200, await answer.text()
+                records[game_id] = await answer.json()
+    return records
+
+
+async def check_books(daemon: Daemon, records: dict[str, dict[str, Any]]) -> dict[str, Counter[str]]:
+    """Hold every decision and outcome in the database against the server's records.
+
+    Every outcome is worked out once more, from the moves on the server and a fresh search of the whole table.
+
+    Returns:
+        For each player, how often each thing happened, counted without the database's help.
+    """
+    counts: dict[str, Counter[str]] = {}
+    database = await Database.open(f"sqlite:///{daemon.folder / 'data' / 'desdemona.db'}")
+    try:
+        async with database.read() as session:
+            games = {game.site_game_id: game for game in await list_games(session, limit=10_000)}
+            assert set(games) == set(records)
+            for game_id, record in records.items():
+                game = games[game_id]
+                decisions = await list_decisions(session, game.id)
+                count = counts.setdefault(game.player, Counter())
+                count.update(_check_game(game, decisions, record))
+    finally:
+        await database.close()
+    return counts
+
+
+def _check_game(game: StoredGame, decisions: list[StoredDecision], record: dict[str, Any]) -> Counter[str]:
+    """One game; what happened in it."""
+    moves = record["moves"].split()
+    bot_color = next(c for c in ("white", "black") if record["players"][c]["user"]["id"] == "desdemona")
+    assert othello.sides[game.our_side] == bot_color
+    assert game.state is GameStatus.FINISHED, (game.site_game_id, game.state)
+    assert list(game.moves) == moves
+    winner = record.get("winner")
+    assert game.result == ("draw" if winner is None else "win" if winner == bot_color else "loss")
+
+    count = Counter(games=1, **{str(game.result): 1})
+    played = {
+        ply: move for ply, move in enumerate(moves) if replay(othello, moves[:ply]).side == game.our_side
+    }
+    on_server = [d for d in decisions if d.state is not DecisionState.DROPPED]
+    assert [(d.ply, d.decision.move) for d in on_server] == list(played.items())
+    assert all(d.state is DecisionState.CONFIRMED for d in on_server)
+    for dropped in set(map(id, decisions)) - set(map(id, on_server)):
+        assert dropped is not None
+    for stored in on_server:
+        reply = moves[stored.ply + 1] if stored.ply + 1 < len(moves) else None
+        count.update(_check_decision(game, stored, moves[: stored.ply], reply))
+    return count
+
+
+def _check_decision(
+    game: StoredGame, stored: StoredDecision, before: list[str], reply: str | None
+) -> Counter[str]:
+    """One decision and its outcome, against a fresh search of the whole table of its move."""
+    decision = stored.decision
+    assert decision.player == game.player
+    position = replay(othello, before)
+    assert decision.position == othello.position_text(position)
+    verify(decision)
+    assert stored.outcome is not None, (game.site_game_id, stored.ply)
+    assert stored.outcome.reply == reply
+    if not stored.is_complete:
+        assert reply is None
+        return Counter(partial=1)
+
+    params: TrapParams = decision.params
+    profiler = Profiler(othello, NativeOthelloSearcher(1), position, params, StopFlag())
+    table = profiler.all_replies(othello.parse_move(position, decision.move), decision.depth)
+    raw = min((profile.scores_centi[-1] for profile in table), default=decision.chosen.raw_centi)
+    qualities = {p.reply: reply_quality(p.scores_centi, raw, params) for p in table}
+    finals = {p.reply: p.scores_centi[-1] for p in table}
+    assert decision.chosen.raw_centi == raw
+    is_trap = max(qualities.values(), default=0.0) >= params.threshold_centi
+    assert stored.is_trap == is_trap
+    if reply is None:
+        kind = OutcomeKind.UNANSWERED
+    elif finals[reply] == raw:
+        kind = OutcomeKind.OPTIMAL
+    elif is_trap and qualities[reply] > 0:
+        kind = OutcomeKind.FELL
+    else:
+        kind = OutcomeKind.ERRED_ELSEWHERE
+    assert stored.outcome.kind is kind, (game.site_game_id, stored.ply, stored.outcome, kind)
+    if reply is not None:
+        assert stored.outcome.cost_centi == finals[reply] - raw
+    if is_trap:
+        return Counter({"traps_set": 1, f"trap_{kind}": 1})
+    if reply is not None and len(table) > 1:
+        return Counter({"base_answered": 1, f"base_{kind}": 1})
+    return Counter()
+
+
+async def check_stats(daemon: Daemon, counts: dict[str, Counter[str]]) -> str:
+    """Hold `desdemona stats` against counts made without it; returns Figure 9 as the operator sees it."""
+    status, out, err = await daemon.ask("stats", "--format", "json")
+    assert (status, err) == (0, "")
+    told = {row["player"]: row for row in json.loads(out)}
+    assert set(told) == set(counts)
+    for player, count in counts.items():
+        row = told[player]
+        assert (row["games"], row["wins"], row["draws"], row["losses"], row["unfinished"]) == (
+            count["games"],
+            count["win"],
+            count["draw"],
+            count["loss"],
+            0,
+        )
+        assert row["traps_set"] == count["traps_set"]
+        assert (row["optimal"], row["fell"], row["erred_elsewhere"], row["unanswered"]) == (
+            count["trap_optimal"],
+            count["trap_fell"],
+            count["trap_erred_elsewhere"],
+            count["trap_unanswered"],
+        )
+        assert row["answered"] == row["optimal"] + row["fell"] + row["erred_elsewhere"]
+        assert row["traps_set"] == row["answered"] + row["unanswered"]
+        assert (row["base_answered"], row["base_optimal"]) == (count["base_answered"], count["base_optimal"])
+    status, table, err = await daemon.ask("stats")
+    assert (status, err) == (0, "")
+    return table
+
+
+def log_lines(path: Path, *levels: str) -> list[str]:
+    """Lines of a log at those levels."""
+    return [line for line in path.read_text().splitlines() if any(f" {level} " in line for level in levels)]

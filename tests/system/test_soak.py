@@ -1,0 +1,46 @@
+"""Two hundred games, several at a time, and books that balance to the last reply."""
+
+import asyncio
+import os
+from pathlib import Path
+
+from tests.system.books import check_books, check_stats, exported, log_lines
+from tests.system.daemon import Daemon
+from tests.system.person import Person
+
+GAMES = int(os.environ.get("SOAK_GAMES", "200"))
+PEOPLE = 6
+
+
+async def test_two_hundred_games(tmp_path: Path) -> None:
+    """Both engines by randomised selection against weak people; every outcome recomputed independently."""
+    async with Daemon(tmp_path, engine__max_depth=4, selection__seed=2006) as daemon:
+        queue = list(range(GAMES))
+        ids: list[str] = []
+
+        async def sit(number: int) -> None:
+            person = Person(daemon, f"person{number}", seed=number)
+            try:
+                while queue:
+                    game = queue.pop()
+                    resign_at = 20 if game % 25 == 0 else None  # some leave early: traps stay unanswered
+                    ids.append(await person.play(rated=game % 2 == 0, resign_at=resign_at))
+            finally:
+                await person.close()
+
+        async with asyncio.TaskGroup() as tasks:
+            for number in range(PEOPLE):
+                tasks.create_task(sit(number))
+        records = await exported(daemon, ids)
+        assert len(records) == GAMES
+        status, said = await daemon.stop()
+        assert status == 0, said
+        assert "Traceback" not in said
+        assert log_lines(daemon.log, "ERROR", "CRITICAL", "WARNING") == []
+
+        counts = await check_books(daemon, records)
+        assert set(counts) == {"standard", "trappy"}
+        assert sum(count["games"] for count in counts.values()) == GAMES
+        assert sum(count["partial"] for count in counts.values()) == 0
+        assert counts["trappy"]["traps_set"] > GAMES
+        print(await check_stats(daemon, counts))
