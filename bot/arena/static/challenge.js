@@ -7,8 +7,8 @@ const POLL_MS = 2000;
 function outcomeOf(challenge) {
   if (challenge.status === "accepted") return { kind: "accepted" };
   if (challenge.status === "declined") return { kind: "declined", why: challenge.declineReason ?? "" };
-  if (challenge.status === "canceled" || challenge.status === "offline") return { kind: "expired" };
-  return null;
+  if (challenge.status === "canceled") return { kind: "expired" };
+  return null; // "created", or "offline": nobody has seen it yet
 }
 
 /** What happened to our challenge according to one event of the account's stream; null: nothing yet. */

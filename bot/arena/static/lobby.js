@@ -9,7 +9,8 @@ import { recentGames } from "./recent.js";
 
 const CHOICE_KEY = "desdemona.choice";
 const REFRESH_MS = 5000;
-const SHOWCASE = "8/8/2wb4/2wwb3/2bbw3/3bwb2/8/8 b";
+// From a real game: an eight-ply search finds the bait good up to five plies and bad beyond.
+const SHOWCASE = { position: "3w4/3w4/1bbww3/2www3/2www3/8/8/8 b", last: "d1", bait: "e1", best: "c6" };
 
 function speedOf({ limit, increment }) {
   const seconds = limit + 40 * increment;
@@ -141,10 +142,10 @@ export class Lobby {
   }
 
   #story(variant) {
-    const board = new Board({ game: variant.game, label: `A ${variant.name} board` });
+    const board = new Board({ game: variant.game, label: `${variant.name} board with a trap: after White's ${SHOWCASE.last}, ${SHOWCASE.bait} tempts and ${SHOWCASE.best} is sound` });
     if (variant.game === "othello") {
-      board.draw({ rows: rowsOf(SHOWCASE), lastSquares: ["f6"] });
-      board.mark([{ square: "e7", kind: "trap" }, { square: "c6", kind: "best" }]);
+      board.draw({ rows: rowsOf(SHOWCASE.position), lastSquares: [SHOWCASE.last] });
+      board.mark([{ square: SHOWCASE.bait, kind: "trap" }, { square: SHOWCASE.best, kind: "best" }]);
     }
     return el(
       "section",
@@ -163,8 +164,11 @@ export class Lobby {
             el(
               "figcaption",
               {},
-              el("span", { class: "key key-trap" }), "the tempting reply",
-              el("span", { class: "key key-best" }), "the sound one",
+              el("span", {}, "A trap: "),
+              el("span", { class: "key key-trap" }),
+              `${SHOWCASE.bait} tempts Black,`,
+              el("span", { class: "key key-best" }),
+              `${SHOWCASE.best} is sound.`,
             ),
           )
         : null,
@@ -207,9 +211,8 @@ export class Lobby {
   #colours(variant) {
     const sides = variant.sides ?? ["black", "white"];
     const first = (side) => (side === sides[0] ? "moves first" : "moves second");
-    // The wire knows two colours; a game with other names for its sides keeps them in the order of moving.
-    const colours = sides.every((side) => ["black", "white"].includes(side)) ? sides : ["white", "black"];
-    const options = sides.map((side, i) => ({ value: colours[i], label: looks(variant.game).sides[side] ?? side, hint: first(side) }));
+    // The wire knows white and black only, whatever the game calls its sides.
+    const options = sides.map((side) => ({ value: variant.colours?.[side] ?? side, label: looks(variant.game).sides[side] ?? side, hint: first(side) }));
     return [options[0], { value: "random", label: "Either", hint: "by lot" }, options[1]];
   }
 

@@ -1,0 +1,155 @@
+"""Who plays: accounts, their tokens, and where they stand."""
+
+import hashlib
+import re
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from bot.errors import ConfigError
+from storage import arena
+from storage.arena import AccountRecord, AccountTaken, RatingRecord
+from storage.database import Database
+from storage.types import now_utc
+
+NAME = re.compile(r"[A-Za-z0-9_-]{2,20}")
+# Words of the API's own addresses, and senders that must not be imitated.
+RESERVED = frozenset({"open", "ai", "lichess", "arena", "server", "system", "admin", "bot", "me", "you"})
+
+_RECHECK_S = 10.0  # how long a token is taken for good without asking the database again
+_MAX_KNOWN_TOKENS = 10_000
+
+
+def hash_token(token: str) -> str:
+    """What is kept of a token.  It is long and random, so a plain hash cannot be turned back."""
+    return hashlib.sha256(token.encode(errors="replace")).hexdigest()
+
+
+def new_token() -> str:
+    return "dsd_" + secrets.token_urlsafe(32)
+
+
+async def add_bot(database: Database, name: str) -> str:
+    """Make an account for a program, or give an existing one another token.
+
+    Returns:
+        The token, which is kept nowhere else.
+
+    Raises:
+        ConfigError: The name is not allowed, or a person has it.
+    """
+    if not NAME.fullmatch(name) or name.lower() in RESERVED:
+        raise ConfigError(
+            f"{name!r} cannot be a bot's name: 2 to 20 letters, digits, - or _, and no reserved word"
+        )
+    token = new_token()
+    async with database.write() as session:
+        account = await arena.get_account(session, name.lower())
+        if account is not None and not account.is_bot:
+            raise ConfigError(
+                f"the name {name} is taken by a person at the arena; choose another for the bot"
+            )
+        if account is not None:
+            await arena.set_token(session, account.id, hash_token(token))
+        else:
+            await arena.add_account(
+                session,
+                account_id=name.lower(),
+                name=name,
+                is_bot=True,
+                token_hash=hash_token(token),
+                created_at=now_utc(),
+            )
+    return token
+
+
+class Accounts:
+    """The accounts met since the start, in front of the database.
+
+    Nothing is ever dropped from memory but tokens: an account takes half a kilobyte, and making accounts is
+    throttled.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.monotonic) -> None:
+        self._database = database
+        self._clock = clock
+        self._known: dict[str, AccountRecord] = {}
+        self._tokens: dict[str, tuple[str, float]] = {}
+
+    async def get(self, account_id: str) -> AccountRecord | None:
+        """The account of that id (a name in any case)."""
+        account_id = account_id.lower()
+        if account_id not in self._known:
+            if not NAME.fullmatch(account_id):
+                return None
+            async with self._database.read() as session:
+                account = await arena.get_account(session, account_id)
+            if account is None:
+                return None
+            self._known.setdefault(account_id, account)
+        return self._known[account_id]
+
+    async def by_token(self, token: str) -> AccountRecord | None:
+        """The account that a token belongs to."""
+        hashed, now = hash_token(token), self._clock()
+        account_id, checked = self._tokens.get(hashed, ("", float("-inf")))
+        if now - checked > _RECHECK_S:  # another process may have given the account a new token
+            async with self._database.read() as session:
+                found = await arena.find_token(session, hashed)
+            self._tokens.pop(hashed, None)
+            if found is None:
+                return None
+            account_id = found
+            self._tokens[hashed] = (account_id, now)
+            while len(self._tokens) > _MAX_KNOWN_TOKENS:
+                del self._tokens[next(iter(self._tokens))]
+        return await self.get(account_id)
+
+    async def add_person(self, name: str) -> tuple[AccountRecord, str]:
+        """A new person's account and token.
+
+        Raises:
+            AccountTaken: Somebody has that name already.
+        """
+        if name.lower() in RESERVED:
+            raise AccountTaken(f"the name {name} is reserved")
+        token = new_token()
+        async with self._database.write() as session:
+            await arena.add_account(
+                session,
+                account_id=name.lower(),
+                name=name,
+                is_bot=False,
+                token_hash=hash_token(token),
+                created_at=now_utc(),
+            )
+        account = await self.get(name)
+        assert account is not None  # noqa: S101 - it has just been added
+        return account, token
+
+    async def ensure_bot(self, name: str) -> str:
+        """As `add_bot`, and at once."""
+        token = await add_bot(self._database, name)
+        self._tokens.clear()
+        return token
+
+    async def upgrade(self, account: AccountRecord) -> bool:
+        """Turn a person's account that never played into a program's; False when it has played."""
+        async with self._database.write() as session:
+            if await arena.count_games(session, account.id):
+                return False
+            await arena.make_bot(session, account.id)
+        self._known[account.id] = replace(self._known[account.id], is_bot=True)
+        return True
+
+    async def list_bots(self, limit: int) -> list[AccountRecord]:
+        """Programs by name."""
+        async with self._database.read() as session:
+            bots = await arena.list_bots(session, limit)
+        return [self._known.setdefault(bot.id, bot) for bot in bots]
+
+    def put_rating(self, account_id: str, variant: str, rating: RatingRecord) -> None:
+        """Take note of a rating that has been committed."""
+        account = self._known[account_id]
+        self._known[account_id] = replace(account, ratings={**account.ratings, variant: rating})

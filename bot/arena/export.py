@@ -1,0 +1,80 @@
+"""Games for taking away: as JSON and as text.  No I/O."""
+
+from bot.arena.game import Match
+from bot.arena.terms import speed_of
+from bot.arena.wire import Json, millis, title
+
+
+def export(match: Match) -> Json:
+    """A game as `/game/export/{id}` tells it; moves in the game's own notation."""
+    record, clock = match.record, match.clock
+    data: Json = {
+        "id": match.id,
+        "rated": record.rated,
+        "variant": match.variant.key,
+        "speed": speed_of(clock).value,
+        "perf": match.variant.key,
+        "createdAt": millis(record.created_at),
+        "lastMoveAt": millis(record.ended_at or record.last_move_at),
+        "status": record.status,
+        "source": "friend",
+        "players": {
+            colour: _exported_player(match, match.variant.side(colour)) for colour in ("white", "black")
+        },
+        "moves": " ".join(record.moves),
+    }
+    if record.winner is not None:
+        data["winner"] = match.variant.colours[record.winner]
+    if clock is not None:
+        total_s = clock.initial_s + 40 * clock.increment_s
+        data["clock"] = {"initial": clock.initial_s, "increment": clock.increment_s, "totalTime": total_s}
+    return data
+
+
+def _exported_player(match: Match, side: int) -> Json:
+    account, record = match.players[side], match.record
+    player: Json = {
+        "user": {"id": account.id, "name": account.name, **title(account)},
+        "rating": record.ratings[side],
+    }
+    if record.provisional[side]:
+        player["provisional"] = True
+    if record.rating_diffs is not None:
+        player["ratingDiff"] = record.rating_diffs[side]
+    return player
+
+
+def export_text(match: Match, base_url: str) -> str:
+    """The same as text with tags like PGN's; the two sides have the API's colours."""
+    record, clock = match.record, match.clock
+    white, black = match.variant.side("white"), match.variant.side("black")
+    result = "*"
+    if record.winner is not None:
+        result = "1-0" if record.winner == white else "0-1"
+    elif record.status == "draw":
+        result = "1/2-1/2"
+    tags = {
+        "Event": f"{'rated' if record.rated else 'casual'} {match.variant.name} game",
+        "Site": f"{base_url}/game/{match.id}",
+        "Date": f"{record.created_at:%Y.%m.%d}",
+        "White": match.players[white].name,
+        "Black": match.players[black].name,
+        "Result": result,
+        "GameId": match.id,
+        "UTCTime": f"{record.created_at:%H:%M:%S}",
+        "WhiteElo": str(record.ratings[white]),
+        "BlackElo": str(record.ratings[black]),
+        "Variant": match.variant.name,
+        "TimeControl": "-" if clock is None else f"{clock.initial_s}+{clock.increment_s}",
+        "Termination": record.status,
+    }
+    if record.rating_diffs is not None:
+        tags["WhiteRatingDiff"] = f"{record.rating_diffs[white]:+d}"
+        tags["BlackRatingDiff"] = f"{record.rating_diffs[black]:+d}"
+    pairs = (record.moves[i : i + 2] for i in range(0, len(record.moves), 2))
+    moves = " ".join(f"{number}. {' '.join(pair)}" for number, pair in enumerate(pairs, start=1))
+    return (
+        "\n".join(f'[{key} "{value}"]' for key, value in tags.items())
+        + f"\n\n{moves} {result}".rstrip()
+        + "\n"
+    )

@@ -1,0 +1,283 @@
+"""One game at the arena: frozen values and pure transitions, with the time given.
+
+Every transition returns a new `Match` or raises `Refused`; the caller keeps it, so a game that could
+not be written to the database has simply not changed.  Manners are those of Lichess: clocks start when both
+sides have made their first move; before that a game can be aborted, and resigning aborts it.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, TypeVar
+
+from bot.arena.variants import Variant
+from bot.errors import DesdemonaError
+from bot.events import Clock
+from engine.game import IllegalMove, replay
+from storage.arena import STARTED, AccountRecord, GameRecord
+
+UNLIMITED_MOVE_S = 24 * 3600
+"""Longest time for a move in a game without a clock, so that nothing stays open for ever."""
+
+T = TypeVar("T")
+
+NOT_YOUR_TURN = "Not your turn, or game already over"
+
+
+class Refused(DesdemonaError):
+    """The rules do not allow this now; the message is for the one who asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A game with what follows from its record."""
+
+    record: GameRecord
+    variant: Variant
+    players: tuple[AccountRecord, AccountRecord]
+    """Who plays side 0 and side 1, as they were when the game was taken up."""
+    position: Any
+    last_squares: tuple[str, ...]
+    """Squares of the latest move, for display."""
+    turn_began: float
+    """When the side to move began to think, by the arena's clock in seconds; a restart begins it anew."""
+
+    @property
+    def id(self) -> str:
+        return self.record.id
+
+    @property
+    def clock(self) -> Clock | None:
+        if self.record.initial_s is None or self.record.increment_s is None:
+            return None
+        return Clock(self.record.initial_s, self.record.increment_s)
+
+    @property
+    def is_over(self) -> bool:
+        return self.record.status != STARTED
+
+    @property
+    def is_abortable(self) -> bool:
+        """Not both sides have moved."""
+        return len(self.record.moves) < 2
+
+    @property
+    def to_move(self) -> int:
+        """Side whose turn it is, or would be."""
+        return self.variant.game.side_to_move(self.position)
+
+    def side_of(self, account_id: str) -> int | None:
+        """0 or 1; None for someone who does not play here."""
+        return self.record.players.index(account_id) if account_id in self.record.players else None
+
+    def remaining_ms(self, now: float) -> tuple[int, int] | None:
+        """Time left for each side at this moment, never below 0; None without a clock."""
+        left = self.record.remaining_ms
+        if left is None or self.is_over or self.is_abortable:
+            return left
+        spent = list(left)
+        spent[self.to_move] = max(0, left[self.to_move] - round((now - self.turn_began) * 1000))
+        return spent[0], spent[1]
+
+    def deadline(self, first_move_s: float) -> float | None:
+        """When the side to move runs out of time, by the arena's clock; None: never."""
+        if self.is_over:
+            return None
+        if self.is_abortable:
+            return self.turn_began + first_move_s if first_move_s else None
+        left = self.record.remaining_ms
+        return self.turn_began + (UNLIMITED_MOVE_S if left is None else left[self.to_move] / 1000)
+
+
+def take_up(
+    record: GameRecord, variant: Variant, players: tuple[AccountRecord, AccountRecord], now: float
+) -> Match:
+    """A game from its record, its running clock starting again at this moment."""
+    position, squares = _replayed(variant, record.moves)
+    return Match(record, variant, players, position, squares, now)
+
+
+def move(
+    match: Match,
+    side: int,
+    text: str,
+    *,
+    now: float,
+    at: datetime,
+    ply: int | None = None,
+    draw: bool = False,
+) -> Match:
+    """Play a move.
+
+    Args:
+        match: The game.
+        side: Who wants to move.
+        text: The move in the game's notation.
+        now: This moment by the arena's clock.
+        at: The same moment by the calendar.
+        ply: Moves that the player knows of; a move for another position is refused.
+        draw: Offer (or accept) a draw with the move.
+
+    Raises:
+        StaleBoard: The game has gone on (or back) since the player looked.
+        Refused: It is not the player's turn, or the move is illegal.
+    """
+    record = match.record
+    if ply is not None and ply != len(record.moves):
+        raise StaleBoard(
+            f"Your board is out of date: it shows move {ply}, the game is at {len(record.moves)}"
+        )
+    if match.is_over or match.to_move != side:
+        raise Refused(NOT_YOUR_TURN)
+    left = match.remaining_ms(now)
+    if left is not None and left[side] <= 0:
+        raise Refused("Your time is up")
+    game = match.variant.game
+    try:
+        played = game.parse_move(match.position, text)
+    except IllegalMove:
+        legal = ", ".join(game.move_text(each) for each in game.legal_moves(match.position))
+        raise Refused(f"{text!r} is not a legal move here; legal: {legal}") from None
+    if draw and record.draw_offers[1 - side]:
+        return answer_draw(match, side, yes=True, now=now, at=at)
+    clock = match.clock
+    if left is not None and clock is not None and not match.is_abortable:
+        left = _with(left, side, left[side] + 1000 * clock.increment_s)
+    position = game.play(match.position, played)
+    record = replace(
+        record,
+        moves=(*record.moves, text),
+        remaining_ms=left,
+        # Moving declines the other side's offers; one's own offer of a draw stays on the table.
+        draw_offers=_with((False, False), side, draw or record.draw_offers[side]),
+        takeback_offers=(False, False),
+        last_move_at=at,
+    )
+    squares = game.move_squares(played)
+    after = replace(match, record=record, position=position, last_squares=squares, turn_began=now)
+    if game.legal_moves(position):
+        return after
+    result = game.result_centi(position)
+    if result == 0:
+        return _end(after, "draw", None, now, at)
+    mover = game.side_to_move(position)
+    return _end(after, "variantEnd", mover if result > 0 else 1 - mover, now, at)
+
+
+class StaleBoard(Refused):
+    """A move made on a board that does not show the game as it is."""
+
+
+def abort(match: Match, *, now: float, at: datetime) -> Match:
+    """End a game that has hardly begun, without a result."""
+    _require_open(match)
+    if not match.is_abortable:
+        raise Refused("This game can no longer be aborted; resign instead")
+    return _end(match, "aborted", None, now, at)
+
+
+def resign(match: Match, side: int, *, now: float, at: datetime) -> Match:
+    """Give up; before both have moved it is an abort, as on Lichess."""
+    _require_open(match)
+    if match.is_abortable:
+        return abort(match, now=now, at=at)
+    return _end(match, "resign", 1 - side, now, at)
+
+
+def answer_draw(match: Match, side: int, *, yes: bool, now: float, at: datetime) -> Match:
+    """Offer a draw, or answer the other side's offer."""
+    _require_open(match)
+    if match.is_abortable:
+        raise Refused("It is too early for a draw")
+    offers = match.record.draw_offers
+    if yes and offers[1 - side]:
+        return _end(match, "draw", None, now, at)
+    if not yes and not offers[1 - side]:
+        raise Refused("There is no draw offer to decline")
+    offers = _with(offers, side, True) if yes else _with(offers, 1 - side, False)
+    return replace(match, record=replace(match.record, draw_offers=offers))
+
+
+def answer_takeback(match: Match, side: int, *, yes: bool, now: float, at: datetime) -> Match:
+    """Ask to take the own latest move back, or answer the other side's wish."""
+    _require_open(match)
+    record = match.record
+    if yes and record.takeback_offers[1 - side]:
+        return _take_back(match, 1 - side, now, at)
+    if not yes:
+        if not record.takeback_offers[1 - side]:
+            raise Refused("There is no takeback to decline")
+        return replace(
+            match, record=replace(record, takeback_offers=_with(record.takeback_offers, 1 - side, False))
+        )
+    if record.rated:
+        raise Refused("Moves cannot be taken back in a rated game")
+    if len(record.moves) < _plies_back(match, side):
+        raise Refused("You have not moved yet")
+    return replace(match, record=replace(record, takeback_offers=_with(record.takeback_offers, side, True)))
+
+
+def _plies_back(match: Match, side: int) -> int:
+    """Moves to undo until the side is about to make its latest move again."""
+    return 2 if match.to_move == side else 1
+
+
+def _take_back(match: Match, side: int, now: float, at: datetime) -> Match:
+    moves = match.record.moves[: -_plies_back(match, side)]
+    record = replace(
+        match.record,
+        moves=moves,
+        # Time that was spent stays spent, for both.
+        remaining_ms=match.remaining_ms(now),
+        draw_offers=(False, False),
+        takeback_offers=(False, False),
+        last_move_at=at,
+    )
+    position, squares = _replayed(match.variant, moves)
+    return replace(match, record=record, position=position, last_squares=squares, turn_began=now)
+
+
+def _replayed(variant: Variant, moves: tuple[str, ...]) -> tuple[Any, tuple[str, ...]]:
+    """The position after the moves, and the squares of the last of them."""
+    if not moves:
+        return variant.game.initial(), ()
+    before = replay(variant.game, moves[:-1])
+    last = variant.game.parse_move(before, moves[-1])
+    return variant.game.play(before, last), variant.game.move_squares(last)
+
+
+def claim(match: Match, side: int, *, victory: bool, now: float, at: datetime) -> Match:
+    """End a game that the other side has left (the caller knows that it has)."""
+    _require_open(match)
+    if match.is_abortable:
+        raise Refused("Not both players have moved: abort the game instead")
+    return _end(match, "timeout", side, now, at) if victory else _end(match, "draw", None, now, at)
+
+
+def run_out(match: Match, *, now: float, at: datetime) -> Match:
+    """End a game whose deadline has passed: aborted before both have moved, else lost on time."""
+    _require_open(match)
+    if match.is_abortable:
+        return _end(match, "aborted", None, now, at)
+    return _end(match, "outoftime", 1 - match.to_move, now, at)
+
+
+def _require_open(match: Match) -> None:
+    if match.is_over:
+        raise Refused("The game is already over")
+
+
+def _end(match: Match, status: str, winner: int | None, now: float, at: datetime) -> Match:
+    record = replace(
+        match.record,
+        status=status,
+        winner=winner,
+        remaining_ms=match.remaining_ms(now),
+        draw_offers=(False, False),
+        takeback_offers=(False, False),
+        ended_at=at,
+    )
+    return replace(match, record=record)
+
+
+def _with(pair: tuple[T, T], side: int, value: T) -> tuple[T, T]:
+    return (value, pair[1]) if side == 0 else (pair[0], value)

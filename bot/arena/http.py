@@ -1,0 +1,282 @@
+"""Requests and refusals: who is asking, what was sent, and every error as one line of JSON."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+from urllib.parse import parse_qsl
+
+from aiohttp import web
+
+from bot.arena.accounts import Accounts
+from bot.arena.game import Refused, StaleBoard
+from bot.arena.referee import NotFound
+from bot.arena.streams import Stream
+from bot.arena.throttle import Rate, Throttle
+from storage.arena import AccountRecord
+
+logger = logging.getLogger(__name__)
+
+MAX_BODY_BYTES = 16 * 1024
+BODY_TIMEOUT_S = 10.0
+WRITE_TIMEOUT_S = 30.0
+"""A reader that takes nothing for so long has stalled, and its connection is cut."""
+_LOOK_S = 1.0  # how often a quiet stream looks whether its reader has gone
+
+REQUESTS = Rate("requests", burst=3000, per_s=500)
+PERSON_REQUESTS = Rate("account.requests", burst=1000, per_s=100)
+BOT_REQUESTS = Rate("bot.requests", burst=2000, per_s=300)
+CHALLENGES = Rate("challenge.create", burst=300, per_s=5)
+NEW_ACCOUNTS = Rate("account.create", burst=300, per_s=0.2)
+CHAT = Rate("chat", burst=50, per_s=1)
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+# Everything comes from this server; nothing may be framed, and no address is told to others.
+SECURITY_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+
+
+class HttpError(Exception):
+    """An answer other than success."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class TooMany(HttpError):
+    """Slow down."""
+
+    def __init__(self, key: str, wait_s: int) -> None:
+        super().__init__(429, f"Too many requests. Please try again in {wait_s} s.")
+        self.key = key
+        self.wait_s = wait_s
+
+
+def ok() -> web.Response:
+    return web.json_response({"ok": True})
+
+
+def refusal(status: int, message: str) -> web.Response:
+    return web.json_response({"error": message}, status=status)
+
+
+class Door:
+    """Lets requests in: limits first, then who it is."""
+
+    def __init__(self, accounts: Accounts, clock: Callable[[], float]) -> None:
+        self._accounts = accounts
+        self._requests = Throttle(REQUESTS, clock)
+        self._persons = Throttle(PERSON_REQUESTS, clock)
+        self._bots = Throttle(BOT_REQUESTS, clock)
+        self.challenges = Throttle(CHALLENGES, clock)
+        self.new_accounts = Throttle(NEW_ACCOUNTS, clock)
+        self.chat = Throttle(CHAT, clock)
+
+    @web.middleware
+    async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Middleware: limits, and every failure as an answer without a traceback."""
+        try:
+            count(self._requests, address(request))
+            await _read_body(request)
+            return await handler(request)
+        except TooMany as error:
+            body = {"error": str(error), "ratelimit": {"key": error.key, "seconds": error.wait_s}}
+            return web.json_response(body, status=429, headers={"Retry-After": str(error.wait_s)})
+        except HttpError as error:
+            return refusal(error.status, str(error))
+        except NotFound as error:
+            return refusal(404, str(error))
+        except StaleBoard as error:
+            return refusal(409, str(error))
+        except Refused as error:
+            return refusal(400, str(error))
+        except web.HTTPException as error:
+            if error.status < 400 or not _is_api(request):
+                raise
+            return refusal(error.status, "Not found" if error.status == 404 else error.reason)
+        except ConnectionResetError:
+            raise
+        except Exception:
+            # The edge of a request: one that fails must not take the server along.
+            logger.exception("%s %s failed", request.method, request.path)
+            return refusal(500, "Something went wrong on the server; it has been noted")
+
+    async def visitor(self, request: web.Request) -> AccountRecord | None:
+        """The account of the request's token; None without one.
+
+        Raises:
+            HttpError: 401, the token is unknown; 429.
+        """
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        if not scheme:
+            return None
+        account = await self._accounts.by_token(token.strip()) if scheme.lower() == "bearer" else None
+        if account is None:
+            raise HttpError(401, "No such token")
+        count(self._bots if account.is_bot else self._persons, account.id)
+        return account
+
+    async def account(self, request: web.Request) -> AccountRecord:
+        """The account of the request's token.
+
+        Raises:
+            HttpError: 401, there is no token or it is unknown; 429.
+        """
+        account = await self.visitor(request)
+        if account is None:
+            raise HttpError(401, "Missing or invalid token: send the header 'Authorization: Bearer <token>'")
+        return account
+
+
+def count(throttle: Throttle, key: str) -> None:
+    """Count one use of a limit.
+
+    Raises:
+        TooMany: The limit is reached.
+    """
+    if wait_s := throttle.wait_s(key):
+        raise TooMany(throttle.name, wait_s)
+
+
+def address(request: web.Request) -> str:
+    """Where a request comes from."""
+    return request.remote or "unknown"
+
+
+def _is_api(request: web.Request) -> bool:
+    return request.path.startswith(("/api/", "/game/export/"))
+
+
+async def _read_body(request: web.Request) -> None:
+    """Read the body at once, within limits of size and time, so that no handler needs to think of it."""
+    if not request.can_read_body:
+        return
+    too_large = HttpError(413, f"The request body is larger than {MAX_BODY_BYTES} bytes")
+    if (request.content_length or 0) > MAX_BODY_BYTES:
+        raise too_large
+    try:
+        async with asyncio.timeout(BODY_TIMEOUT_S):
+            await request.read()
+    except web.HTTPRequestEntityTooLarge:
+        raise too_large from None
+    except TimeoutError:
+        raise HttpError(408, "The request body did not arrive in time") from None
+
+
+async def fields(request: web.Request) -> Mapping[str, Any]:
+    """What was sent: a form, or a JSON object.
+
+    Raises:
+        HttpError: 400, it is garbled; 415, it is something else.
+    """
+    body = await request.read()
+    if not body:
+        return {}
+    if request.content_type not in ("application/x-www-form-urlencoded", "application/json"):
+        raise HttpError(415, "Send application/x-www-form-urlencoded or application/json")
+    try:
+        text = body.decode()
+        if request.content_type == "application/json":
+            data = json.loads(text)
+        else:
+            data = dict(parse_qsl(text, keep_blank_values=True, max_num_fields=50))
+    except (ValueError, RecursionError):
+        raise HttpError(400, f"The request body is not valid {request.content_type}") from None
+    if not isinstance(data, dict):
+        raise HttpError(400, "The request body is not a JSON object")
+    return data
+
+
+def as_text(data: Mapping[str, Any], key: str, default: str | None = None) -> str:
+    """A text field; null counts as missing.
+
+    Raises:
+        HttpError: 400, it is missing or no text.
+    """
+    value = data.get(key)
+    if value is None and default is not None:
+        return default
+    if not isinstance(value, str):
+        raise HttpError(400, f"{key} is missing" if value is None else f"{key} is not a text")
+    return value
+
+
+def as_int(data: Mapping[str, Any], key: str) -> int | None:
+    """A whole number; None when it is missing, null or empty.
+
+    Raises:
+        HttpError: 400, it is something else.
+    """
+    value = data.get(key)
+    if value is None or value == "":
+        return None
+    try:
+        if isinstance(value, bool) or not isinstance(value, (int, str)):
+            raise ValueError
+        number = int(value)
+    except ValueError:
+        raise HttpError(400, f"{key} is not a whole number") from None
+    if abs(number) > 1_000_000:
+        raise HttpError(400, f"{key} is out of range")
+    return number
+
+
+def as_bool(data: Mapping[str, Any], key: str) -> bool:
+    """True or false; missing is false.
+
+    Raises:
+        HttpError: 400, it is something else.
+    """
+    value = data.get(key)
+    if isinstance(value, bool):
+        return value
+    text = "" if value is None else str(value).lower()
+    if text in ("true", "1", "yes", "on"):
+        return True
+    if text in ("", "false", "0", "no", "off"):
+        return False
+    raise HttpError(400, f"{key} is neither true nor false")
+
+
+async def send_stream(
+    request: web.Request,
+    stream: Stream,
+    *,
+    keep_alive_s: float,
+    forget: Callable[[], None],
+) -> web.StreamResponse:
+    """Send a stream's lines until it ends or the reader has gone, with blank lines when nothing happens."""
+    headers = {"Content-Type": "application/x-ndjson", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    response = web.StreamResponse(headers=headers)
+    time = asyncio.get_running_loop().time
+    try:
+        await response.prepare(request)
+        written = time()
+        while (lines := await stream.read(min(_LOOK_S, keep_alive_s))) is not None:
+            if not lines and time() - written >= keep_alive_s * 0.9:
+                lines = b"\n"
+            if lines:
+                async with asyncio.timeout(WRITE_TIMEOUT_S):
+                    await response.write(lines)
+                written = time()
+            if request.transport is None or request.transport.is_closing():
+                break
+        async with asyncio.timeout(WRITE_TIMEOUT_S):
+            await response.write_eof()
+    except ConnectionResetError:
+        pass  # the reader has gone
+    except TimeoutError:
+        if request.transport is not None:
+            request.transport.abort()
+    finally:
+        forget()
+    return response

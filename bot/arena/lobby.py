@@ -1,0 +1,213 @@
+"""Challenges, from being made to the game that they become.
+
+They live in memory only: they run out within seconds, and after a restart of the server nobody waits for
+them, since an event stream tells on opening which ones there are.
+"""
+
+import secrets
+import string
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import replace
+
+from bot.arena import wire
+from bot.arena.game import Match, Refused
+from bot.arena.referee import NotFound, Referee
+from bot.arena.streams import Stream
+from bot.arena.terms import Challenge, ChallengeStatus, check
+from bot.arena.variants import Variant
+from bot.events import Clock, DeclineReason
+from storage.arena import AccountRecord
+
+MAX_WAITING = 20
+"""Unanswered challenges that an account may have out."""
+_REMEMBERED = 1000  # settled challenges that can still be looked up
+
+_ALPHABET = string.ascii_letters + string.digits
+
+
+def new_id() -> str:
+    """Eight characters, as Lichess' game ids."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(8))
+
+
+class Lobby:
+    """The challenges that wait, and those lately settled."""
+
+    def __init__(
+        self,
+        referee: Referee,
+        *,
+        expiry_s: float,
+        base_url: Callable[[], str],
+        wake: Callable[[], None],
+        draw_side: Callable[[], int] = lambda: secrets.randbelow(2),
+    ) -> None:
+        self._referee = referee
+        self._expiry_s = expiry_s
+        self._base_url = base_url
+        self._wake = wake
+        self._draw_side = draw_side
+        self._waiting: dict[str, Challenge] = {}
+        self._settled: OrderedDict[str, Challenge] = OrderedDict()
+
+    # --- What an account may do -------------------------------------------------------------------------
+
+    def create(
+        self,
+        challenger: AccountRecord,
+        opponent: AccountRecord,
+        *,
+        variant: Variant,
+        rated: bool,
+        clock: Clock | None,
+        colour: str,
+        rematch_of: str | None = None,
+    ) -> Challenge:
+        """Challenge somebody.
+
+        Raises:
+            Refused: To oneself, on terms that are not played here, or too many at once.
+        """
+        if challenger.id == opponent.id:
+            raise Refused("You cannot challenge yourself")
+        check(clock, rated=rated)
+        if sum(each.challenger.id == challenger.id for each in self._waiting.values()) >= MAX_WAITING:
+            raise Refused(f"You already have {MAX_WAITING} challenges waiting for an answer")
+        challenge = Challenge(
+            id=new_id(),
+            challenger=challenger,
+            opponent=opponent,
+            variant=variant,
+            rated=rated,
+            clock=clock,
+            colour=colour,
+            challenger_side=self._draw_side() if colour == "random" else variant.side(colour),
+            rematch_of=rematch_of,
+            deadline=self._referee.clock() + self._expiry_s,
+        )
+        self._waiting[challenge.id] = challenge
+        self._tell("challenge", challenge)
+        self._wake()
+        return challenge
+
+    def rematch(self, match: Match, account: AccountRecord, opponent: AccountRecord) -> Challenge:
+        """Challenge the other player of a finished game on the same terms, with the colours swapped.
+
+        Raises:
+            Refused: The game still goes on.
+        """
+        if not match.is_over:
+            raise Refused("The game is not over yet")
+        side = match.record.players.index(account.id)
+        return self.create(
+            account,
+            opponent,
+            variant=match.variant,
+            rated=match.record.rated,
+            clock=match.clock,
+            colour=match.variant.colours[1 - side],
+            rematch_of=match.id,
+        )
+
+    async def accept(self, challenge_id: str, account: AccountRecord) -> Match:
+        """Begin the game of a challenge to the account.
+
+        Raises:
+            NotFound: No such challenge waits for this account.
+        """
+        challenge = self._waiting.get(challenge_id)
+        if challenge is None or challenge.opponent.id != account.id:
+            raise NotFound("No such challenge")
+        # Taken out before anything is awaited: only one of two answers can win.
+        del self._waiting[challenge_id]
+        try:
+            match = await self._referee.start(challenge)
+        except BaseException:
+            self._waiting[challenge_id] = challenge
+            raise
+        self._settle(replace(challenge, status=ChallengeStatus.ACCEPTED))
+        return match
+
+    def decline(self, challenge_id: str, account: AccountRecord, reason: DeclineReason) -> None:
+        """Say no to a challenge to the account.
+
+        Raises:
+            NotFound: No such challenge waits for this account.
+        """
+        challenge = self._waiting.get(challenge_id)
+        if challenge is None or challenge.opponent.id != account.id:
+            raise NotFound("No such challenge")
+        self._end("challengeDeclined", replace(challenge, status=ChallengeStatus.DECLINED, reason=reason))
+
+    def cancel(self, challenge_id: str, account: AccountRecord) -> None:
+        """Take a challenge of the account's own back.
+
+        Raises:
+            NotFound: The account has no such challenge out.
+        """
+        challenge = self._waiting.get(challenge_id)
+        if challenge is None or challenge.challenger.id != account.id:
+            raise NotFound("No such challenge")
+        self._end("challengeCanceled", replace(challenge, status=ChallengeStatus.CANCELED))
+
+    # --- What there is ----------------------------------------------------------------------------------
+
+    def waiting_for(self, account_id: str) -> list[Challenge]:
+        """Unanswered challenges from and to the account, oldest first."""
+        return [
+            each for each in self._waiting.values() if account_id in (each.challenger.id, each.opponent.id)
+        ]
+
+    def find(self, challenge_id: str, account: AccountRecord) -> Challenge:
+        """A challenge from or to the account, waiting or settled lately.
+
+        Raises:
+            NotFound: There is none.
+        """
+        challenge = self._waiting.get(challenge_id) or self._settled.get(challenge_id)
+        if challenge is None or account.id not in (challenge.challenger.id, challenge.opponent.id):
+            raise NotFound("No such challenge")
+        return challenge
+
+    def shown(self, challenge: Challenge, viewer: str) -> wire.Json:
+        """A challenge as one of the two sees it."""
+        online = (
+            self._referee.is_online(challenge.challenger.id),
+            self._referee.is_online(challenge.opponent.id),
+        )
+        return wire.challenge(challenge, viewer, self._base_url(), online)
+
+    def listen(self, account: AccountRecord, stream: Stream) -> None:
+        """Tell a new stream the challenges that wait."""
+        for challenge in self.waiting_for(account.id):
+            stream.send(wire.challenge_event("challenge", self.shown(challenge, account.id)))
+
+    # --- Time -------------------------------------------------------------------------------------------
+
+    def next_deadline(self) -> float:
+        """When `tick` next has something to do; infinity: nothing in sight."""
+        return min((each.deadline for each in self._waiting.values()), default=float("inf"))
+
+    def tick(self) -> None:
+        """Withdraw the challenges that have run out."""
+        now = self._referee.clock()
+        for challenge in list(self._waiting.values()):
+            if challenge.deadline <= now:
+                self._end("challengeCanceled", replace(challenge, status=ChallengeStatus.CANCELED))
+
+    def _end(self, kind: str, challenge: Challenge) -> None:
+        del self._waiting[challenge.id]
+        self._settle(challenge)
+        self._tell(kind, challenge)
+
+    def _settle(self, challenge: Challenge) -> None:
+        self._settled[challenge.id] = challenge
+        while len(self._settled) > _REMEMBERED:
+            self._settled.popitem(last=False)
+
+    def _tell(self, kind: str, challenge: Challenge) -> None:
+        for account in (challenge.challenger, challenge.opponent):
+            shown = self.shown(challenge, account.id)
+            for stream in self._referee.account_streams.of(account.id):
+                stream.send(wire.challenge_event(kind, shown))

@@ -1,0 +1,358 @@
+"""Games kept, timed and told: every change is committed before anyone hears of it.
+
+Memory only repeats what the database holds, so a server that is killed has lost nothing that it
+acknowledged; on the next start open games are taken up again, their clocks as the latest move left them.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+
+from bot import glicko
+from bot.arena import game as rules
+from bot.arena import views, wire
+from bot.arena.accounts import Accounts
+from bot.arena.game import Match, Refused
+from bot.arena.streams import Listeners, Stream
+from bot.arena.terms import Challenge
+from bot.arena.variants import VARIANTS
+from engine.game import IllegalMove
+from storage import arena
+from storage.arena import STARTED, AccountRecord, ChatRecord, GameRecord, RatingRecord
+from storage.database import Database
+from storage.types import now_utc
+
+logger = logging.getLogger(__name__)
+
+CHAT_LIMIT = 140
+"""Longest chat line, in characters, as on Lichess."""
+CHAT_LINES = 300
+"""Most lines in one game's chat."""
+
+Seat = tuple[str, int]
+"""Id of a game, and a side."""
+
+
+class NotFound(Refused):
+    """There is no such thing, or it is not for this account."""
+
+
+class _Table:
+    """A game that goes on, and the turn to change it."""
+
+    def __init__(self, match: Match) -> None:
+        self.match = match
+        self.turn = asyncio.Lock()
+
+
+class Referee:
+    """All games that go on, their clocks and their listeners."""
+
+    def __init__(
+        self,
+        database: Database,
+        accounts: Accounts,
+        *,
+        clock: Callable[[], float],
+        first_move_s: float,
+        gone_s: float,
+        wake: asyncio.Event,
+    ) -> None:
+        self._database = database
+        self._accounts = accounts
+        self.clock = clock
+        self._first_move_s = first_move_s
+        self._gone_s = gone_s
+        self._wake = wake
+        """Set when a deadline may have come nearer."""
+        self._tables: dict[str, _Table] = {}
+        self._games_of: dict[str, dict[str, None]] = {}
+        self._rating_turn = asyncio.Lock()
+        self.account_streams: Listeners[str] = Listeners(lambda _account: None)
+        self.game_streams: Listeners[Seat] = Listeners(self._left)
+        self._away_since: dict[Seat, float] = {}
+        self._told_gone: set[Seat] = set()
+
+    # --- Finding games ----------------------------------------------------------------------------------
+
+    async def load(self) -> None:
+        """Take up the games that were going on when the arena last stopped."""
+        async with self._database.read() as session:
+            records = await arena.list_open_games(session)
+        for record in records:
+            try:
+                self._seat(await self._match(record))
+            except (KeyError, IllegalMove) as error:
+                logger.error("game %s cannot be taken up again: %s", record.id, error)
+        if self._tables:
+            logger.info("took up %d open games", len(self._tables))
+
+    async def find(self, game_id: str) -> Match:
+        """A game, over or not.
+
+        Raises:
+            NotFound: There is none of that id.
+        """
+        if table := self._tables.get(game_id):
+            return table.match
+        async with self._database.read() as session:
+            record = await arena.get_game(session, game_id)
+        if record is None:
+            raise NotFound("No such game")
+        return await self._match(record)
+
+    async def find_own(self, game_id: str, account: AccountRecord) -> tuple[Match, int]:
+        """A game of the account's, and its side.
+
+        Raises:
+            NotFound: There is none of that id, or others play it.
+        """
+        match = await self.find(game_id)
+        side = match.side_of(account.id)
+        if side is None:
+            raise NotFound("You do not play in this game")
+        return match, side
+
+    def games_of(self, account_id: str) -> list[Match]:
+        """The account's games that go on, oldest first."""
+        return [self._tables[game_id].match for game_id in self._games_of.get(account_id, ())]
+
+    @property
+    def open_count(self) -> int:
+        """How many games go on."""
+        return len(self._tables)
+
+    def is_online(self, account_id: str) -> bool:
+        """Whether any stream of the account's is open."""
+        return self.account_streams.is_listening(account_id) or any(
+            self.game_streams.is_listening((match.id, match.record.players.index(account_id)))
+            for match in self.games_of(account_id)
+        )
+
+    async def _match(self, record: GameRecord) -> Match:
+        first, second = [await self._accounts.get(account_id) for account_id in record.players]
+        assert first is not None  # noqa: S101 - a foreign key says so
+        assert second is not None  # noqa: S101
+        return rules.take_up(record, VARIANTS[record.variant], (first, second), self.clock())
+
+    def _seat(self, match: Match) -> None:
+        self._tables[match.id] = _Table(match)
+        for side, account in enumerate(match.players):
+            self._games_of.setdefault(account.id, {})[match.id] = None
+            self._away_since[match.id, side] = self.clock()
+        self._wake.set()
+
+    # --- Changing games ---------------------------------------------------------------------------------
+
+    async def start(self, challenge: Challenge) -> Match:
+        """Begin the game of an accepted challenge, and tell both players."""
+        at = now_utc()
+        # Looked up again: a rated game may have ended since the challenge was made.
+        players = [await self._accounts.get(account.id) or account for account in challenge.by_side()]
+        ratings = [wire.rating_in(account, challenge.variant.key) for account in players]
+        clock = challenge.clock
+        record = GameRecord(
+            id=challenge.id,
+            variant=challenge.variant.key,
+            rated=challenge.rated,
+            initial_s=None if clock is None else clock.initial_s,
+            increment_s=None if clock is None else clock.increment_s,
+            players=(players[0].id, players[1].id),
+            ratings=(round(ratings[0].rating), round(ratings[1].rating)),
+            provisional=(ratings[0].is_provisional, ratings[1].is_provisional),
+            rematch_of=challenge.rematch_of,
+            moves=(),
+            # With 0+n a player starts with the increment, or the first move on the clock would lose.
+            remaining_ms=None if clock is None else (1000 * (clock.initial_s or clock.increment_s),) * 2,
+            draw_offers=(False, False),
+            takeback_offers=(False, False),
+            status=STARTED,
+            winner=None,
+            rating_diffs=None,
+            created_at=at,
+            last_move_at=at,
+            ended_at=None,
+        )
+        async with self._database.write() as session:
+            await arena.add_game(session, record)
+        match = await self._match(record)
+        self._seat(match)
+        self._tell_accounts("gameStart", match)
+        return match
+
+    async def change(self, game_id: str, step: Callable[[Match], Match]) -> Match:
+        """Change a game: all of it is committed and told, or nothing has happened.
+
+        Args:
+            game_id: The game.
+            step: A transition of `bot.arena.game`.
+
+        Raises:
+            Refused: The step is against the rules, or the game is over.
+            NotFound: There is no such game.
+        """
+        table = self._tables.get(game_id)
+        if table is None:
+            match = await self.find(game_id)
+            if match.is_over:
+                return step(match)  # every step refuses, in its own words
+            raise NotFound("This game cannot be played on")
+        async with table.turn:
+            before = table.match
+            after = step(before)
+            if after is before or after.record == before.record:
+                return before
+            after = await self._keep(after)
+            table.match = after
+            if after.is_over:
+                self._clear(after)
+            self._tell_state(after)
+        self._wake.set()
+        return after
+
+    async def _keep(self, match: Match) -> Match:
+        """Commit a game as it is now, and its ratings when it has ended."""
+        record = match.record
+        if not (match.is_over and record.rated and record.status != "aborted"):
+            async with self._database.write() as session:
+                await arena.save_game(session, record)
+            return match
+        async with self._rating_turn:  # two games of one account may end together
+            accounts = [await self._accounts.get(account_id) for account_id in record.players]
+            before = [wire.rating_in(account, record.variant) for account in accounts if account is not None]
+            scores = (0.5, 0.5) if record.winner is None else (1.0 - record.winner, float(record.winner))
+            after = [glicko.update(before[side], [(before[1 - side], scores[side])]) for side in (0, 1)]
+            diffs = [round(new.rating) - round(old.rating) for new, old in zip(after, before, strict=True)]
+            match = replace(match, record=replace(record, rating_diffs=(diffs[0], diffs[1])))
+            kept = []
+            for account, rating in zip(accounts, after, strict=True):
+                assert account is not None  # noqa: S101 - a foreign key says so
+                old = account.ratings.get(record.variant)
+                games = 1 if old is None else old.games + 1
+                kept.append(
+                    (account.id, RatingRecord(rating.rating, rating.deviation, rating.volatility, games))
+                )
+            async with self._database.write() as session:
+                await arena.save_game(session, match.record)
+                for account_id, rating_record in kept:
+                    await arena.save_rating(session, account_id, record.variant, rating_record)
+            for account_id, rating_record in kept:
+                self._accounts.put_rating(account_id, record.variant, rating_record)
+        return match
+
+    def _clear(self, match: Match) -> None:
+        del self._tables[match.id]
+        for side, account in enumerate(match.players):
+            games = self._games_of[account.id]
+            del games[match.id]
+            if not games:
+                del self._games_of[account.id]
+            self._away_since.pop((match.id, side), None)
+            self._told_gone.discard((match.id, side))
+
+    async def say(self, match: Match, account: AccountRecord, room: str, text: str) -> None:
+        """Keep and tell a line of chat.
+
+        Raises:
+            Refused: Too much has been said in this game.
+        """
+        async with self._database.write() as session:
+            if await arena.count_chat(session, match.id) >= CHAT_LINES:
+                raise Refused("Enough has been said in this game")
+            await arena.add_chat(
+                session, match.id, account_id=account.id, room=room, text=text, created_at=now_utc()
+            )
+        line = wire.chat_line(ChatRecord(account.id, account.name, room, text))
+        for side in (0, 1):
+            for stream in self.game_streams.of((match.id, side)):
+                stream.send(line)
+
+    # --- Telling ----------------------------------------------------------------------------------------
+
+    def listen_to_account(self, account: AccountRecord, stream: Stream, limit: int) -> None:
+        """Tell a stream the account's games, and what becomes of them."""
+        self.account_streams.add(account.id, stream, limit)
+        now = self.clock()
+        for match in self.games_of(account.id):
+            stream.send(wire.game_event("gameStart", match, match.record.players.index(account.id), now))
+
+    def listen_to_game(self, match: Match, side: int, stream: Stream, limit: int) -> None:
+        """Tell a stream the game, and what becomes of it; a finished game is told once."""
+        table = self._tables.get(match.id)
+        match = table.match if table is not None else match
+        seat = (match.id, side)
+        self.game_streams.add(seat, stream, limit)
+        stream.send(self._seen(wire.game_full(match, self.clock(), self._first_move_s), match, side, stream))
+        if match.is_over:
+            stream.close()
+            return
+        self._away_since.pop(seat, None)
+        if seat in self._told_gone:
+            self._told_gone.discard(seat)
+            self._tell_gone(seat, gone=False)
+        if (match.id, 1 - side) in self._told_gone:
+            stream.send(wire.opponent_gone(True))
+
+    def has_left(self, match: Match, side: int) -> bool:
+        """Whether the player has been away for so long that the other may claim the game."""
+        since = self._away_since.get((match.id, side))
+        return since is not None and self.clock() - since >= self._gone_s
+
+    def _left(self, seat: Seat) -> None:
+        if seat[0] in self._tables:
+            self._away_since[seat] = self.clock()
+            self._wake.set()
+
+    def _seen(self, message: wire.Json, match: Match, side: int, stream: Stream) -> wire.Json:
+        return views.with_view(message, match, side) if stream.wants_view else message
+
+    def _tell_state(self, match: Match) -> None:
+        now = self.clock()
+        state = wire.game_state(match, now, self._first_move_s)
+        for side in (0, 1):
+            for stream in self.game_streams.of((match.id, side)):
+                stream.send(self._seen(state, match, side, stream))
+                if match.is_over:
+                    stream.close()
+        if match.is_over:
+            self._tell_accounts("gameFinish", match)
+
+    def _tell_accounts(self, kind: str, match: Match) -> None:
+        now = self.clock()
+        for side, account in enumerate(match.players):
+            for stream in self.account_streams.of(account.id):
+                stream.send(wire.game_event(kind, match, side, now))
+
+    def _tell_gone(self, seat: Seat, *, gone: bool) -> None:
+        for stream in self.game_streams.of((seat[0], 1 - seat[1])):
+            stream.send(wire.opponent_gone(gone))
+
+    # --- Time -------------------------------------------------------------------------------------------
+
+    def next_deadline(self) -> float:
+        """When `tick` next has something to do, by the arena's clock; infinity: nothing in sight."""
+        deadlines = [table.match.deadline(self._first_move_s) for table in self._tables.values()]
+        gone = [
+            since + self._gone_s for seat, since in self._away_since.items() if seat not in self._told_gone
+        ]
+        return min([each for each in deadlines if each is not None] + gone, default=float("inf"))
+
+    async def tick(self) -> None:
+        """End the games whose time is up, and tell who has left."""
+        for game_id, table in list(self._tables.items()):
+            if self._is_due(table.match):
+                await self.change(game_id, self._run_out)
+        now = self.clock()
+        for seat, since in self._away_since.items():
+            if seat not in self._told_gone and now - since >= self._gone_s:
+                self._told_gone.add(seat)
+                self._tell_gone(seat, gone=True)
+
+    def _is_due(self, match: Match) -> bool:
+        deadline = match.deadline(self._first_move_s)
+        return deadline is not None and deadline <= self.clock()
+
+    def _run_out(self, match: Match) -> Match:
+        # Looked at again: a move may have come in while this waited for its turn.
+        return rules.run_out(match, now=self.clock(), at=now_utc()) if self._is_due(match) else match

@@ -1,0 +1,322 @@
+"""Events, games, challenges: the Bot API for programs and, by the same handlers, the Board API."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from aiohttp import web
+
+from bot.arena import game as rules
+from bot.arena import wire
+from bot.arena.accounts import Accounts
+from bot.arena.game import Match, Refused
+from bot.arena.http import (
+    Door,
+    HttpError,
+    as_bool,
+    as_int,
+    as_text,
+    count,
+    fields,
+    ok,
+    send_stream,
+)
+from bot.arena.lobby import Lobby
+from bot.arena.referee import CHAT_LIMIT, CHAT_LINES, NotFound, Referee
+from bot.arena.streams import Stream
+from bot.arena.variants import VARIANTS, Variant
+from bot.events import Clock, DeclineReason
+from storage import arena
+from storage.arena import AccountRecord
+from storage.database import Database
+from storage.types import now_utc
+
+# A program has one stream of each kind, and a new one closes the old; a person may open more tabs.
+PERSON_STREAMS, BOT_STREAMS = 8, 1
+
+_GAME = "{game:[A-Za-z0-9]{8}}"
+_CHALLENGE = "{challenge:[A-Za-z0-9]{8}}"
+
+Step = Callable[[Match, int, float], Match]
+
+
+class PlayRoutes:
+    """Handlers for those who play."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        door: Door,
+        accounts: Accounts,
+        referee: Referee,
+        lobby: Lobby,
+        keep_alive_s: float,
+    ) -> None:
+        self._database = database
+        self._door = door
+        self._accounts = accounts
+        self._referee = referee
+        self._lobby = lobby
+        self._keep_alive_s = keep_alive_s
+
+    def table(self) -> list[web.RouteDef]:
+        """Every route here."""
+        routes = [
+            web.get("/api/stream/event", self.event_stream),
+            web.get("/api/account/playing", self.playing),
+            web.get("/api/challenge", self.list_challenges),
+            web.post("/api/challenge/{user}", self.create_challenge),
+            web.get(f"/api/challenge/{_CHALLENGE}/show", self.show_challenge),
+            web.post(f"/api/challenge/{_CHALLENGE}/accept", self.accept_challenge),
+            web.post(f"/api/challenge/{_CHALLENGE}/decline", self.decline_challenge),
+            web.post(f"/api/challenge/{_CHALLENGE}/cancel", self.cancel_challenge),
+            web.post(f"/api/board/game/{_GAME}/rematch", self.rematch),
+        ]
+        for side in ("bot", "board"):
+            player = partial(self._player, for_bots=side == "bot")
+            game = f"/api/{side}/game/{_GAME}"
+            routes += [
+                web.get(f"/api/{side}/game/stream/{_GAME}", partial(self.game_stream, player)),
+                web.post(f"{game}/move/{{move}}", partial(self.move, player)),
+                web.post(f"{game}/abort", partial(self.abort, player)),
+                web.post(f"{game}/resign", partial(self.resign, player)),
+                web.post(f"{game}/draw/{{answer}}", partial(self.draw, player)),
+                web.post(f"{game}/takeback/{{answer}}", partial(self.takeback, player)),
+                web.post(f"{game}/claim-victory", partial(self.claim, player, victory=True)),
+                web.post(f"{game}/claim-draw", partial(self.claim, player, victory=False)),
+                web.get(f"{game}/chat", partial(self.read_chat, player)),
+                web.post(f"{game}/chat", partial(self.write_chat, player)),
+            ]
+        return routes
+
+    async def _player(self, request: web.Request, *, for_bots: bool) -> AccountRecord:
+        account = await self._door.account(request)
+        if for_bots and not account.is_bot:
+            raise HttpError(400, "This endpoint can only be used with a Bot account")
+        if account.is_bot and not for_bots:
+            raise HttpError(400, "This endpoint cannot be used with a Bot account")
+        return account
+
+    # --- Streams ----------------------------------------------------------------------------------------
+
+    async def event_stream(self, request: web.Request) -> web.StreamResponse:
+        account = await self._door.account(request)
+        # Everything that stands is told on opening, however much it is.
+        backlog = 32 + len(self._referee.games_of(account.id)) + len(self._lobby.waiting_for(account.id))
+        stream = Stream(backlog=backlog)
+        self._referee.listen_to_account(account, stream, BOT_STREAMS if account.is_bot else PERSON_STREAMS)
+        self._lobby.listen(account, stream)
+        forget = partial(self._referee.account_streams.remove, account.id, stream)
+        return await self._send(request, stream, forget)
+
+    async def game_stream(self, player: "Player", request: web.Request) -> web.StreamResponse:
+        account = await player(request)
+        match, side = await self._referee.find_own(request.match_info["game"], account)
+        stream = Stream(wants_view=not account.is_bot)
+        self._referee.listen_to_game(match, side, stream, BOT_STREAMS if account.is_bot else PERSON_STREAMS)
+        forget = partial(self._referee.game_streams.remove, (match.id, side), stream)
+        return await self._send(request, stream, forget)
+
+    async def _send(
+        self, request: web.Request, stream: Stream, forget: Callable[[], None]
+    ) -> web.StreamResponse:
+        return await send_stream(request, stream, keep_alive_s=self._keep_alive_s, forget=forget)
+
+    async def playing(self, request: web.Request) -> web.Response:
+        account = await self._door.account(request)
+        wanted = as_int(request.query, "nb")
+        shown = min(max(9 if wanted is None else wanted, 1), 50)
+        now = self._referee.clock()
+        rows = [
+            wire.playing(match, match.record.players.index(account.id), now)
+            for match in self._referee.games_of(account.id)
+        ]
+        rows.sort(key=lambda row: (not row["isMyTurn"], row["secondsLeft"]))  # the most urgent ones first
+        turns = sum(row["isMyTurn"] for row in rows)
+        return web.json_response({"nowPlaying": rows[:shown], "nbMyTurn": turns})
+
+    # --- Moves and endings ------------------------------------------------------------------------------
+
+    async def move(self, player: "Player", request: web.Request) -> web.Response:
+        now, at = self._referee.clock(), now_utc()
+        text, ply = request.match_info["move"], as_int(request.query, "ply")
+        draw = as_bool(request.query, "offeringDraw")
+        return await self._change(
+            player,
+            request,
+            lambda match, side, _now: rules.move(match, side, text, now=now, at=at, ply=ply, draw=draw),
+        )
+
+    async def abort(self, player: "Player", request: web.Request) -> web.Response:
+        return await self._change(
+            player, request, lambda match, _side, now: rules.abort(match, now=now, at=now_utc())
+        )
+
+    async def resign(self, player: "Player", request: web.Request) -> web.Response:
+        return await self._change(
+            player, request, lambda match, side, now: rules.resign(match, side, now=now, at=now_utc())
+        )
+
+    async def draw(self, player: "Player", request: web.Request) -> web.Response:
+        yes = _answer(request)
+        return await self._change(
+            player,
+            request,
+            lambda match, side, now: rules.answer_draw(match, side, yes=yes, now=now, at=now_utc()),
+        )
+
+    async def takeback(self, player: "Player", request: web.Request) -> web.Response:
+        yes = _answer(request)
+        return await self._change(
+            player,
+            request,
+            lambda match, side, now: rules.answer_takeback(match, side, yes=yes, now=now, at=now_utc()),
+        )
+
+    async def claim(self, player: "Player", request: web.Request, *, victory: bool) -> web.Response:
+        def step(match: Match, side: int, now: float) -> Match:
+            if not match.is_over and not self._referee.has_left(match, 1 - side):
+                raise Refused("Your opponent is still here")
+            return rules.claim(match, side, victory=victory, now=now, at=now_utc())
+
+        return await self._change(player, request, step)
+
+    async def _change(self, player: "Player", request: web.Request, step: Step) -> web.Response:
+        account = await player(request)
+        match, side = await self._referee.find_own(request.match_info["game"], account)
+        await self._referee.change(match.id, lambda match: step(match, side, self._referee.clock()))
+        return ok()
+
+    # --- Chat -------------------------------------------------------------------------------------------
+
+    async def write_chat(self, player: "Player", request: web.Request) -> web.Response:
+        account = await player(request)
+        match, _ = await self._referee.find_own(request.match_info["game"], account)
+        data = await fields(request)
+        room = _room(as_text(data, "room", "player"))
+        text = "".join(letter for letter in as_text(data, "text") if letter.isprintable()).strip()
+        if not text:
+            raise HttpError(400, "text is empty")
+        if len(text) > CHAT_LIMIT:
+            raise HttpError(400, f"text is longer than {CHAT_LIMIT} characters")
+        count(self._door.chat, f"{account.id} {match.id}")
+        await self._referee.say(match, account, room, text)
+        return ok()
+
+    async def read_chat(self, player: "Player", request: web.Request) -> web.Response:
+        account = await player(request)
+        match, _ = await self._referee.find_own(request.match_info["game"], account)
+        room = _room(request.query.get("room", "player"))
+        async with self._database.read() as session:
+            lines = await arena.list_chat(session, match.id, room, CHAT_LINES)
+        return web.json_response([{"user": line.name, "text": line.text} for line in lines])
+
+    # --- Challenges -------------------------------------------------------------------------------------
+
+    async def create_challenge(self, request: web.Request) -> web.Response:
+        account = await self._door.account(request)
+        opponent = await self._accounts.get(request.match_info["user"])
+        if opponent is None:
+            raise NotFound("There is no player of that name")
+        data = await fields(request)
+        if data.get("fen"):
+            raise HttpError(400, "Games from a position are not played here")
+        if data.get("days"):
+            raise HttpError(
+                400, "Correspondence games are not played here: send clock.limit and clock.increment"
+            )
+        colour = as_text(data, "color", "random")
+        if colour not in ("white", "black", "random"):
+            raise HttpError(400, f"color is {colour!r}; allowed: white, black, random")
+        count(self._door.challenges, account.id)
+        challenge = self._lobby.create(
+            account,
+            opponent,
+            variant=_variant(as_text(data, "variant", next(iter(VARIANTS)))),
+            rated=as_bool(data, "rated"),
+            clock=_clock(as_int(data, "clock.limit"), as_int(data, "clock.increment")),
+            colour=colour,
+        )
+        return web.json_response(self._lobby.shown(challenge, account.id))
+
+    async def rematch(self, request: web.Request) -> web.Response:
+        account = await self._player(request, for_bots=False)
+        match, side = await self._referee.find_own(request.match_info["game"], account)
+        opponent = await self._accounts.get(match.record.players[1 - side])
+        assert opponent is not None  # noqa: S101 - a foreign key says so
+        count(self._door.challenges, account.id)
+        challenge = self._lobby.rematch(match, account, opponent)
+        return web.json_response(self._lobby.shown(challenge, account.id))
+
+    async def accept_challenge(self, request: web.Request) -> web.Response:
+        account = await self._door.account(request)
+        await self._lobby.accept(request.match_info["challenge"], account)
+        return ok()
+
+    async def decline_challenge(self, request: web.Request) -> web.Response:
+        account = await self._door.account(request)
+        reason = as_text(await fields(request), "reason", "generic")
+        known = {each.value: each for each in DeclineReason}
+        # Lichess takes an unknown word for "generic".
+        self._lobby.decline(
+            request.match_info["challenge"], account, known.get(reason, DeclineReason.GENERIC)
+        )
+        return ok()
+
+    async def cancel_challenge(self, request: web.Request) -> web.Response:
+        account = await self._door.account(request)
+        challenge_id = request.match_info["challenge"]
+        try:
+            self._lobby.cancel(challenge_id, account)
+        except NotFound:
+            # Accepted in the meantime: then the game is aborted, if it has hardly begun.
+            await self._referee.find_own(challenge_id, account)
+            await self._referee.change(
+                challenge_id, lambda match: rules.abort(match, now=self._referee.clock(), at=now_utc())
+            )
+        return ok()
+
+    async def list_challenges(self, request: web.Request) -> web.Response:
+        account = await self._door.account(request)
+        shown = [self._lobby.shown(each, account.id) for each in self._lobby.waiting_for(account.id)]
+        return web.json_response(
+            {
+                "in": [each for each in shown if each["direction"] == "in"],
+                "out": [each for each in shown if each["direction"] == "out"],
+            }
+        )
+
+    async def show_challenge(self, request: web.Request) -> web.Response:
+        account = await self._door.account(request)
+        challenge = self._lobby.find(request.match_info["challenge"], account)
+        return web.json_response(self._lobby.shown(challenge, account.id))
+
+
+Player = Callable[[web.Request], Awaitable[AccountRecord]]
+
+
+def _answer(request: web.Request) -> bool:
+    answer = request.match_info["answer"]
+    if answer not in ("yes", "no", "true", "false"):
+        raise HttpError(404, "The answer is yes or no")
+    return answer in ("yes", "true")
+
+
+def _room(room: str) -> str:
+    if room not in ("player", "spectator"):
+        raise HttpError(400, f"room is {room!r}; allowed: player, spectator")
+    return room
+
+
+def _variant(key: str) -> Variant:
+    if key not in VARIANTS:
+        raise HttpError(400, f"variant is {key!r}; played here: {', '.join(VARIANTS)}")
+    return VARIANTS[key]
+
+
+def _clock(limit_s: int | None, increment_s: int | None) -> Clock | None:
+    if limit_s is None and increment_s is None:
+        return None
+    if limit_s is None or increment_s is None:
+        raise HttpError(400, "clock.limit and clock.increment belong together")
+    return Clock(limit_s, increment_s)

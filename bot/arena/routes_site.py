@@ -1,0 +1,184 @@
+"""Accounts, exports, the lobby's lists, and the page itself."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from bot.arena import export, views, wire
+from bot.arena.accounts import NAME, Accounts
+from bot.arena.http import Door, HttpError, address, as_int, as_text, count, fields, ok
+from bot.arena.referee import NotFound, Referee
+from storage import arena
+from storage.arena import AccountRecord, AccountTaken
+from storage.database import Database
+
+STATIC = Path(__file__).parent / "static"
+_MAX_IDS = 100
+_MAX_TOKENS = 1000
+_MAX_BOTS = 512
+_GAME = "{game:[A-Za-z0-9]{8}}"
+
+Report = Callable[[str], Awaitable[dict[str, Any] | None]]
+"""The trap report of a finished game, by the game's id; None: there is none."""
+
+
+class SiteRoutes:
+    """Handlers for everybody, with an account or without."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        door: Door,
+        accounts: Accounts,
+        referee: Referee,
+        report: Report | None,
+        base_url: Callable[[], str],
+        keep_alive_s: float,
+    ) -> None:
+        self._database = database
+        self._door = door
+        self._accounts = accounts
+        self._referee = referee
+        self._report = report
+        self._base_url = base_url
+        self._keep_alive_s = keep_alive_s
+
+    def table(self) -> list[web.AbstractRouteDef]:
+        """Every route here."""
+        return [
+            web.get("/api/account", self.own_account),
+            web.post("/api/bot/account/upgrade", self.upgrade),
+            web.get("/api/bot/online", self.bots_online),
+            web.post("/api/token/test", self.test_tokens),
+            web.get("/api/users/status", self.users_status),
+            web.get("/api/user/{user}", self.one_account),
+            web.get(f"/game/export/{_GAME}", self.export_game),
+            web.post("/api/person", self.add_person),
+            web.get("/api/arena", self.lobby),
+            web.get(f"/api/arena/game/{_GAME}", self.replay),
+            web.get(f"/api/arena/game/{_GAME}/report", self.report),
+            web.get("/healthz", self.health),
+            web.get("/", self.page),
+            web.get("/game/{game}", self.page),
+            web.get("/@/{user}", self.page),
+            web.static("/static", STATIC),
+        ]
+
+    # --- Accounts ---------------------------------------------------------------------------------------
+
+    async def own_account(self, request: web.Request) -> web.Response:
+        return web.json_response(wire.user(await self._door.account(request), self._base_url()))
+
+    async def one_account(self, request: web.Request) -> web.Response:
+        account = await self._accounts.get(request.match_info["user"])
+        if account is None:
+            raise NotFound("There is no player of that name")
+        return web.json_response(wire.user(account, self._base_url()))
+
+    async def add_person(self, request: web.Request) -> web.Response:
+        name = as_text(await fields(request), "name").strip()
+        if not NAME.fullmatch(name):
+            raise HttpError(400, "A name has 2 to 20 letters (a to z), digits, - or _")
+        count(self._door.new_accounts, address(request))
+        try:
+            account, token = await self._accounts.add_person(name)
+        except AccountTaken:
+            raise HttpError(409, f"The name {name} is taken; choose another") from None
+        return web.json_response({"id": account.id, "name": account.name, "token": token}, status=201)
+
+    async def upgrade(self, request: web.Request) -> web.Response:
+        account = await self._door.account(request)
+        if account.is_bot:
+            raise HttpError(400, "This account is a bot already")
+        if not await self._accounts.upgrade(account):
+            raise HttpError(400, "Only an account that has not played a game can become a bot")
+        return ok()
+
+    async def test_tokens(self, request: web.Request) -> web.Response:
+        try:
+            tokens = (await request.read()).decode().split(",")
+        except UnicodeDecodeError:
+            raise HttpError(400, "Send tokens as text, parted by commas") from None
+        if len(tokens) > _MAX_TOKENS:
+            raise HttpError(400, f"Not more than {_MAX_TOKENS} tokens at once")
+        return web.json_response(
+            {token: await self._test_token(token) for token in map(str.strip, tokens) if token}
+        )
+
+    async def _test_token(self, token: str) -> dict[str, Any] | None:
+        account = await self._accounts.by_token(token)
+        if account is None:
+            return None
+        scope = "bot:play" if account.is_bot else "board:play"
+        return {"userId": account.id, "scopes": f"{scope},challenge:read,challenge:write", "expires": None}
+
+    async def bots_online(self, request: web.Request) -> web.Response:
+        wanted = as_int(request.query, "nb")
+        limit = min(max(100 if wanted is None else wanted, 1), _MAX_BOTS)
+        bots = [bot for bot, online in await self._bots() if online][:limit]
+        base_url = self._base_url()
+        lines = "".join(_json_line(wire.user(bot, base_url)) for bot in bots)
+        return web.Response(text=lines, content_type="application/x-ndjson")
+
+    async def users_status(self, request: web.Request) -> web.Response:
+        ids = [each for each in request.query.get("ids", "").split(",") if each]
+        if len(ids) > _MAX_IDS:
+            raise HttpError(400, f"Not more than {_MAX_IDS} ids at once")
+        accounts = [await self._accounts.get(each.strip()) for each in ids]
+        return web.json_response(
+            [
+                wire.status(
+                    each, self._referee.is_online(each.id), is_playing=bool(self._referee.games_of(each.id))
+                )
+                for each in accounts
+                if each is not None
+            ]
+        )
+
+    async def _bots(self) -> list[tuple[AccountRecord, bool]]:
+        """Programs and whether they are there, those that are in front."""
+        bots = [(bot, self._referee.is_online(bot.id)) for bot in await self._accounts.list_bots(_MAX_BOTS)]
+        return sorted(bots, key=lambda pair: not pair[1])
+
+    # --- Games ------------------------------------------------------------------------------------------
+
+    async def export_game(self, request: web.Request) -> web.Response:
+        match = await self._referee.find(request.match_info["game"])
+        if "json" in request.headers.get("Accept", ""):
+            return web.json_response(export.export(match))
+        return web.Response(
+            text=export.export_text(match, self._base_url()), content_type="application/x-chess-pgn"
+        )
+
+    async def replay(self, request: web.Request) -> web.Response:
+        return web.json_response(views.replay_json(await self._referee.find(request.match_info["game"])))
+
+    async def report(self, request: web.Request) -> web.Response:
+        match = await self._referee.find(request.match_info["game"])
+        if not match.is_over:
+            raise HttpError(403, "The report is shown when the game is over")
+        report = None if self._report is None else await self._report(match.id)
+        if report is None:
+            raise NotFound("There is no report of this game")
+        return web.json_response(report)
+
+    # --- The page ---------------------------------------------------------------------------------------
+
+    async def lobby(self, request: web.Request) -> web.Response:
+        you = await self._door.visitor(request)
+        return web.json_response(wire.lobby(await self._bots(), you, self._keep_alive_s))
+
+    async def health(self, _request: web.Request) -> web.Response:
+        async with self._database.read() as session:
+            await arena.find_token(session, "")  # any query: it fails when the database does
+        return web.json_response({"ok": True, "games": self._referee.open_count})
+
+    async def page(self, _request: web.Request) -> web.StreamResponse:
+        return web.FileResponse(STATIC / "index.html", headers={"Cache-Control": "no-cache"})
+
+
+def _json_line(value: dict[str, Any]) -> str:
+    return web.json_response(value).text + "\n"  # type: ignore[operator]

@@ -1,0 +1,41 @@
+// The end of a game in words.
+
+const WAYS = {
+  resign: (loser) => `${loser} resigned.`,
+  outoftime: (loser) => `${loser} ran out of time.`,
+  timeout: (loser) => `${loser} left the game.`,
+  cheat: (loser) => `${loser} broke the rules.`,
+  noStart: (loser) => `${loser} did not start.`,
+};
+
+/** {kind: win | loss | draw | aborted | over, title, detail, short} from the person's point of view. */
+export function resultOf({ state, view, colour, opponent, sideOf, looks }) {
+  const { status, winner } = state;
+  if (status === "aborted" || (status === "noStart" && !winner)) {
+    return { kind: "aborted", title: "Game aborted", detail: "It does not count.", short: "Aborted" };
+  }
+  const score = looks.counts && view.counts && !WAYS[status] ? scoreText(view, colour, sideOf) : "";
+  if (!winner) {
+    const detail = status === "outoftime" ? "Time ran out, but nobody can win." : score;
+    return { kind: "draw", title: "A draw", detail, short: "Draw" };
+  }
+  if (!colour) {
+    const side = sideOf(winner);
+    return { kind: "over", title: `${looks.sides[side] ?? side} won`, detail: score, short: "Over" };
+  }
+  const won = winner === colour;
+  const way = WAYS[status]?.(won ? opponent : "You") ?? "";
+  return {
+    kind: won ? "win" : "loss",
+    title: won ? "You won!" : `${opponent} won`,
+    detail: score || way,
+    short: `${won ? "Won" : "Lost"}${score ? ` ${score}` : ""}`,
+  };
+}
+
+function scoreText(view, colour, sideOf) {
+  const [first, second] = view.sides;
+  const mine = colour ? sideOf(colour) : first;
+  const theirs = mine === first ? second : first;
+  return `${view.counts[mine]} : ${view.counts[theirs]}`;
+}

@@ -1,0 +1,89 @@
+"""Who listens: bounded queues of lines, one for each open stream.
+
+A reader that is too slow loses the oldest lines and nothing else, as on Lichess: every state tells the whole
+story, so the newest line is the one that counts.
+"""
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, Generic, TypeVar
+
+QUEUE_LINES = 32
+"""Lines that wait for a slow reader (lila has the same number)."""
+
+K = TypeVar("K", bound=Hashable)
+
+
+class Stream:
+    """One listener's queue."""
+
+    def __init__(self, *, wants_view: bool = False, backlog: int = QUEUE_LINES) -> None:
+        self.wants_view = wants_view
+        """Whether states carry a board for a page."""
+        self._lines: deque[bytes] = deque(maxlen=backlog)
+        self._changed = asyncio.Event()
+        self._is_closed = False
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Queue one line; a closed stream takes none."""
+        if not self._is_closed:
+            self._lines.append(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+            self._changed.set()
+
+    def close(self) -> None:
+        """End the stream once what is queued has been read."""
+        self._is_closed = True
+        self._changed.set()
+
+    async def read(self, timeout_s: float) -> bytes | None:
+        """The lines waiting, or nothing after the time; None: the stream has ended."""
+        if not self._lines and not self._is_closed:
+            try:
+                async with asyncio.timeout(timeout_s):
+                    await self._changed.wait()
+            except TimeoutError:
+                return b""
+        self._changed.clear()
+        lines = b"".join(self._lines)
+        self._lines.clear()
+        return lines if lines or not self._is_closed else None
+
+
+class Listeners(Generic[K]):
+    """The open streams by what they listen to."""
+
+    def __init__(self, on_last: Callable[[K], None]) -> None:
+        self._streams: dict[K, list[Stream]] = {}
+        self._on_last = on_last
+
+    def add(self, key: K, stream: Stream, limit: int) -> None:
+        """Let a stream listen; beyond the limit the oldest is closed, cleanly and without a word."""
+        streams = self._streams.setdefault(key, [])
+        streams.append(stream)
+        for old in streams[:-limit]:
+            old.close()
+        del streams[:-limit]
+
+    def remove(self, key: K, stream: Stream) -> None:
+        """Forget a stream that was read to its end or left; does nothing the second time."""
+        streams = self._streams.get(key, [])
+        if stream in streams:
+            streams.remove(stream)
+            if not streams:
+                del self._streams[key]
+                self._on_last(key)
+
+    def of(self, key: K) -> Iterator[Stream]:
+        """The streams that listen to a thing."""
+        yield from tuple(self._streams.get(key, ()))
+
+    def is_listening(self, key: K) -> bool:
+        return key in self._streams
+
+    def close_all(self) -> None:
+        """End every stream, for a shutdown."""
+        for streams in self._streams.values():
+            for stream in streams:
+                stream.close()

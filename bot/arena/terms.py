@@ -1,0 +1,87 @@
+"""What two players agree on before a game: clocks, and challenges."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.arena.game import Refused
+from bot.arena.variants import Variant
+from bot.events import Clock, DeclineReason, Speed
+from storage.arena import AccountRecord
+
+OFFERED = (Clock(60, 1), Clock(180, 2), Clock(300, 3), Clock(600, 5), Clock(900, 10), Clock(1800, 20))
+"""What the page proposes."""
+
+# Speed classes by estimated duration in seconds, limit + 40 increments (lila).
+_UP_TO = ((30, Speed.ULTRABULLET), (180, Speed.BULLET), (480, Speed.BLITZ), (1500, Speed.RAPID))
+_SHORT_LIMITS = (0, 15, 30, 45, 60, 90)
+_MAX_LIMIT_S, _MAX_INCREMENT_S = 10_800, 60
+
+
+class ChallengeStatus(StrEnum):
+    CREATED = "created"
+    CANCELED = "canceled"
+    DECLINED = "declined"
+    ACCEPTED = "accepted"
+
+
+@dataclass(frozen=True, slots=True)
+class Challenge:
+    """Somebody wants to play somebody."""
+
+    id: str
+    """Also the game's, once it is accepted."""
+    challenger: AccountRecord
+    opponent: AccountRecord
+    variant: Variant
+    rated: bool
+    clock: Clock | None
+    colour: str
+    """What the challenger asked for: white, black or random."""
+    challenger_side: int
+    """Side that the challenger gets: drawn at once when asked for random."""
+    rematch_of: str | None
+    deadline: float
+    """When it runs out, by the arena's clock."""
+    status: ChallengeStatus = ChallengeStatus.CREATED
+    reason: DeclineReason | None = None
+    """Why it was declined."""
+
+    def by_side(self) -> tuple[AccountRecord, AccountRecord]:
+        """The players, the one who moves first in front."""
+        pair = (self.challenger, self.opponent)
+        return pair if self.challenger_side == 0 else pair[::-1]
+
+
+def speed_of(clock: Clock | None) -> Speed:
+    """The speed class; a game without a clock counts as correspondence, as on Lichess."""
+    if clock is None:
+        return Speed.CORRESPONDENCE
+    estimate_s = clock.initial_s + 40 * clock.increment_s
+    return next((speed for limit_s, speed in _UP_TO if estimate_s < limit_s), Speed.CLASSICAL)
+
+
+def show(clock: Clock) -> str:
+    """The clock as players write it, ``5+3``; fractions of a minute as Lichess has them."""
+    minutes = {15: "¼", 30: "½", 45: "¾", 90: "1.5"}.get(clock.initial_s, str(clock.initial_s // 60))
+    return f"{minutes}+{clock.increment_s}"
+
+
+def check(clock: Clock | None, *, rated: bool) -> None:
+    """Refuse clocks that Lichess does not know either.
+
+    Raises:
+        Refused: With what is allowed.
+    """
+    if clock is None:
+        if rated:
+            raise Refused("A rated game needs a clock: clock.limit and clock.increment")
+        return
+    limit_s = clock.initial_s
+    if limit_s not in _SHORT_LIMITS and (limit_s % 60 or not 0 < limit_s <= _MAX_LIMIT_S):
+        raise Refused(
+            f"clock.limit is {limit_s}; allowed: 0, 15, 30, 45, 60, 90, or whole minutes up to {_MAX_LIMIT_S}"
+        )
+    if not 0 <= clock.increment_s <= _MAX_INCREMENT_S:
+        raise Refused(f"clock.increment is {clock.increment_s}; allowed: 0 to {_MAX_INCREMENT_S}")
+    if limit_s == 0 and clock.increment_s == 0:
+        raise Refused("clock.limit and clock.increment cannot both be 0")

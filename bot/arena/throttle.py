@@ -1,0 +1,44 @@
+"""How often one caller may do a thing: token buckets."""
+
+import math
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+_MAX_KEYS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A limit, meant for accidents and abuse; nobody who plays should ever meet it."""
+
+    name: str
+    """For the one who met it."""
+    burst: float
+    """At once, after a rest."""
+    per_s: float
+    """In the long run."""
+
+
+class Throttle:
+    """One limit for many callers; those longest unseen are forgotten."""
+
+    def __init__(self, rate: Rate, clock: Callable[[], float]) -> None:
+        self._rate = rate
+        self._clock = clock
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    @property
+    def name(self) -> str:
+        return self._rate.name
+
+    def wait_s(self, key: str) -> int:
+        """Count one use; 0: go on, else whole seconds until the next one is allowed."""
+        now = self._clock()
+        level, seen = self._buckets.pop(key, (self._rate.burst, now))
+        level = min(self._rate.burst, level + (now - seen) * self._rate.per_s)
+        allowed = level >= 1
+        self._buckets[key] = (level - 1 if allowed else level, now)
+        if len(self._buckets) > _MAX_KEYS:
+            self._buckets.popitem(last=False)
+        return 0 if allowed else max(1, math.ceil((1 - level) / self._rate.per_s))

@@ -1,0 +1,83 @@
+"""Boards as pages draw them, without knowing the rules.  No I/O."""
+
+from typing import Any
+
+from bot.arena.game import Match
+from bot.arena.variants import Variant
+from bot.arena.wire import Json, variant_json
+
+
+def with_view(message: Json, match: Match, side: int) -> Json:
+    """The same `gameFull` or `gameState` with what a page needs to draw the game."""
+    if message["type"] == "gameFull":
+        return message | {"state": message["state"] | {"view": view(match, side)}}
+    return message | {"view": view(match, side)}
+
+
+def view(match: Match, side: int) -> Json:
+    """The board as one player's page shows it."""
+    game, record = match.variant.game, match.record
+    legal: list[Json] = []
+    if not match.is_over and match.to_move == side:
+        legal = [
+            {"move": game.move_text(move), "squares": list(game.move_squares(move))}
+            for move in game.legal_moves(match.position)
+        ]
+    shown: Json = {
+        **board(match.variant, match.position),
+        "game": game.name,
+        "sides": list(game.sides),
+        "you": game.sides[side],
+        "lastMove": record.moves[-1] if record.moves else None,
+        "lastSquares": list(match.last_squares),
+        "legal": legal,
+        "moves": list(record.moves),
+    }
+    if match.is_over:
+        shown["toMove"] = None
+        shown["winner"] = None if record.winner is None else game.sides[record.winner]
+        diffs = record.rating_diffs
+        shown["ratingDiffs"] = None if diffs is None else dict(zip(game.sides, diffs, strict=True))
+    return shown
+
+
+def board(variant: Variant, position: Any) -> Json:
+    """A position for drawing: rows from the top, who is to move, and how many pieces each side has."""
+    game = variant.game
+    rows = game.board_rows(position)
+    pieces = "".join(rows).replace(".", "")
+    letters = {name: name[0] for name in game.sides}
+    # Counting means something only where all of a side's pieces are alike, called by the side's first letter.
+    alike = set(pieces) <= set(letters.values())
+    return {
+        "rows": list(rows),
+        "toMove": game.sides[game.side_to_move(position)],
+        "counts": {name: pieces.count(letter) for name, letter in letters.items()} if alike else None,
+    }
+
+
+def replay_json(match: Match) -> Json:
+    """Every position of a game, for stepping through it."""
+    game = match.variant.game
+    position = game.initial()
+    steps: list[Json] = [{**board(match.variant, position), "move": None, "squares": []}]
+    for text in match.record.moves:
+        move = game.parse_move(position, text)
+        position = game.play(position, move)
+        drawn = board(match.variant, position)
+        steps.append({**drawn, "move": text, "squares": list(game.move_squares(move))})
+    return {
+        "id": match.id,
+        "variant": variant_json(match.variant),
+        "game": game.name,
+        "rated": match.record.rated,
+        "status": match.record.status,
+        "winner": None if match.record.winner is None else game.sides[match.record.winner],
+        "sides": list(game.sides),
+        "colours": dict(zip(game.sides, match.variant.colours, strict=True)),
+        "players": {
+            name: {"id": account.id, "name": account.name, "bot": account.is_bot, "rating": rating}
+            for name, account, rating in zip(game.sides, match.players, match.record.ratings, strict=True)
+        },
+        "steps": steps,
+    }

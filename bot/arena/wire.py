@@ -1,0 +1,326 @@
+"""How the arena's things look in JSON: as lichess.org defines them.  No I/O."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from bot import glicko
+from bot.arena.game import Match
+from bot.arena.terms import OFFERED, Challenge, ChallengeStatus, show, speed_of
+from bot.arena.variants import VARIANTS, Variant
+from bot.events import Clock
+from storage.arena import AccountRecord, ChatRecord, RatingRecord
+
+Json = dict[str, Any]
+
+UNLIMITED_MS = 2_147_483_647
+"""What Lichess shows as the time left in a game without a clock."""
+
+# lila's numbers for the words.
+STATUS_IDS = {
+    "started": 20, "aborted": 25, "resign": 31, "timeout": 33, "draw": 34, "outoftime": 35, "variantEnd": 60,
+}  # fmt: skip
+
+
+def millis(at: datetime) -> int:
+    return round(at.timestamp() * 1000)
+
+
+# --- Accounts -------------------------------------------------------------------------------------------
+
+
+def rating_in(account: AccountRecord, variant: str) -> glicko.Rating:
+    """Where an account stands in a variant; a newcomer's rating without games."""
+    kept = account.ratings.get(variant)
+    return glicko.Rating() if kept is None else glicko.Rating(kept.rating, kept.deviation, kept.volatility)
+
+
+def title(account: AccountRecord) -> Json:
+    return {"title": "BOT"} if account.is_bot else {}
+
+
+def perfs(account: AccountRecord) -> Json:
+    """Ratings by variant."""
+    return {key: _perf(rating_in(account, key), account.ratings.get(key)) for key in VARIANTS}
+
+
+def _perf(rating: glicko.Rating, kept: RatingRecord | None) -> Json:
+    perf: Json = {
+        "games": 0 if kept is None else kept.games,
+        "rating": round(rating.rating),
+        "rd": round(rating.deviation),
+        "prog": 0,
+    }
+    return perf | ({"prov": True} if rating.is_provisional else {})
+
+
+def user(account: AccountRecord, base_url: str) -> Json:
+    """An account as `/api/account` tells it."""
+    return {
+        "id": account.id,
+        "username": account.name,
+        **title(account),
+        "perfs": perfs(account),
+        "createdAt": millis(account.created_at),
+        "url": f"{base_url}/@/{account.name}",
+    }
+
+
+# --- Variants, clocks, players --------------------------------------------------------------------------
+
+
+def variant_json(variant: Variant) -> Json:
+    return {"key": variant.key, "name": variant.name, "short": variant.short}
+
+
+def _player(match: Match, side: int) -> Json:
+    account = match.players[side]
+    player: Json = {
+        "id": account.id,
+        "name": account.name,
+        "title": "BOT" if account.is_bot else None,
+        "rating": match.record.ratings[side],
+    }
+    return player | ({"provisional": True} if match.record.provisional[side] else {})
+
+
+# --- The stream of a game -------------------------------------------------------------------------------
+
+
+def game_full(match: Match, now: float, first_move_s: float) -> Json:
+    """First line of every game stream."""
+    clock = match.clock
+    full: Json = {
+        "type": "gameFull",
+        "id": match.id,
+        "variant": variant_json(match.variant),
+        "speed": speed_of(clock).value,
+        "perf": {"name": match.variant.name},
+        "rated": match.record.rated,
+        "createdAt": millis(match.record.created_at),
+        "white": _player(match, match.variant.side("white")),
+        "black": _player(match, match.variant.side("black")),
+        "initialFen": "startpos",
+        "state": game_state(match, now, first_move_s),
+    }
+    if clock is not None:
+        full["clock"] = {"initial": clock.initial_s * 1000, "increment": clock.increment_s * 1000}
+    if match.record.rematch_of:
+        full["rematchOf"] = match.record.rematch_of
+    return full
+
+
+def game_state(match: Match, now: float, first_move_s: float) -> Json:
+    """Where a game stands, always whole."""
+    record, clock = match.record, match.clock
+    left = match.remaining_ms(now) or (UNLIMITED_MS, UNLIMITED_MS)
+    increment_ms = 0 if clock is None else clock.increment_s * 1000
+    white, black = match.variant.side("white"), match.variant.side("black")
+    state: Json = {
+        "type": "gameState",
+        "moves": " ".join(record.moves),
+        "wtime": left[white],
+        "btime": left[black],
+        "winc": increment_ms,
+        "binc": increment_ms,
+        "status": record.status,
+    }
+    if record.winner is not None:
+        state["winner"] = match.variant.colours[record.winner]
+    offers = {
+        "wdraw": record.draw_offers[white],
+        "bdraw": record.draw_offers[black],
+        "wtakeback": record.takeback_offers[white],
+        "btakeback": record.takeback_offers[black],
+    }
+    state |= {key: True for key, stands in offers.items() if stands}
+    if match.is_abortable and not match.is_over and first_move_s:
+        state["expiration"] = {
+            "idleMillis": max(0, round((now - match.turn_began) * 1000)),
+            "millisToMove": round(first_move_s * 1000),
+        }
+    return state
+
+
+def chat_line(line: ChatRecord) -> Json:
+    return {"type": "chatLine", "room": line.room, "username": line.name, "text": line.text}
+
+
+def opponent_gone(gone: bool) -> Json:
+    """Told when claiming has become possible, so the wait is always over."""
+    return {"type": "opponentGone", "gone": True, "claimWinInSeconds": 0} if gone else {
+        "type": "opponentGone", "gone": False
+    }  # fmt: skip
+
+
+# --- The stream of an account ---------------------------------------------------------------------------
+
+
+def game_event(kind: str, match: Match, side: int, now: float) -> Json:
+    """`gameStart` or `gameFinish` for one of the players."""
+    return {"type": kind, "game": _game_info(match, side, now)}
+
+
+def _game_info(match: Match, side: int, now: float) -> Json:
+    record = match.record
+    info = _playing_fields(match, side, now)
+    info |= {
+        "id": match.id,
+        "status": {"id": STATUS_IDS[record.status], "name": record.status},
+        "rating": record.ratings[side],
+        "compat": {"bot": True, "board": True},
+    }
+    if record.winner is not None:
+        info["winner"] = match.variant.colours[record.winner]
+    if record.rating_diffs is not None:
+        info["ratingDiff"] = record.rating_diffs[side]
+        info["opponent"]["ratingDiff"] = record.rating_diffs[1 - side]
+    return info
+
+
+def playing(match: Match, side: int, now: float) -> Json:
+    """One row of `/api/account/playing`."""
+    return _playing_fields(match, side, now) | {"status": match.record.status}
+
+
+def _playing_fields(match: Match, side: int, now: float) -> Json:
+    record, other = match.record, match.players[1 - side]
+    colour = match.variant.colours[side]
+    left = match.remaining_ms(now)
+    fields: Json = {
+        "fullId": f"{match.id}{colour[:4]}",
+        "gameId": match.id,
+        "fen": match.variant.game.position_text(match.position),
+        "color": colour,
+        "lastMove": record.moves[-1] if record.moves else "",
+        "source": "friend",
+        "variant": variant_json(match.variant),
+        "speed": speed_of(match.clock).value,
+        "perf": match.variant.key,
+        "rated": record.rated,
+        "hasMoved": len(record.moves) > side,
+        "opponent": {
+            "id": other.id,
+            "username": f"BOT {other.name}" if other.is_bot else other.name,
+            "rating": record.ratings[1 - side],
+        },
+        "isMyTurn": not match.is_over and match.to_move == side,
+        "secondsLeft": (UNLIMITED_MS if left is None else left[side]) // 1000,
+    }
+    return fields
+
+
+# --- Challenges and the page's lists --------------------------------------------------------------------
+
+
+DECLINE_TEXTS = {
+    "generic": "I'm not accepting challenges at the moment.",
+    "later": "This is not the right time for me, please ask again later.",
+    "tooFast": "This time control is too fast for me, please challenge again with a slower game.",
+    "tooSlow": "This time control is too slow for me, please challenge again with a faster game.",
+    "timeControl": "I'm not accepting challenges with this time control.",
+    "rated": "Please send me a rated challenge instead.",
+    "casual": "Please send me a casual challenge instead.",
+    "standard": "I'm not accepting variant challenges right now.",
+    "variant": "I'm not willing to play this variant right now.",
+    "noBot": "I'm not accepting challenges from bots.",
+    "onlyBot": "I'm only accepting challenges from bots.",
+}
+
+
+def challenge(what: Challenge, viewer: str, base_url: str, online: tuple[bool, bool]) -> Json:
+    """A challenge as one of the two sees it.
+
+    Args:
+        what: The challenge.
+        viewer: Id of the account that it is told to.
+        base_url: Where the arena is.
+        online: Whether the challenger and the opponent are there.
+    """
+    waits = what.status is ChallengeStatus.CREATED
+    shown: Json = {
+        "id": what.id,
+        "url": f"{base_url}/game/{what.id}",
+        "status": "offline" if waits and not online[1] else what.status.value,
+        "challenger": _challenge_user(what.challenger, what.variant.key, online[0]),
+        "destUser": _challenge_user(what.opponent, what.variant.key, online[1]),
+        "variant": variant_json(what.variant),
+        "rated": what.rated,
+        "speed": speed_of(what.clock).value,
+        "timeControl": {"type": "unlimited"} if what.clock is None else _time_control(what.clock),
+        "color": what.colour,
+        "finalColor": what.variant.colours[what.challenger_side],
+        "perf": {"icon": "", "name": what.variant.name},
+        "direction": "out" if viewer == what.challenger.id else "in",
+    }
+    if what.rematch_of:
+        shown["rematchOf"] = what.rematch_of
+    if what.reason is not None:
+        shown["declineReason"] = DECLINE_TEXTS[what.reason]
+        shown["declineReasonKey"] = what.reason.lower()
+    return shown
+
+
+def challenge_event(kind: str, shown: Json) -> Json:
+    """`challenge`, `challengeCanceled` or `challengeDeclined`."""
+    return {"type": kind, "challenge": shown, "compat": {"bot": True, "board": True}}
+
+
+def _challenge_user(account: AccountRecord, variant: str, online: bool) -> Json:
+    rating = rating_in(account, variant)
+    shown: Json = {"id": account.id, "name": account.name, **title(account), "rating": round(rating.rating)}
+    if rating.is_provisional:
+        shown["provisional"] = True
+    return shown | ({"online": True} if online else {})
+
+
+def _time_control(clock: Clock) -> Json:
+    return {"type": "clock", "limit": clock.initial_s, "increment": clock.increment_s, "show": show(clock)}
+
+
+def status(account: AccountRecord, online: bool, is_playing: bool) -> Json:
+    """One row of `/api/users/status`."""
+    shown: Json = {"id": account.id, "name": account.name, **title(account)}
+    return shown | ({"online": True} if online else {}) | ({"playing": True} if is_playing else {})
+
+
+def ratings(account: AccountRecord) -> Json:
+    """Ratings as the page shows them."""
+    shown = {}
+    for key in VARIANTS:
+        rating, kept = rating_in(account, key), account.ratings.get(key)
+        shown[key] = {
+            "rating": round(rating.rating),
+            "provisional": rating.is_provisional,
+            "games": 0 if kept is None else kept.games,
+        }
+    return shown
+
+
+def lobby(bots: Sequence[tuple[AccountRecord, bool]], you: AccountRecord | None, keep_alive_s: float) -> Json:
+    """What the page offers: games, programs to play (and whether they are there), clocks; who is asking."""
+    return {
+        "variants": [
+            {
+                "key": variant.key,
+                "name": variant.name,
+                "game": variant.game_name,
+                "sides": list(variant.game.sides),
+                "colours": dict(zip(variant.game.sides, variant.colours, strict=True)),
+            }
+            for variant in VARIANTS.values()
+        ],
+        "bots": [
+            {"id": bot.id, "name": bot.name, "online": online, "ratings": ratings(bot)}
+            for bot, online in bots
+        ],
+        "clocks": [
+            {"limit": clock.initial_s, "increment": clock.increment_s, "show": show(clock)}
+            for clock in OFFERED
+        ],
+        # Seconds between the blank lines of a quiet stream: for telling a quiet one from a dead one.
+        "keepAlive": keep_alive_s,
+        "you": None
+        if you is None
+        else {"id": you.id, "name": you.name, "bot": you.is_bot, "ratings": ratings(you)},
+    }

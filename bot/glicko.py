@@ -1,0 +1,93 @@
+"""Glicko-2 ratings: what a player's results say about the player's strength.
+
+References:
+    Glickman, "Example of the Glicko-2 system" (2013, revised 2022), whose step numbers stand below.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_SCALE = 173.7178  # Glicko points for one unit of Glickman's inner scale: 400 / ln 10
+_TAU = 0.5  # how far the volatility may move; Glickman suggests 0.3 to 1.2
+_EPSILON = 1e-6
+# Below 45 a rating would hardly move again (lila has the same floor); nobody is less known than a newcomer.
+_MIN_DEVIATION, _MAX_DEVIATION = 45.0, 350.0
+PROVISIONAL_DEVIATION = 110.0
+"""Ratings less certain than this are called provisional, as on Lichess."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """A strength and how surely it is known; the defaults are a newcomer's."""
+
+    rating: float = 1500.0
+    deviation: float = 350.0
+    """The true strength lies within two deviations with 95 % probability."""
+    volatility: float = 0.06
+    """How much the strength itself is expected to wander."""
+
+    @property
+    def is_provisional(self) -> bool:
+        return self.deviation > PROVISIONAL_DEVIATION
+
+
+def update(player: Rating, results: Sequence[tuple[Rating, float]], *, tau: float = _TAU) -> Rating:
+    """The player's rating after one rating period.
+
+    Args:
+        player: The rating before it.
+        results: Each opponent's rating before the period, and the score: 1 won, 0.5 drawn, 0 lost.
+        tau: Glickman's system constant.
+    """
+    # Step 2: to the inner scale.
+    mu, phi = (player.rating - 1500) / _SCALE, player.deviation / _SCALE
+    if not results:  # only the uncertainty grows
+        return _bounded(mu, math.hypot(phi, player.volatility), player.volatility)
+    # Steps 3 and 4: the variance of the results, and the improvement they suggest.
+    weight = gain = 0.0
+    for opponent, score in results:
+        g = 1 / math.sqrt(1 + 3 * (opponent.deviation / _SCALE) ** 2 / math.pi**2)
+        expected = 1 / (1 + math.exp(-g * (mu - (opponent.rating - 1500) / _SCALE)))
+        weight += g * g * expected * (1 - expected)
+        gain += g * (score - expected)
+    variance = 1 / weight
+    # Steps 5 to 7.
+    volatility = _new_volatility(player.volatility, phi, variance, variance * gain, tau)
+    phi = 1 / math.sqrt(1 / (phi * phi + volatility * volatility) + weight)
+    return _bounded(mu + phi * phi * gain, phi, volatility)
+
+
+def _new_volatility(sigma: float, phi: float, variance: float, delta: float, tau: float) -> float:
+    """Step 5: the zero of Glickman's f, by the Illinois variant of regula falsi."""
+    a = math.log(sigma * sigma)
+
+    def f(x: float) -> float:
+        e = math.exp(x)
+        spread = phi * phi + variance + e
+        return e * (delta * delta - spread) / (2 * spread * spread) - (x - a) / (tau * tau)
+
+    low = a
+    if delta * delta > phi * phi + variance:
+        high = math.log(delta * delta - phi * phi - variance)
+    else:
+        k = 1
+        while f(a - k * tau) < 0:
+            k += 1
+        high = a - k * tau
+    f_low, f_high = f(low), f(high)
+    while abs(high - low) > _EPSILON:
+        x = low + (low - high) * f_low / (f_high - f_low)
+        f_x = f(x)
+        if f_x * f_high <= 0:
+            low, f_low = high, f_high
+        else:
+            f_low /= 2
+        high, f_high = x, f_x
+    return math.exp(low / 2)
+
+
+def _bounded(mu: float, phi: float, volatility: float) -> Rating:
+    """Step 8: back to the usual scale, within sensible bounds."""
+    deviation = min(max(phi * _SCALE, _MIN_DEVIATION), _MAX_DEVIATION)
+    return Rating(min(max(mu * _SCALE + 1500, 100.0), 4000.0), deviation, volatility)

@@ -1,0 +1,145 @@
+"""Challenges: made, answered, withdrawn, run out."""
+
+from typing import Any
+
+import pytest
+
+from tests.arena.conftest import House, Street
+
+
+async def test_a_challenge_and_its_refusal(house: House) -> None:
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    assert (await person.challenge(bot))["status"] == "offline"
+    ours, theirs = await bot.events(), await person.events()
+    await ours.next()
+    await theirs.next()
+    shown = await person.challenge(bot, color="random", rated="true", **{"clock.limit": 600})
+    assert (shown["status"], shown["direction"], shown["speed"]) == ("created", "out", "rapid")
+    assert shown["timeControl"] == {"type": "clock", "limit": 600, "increment": 3, "show": "10+3"}
+    got = (await ours.next())["challenge"]
+    assert (got["id"], got["direction"], got["challenger"]["name"]) == (shown["id"], "in", "Anna")
+    assert (await theirs.next())["challenge"]["direction"] == "out"
+    await bot.post(f"/api/challenge/{shown['id']}/decline", data={"reason": "tooSlow"})
+    told = await theirs.next()
+    assert told["type"] == "challengeDeclined"
+    assert told["challenge"]["declineReasonKey"] == "tooslow"
+    assert "too slow" in told["challenge"]["declineReason"]
+    assert (await person.get(f"/api/challenge/{shown['id']}/show"))["status"] == "declined"
+    status, _ = await bot.request("POST", f"/api/challenge/{shown['id']}/accept")
+    assert status == 404
+
+
+async def test_a_challenge_runs_out(street: Street) -> None:
+    house = await street.open(challenge_expiry_s=20)
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    shown = await person.challenge(bot)
+    events = await bot.events()
+    assert (await events.next())["type"] == "challenge"
+    await house.advance(19)
+    assert len((await bot.get("/api/challenge"))["in"]) == 1
+    await house.advance(2)
+    told = await events.next()
+    assert (told["type"], told["challenge"]["id"]) == ("challengeCanceled", shown["id"])
+    assert await bot.get("/api/challenge") == {"in": [], "out": []}
+    assert (await bot.request("POST", f"/api/challenge/{shown['id']}/accept"))[0] == 404
+
+
+async def test_cancel(house: House) -> None:
+    person, bot, other = await house.person("Anna"), await house.bot("Desdemona"), await house.person("Carl")
+    shown = await person.challenge(bot)
+    path = f"/api/challenge/{shown['id']}"
+    for player in (bot, other):
+        assert (await player.request("POST", f"{path}/cancel"))[0] == 404
+    assert (await other.request("GET", f"{path}/show"))[0] == 404
+    await person.post(f"{path}/cancel")
+    assert (await person.get(f"{path}/show"))["status"] == "canceled"
+    # An accepted challenge is cancelled by aborting its game, while that is possible.
+    game = await house.start(person, bot)
+    await person.post(f"/api/challenge/{game}/cancel")
+    assert (await (await bot.game(game)).next())["state"]["status"] == "aborted"
+
+
+async def test_only_the_challenged_may_accept(house: House) -> None:
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    shown = await person.challenge(bot)
+    assert (await person.request("POST", f"/api/challenge/{shown['id']}/accept"))[0] == 404
+    await bot.post(f"/api/challenge/{shown['id']}/accept")
+    assert (await bot.request("POST", f"/api/challenge/{shown['id']}/accept"))[0] == 404
+    assert len((await bot.get("/api/account/playing"))["nowPlaying"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("terms", "error"),
+    [
+        ({"clock.limit": "soon"}, "clock.limit is not a whole number"),
+        (
+            {"clock.limit": 50},
+            "clock.limit is 50; allowed: 0, 15, 30, 45, 60, 90, or whole minutes up to 10800",
+        ),
+        ({"clock.limit": -60}, "clock.limit is -60"),
+        ({"clock.increment": 61}, "clock.increment is 61; allowed: 0 to 60"),
+        ({"clock.limit": 0, "clock.increment": 0}, "cannot both be 0"),
+        ({"clock.limit": ""}, "clock.limit and clock.increment belong together"),
+        ({"clock.limit": "9" * 5000}, "clock.limit is not a whole number"),
+        ({"clock.limit": 10**9}, "clock.limit is out of range"),
+        ({"rated": "perhaps"}, "rated is neither true nor false"),
+        ({"color": "green"}, "color is 'green'; allowed: white, black, random"),
+        ({"variant": "chess"}, "variant is 'chess'; played here: othello"),
+        ({"days": 3}, "Correspondence"),
+        ({"fen": "8/8"}, "from a position"),
+        ({"rated": "true", "clock.limit": "", "clock.increment": ""}, "A rated game needs a clock"),
+    ],
+)
+async def test_terms_that_are_refused(house: House, terms: dict[str, Any], error: str) -> None:
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    data = {"clock.limit": 300, "clock.increment": 3, **terms}
+    status, body = await person.request("POST", f"/api/challenge/{bot.name}", data=data)
+    assert status == 400
+    assert error in body["error"]
+    assert await person.get("/api/challenge") == {"in": [], "out": []}
+
+
+async def test_who_cannot_be_challenged(house: House) -> None:
+    person = await house.person("Anna")
+    for name in ("nobody", "x", "%00%00", "open", "ai"):
+        assert (await person.request("POST", f"/api/challenge/{name}"))[0] == 404
+    assert await person.request("POST", "/api/challenge/anna") == (
+        400,
+        {"error": "You cannot challenge yourself"},
+    )
+
+
+async def test_too_many_challenges_wait(house: House) -> None:
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    for _ in range(20):
+        await person.challenge(bot)
+    status, body = await person.request("POST", f"/api/challenge/{bot.name}")
+    assert (status, "20 challenges" in body["error"]) == (400, True)
+
+
+async def test_json_and_unlimited_time(house: House) -> None:
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    shown = await person.post("/api/challenge/desdemona", json={"rated": False, "color": None})
+    assert (shown["timeControl"], shown["speed"]) == ({"type": "unlimited"}, "correspondence")
+    await bot.post(f"/api/challenge/{shown['id']}/accept")
+    full = await (await bot.game(shown["id"])).next()
+    assert "clock" not in full
+    assert full["state"]["wtime"] == 2_147_483_647
+
+
+async def test_rematch(house: House) -> None:
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    game = await house.start(person, bot, rated="true")
+    refused = await person.act(game, "rematch")
+    assert refused == (400, {"error": "The game is not over yet"})
+    await person.move(game, "f5")
+    await bot.move(game, "d6")
+    await person.act(game, "resign")
+    status, shown = await person.act(game, "rematch")
+    assert (status, shown["rematchOf"], shown["finalColor"], shown["rated"]) == (200, game, "white", True)
+    assert shown["timeControl"]["show"] == "5+3"
+    assert shown["challenger"]["rating"] < 1500
+    await bot.post(f"/api/challenge/{shown['id']}/accept")
+    full = await (await bot.game(shown["id"])).next()
+    assert (full["black"]["name"], full["rematchOf"]) == ("Desdemona", game)
+    assert full["black"]["rating"] > 1500

@@ -1,0 +1,188 @@
+"""One game's transitions, without a server."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from bot.arena import game as rules
+from bot.arena.game import Match, Refused, StaleBoard
+from bot.arena.variants import VARIANTS, Variant
+from engine.game import replay
+from storage.arena import STARTED, AccountRecord, GameRecord
+
+AT = datetime(2026, 1, 2, tzinfo=UTC)
+NOUGHTS = Variant("tictactoe", "Tic-tac-toe", "Ttt", "tictactoe", ("white", "black"))
+# Black is wiped out after nine moves.
+WIPE_OUT = "f5 d6 c5 f4 e3 f6 g5 e6 e7"
+
+
+def match(moves: str = "", *, variant: Variant = VARIANTS["othello"], **fields: Any) -> Match:
+    """A game with one minute and two seconds for each move, taken up at 100 s."""
+    players = (AccountRecord("anna", "Anna", False, AT), AccountRecord("bert", "Bert", True, AT))
+    record = GameRecord(
+        id="abcdefgh",
+        variant=variant.key,
+        rated=False,
+        initial_s=60,
+        increment_s=2,
+        players=("anna", "bert"),
+        ratings=(1500, 1500),
+        provisional=(True, True),
+        rematch_of=None,
+        moves=tuple(moves.split()),
+        remaining_ms=(60_000, 60_000),
+        draw_offers=(False, False),
+        takeback_offers=(False, False),
+        status=STARTED,
+        winner=None,
+        rating_diffs=None,
+        created_at=AT,
+        last_move_at=AT,
+        ended_at=None,
+    )
+    return rules.take_up(replace(record, **fields), variant, players, 100.0)
+
+
+def play(game: Match, moves: str, now: float = 100.0) -> Match:
+    for move in moves.split():
+        game = rules.move(game, game.to_move, move, now=now, at=AT)
+    return game
+
+
+def test_clocks_start_after_both_first_moves() -> None:
+    game = play(match(), "f5", now=130.0)
+    assert game.remaining_ms(150.0) == (60_000, 60_000)
+    game = play(game, "d6", now=150.0)
+    assert game.remaining_ms(151.5) == (58_500, 60_000)
+    game = play(game, "c3", now=155.0)
+    assert game.record.remaining_ms == (57_000, 60_000)
+
+
+def test_time_runs_out() -> None:
+    game = match("f5 d6")
+    assert game.deadline(30.0) == 160.0
+    with pytest.raises(Refused, match="time is up"):
+        rules.move(game, 0, "c3", now=160.0, at=AT)
+    over = rules.run_out(game, now=160.0, at=AT)
+    assert (over.record.status, over.record.winner, over.record.remaining_ms) == ("outoftime", 1, (0, 60_000))
+
+
+def test_a_first_move_that_never_comes() -> None:
+    assert match("f5").deadline(30.0) == 130.0
+    assert match("f5").deadline(0.0) is None
+    over = rules.run_out(match("f5"), now=130.0, at=AT)
+    assert (over.record.status, over.record.winner, over.record.ended_at) == ("aborted", None, AT)
+
+
+def test_without_a_clock_a_move_may_take_a_day() -> None:
+    game = match("f5 d6", initial_s=None, increment_s=None, remaining_ms=None)
+    assert game.remaining_ms(5000.0) is None
+    assert game.deadline(30.0) == 100.0 + 24 * 3600
+
+
+@pytest.mark.parametrize(
+    ("side", "move", "error"),
+    [
+        (1, "f5", "Not your turn, or game already over"),
+        (0, "a1", "'a1' is not a legal move here; legal: d3, c4, f5, e6"),
+        (0, "pass", "'pass' is not a legal move here; legal: d3, c4, f5, e6"),
+        (0, "F5 ", "not a legal move"),
+    ],
+)
+def test_moves_that_are_refused(side: int, move: str, error: str) -> None:
+    with pytest.raises(Refused, match=error):
+        rules.move(match(), side, move, now=100.0, at=AT)
+
+
+def test_a_move_on_a_stale_board() -> None:
+    for ply in (0, 2, -1):
+        with pytest.raises(StaleBoard, match="the game is at 1"):
+            rules.move(match("f5"), 1, "d6", now=100.0, at=AT, ply=ply)
+    assert rules.move(match("f5"), 1, "d6", now=100.0, at=AT, ply=1).record.moves == ("f5", "d6")
+
+
+def test_a_game_ends_by_its_rules() -> None:
+    over = play(match(), WIPE_OUT)
+    assert (over.record.status, over.record.winner, over.is_over) == ("variantEnd", 0, True)
+    drawn = play(match(variant=NOUGHTS), "a1 b1 c1 b2 a2 c2 b3 a3 c3")
+    assert (drawn.record.status, drawn.record.winner) == ("draw", None)
+    won = play(match(variant=NOUGHTS), "a1 a2 b1 b2 c1")
+    assert (won.record.status, won.record.winner) == ("variantEnd", 0)
+    for step in (rules.abort, rules.run_out):
+        with pytest.raises(Refused, match="already over"):
+            step(over, now=100.0, at=AT)
+    with pytest.raises(Refused, match="already over"):
+        rules.move(over, 1, "a1", now=100.0, at=AT)
+
+
+def test_abort_and_resign() -> None:
+    assert rules.abort(match("f5"), now=100.0, at=AT).record.status == "aborted"
+    assert rules.resign(match("f5"), 1, now=100.0, at=AT).record.status == "aborted"
+    with pytest.raises(Refused, match="no longer be aborted"):
+        rules.abort(match("f5 d6"), now=100.0, at=AT)
+    over = rules.resign(match("f5 d6"), 1, now=110.0, at=AT)
+    assert (over.record.status, over.record.winner) == ("resign", 0)
+    assert over.record.remaining_ms == (50_000, 60_000)
+
+
+def test_draw_offers() -> None:
+    def answer(game: Match, side: int, yes: bool) -> Match:
+        return rules.answer_draw(game, side, yes=yes, now=100.0, at=AT)
+
+    game = match("f5 d6")
+    offered = answer(game, 0, True)
+    assert offered.record.draw_offers == (True, False)
+    assert answer(offered, 0, True) == offered
+    assert answer(offered, 1, True).record.status == "draw"
+    assert answer(offered, 1, False).record.draw_offers == (False, False)
+    with pytest.raises(Refused, match="no draw offer"):
+        answer(game, 1, False)
+    with pytest.raises(Refused, match="too early"):
+        answer(match("f5"), 1, True)
+    # An offer survives the own move and falls with the other's.
+    moved = rules.move(game, 0, "c3", now=100.0, at=AT, draw=True)
+    assert moved.record.draw_offers == (True, False)
+    assert play(moved, "d3").record.draw_offers == (False, False)
+    assert rules.move(moved, 1, "d3", now=100.0, at=AT, draw=True).record.status == "draw"
+
+
+def test_takebacks() -> None:
+    def answer(game: Match, side: int, yes: bool) -> Match:
+        return rules.answer_takeback(game, side, yes=yes, now=110.0, at=AT)
+
+    game = match("f5 d6 c3")
+    asked = answer(game, 0, True)
+    assert asked.record.takeback_offers == (True, False)
+    assert answer(asked, 1, False).record.takeback_offers == (False, False)
+    assert play(asked, "d3").record.takeback_offers == (False, False)
+    back = answer(asked, 1, True)
+    assert back.record.moves == ("f5", "d6")
+    assert back.position == replay(VARIANTS["othello"].game, ["f5", "d6"])
+    assert back.last_squares == ("d6",)
+    assert back.record.remaining_ms == (60_000, 50_000)
+    # On one's own turn it is the move before the other's answer.
+    assert answer(answer(game, 1, True), 0, True).record.moves == ("f5",)
+    with pytest.raises(Refused, match="You have not moved"):
+        answer(match("f5"), 1, True)
+    with pytest.raises(Refused, match="no takeback"):
+        answer(game, 1, False)
+    with pytest.raises(Refused, match="rated"):
+        answer(match("f5 d6 c3", rated=True), 0, True)
+
+
+def test_claims() -> None:
+    game = match("f5 d6")
+    won = rules.claim(game, 0, victory=True, now=100.0, at=AT)
+    assert (won.record.status, won.record.winner) == ("timeout", 0)
+    drawn = rules.claim(game, 0, victory=False, now=100.0, at=AT)
+    assert (drawn.record.status, drawn.record.winner) == ("draw", None)
+    with pytest.raises(Refused, match="abort"):
+        rules.claim(match("f5"), 1, victory=True, now=100.0, at=AT)
+
+
+def test_a_step_changes_a_copy() -> None:
+    game = match("f5 d6")
+    play(game, "c3")
+    assert game == match("f5 d6")
