@@ -6,6 +6,8 @@ lock of ours instead of at SQLite's, which gives up after a time.  A writer take
 """
 
 import asyncio
+import sqlite3
+import time
 import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, nullcontext
@@ -154,11 +156,25 @@ def _set_up_sqlite(connection: Any, _entry: ConnectionPoolEntry) -> None:
     connection.isolation_level = None
     cursor = connection.cursor()
     cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
-    cursor.execute("PRAGMA journal_mode = WAL")
+    _switch_to_wal(cursor)
     # A committed decision has to survive a power cut, since its move may be on the server already.
     cursor.execute("PRAGMA synchronous = FULL")
     cursor.execute("PRAGMA foreign_keys = ON")
     cursor.close()
+
+
+def _switch_to_wal(cursor: Any) -> None:
+    """Once in a database's life; for this one lock SQLite does not wait by itself when two programs want it."""
+    give_up = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def _begin_sqlite(connection: Connection) -> None:
@@ -166,8 +182,8 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _roll_back_sqlite(connection: Any, _entry: ConnectionPoolEntry, _error: BaseException | None) -> None:
-    # A task that is cancelled in the middle of a statement makes SQLAlchemy close the connection.  SQLite puts
-    # that off as long as a cursor is left over, and meanwhile would hold the write lock.
+    # A task that is cancelled in the middle of a statement makes SQLAlchemy close the connection.  SQLite
+    # puts that off as long as a cursor is left over, and meanwhile would hold the write lock.
     connection.rollback()
 
 

@@ -5,7 +5,9 @@ tallies takes hundredths.  A tally is always counted anew from the game's own de
 moved on by one, so it can't drift; `rebuild` counts them all anew.
 """
 
-from sqlalchemy import ColumnElement, Select, and_, case, func, not_, select, update
+from typing import cast
+
+from sqlalchemy import BigInteger, ColumnElement, Table, and_, bindparam, case, func, not_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import OutcomeKind
@@ -15,10 +17,11 @@ from storage.records import DecisionState
 
 async def refresh(session: AsyncSession, game_id: int) -> None:
     """Count a game's standing decisions and their outcomes anew."""
+    key = {"counted_game_id": game_id}
     # On PostgreSQL two transactions may change one game at once: the second counts after the first's commit.
-    await session.execute(select(TallyRow.game_id).where(TallyRow.game_id == game_id).with_for_update())
-    counts = (await session.execute(_count_statement(game_id))).one()
-    await session.execute(update(TallyRow).where(TallyRow.game_id == game_id).values(**counts._mapping))
+    await session.execute(_LOCK, key)
+    counts = (await session.execute(_COUNTS, key)).one()
+    await session.execute(_UPDATE, {**key, **counts._mapping})
 
 
 async def rebuild(session: AsyncSession) -> None:
@@ -27,33 +30,40 @@ async def rebuild(session: AsyncSession) -> None:
         await refresh(session, game_id)
 
 
-def _count_statement(game_id: int) -> Select[*tuple[int, ...]]:
-    trap = DecisionRow.is_trap.is_(True)
-    plain = and_(DecisionRow.is_trap.is_(False), DecisionRow.reply_count >= 2)
-    kind = OutcomeRow.kind
-    erred = kind.in_((OutcomeKind.FELL, OutcomeKind.ERRED_ELSEWHERE))
-    return (
-        select(
-            _count(trap).label("traps_set"),
-            _count(and_(trap, kind == OutcomeKind.OPTIMAL)).label("traps_optimal"),
-            _count(and_(trap, kind == OutcomeKind.FELL)).label("traps_fell"),
-            _count(and_(trap, kind == OutcomeKind.FELL, OutcomeRow.fell_for_best)).label(
-                "traps_fell_for_best"
-            ),
-            _count(and_(trap, kind == OutcomeKind.ERRED_ELSEWHERE)).label("traps_erred_elsewhere"),
-            _count(and_(trap, kind == OutcomeKind.UNANSWERED)).label("traps_unanswered"),
-            _count(and_(plain, kind == OutcomeKind.OPTIMAL)).label("plain_optimal"),
-            _count(and_(plain, erred)).label("plain_erred"),
-        )
-        .select_from(DecisionRow)
-        .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
-        .where(
-            DecisionRow.game_id == game_id,
-            DecisionRow.takeback == 0,
-            not_(DecisionRow.state == DecisionState.DROPPED),
-        )
-    )
-
-
 def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
     return func.coalesce(func.sum(case((condition, 1), else_=0)), 0)
+
+
+# Built once: this runs twice for every move of every game, and building takes longer than asking.
+
+_GAME = bindparam("counted_game_id", type_=BigInteger)
+_TRAP = DecisionRow.is_trap.is_(True)
+_PLAIN = and_(DecisionRow.is_trap.is_(False), DecisionRow.reply_count >= 2)
+_KIND = OutcomeRow.kind
+_COUNTED = {
+    "traps_set": _TRAP,
+    "traps_optimal": and_(_TRAP, _KIND == OutcomeKind.OPTIMAL),
+    "traps_fell": and_(_TRAP, _KIND == OutcomeKind.FELL),
+    "traps_fell_for_best": and_(_TRAP, _KIND == OutcomeKind.FELL, OutcomeRow.fell_for_best),
+    "traps_erred_elsewhere": and_(_TRAP, _KIND == OutcomeKind.ERRED_ELSEWHERE),
+    "traps_unanswered": and_(_TRAP, _KIND == OutcomeKind.UNANSWERED),
+    "plain_optimal": and_(_PLAIN, _KIND == OutcomeKind.OPTIMAL),
+    "plain_erred": and_(_PLAIN, _KIND.in_((OutcomeKind.FELL, OutcomeKind.ERRED_ELSEWHERE))),
+}
+_TALLIES = cast(Table, TallyRow.__table__)
+_LOCK = select(_TALLIES.c.game_id).where(_TALLIES.c.game_id == _GAME).with_for_update()
+_COUNTS = (
+    select(*(_count(condition).label(name) for name, condition in _COUNTED.items()))
+    .select_from(DecisionRow)
+    .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+    .where(
+        DecisionRow.game_id == _GAME,
+        DecisionRow.takeback == 0,
+        not_(DecisionRow.state == DecisionState.DROPPED),
+    )
+)
+_UPDATE = (
+    update(_TALLIES)
+    .where(_TALLIES.c.game_id == _GAME)
+    .values({_TALLIES.c[name]: bindparam(name) for name in _COUNTED})
+)
