@@ -6,9 +6,9 @@ lock of ours instead of at SQLite's, which gives up after a time.  A writer take
 """
 
 import asyncio
+import os
 import sqlite3
 import time
-import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, nullcontext
 from pathlib import Path
@@ -164,7 +164,7 @@ def _set_up_sqlite(connection: Any, _entry: ConnectionPoolEntry) -> None:
 
 
 def _switch_to_wal(cursor: Any) -> None:
-    """Once in a database's life; for this one lock SQLite does not wait by itself when two programs want it."""
+    """Once in a database's life; this is the one lock that SQLite does not wait for by itself."""
     give_up = time.monotonic() + BUSY_TIMEOUT_MS / 1000
     while True:
         try:

@@ -70,6 +70,9 @@ document.addEventListener("click", (event) => {
   go(new URL(link.href).pathname);
 });
 window.addEventListener("popstate", open);
+window.addEventListener("pageshow", (event) => {
+  if (event.persisted) open(); // brought back from the browser's memory, its links long dead
+});
 window.addEventListener("storage", (event) => {
   // Another tab took or gave up a name.
   if (event.key === "desdemona.person") {

@@ -29,6 +29,7 @@ export class Board {
     this.grid = el("div", { class: "squares", role: onMove ? "grid" : "img", "aria-label": label });
     this.element = el("div", { class: "board", "data-game": game }, this.grid);
     if (onMove) {
+      this.grid.setAttribute("aria-description", "Arrow keys move, N goes to the next legal square, Enter plays.");
       this.grid.addEventListener("keydown", (event) => this.#onKey(event));
       this.grid.addEventListener("click", (event) => this.#onClick(event));
     }

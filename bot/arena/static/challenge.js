@@ -34,6 +34,10 @@ export function awaitAnswer(id, { signal, keepAliveS }) {
       own.abort();
       resolve(result);
     };
+    if (signal.aborted) {
+      resolve({ kind: "cancelled" });
+      return;
+    }
     signal.addEventListener("abort", () => finish({ kind: "cancelled" }));
     const poll = async () => {
       try {

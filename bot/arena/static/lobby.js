@@ -6,53 +6,11 @@ import { awaitAnswer, cancelChallenge } from "./challenge.js";
 import { confirmDialog, el, toast } from "./dom.js";
 import { looks, rowsOf } from "./games.js";
 import { recentGames } from "./recent.js";
+import { loadChoice, saveChoice, termFields, termsOf, variantField } from "./terms.js";
 
-const CHOICE_KEY = "desdemona.choice";
 const REFRESH_MS = 5000;
 // From a real game: an eight-ply search finds the bait good up to five plies and bad beyond.
 const SHOWCASE = { position: "3w4/3w4/1bbww3/2www3/2www3/8/8/8 b", last: "d1", bait: "e1", best: "c6" };
-
-function speedOf({ limit, increment }) {
-  const seconds = limit + 40 * increment;
-  return seconds < 180 ? "Bullet" : seconds < 480 ? "Blitz" : seconds < 1500 ? "Rapid" : "Classical";
-}
-
-function loadChoice() {
-  try {
-    return JSON.parse(localStorage.getItem(CHOICE_KEY)) ?? {};
-  } catch {
-    return {};
-  }
-}
-
-function saveChoice(choice) {
-  try {
-    localStorage.setItem(CHOICE_KEY, JSON.stringify(choice));
-  } catch {
-    // Only a convenience.
-  }
-}
-
-/** A row of radio buttons that looks like one switch. */
-function segments(name, title, options, chosen) {
-  return el(
-    "fieldset",
-    { class: "field" },
-    el("legend", {}, title),
-    el(
-      "div",
-      { class: `segments segments-${name}` },
-      options.map(({ value, label, hint }) =>
-        el(
-          "label",
-          { class: "segment" },
-          el("input", { type: "radio", name, value, checked: String(value) === String(chosen), required: true }),
-          el("span", { class: "segment-face" }, el("span", { class: "segment-label" }, label), hint ? el("small", {}, hint) : null),
-        ),
-      ),
-    ),
-  );
-}
 
 export class Lobby {
   constructor(main, context, wantedGame) {
@@ -74,10 +32,20 @@ export class Lobby {
     this.isClosed = true;
     clearTimeout(this.timer);
     this.waiting?.abort();
+    if (this.challengeId) this.#takeBack();
+  }
+
+  #takeBack() {
+    cancelChallenge(this.challengeId).catch(() => {}); // too late or no link: it expires by itself
+    this.challengeId = null;
   }
 
   async #refresh() {
     clearTimeout(this.timer);
+    if (this.arena && document.hidden) {
+      this.timer = setTimeout(() => this.#refresh(), REFRESH_MS);
+      return;
+    }
     try {
       const arena = await call("GET", "/api/arena");
       if (this.isClosed) return;
@@ -89,8 +57,9 @@ export class Lobby {
         session.save(null);
         this.context.showWho();
       }
-      if (isFirst) await this.#build();
+      if (isFirst) this.#build();
       else this.#showBots();
+      await this.#showGoing();
     } catch (error) {
       if (this.isClosed) return;
       if (error instanceof ApiError && error.status === 401 && session.person) {
@@ -105,40 +74,25 @@ export class Lobby {
     if (!this.isClosed) this.timer = setTimeout(() => this.#refresh(), REFRESH_MS);
   }
 
-  async #build() {
-    const variants = this.arena.variants;
+  #build() {
     const choice = loadChoice();
+    const variants = this.arena.variants;
     const variant = variants.find(({ key }) => key === choice.variant) ?? variants[0];
     this.botBox = el("div", { class: "bots" });
     this.sendButton = el("button", { class: "button primary big", type: "submit", "data-test": "challenge" }, "Challenge");
     this.status = el("p", { class: "form-status", role: "status" });
     this.form = el(
       "form",
-      { class: "card challenge", autocomplete: "off", onsubmit: (event) => this.#submit(event) },
+      { class: "card challenge", autocomplete: "off", onsubmit: (event) => this.#submit(event), onchange: (event) => this.#onChange(event) },
       this.#nameField(),
-      variants.length > 1
-        ? segments("variant", "Game", variants.map(({ key, name }) => ({ value: key, label: name })), variant.key)
-        : el("input", { type: "hidden", name: "variant", value: variant.key }),
+      variantField(variants, variant),
       el("fieldset", { class: "field" }, el("legend", {}, "Opponent"), this.botBox),
-      segments("color", "You play", this.#colours(variant), choice.color ?? "random"),
-      segments(
-        "clock",
-        "Clock: minutes + seconds a move",
-        this.arena.clocks.map((clock) => ({ value: `${clock.limit}+${clock.increment}`, label: clock.show, hint: speedOf(clock) })),
-        this.#clockChoice(choice.clock),
-      ),
-      segments(
-        "rated",
-        "Stakes",
-        [{ value: "true", label: "Rated", hint: "counts for your rating" }, { value: "false", label: "Casual", hint: "just for fun" }],
-        choice.rated ?? "true",
-      ),
+      termFields(this.arena.clocks, variant, choice),
       this.sendButton,
       this.status,
     );
     this.main.replaceChildren(el("div", { class: "lobby" }, this.#story(variant), el("div", { class: "lobby-side" }, this.#going(), this.form, this.#recent())));
     this.#showBots();
-    await this.#showGoing();
   }
 
   #story(variant) {
@@ -208,17 +162,15 @@ export class Lobby {
     );
   }
 
-  #colours(variant) {
-    const sides = variant.sides ?? ["black", "white"];
-    const first = (side) => (side === sides[0] ? "moves first" : "moves second");
-    // The wire knows white and black only, whatever the game calls its sides.
-    const options = sides.map((side) => ({ value: variant.colours?.[side] ?? side, label: looks(variant.game).sides[side] ?? side, hint: first(side) }));
-    return [options[0], { value: "random", label: "Either", hint: "by lot" }, options[1]];
-  }
-
-  #clockChoice(wanted) {
-    const values = this.arena.clocks.map(({ limit, increment }) => `${limit}+${increment}`);
-    return values.includes(wanted) ? wanted : (values.find((value) => value === "300+3") ?? values[Math.floor(values.length / 2)]);
+  #onChange(event) {
+    if (event.target.name === "bot") this.#showButton();
+    if (event.target.name === "variant") {
+      // Another game has other sides: draw the form anew with what was chosen so far.
+      saveChoice(this.form);
+      this.botSignature = this.goingSignature = null;
+      this.#build();
+      this.#showGoing();
+    }
   }
 
   #showBots() {
@@ -229,7 +181,7 @@ export class Lobby {
       el(
         "label",
         { class: "segment bot" },
-        el("input", { type: "radio", name: "bot", value: bot.id, checked: bot === chosen, required: true, onchange: () => this.#showButton() }),
+        el("input", { type: "radio", name: "bot", value: bot.id, checked: bot === chosen, required: true }),
         el(
           "span",
           { class: "segment-face" },
@@ -264,17 +216,18 @@ export class Lobby {
     this.sendButton.disabled = true;
     try {
       if (!session.person) await this.#takeName(form.nickname.value.trim());
-      const [limit, increment] = form.clock.value.split("+");
-      const choice = { variant: form.variant.value, color: form.color.value, clock: form.clock.value, rated: form.rated.value };
-      saveChoice(choice);
+      saveChoice(this.form);
       const answer = await call("POST", `/api/challenge/${encodeURIComponent(form.bot.value)}`, {
-        form: { rated: choice.rated, "clock.limit": limit, "clock.increment": increment, color: choice.color, variant: choice.variant },
+        form: termsOf(this.form),
       });
       const challenge = answer.challenge ?? answer;
       const name = this.arena.bots.find(({ id }) => id === form.bot.value)?.name ?? "the bot";
-      this.#showWaiting(name, challenge.id, waiting);
+      this.challengeId = challenge.id;
+      if (this.isClosed) return this.#takeBack();
+      this.#showWaiting(name, waiting);
       const outcome = await awaitAnswer(challenge.id, { signal: waiting.signal, keepAliveS: this.arena.keepAlive });
-      if (this.isClosed) return;
+      if (this.isClosed) return undefined;
+      this.challengeId = null;
       if (outcome.kind === "accepted") return this.context.go(`/game/${challenge.id}`);
       if (outcome.kind === "declined") this.#say(`${name} declined. ${outcome.why}`, true);
       else if (outcome.kind === "expired") this.#say(`${name} did not answer. Please try again.`, true);
@@ -302,7 +255,7 @@ export class Lobby {
     field.replaceWith(this.#nameField());
   }
 
-  #showWaiting(name, id, waiting) {
+  #showWaiting(name, waiting) {
     this.sendButton.textContent = "Waiting…";
     this.status.classList.remove("bad");
     this.status.replaceChildren(
@@ -315,7 +268,7 @@ export class Lobby {
           class: "button small",
           onclick: () => {
             waiting.abort();
-            cancelChallenge(id).catch(() => {}); // too late or no link: it expires by itself
+            this.#takeBack();
           },
         },
         "Cancel",
@@ -353,8 +306,11 @@ export class Lobby {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error; // the lobby works without the list
     }
-    if (this.isClosed || !games.length) return;
-    this.goingBox.hidden = false;
+    if (this.isClosed) return;
+    this.goingBox.hidden = !games.length;
+    const signature = games.map((game) => game.gameId + game.isMyTurn).join();
+    if (signature === this.goingSignature) return;
+    this.goingSignature = signature;
     this.goingBox.replaceChildren(
       el("h2", {}, games.length === 1 ? "Your game goes on" : "Your games go on"),
       ...games.map((game) =>
@@ -403,5 +359,5 @@ export function ratingText(rating) {
 
 function ratingsText(ratings) {
   const all = Object.values(ratings ?? {}).map(ratingText).filter(Boolean);
-  return all.length ? `rating ${all[0]}` : "online";
+  return all.length ? all[0] : "online";
 }

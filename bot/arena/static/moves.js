@@ -90,7 +90,6 @@ export class Moves {
     this.at = at === this.count ? null : at;
     this.#mark();
     this.onShow(this.at === null ? null : this.steps[at]);
-    if (this.at === null) this.list.scrollTop = this.list.scrollHeight;
   }
 
   #place(ply) {
@@ -102,11 +101,26 @@ export class Moves {
     this.list.querySelectorAll(".move.current").forEach((old) => old.classList.remove("current"));
     const place = this.#place(at - 1);
     place?.classList.add("current");
-    // Scroll the list alone; scrollIntoView would move the whole page on a phone.
-    if (place) this.list.scrollTop = place.offsetTop - this.list.offsetTop - this.list.clientHeight + 2 * place.offsetHeight;
-    else this.list.scrollTop = 0;
+    this.#scrollTo(place);
     for (const button of this.nav.children) {
       button.disabled = ["first", "left"].includes(button.dataset.step) ? at === 0 : at === this.count;
+    }
+  }
+
+  /** Bring a move into the list's own view; scrollIntoView would move the whole page on a phone. */
+  #scrollTo(place) {
+    const line = place?.closest("li");
+    if (!line) {
+      this.list.scrollTop = 0;
+      return;
+    }
+    const top = line.offsetTop - this.list.offsetTop;
+    const bottom = top + line.offsetHeight;
+    if (top < this.list.scrollTop) this.list.scrollTop = top;
+    else if (bottom > this.list.scrollTop + this.list.clientHeight) {
+      // Whole lines only: half a line at the top edge looks broken.
+      const height = line.offsetHeight;
+      this.list.scrollTop = Math.ceil((bottom - this.list.clientHeight) / height) * height;
     }
   }
 }

@@ -1,14 +1,12 @@
 // The trap report: after the game, move by move, what the trap was, what was played and what it cost.
 
 import { ApiError, call } from "./api.js";
-import { Board } from "./board.js";
-import { depthChart } from "./chart.js";
 import { el, icon } from "./dom.js";
-import { looks, rowsOf } from "./games.js";
-import { cost, judge, scoreText, VERDICTS } from "./verdict.js";
+import { looks } from "./games.js";
+import { momentParts } from "./moment.js";
+import { cost, judge, VERDICTS } from "./verdict.js";
 
 const RETRY_MS = [400, 800, 1500, 2500, 4000, 6000, 8000, 10_000, 15_000];
-const SHORT = 6;
 
 export class ReportSection {
   /** `onVerdicts` hears how each of the bot's moves went: [{ply, kind, isTrap}]. */
@@ -24,7 +22,6 @@ export class ReportSection {
     this.isClosed = false;
     this.report = null;
     this.onlyTraps = false;
-    this.phase = "choice";
   }
 
   close() {
@@ -172,7 +169,6 @@ export class ReportSection {
   #select(index) {
     const held = this.box.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
     this.index = index;
-    this.phase = "choice";
     this.#drawChips();
     this.#drawMoment();
     // What was pressed has been drawn anew: give it the keyboard back.
@@ -202,165 +198,17 @@ export class ReportSection {
   // --- One moment ----------------------------------------------------------------------------------------
 
   #drawMoment() {
-    const decision = this.report.decisions[this.index];
-    const verdict = this.verdicts[this.index];
-    const board = new Board({ game: this.game, label: "" });
-    const phases = el("div", { class: "phases", role: "group", "aria-label": "Board" });
-    const drawBoard = () => {
-      this.#drawBoard(board, decision, verdict);
-      phases.replaceChildren(...this.#phaseButtons(decision, drawBoard));
-    };
-    drawBoard();
-    this.detail.className = `card moment moment-${verdict.kind}`;
+    this.detail.className = `card moment moment-${this.verdicts[this.index].kind}`;
     this.detail.replaceChildren(
-      el(
-        "header",
-        { class: "moment-head" },
-        el("button", { type: "button", class: "icon-button", "aria-label": "Earlier move", "data-focus": "earlier", onclick: () => this.#step(-1) }, icon("left")),
-        el(
-          "div",
-          { class: "moment-title" },
-          el("p", { class: "moment-number" }, `Move ${decision.number} · ${this.opponent} played ${decision.move}`),
-          el("h3", {}, icon(VERDICTS[verdict.kind].icon), verdict.title),
-        ),
-        el("button", { type: "button", class: "icon-button", "aria-label": "Later move", "data-focus": "later", onclick: () => this.#step(1) }, icon("right")),
-      ),
-      el(
-        "div",
-        { class: "moment-body" },
-        el("div", { class: "moment-board" }, board.element, phases),
-        el("div", { class: "moment-words" }, verdict.story.map((line) => el("p", {}, line)), verdict.facts.length ? this.#facts(verdict.facts) : null, this.#chart(decision)),
-      ),
-      el("div", { class: "moment-tables" }, this.#replies(decision), this.#candidates(decision)),
+      ...momentParts({
+        decision: this.report.decisions[this.index],
+        verdict: this.verdicts[this.index],
+        game: this.game,
+        opponent: this.opponent,
+        isPlayer: this.isPlayer,
+        onStep: (by) => this.#step(by),
+      }),
     );
-  }
-
-  #facts(facts) {
-    return el("dl", { class: "facts" }, facts.map(({ kind, term, move, text }) => el("div", { class: `fact fact-${kind}` }, el("dt", {}, term), el("dd", {}, el("strong", {}, move), text ? el("span", {}, text) : null))));
-  }
-
-  #phaseButtons(decision, drawBoard) {
-    const phases = [["before", "Before"], ["choice", "Your choice"]];
-    if (!this.isPlayer) phases[1][1] = "The choice";
-    return phases.map(([key, label]) =>
-      el("button", { type: "button", class: "phase", "data-phase": key, "aria-pressed": String(this.phase === key), onclick: () => {
-        this.phase = key;
-        drawBoard();
-        this.detail.querySelector(`[data-phase="${key}"]`)?.focus({ preventScroll: true });
-      } }, label),
-    );
-  }
-
-  #drawBoard(board, decision, verdict) {
-    const isBefore = this.phase === "before";
-    const rows = isBefore ? (decision.rows_before ?? rowsOf(decision.position)) : decision.rows_after;
-    board.draw({ rows, lastSquares: isBefore ? [] : decision.squares });
-    const words = [isBefore ? `Board before ${decision.move}` : `Board after ${this.opponent}'s ${decision.move}`];
-    if (isBefore) {
-      const marks = decision.candidates.flatMap((candidate) => candidate.squares.slice(-1).map((square) => ({ square, kind: candidate.move === decision.move ? "chosen" : "option" })));
-      board.mark(marks);
-    } else {
-      board.mark(verdict.marks);
-      for (const { kind, square } of verdict.marks) words.push(`${{ trap: "the tempting reply", best: "the best reply", played: "your reply", fell: "your reply, the trap", good: "your reply, the best" }[kind]} is ${square}`);
-    }
-    board.describe(words.join("; "));
-  }
-
-  #chart(decision) {
-    const replies = decision.replies.filter(({ scores_centi: scores }) => scores.length > 1);
-    if (!replies.length || decision.replies.length < 2) return null;
-    return depthChart({ replies, decision, unit: looks(this.game).unit, whose: this.isPlayer ? "you" : "the player" });
-  }
-
-  #replies(decision) {
-    if (!decision.replies.length) return null;
-    const who = this.isPlayer ? "your" : "the";
-    const rows = [...decision.replies].sort((a, b) => a.final_centi - b.final_centi);
-    const best = rows[0].final_centi;
-    const isLong = rows.length > SHORT + 1;
-    const unit = looks(this.game).unit;
-    return el(
-      "section",
-      { class: "table-box" },
-      el("h4", {}, `What ${who} replies were worth`),
-      el(
-        "div",
-        { class: "table-scroll", tabindex: "0", role: "region", "aria-label": "Replies" },
-        el(
-          "table",
-          {},
-          el("thead", {}, el("tr", {}, ["Reply", "At a glance", `At ${decision.depth} plies`, "Cost"].map((head) => el("th", { scope: "col" }, head)))),
-          el(
-            "tbody",
-            {},
-            rows.map((reply, i) => {
-              const notes = [];
-              if (reply.final_centi === best) notes.push(el("span", { class: "note note-best" }, "best"));
-              if (reply.reply === decision.trap?.reply) notes.push(el("span", { class: "note note-trap" }, "trap"));
-              else if (reply.quality_centi > 0 && reply.final_centi !== best) notes.push(el("span", { class: "note note-minor" }, "tempting"));
-              if (reply.reply === decision.reply) notes.push(el("span", { class: "note note-played" }, this.isPlayer ? "you" : "played"));
-              return el(
-                "tr",
-                { class: reply.reply === decision.reply ? "is-played" : null, hidden: isLong && i >= SHORT && !notes.length },
-                el("th", { scope: "row" }, reply.reply, notes),
-                el("td", {}, scoreText(reply.glance_text)),
-                el("td", {}, scoreText(reply.their_text)),
-                el("td", {}, reply.final_centi === best ? "–" : cost(reply.final_centi - best, unit)),
-              );
-            }),
-          ),
-        ),
-      ),
-      isLong ? this.#unfold(rows.length) : null,
-    );
-  }
-
-  #candidates(decision) {
-    const rows = [...decision.candidates].sort((a, b) => b.adjusted_centi - a.adjusted_centi || b.raw_centi - a.raw_centi);
-    const standard = decision.standard.move;
-    const isLong = rows.length > SHORT + 1;
-    return el(
-      "section",
-      { class: "table-box" },
-      el("h4", {}, `What ${this.opponent} could have played`),
-      el(
-        "div",
-        { class: "table-scroll", tabindex: "0", role: "region", "aria-label": "Candidates" },
-        el(
-          "table",
-          {},
-          el("thead", {}, el("tr", {}, ["Move", "Standard", "Trappy", "Trap"].map((head) => el("th", { scope: "col" }, head)))),
-          el(
-            "tbody",
-            {},
-            rows.map((candidate, i) => {
-              const notes = [];
-              if (candidate.move === decision.move) notes.push(el("span", { class: "note note-played" }, "played"));
-              if (candidate.move === standard) notes.push(el("span", { class: "note note-best" }, "standard"));
-              const bound = candidate.raw_is_bound ? "≤ " : "";
-              return el(
-                "tr",
-                { class: candidate.move === decision.move ? "is-played" : null, hidden: isLong && i >= SHORT && !notes.length },
-                el("th", { scope: "row" }, candidate.move, notes),
-                el("td", {}, bound, scoreText(candidate.raw_text)),
-                el("td", {}, candidate.raw_is_bound ? "–" : scoreText(candidate.adjusted_text)),
-                el("td", {}, candidate.trap ?? "–"),
-              );
-            }),
-          ),
-        ),
-      ),
-      isLong ? this.#unfold(rows.length) : null,
-      el("p", { class: "hint" }, `Scores as ${this.opponent} sees them. Standard: what plain minimax finds. Trappy: the same with the bonus for the trap. ≤: proven too low to matter, so not looked into further.`),
-    );
-  }
-
-  #unfold(count) {
-    const unfold = (event) => {
-      event.currentTarget.closest(".table-box").querySelectorAll("tr[hidden]").forEach((row) => (row.hidden = false));
-      event.currentTarget.remove();
-    };
-    return el("button", { type: "button", class: "button link", onclick: unfold }, `Show all ${count}`);
   }
 
   #legend() {

@@ -81,10 +81,10 @@ export function judge(decision, bot, game) {
   }
 
   const facts = [];
-  if (bait) facts.push({ kind: "trap", term: "The bait", move: bait.reply, text: scoreText(bait.their_text) });
+  if (bait && bait !== played) facts.push({ kind: "trap", term: "The bait", move: bait.reply, text: scoreText(bait.their_text) });
   if (played) {
     const text = kind === "forced" ? "forced" : decision.cost_centi ? `cost ${price}` : scoreText(played.their_text);
-    facts.push({ kind: kind === "fell" ? "fell" : decision.cost_centi ? "slip" : "good", term: "You played", move: played.reply, text });
+    facts.push({ kind: kind === "fell" ? "fell" : decision.cost_centi ? "slip" : "good", term: bait && bait === played && kind === "fell" ? "You took the bait" : "You played", move: played.reply, text });
   }
   if (best && best !== played && !isForced) facts.push({ kind: "best", term: "Best was", move: best.reply, text: scoreText(best.their_text) });
 
@@ -102,7 +102,7 @@ function words({ kind, decision, bot, bait, played, best, price }) {
       const rest = `It cost you ${price}; ${best.reply} was the reply to find.`;
       return played === bait
         ? { title: "You fell into the trap", line: `You played it. ${rest}` }
-        : { title: "You fell into a trap", line: `You played ${played.reply}, another tempting reply. ${rest}` };
+        : { title: "You fell into a trap", line: `You played ${played.reply}, another trap among the replies. ${rest}` };
     }
     case "saw":
       return { title: "You saw through the trap", line: `You played ${played.reply}, the best there was.` };

@@ -1,0 +1,106 @@
+// The report's two tables: what each reply was worth, and what the bot could have played.
+
+import { el } from "./dom.js";
+import { cost, scoreText } from "./verdict.js";
+
+const SHORT = 6; // rows shown before "Show all"
+
+const note = (kind, text) => el("span", { class: `note note-${kind}` }, text);
+
+/** @param {object[]} rows of {name, notes, cells, isMarked, isKey}; key rows are shown however long the table is. */
+function table({ title, label, heads, rows, hint }) {
+  const isLong = rows.length > SHORT + 2;
+  const box = el(
+    "section",
+    { class: "table-box" },
+    el("h4", {}, title),
+    el(
+      "div",
+      { class: "table-scroll", tabindex: "0", role: "region", "aria-label": label },
+      el(
+        "table",
+        {},
+        el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))),
+        el(
+          "tbody",
+          {},
+          rows.map(({ name, notes, cells, isMarked, isKey }, i) =>
+            el(
+              "tr",
+              { class: isMarked ? "is-played" : null, hidden: isLong && i >= SHORT && !isKey },
+              el("th", { scope: "row" }, el("span", { class: "cell-move" }, name), notes),
+              cells.map((cell) => el("td", {}, cell)),
+            ),
+          ),
+        ),
+      ),
+    ),
+    hint ? el("p", { class: "hint" }, hint) : null,
+  );
+  if (box.querySelector("tr[hidden]")) {
+    const unfold = (event) => {
+      box.querySelectorAll("tr[hidden]").forEach((row) => {
+        row.hidden = false;
+      });
+      event.currentTarget.remove();
+    };
+    box.querySelector(".table-scroll").after(el("button", { type: "button", class: "button link", onclick: unfold }, `Show all ${rows.length}`));
+  }
+  return box;
+}
+
+/** The replies to the bot's move as the person sees them, the best one first. */
+export function replyTable(decision, { isPlayer, unit }) {
+  if (!decision.replies.length) return null;
+  const sorted = [...decision.replies].sort((a, b) => a.final_centi - b.final_centi);
+  const best = sorted[0].final_centi;
+  const rows = sorted.map((reply) => {
+    const isPlayed = reply.reply === decision.reply;
+    const isBait = decision.is_trap && reply.reply === decision.trap?.reply;
+    const isBest = reply.final_centi === best;
+    return {
+      name: reply.reply,
+      notes: [
+        isBest ? note("best", "best") : null,
+        isBait ? note("trap", "trap") : reply.quality_centi > 0 && !isBest ? note("minor", "lesser trap") : null,
+        isPlayed ? note("played", isPlayer ? "you" : "played") : null,
+      ],
+      cells: [scoreText(reply.glance_text), scoreText(reply.their_text), isBest ? "–" : cost(reply.final_centi - best)],
+      isMarked: isPlayed,
+      isKey: isPlayed || isBait,
+    };
+  });
+  return table({
+    title: `What ${isPlayer ? "your" : "the"} replies were worth`,
+    label: "Replies",
+    heads: ["Reply", "At a glance", `At ${decision.depth} plies`, unit ? `Cost, ${unit}` : "Cost"],
+    rows,
+  });
+}
+
+/** The bot's moves with what standard and trappy minimax say of them, the chosen kind of best first. */
+export function candidateTable(decision, { opponent }) {
+  const sorted = [...decision.candidates].sort((a, b) => b.adjusted_centi - a.adjusted_centi || b.raw_centi - a.raw_centi);
+  const rows = sorted.map((candidate) => {
+    const isPlayed = candidate.move === decision.move;
+    const isStandard = candidate.move === decision.standard.move;
+    return {
+      name: candidate.move,
+      notes: [isPlayed ? note("played", "played") : null, isStandard ? note("best", "standard") : null],
+      cells: [
+        `${candidate.raw_is_bound ? "≤ " : ""}${scoreText(candidate.raw_text)}`,
+        candidate.raw_is_bound ? "–" : scoreText(candidate.adjusted_text),
+        candidate.trap ?? "–",
+      ],
+      isMarked: isPlayed,
+      isKey: isPlayed || isStandard,
+    };
+  });
+  return table({
+    title: `What ${opponent} could have played`,
+    label: "Candidates",
+    heads: ["Move", "Standard", "Trappy", "Trap"],
+    rows,
+    hint: `Scores as ${opponent} sees them. Standard: what plain minimax finds. Trappy: the same with the bonus for the trap. ≤: proven too low to matter, so not looked into further.`,
+  });
+}

@@ -1,0 +1,70 @@
+"""A headless Chromium and the arena that it looks at."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from selenium.webdriver import Chrome, ChromeOptions
+from selenium.webdriver.chrome.service import Service
+
+from tests.browser.host import Host
+from tests.browser.page import Page
+
+ARGUMENTS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--window-size=1280,900",
+)
+
+
+@pytest.fixture(scope="session")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    """One browser for the whole run; `page` gives each test a clean profile of its own in it."""
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    service = shutil.which("chromedriver")
+    if browser is None or service is None:
+        reason = "needs chromium and chromedriver in PATH"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    options = ChromeOptions()
+    options.binary_location = browser
+    for argument in (*ARGUMENTS, f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    opened = Chrome(options=options, service=Service(service))
+    yield opened
+    opened.quit()
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[Host]:
+    with Host(tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def page(driver: Chrome, host: Host) -> Iterator[Page]:
+    """A tab on which nobody has a name yet; scripts must not have complained when the test is over."""
+    first = driver.current_window_handle
+    opened = Page(driver)
+    opened.forget_everything(host.url)
+    yield opened
+    complaints = opened.complaints()
+    for handle in driver.window_handles:
+        if handle != first:
+            driver.switch_to.window(handle)
+            driver.close()
+    driver.switch_to.window(first)
+    # Leave before the arena closes: a page without its server keeps asking for it.
+    driver.get("about:blank")
+    assert not complaints

@@ -1,0 +1,97 @@
+"""The real arena with a scripted opponent, in a thread of its own, for tests that drive a browser."""
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from bot.arena.server import Arena, stored_report
+from bot.config import ArenaConfig
+from storage.database import Database
+from tests.browser.opponent import NAME, Opponent
+
+PATIENCE_S = 30.0
+
+T = TypeVar("T")
+
+
+class Host:
+    """An arena that can be stopped and started again on the same port and database."""
+
+    def __init__(self, folder: Path) -> None:
+        self._database_url = f"sqlite:///{folder / 'arena.db'}"
+        self._port = 0
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="arena")
+        self._serving: asyncio.Task[None] | None = None
+        self.url = ""
+        self.opponent: Opponent
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._serving is not None:
+            self.stop()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(PATIENCE_S)
+        self._loop.close()
+
+    def start(self) -> None:
+        """Open the arena; the opponent is there when this returns."""
+        ready = self._call(self._begin())
+        self._call(self._wait(ready))
+
+    def stop(self) -> None:
+        """Close the arena as a restart of the program does: every link ends."""
+        self._call(self._end())
+
+    def hold(self) -> None:
+        """The opponent moves no more until `release`."""
+        self._loop.call_soon_threadsafe(self.opponent.may_move.clear)
+
+    def release(self) -> None:
+        self._loop.call_soon_threadsafe(self.opponent.may_move.set)
+
+    def _call(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE_S)
+
+    async def _begin(self) -> asyncio.Event:
+        ready = asyncio.Event()
+        self._serving = asyncio.create_task(self._serve(ready))
+        return ready
+
+    async def _wait(self, ready: asyncio.Event) -> None:
+        assert self._serving is not None
+        is_ready = asyncio.ensure_future(ready.wait())
+        await asyncio.wait([is_ready, self._serving], return_when=asyncio.FIRST_COMPLETED)
+        if self._serving.done():
+            is_ready.cancel()
+            await self._serving
+
+    async def _end(self) -> None:
+        assert self._serving is not None
+        self._serving.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._serving
+        self._serving = None
+
+    async def _serve(self, ready: asyncio.Event) -> None:
+        database = await Database.open(self._database_url)
+        try:
+            config = ArenaConfig(port=self._port)
+            arena = Arena(config, database, report=stored_report(database))
+            async with arena.running() as self.url:
+                self._port = int(self.url.rpartition(":")[2])
+                self.opponent = Opponent(self.url, await arena.ensure_bot(NAME), database)
+                ready.set()
+                await self.opponent.run()
+        finally:
+            await database.close()

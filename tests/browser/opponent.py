@@ -1,0 +1,154 @@
+"""A scripted program at the arena's bot side: it plays random legal moves, the same ones in every run."""
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncIterator
+from typing import Any
+
+import aiohttp
+
+from engine.decision import Decision
+from engine.game import replay
+from engine.games.othello import Othello
+from engine.limits import Limits
+from engine.params import TrapParams
+from engine.players import Player, complete
+from engine.searchers import make_searcher
+from engine.stop import StopFlag
+from engine.trappy import classify
+from storage.database import Database
+from storage.decisions import commit_decision, mark_confirmed
+from storage.games import finish_game, open_game
+from storage.outcomes import record_outcome
+from storage.records import GameResult, NewGame
+
+Json = dict[str, Any]
+NAME = "Desdemona"
+_DEPTH = 4  # of the trap-setting opponent: enough to find traps, too little to wait for
+
+
+class Opponent:
+    """Accepts what it is offered and plays until the game is over."""
+
+    def __init__(self, url: str, token: str, database: Database) -> None:
+        self._url = url
+        self._headers = {"Authorization": f"Bearer {token}"}
+        self._database = database
+        self._game = Othello()
+        self.may_move = asyncio.Event()
+        """Cleared: it thinks, and thinks, and thinks."""
+        self.may_move.set()
+        self.decline_reason: str | None = None
+        """Set: it declines with this reason."""
+        self.sets_traps = False
+        """It plays trappy minimax, and writes its decisions down as the real bot does."""
+
+    async def run(self) -> None:
+        """Answer challenges and play games until cancelled."""
+        timeout = aiohttp.ClientTimeout(total=None)
+        async with (
+            aiohttp.ClientSession(self._url, headers=self._headers, timeout=timeout) as self._http,
+            asyncio.TaskGroup() as games,
+        ):
+            known: set[str] = set()
+            async for event in self._lines("/api/stream/event"):
+                if event["type"] == "challenge" and event["challenge"]["status"] == "created":
+                    await self._answer(event["challenge"]["id"])
+                if event["type"] == "gameStart" and event["game"]["gameId"] not in known:
+                    known.add(event["game"]["gameId"])
+                    games.create_task(self._play(event["game"]["gameId"]))
+
+    async def _answer(self, challenge_id: str) -> None:
+        if self.decline_reason is None:
+            await self._post(f"/api/challenge/{challenge_id}/accept")
+        else:
+            reason = {"reason": self.decline_reason}
+            await self._post(f"/api/challenge/{challenge_id}/decline", data=reason)
+
+    async def _play(self, game_id: str) -> None:
+        decisions: dict[int, Decision] = {}
+        full: Json = {}
+        async for event in self._lines(f"/api/bot/game/stream/{game_id}"):
+            if event["type"] == "gameFull":
+                full = event
+                await self._post(
+                    f"/api/bot/game/{game_id}/chat", data={"room": "player", "text": "Have fun <b>!</b>"}
+                )
+            state = event["state"] if event["type"] == "gameFull" else event
+            if "moves" not in state:
+                continue
+            moves = state["moves"].split()
+            side = 0 if full["black"]["name"] == NAME else 1
+            if state["status"] != "started":
+                if self.sets_traps:
+                    await self._write_down(full, moves, side, decisions)
+                return
+            position = replay(self._game, moves)
+            if self._game.legal_moves(position) and self._game.side_to_move(position) == side:
+                await self.may_move.wait()
+                await self._post(f"/api/bot/game/{game_id}/move/{self._choose(position, moves, decisions)}")
+
+    def _choose(self, position: Any, moves: list[str], decisions: dict[int, Decision]) -> str:
+        if not self.sets_traps:
+            return chosen_at_random(
+                moves, [self._game.move_text(move) for move in self._game.legal_moves(position)]
+            )
+        searcher = make_searcher("othello", 4)
+        player = Player("trappy", self._game, TrapParams(), searcher)
+        decision = player.choose(position, Limits(_DEPTH), StopFlag())
+        decisions[len(moves)] = complete(decision, searcher, StopFlag())
+        return decision.move
+
+    async def _write_down(
+        self, full: Json, moves: list[str], side: int, decisions: dict[int, Decision]
+    ) -> None:
+        person = full["white" if side == 0 else "black"]
+        first = next(iter(decisions.values()))
+        new = NewGame(
+            site="arena",
+            site_game_id=full["id"],
+            game="othello",
+            variant="othello",
+            initial_position=None,
+            our_side=side,
+            rated=full["rated"],
+            speed=full["speed"],
+            clock_initial_s=300,
+            clock_increment_s=3,
+            opponent_id=person["id"],
+            opponent_name=person["name"],
+            opponent_is_bot=False,
+            our_rating=None,
+            opponent_rating=None,
+            player="trappy",
+            params=first.params,
+            engine_version=first.engine_version,
+            selection={},
+        )
+        async with self._database.write() as session:
+            game = await open_game(session, new)
+            for ply, decision in decisions.items():
+                key = await commit_decision(session, game.id, ply, decision)
+                await mark_confirmed(session, key)
+                reply = moves[ply + 1] if len(moves) > ply + 1 else None
+                await record_outcome(session, key, classify(decision, reply))
+            await finish_game(
+                session, game.id, result=GameResult.WIN, end_reason="variantEnd", aborted=False, moves=moves
+            )
+
+    async def _lines(self, path: str) -> AsyncIterator[Json]:
+        async with self._http.get(path) as response:
+            response.raise_for_status()
+            async for line in response.content:
+                if line.strip():
+                    yield json.loads(line)
+
+    async def _post(self, path: str, **options: Any) -> None:
+        async with self._http.post(path, **options):
+            pass  # refused when the person was quicker, for instance resigned: the stream tells
+
+
+def chosen_at_random(moves: list[str], legal: list[str], seed: str = "") -> str:
+    """A move that depends on the game so far only, so that a game goes the same way in every run."""
+    return random.Random(" ".join([seed, *moves])).choice(sorted(legal))

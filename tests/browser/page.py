@@ -1,0 +1,158 @@
+"""What a person does on the page and sees there."""
+
+from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.ui import WebDriverWait
+
+from tests.browser.opponent import chosen_at_random
+
+PATIENCE_S = 30.0
+_IGNORED = (StaleElementReferenceException, NoSuchElementException)
+
+
+class Page:
+    """One tab of a browser."""
+
+    def __init__(self, driver: Chrome) -> None:
+        self.driver = driver
+        self._wait = WebDriverWait(driver, PATIENCE_S, poll_frequency=0.03, ignored_exceptions=_IGNORED)
+
+    # --- Seeing -----------------------------------------------------------------------------------------
+
+    def find(self, selector: str) -> WebElement:
+        """The first element of the selector, as soon as it is there and shown."""
+        shown: list[WebElement] = self._wait.until(
+            lambda driver: [e for e in driver.find_elements(By.CSS_SELECTOR, selector) if e.is_displayed()],
+            f"{selector} is not shown",
+        )
+        return shown[0]
+
+    def count(self, selector: str) -> int:
+        return len(self.driver.find_elements(By.CSS_SELECTOR, selector))
+
+    def text(self, selector: str) -> str:
+        return self.find(selector).text
+
+    def until_text(self, selector: str, part: str) -> None:
+        """Wait until an element says something."""
+        self._wait.until(
+            lambda driver: part in driver.find_element(By.CSS_SELECTOR, selector).text,
+            f"{selector} never says {part!r}",
+        )
+
+    def until_gone(self, selector: str) -> None:
+        self._wait.until(
+            lambda driver: not any(e.is_displayed() for e in driver.find_elements(By.CSS_SELECTOR, selector)),
+            f"{selector} is still shown",
+        )
+
+    def until_moves(self, count: int) -> None:
+        """Wait until the list of moves is at least so long."""
+        self._wait.until(lambda _: len(self.moves) >= count, f"never {count} moves")
+
+    def until_other_game(self, game_id: str) -> None:
+        """Wait until the page has gone from this game to another one."""
+        self._wait.until(lambda _: self.game_id != game_id, "the page stays in the old game")
+
+    @property
+    def status(self) -> str:
+        return self.text(".status-line")
+
+    @property
+    def game_id(self) -> str:
+        return self.driver.current_url.rpartition("/")[2]
+
+    @property
+    def moves(self) -> list[str]:
+        """The list of moves."""
+        texts: list[str] = self.driver.execute_script(
+            "return [...document.querySelectorAll('.move')].map((move) => move.textContent)"
+        )
+        return texts
+
+    @property
+    def board(self) -> str:
+        """All squares in reading order: b, w or a dot."""
+        letters: str = self.driver.execute_script(
+            "return [...document.querySelectorAll('.game .square')]"
+            ".map((square) => square.querySelector('.piece')?.dataset.piece ?? '.').join('')"
+        )
+        return letters
+
+    @property
+    def legal(self) -> list[str]:
+        """Squares that are shown as legal."""
+        names: list[str] = self.driver.execute_script(
+            "return [...document.querySelectorAll('.square.legal')].map((square) => square.dataset.square)"
+        )
+        return names
+
+    # --- Doing ------------------------------------------------------------------------------------------
+
+    def forget_everything(self, url: str) -> None:
+        """Leave no name of an earlier test in the browser, and no old complaint."""
+        self.driver.get(f"{url}/static/icon.svg")
+        self.driver.execute_script("localStorage.clear()")
+        self.complaints()
+
+    def click(self, selector: str) -> None:
+        element = self.find(selector)
+        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+        element.click()
+
+    def choose(self, name: str, value: str) -> None:
+        """Pick one of the form's options."""
+        self.driver.find_element(By.CSS_SELECTOR, f"input[name={name}][value='{value}']").click()
+
+    def begin(self, url: str, name: str | None, *, color: str = "black", rated: bool = True) -> None:
+        """Open the page, take a name and challenge the bot; returns when the game is on the screen."""
+        self.driver.get(url)
+        self.find(".challenge")
+        if name is not None:
+            self.find("#nickname").send_keys(name)
+        self.choose("color", color)
+        self.choose("rated", "true" if rated else "false")
+        self.click("[data-test=challenge]")
+        self.find(".game")
+
+    def play(self, square: str) -> None:
+        """Touch a square and wait until the server has taken the move."""
+        made = len(self.moves)
+        self.find(f".square.legal[data-square='{square}']").click()
+        self.until_moves(made + 1)
+
+    def play_one(self, seed: str = "") -> str:
+        """Make a move, or pass, as soon as it is this side's turn. Empty: the game is over."""
+        self._wait.until(
+            lambda _: self.legal or self.count("[data-test=pass]") or self.is_over, "nothing to do"
+        )
+        if self.is_over:
+            return ""
+        made = len(self.moves)
+        if not self.legal:
+            self.click("[data-test=pass]")
+            self.until_moves(made + 1)
+            return "pass"
+        square = chosen_at_random(self.moves, self.legal, seed)
+        self.play(square)
+        return square
+
+    @property
+    def is_over(self) -> bool:
+        return self.count("[data-test=new-game]") > 0
+
+    def play_to_end(self) -> list[str]:
+        """Play until the game is over; the person's own moves."""
+        own = []
+        while move := self.play_one():
+            own.append(move)
+        return own
+
+    # --- Judging ----------------------------------------------------------------------------------------
+
+    def complaints(self) -> list[str]:
+        """What the browser's console says about scripts and the content security policy."""
+        entries = self.driver.get_log("browser")  # type: ignore[no-untyped-call]
+        return [e["message"] for e in entries if e["level"] == "SEVERE" and e["source"] != "network"]

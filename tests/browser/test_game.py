@@ -1,0 +1,127 @@
+"""A person and a program play through the real page and the real arena."""
+
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from engine.game import replay
+from engine.games.othello import Othello
+from tests.browser.host import Host
+from tests.browser.page import Page
+
+
+def board_after(moves: list[str]) -> str:
+    game = Othello()
+    return "".join(game.board_rows(replay(game, moves)))
+
+
+def test_a_game_is_played_to_its_end(page: Page, host: Host) -> None:
+    page.begin(host.url, "anna")
+    own = page.play_to_end()
+
+    moves = page.moves
+    assert moves[0::2] == own
+    position = replay(Othello(), moves)
+    assert not Othello().legal_moves(position)
+    assert page.board == board_after(moves)
+    black, white = page.board.count("b"), page.board.count("w")
+    title = "You won!" if black > white else "Desdemona won" if white > black else "A draw"
+    assert page.status == title
+    assert page.text(".status-detail") == f"{black} : {white}"
+    assert page.text(".bar[data-colour=black] .count") == str(black)
+    assert int(page.text(".bar[data-colour=black] .diff").replace("\N{MINUS SIGN}", "-")) != 0
+
+
+def test_a_person_without_a_move_passes_by_button(page: Page, host: Host) -> None:
+    # Both sides' moves follow from the game so far; with this seed white has no 24th move.
+    page.begin(host.url, "anna", color="white")
+    while page.play_one(seed="405") != "pass":
+        assert not page.is_over
+    assert page.moves[23] == "pass"
+    assert "pass" not in page.moves[:23]
+    assert page.board == board_after(page.moves)
+
+
+def test_an_illegal_square_does_nothing(page: Page, host: Host) -> None:
+    page.begin(host.url, "anna")
+    assert sorted(page.legal) == ["c4", "d3", "e6", "f5"]
+    page.click(".square[data-square=a1]")
+    page.play("f5")
+    assert page.moves[0] == "f5"
+
+
+def test_the_board_is_played_by_keyboard_alone(page: Page, host: Host) -> None:
+    page.begin(host.url, "anna")
+    page.find(".square.legal")
+    square = page.driver.find_element(By.CSS_SELECTOR, ".square[data-square=a1]")
+    page.driver.execute_script("arguments[0].focus()", square)
+    square.send_keys("n")
+    active = page.driver.switch_to.active_element
+    assert active.get_attribute("aria-label") == "d3, empty, legal move"
+    for key in (Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT):
+        page.driver.switch_to.active_element.send_keys(key)
+    page.driver.switch_to.active_element.send_keys(Keys.ENTER)
+    page.until_moves(1)
+    assert page.moves[0] == "f5"
+    page.until_text("#announcer", "Desdemona played")
+
+
+def test_resigning_asks_first(page: Page, host: Host) -> None:
+    page.begin(host.url, "anna")
+    page.play_one()
+    page.click("[data-test=resign]")
+    page.click("dialog .button:not(.danger)")
+    assert not page.is_over
+    page.click("[data-test=resign]")
+    page.click("dialog [data-test=confirm]")
+    page.until_text(".status-line", "Desdemona won")
+    assert page.text(".status-detail") == "You resigned."
+
+
+def test_a_game_that_has_hardly_begun_is_aborted(page: Page, host: Host) -> None:
+    page.begin(host.url, "anna")
+    page.click("[data-test=abort]")
+    page.until_text(".status-line", "Game aborted")
+
+
+def test_a_rematch_swaps_the_colours(page: Page, host: Host) -> None:
+    page.begin(host.url, "anna")
+    first = page.game_id
+    page.play_one()
+    page.click("[data-test=resign]")
+    page.click("dialog [data-test=confirm]")
+    page.click("[data-test=rematch]")
+    page.until_other_game(first)
+    page.find(".square.legal")
+    assert len(page.moves) == 1  # black is the program now, and began
+    assert page.find(".bar[data-colour=white] .bar-name strong").text == "anna"
+
+
+def test_what_is_said_is_shown_as_text(page: Page, host: Host) -> None:
+    page.begin(host.url, "anna")
+    page.until_text(".chat-lines", "Have fun <b>!</b>")
+    page.find(".chat-form input").send_keys("<img src=x> hello" + Keys.ENTER)
+    page.until_text(".chat-lines", "<img src=x> hello")
+    assert page.count(".chat-lines img, .chat-lines b") == 0
+
+
+def test_a_challenge_that_is_declined_says_why(page: Page, host: Host) -> None:
+    host.opponent.decline_reason = "tooFast"
+    page.driver.get(host.url)
+    page.find("#nickname").send_keys("anna")
+    page.click("[data-test=challenge]")
+    page.until_text(".form-status", "This time control is too fast for me")
+    assert "Playing as anna" in page.text(".you-line")
+
+
+def test_a_name_that_is_taken_is_refused(page: Page, host: Host) -> None:
+    page.driver.get(host.url)
+    page.find("#nickname").send_keys("desdemona")
+    page.click("[data-test=challenge]")
+    page.until_text(".form-status", "The name desdemona is taken; choose another")
+    page.find("#nickname")
+
+
+def test_a_game_that_does_not_exist_says_so(page: Page, host: Host) -> None:
+    page.begin(host.url, "anna")
+    page.driver.get(f"{host.url}/game/nogame00")
+    page.until_text(".notice h1", "There is no such game here.")
