@@ -53,11 +53,10 @@ def host(tmp_path: Path) -> Iterator[Host]:
 
 
 @pytest.fixture
-def page(driver: Chrome, host: Host) -> Iterator[Page]:
-    """A tab on which nobody has a name yet; scripts must not have complained when the test is over."""
+def tab(driver: Chrome) -> Iterator[Page]:
+    """A tab; scripts must not have complained when the test is over."""
     first = driver.current_window_handle
     opened = Page(driver)
-    opened.forget_everything(host.url)
     yield opened
     complaints = opened.complaints()
     for handle in driver.window_handles:
@@ -68,3 +67,10 @@ def page(driver: Chrome, host: Host) -> Iterator[Page]:
     # Leave before the arena closes: a page without its server keeps asking for it.
     driver.get("about:blank")
     assert not complaints
+
+
+@pytest.fixture
+def page(tab: Page, host: Host) -> Page:
+    """A tab on which nobody has a name yet."""
+    tab.forget_everything(host.url)
+    return tab

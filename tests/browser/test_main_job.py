@@ -1,0 +1,48 @@
+"""The whole job: `desdemona run`, a person at the page, the books, and the operator's questions."""
+
+import asyncio
+import json
+from collections import Counter
+from pathlib import Path
+
+from tests.browser.page import Page
+from tests.system.books import check_books, check_stats, exported, log_lines
+from tests.system.daemon import Daemon
+
+
+async def test_a_person_plays_and_the_operator_reads(tab: Page, tmp_path: Path) -> None:
+    settings = {"selection__method": "fixed", "selection__player": "trappy", "engine__max_depth": 6}
+    async with Daemon(tmp_path, **settings) as daemon:
+        tab.forget_everything(daemon.url)
+        game_id, told = await asyncio.to_thread(_play, tab, daemon.url)
+        records = await exported(daemon, [game_id])
+        status, said = await daemon.stop()
+        assert (status, "Traceback" in said) == (0, False)
+        assert log_lines(daemon.log, "WARNING", "ERROR") == []
+
+        counts = await check_books(daemon, records)
+        assert set(counts) == {"trappy"}
+        count = counts["trappy"]
+        # What the person was told of the traps is what the operator reads.
+        assert told == {"trap": count["traps_set"], "fell": count["trap_fell"], "saw": count["trap_optimal"]}
+        assert "traps set" in await check_stats(daemon, counts)
+        await _check_show(daemon, game_id, count)
+
+
+def _play(tab: Page, url: str) -> tuple[str, dict[str, int]]:
+    """Play a rated game; its key, and the sums of its trap report."""
+    tab.begin(url, "anna")
+    tab.play_to_end()
+    tab.find(".tile")
+    tab.until_gone(".summary .hint")  # "the last moves are still being looked into"
+    return tab.game_id, {kind: int(tab.text(f".tile-{kind} strong")) for kind in ("trap", "fell", "saw")}
+
+
+async def _check_show(daemon: Daemon, game_id: str, count: Counter[str]) -> None:
+    status, out, err = await daemon.ask("show", game_id, "--format", "json")
+    assert (status, err) == (0, "")
+    decisions = json.loads(out)["decisions"]
+    assert sum(d["is_trap"] for d in decisions) == count["traps_set"]
+    status, text, err = await daemon.ask("show", game_id)
+    assert (status, err) == (0, "")
+    assert decisions[0]["move"] in text
