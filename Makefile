@@ -12,7 +12,7 @@ run: $(VENV)/.installed
 	$(BIN)/desdemona run
 
 test: $(VENV)/.installed-dev lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -9,7 +9,6 @@ its meaning.
 import os
 import re
 import sys
-import textwrap
 import tomllib
 from collections.abc import Mapping
 from enum import StrEnum
@@ -42,7 +41,7 @@ CHAT_LIMIT = 140
 GREETING_PLACEHOLDERS = ("opponent", "bot", "game")
 FAREWELL_PLACEHOLDERS = (*GREETING_PLACEHOLDERS, "result", "traps", "fell")
 
-_EXAMPLE = f"{ENV_PREFIX}ENGINE__MAX_DEPTH"
+EXAMPLE_VARIABLE = f"{ENV_PREFIX}ENGINE__MAX_DEPTH"
 _TRAP = TrapParams()
 
 PlayerKind = Literal["standard", "trappy"]
@@ -394,7 +393,8 @@ def _variable(*loc: object) -> str:
     return ENV_PREFIX + "__".join(str(part) for part in loc).upper()
 
 
-def _sections() -> dict[str, type[Section]]:
+def sections() -> dict[str, type[Section]]:
+    """Every table of config.toml by name, in order."""
     return {
         name: field.annotation
         for name, field in Config.model_fields.items()
@@ -404,7 +404,7 @@ def _sections() -> dict[str, type[Section]]:
 
 def _refuse_unknown_variables() -> None:
     known = {_variable(section) for section in Config.model_fields} | {
-        _variable(section, key) for section, model in _sections().items() for key in model.model_fields
+        _variable(section, key) for section, model in sections().items() for key in model.model_fields
     }
     for name in sorted(os.environ):
         if name.upper().startswith(ENV_PREFIX) and name.upper() not in known:
@@ -441,58 +441,11 @@ def _where(loc: tuple[int | str, ...], path: Path | None) -> str:
 def _known(loc: tuple[int | str, ...]) -> list[str]:
     if len(loc) == 1:
         return list(Config.model_fields)
-    model = SelectionRule if len(loc) > 2 else _sections()[str(loc[0])]
+    model = SelectionRule if len(loc) > 2 else sections()[str(loc[0])]
     return [key for key, field in model.model_fields.items() if not field.exclude]
 
 
-def _toml(value: object) -> str:
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case str():
-            return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-        case tuple():
-            return "[" + ", ".join(_toml(item) for item in value) + "]"
-        case _:
-            return str(value)
-
-
-def _allowed(metadata: list[Any]) -> str:
-    """The range of a number, as `(2 to 60)`."""
-    low = next((f"{m.ge}" for m in metadata if hasattr(m, "ge")), None)
-    low = low or next((f"above {m.gt}" for m in metadata if hasattr(m, "gt")), None)
-    high = next((f"{m.le}" for m in metadata if hasattr(m, "le")), None)
-    if low is None:
-        return ""
-    return f" ({low} to {high})" if high else f" ({low} or more)"
-
-
-def render() -> str:
-    """The text of config.toml: every setting with its default, range and meaning."""
-    lines = [
-        "# Settings of Desdemona: each with its default.  `python -m bot.config` writes this file.",
-        f"# The environment comes first ({_EXAMPLE}=8), then this file, then the defaults.",
-        "# Unknown keys are errors.  Secrets never stand here.",
-    ]
-    for section, model in _sections().items():
-        lines += ["", f"# {_line(model.__doc__)}", f"[{section}]"]
-        for key, field in model.model_fields.items():
-            if field.exclude:
-                continue
-            meaning = _line(field.description) + _allowed(field.metadata)
-            lines += _comment(meaning)
-            lines.append(f"{key} = {_toml(field.default)}")
-    return "\n".join(lines) + "\n"
-
-
-def _line(text: str | None) -> str:
-    """A text of several lines as one."""
-    return " ".join((text or "").split())
-
-
-def _comment(text: str) -> list[str]:
-    return textwrap.wrap(text, width=110, initial_indent="# ", subsequent_indent="# ")
-
-
 if __name__ == "__main__":
+    from bot.config_text import render
+
     sys.stdout.write(render())

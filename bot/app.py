@@ -1,0 +1,144 @@
+"""Everything together: opens what is needed, plays until told to stop, and closes it in order."""
+
+import asyncio
+import logging
+import os
+import random
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
+
+from bot import log
+from bot.arena.server import Arena, stored_report
+from bot.config import Config, read_token
+from bot.errors import ConfigError, TransientError
+from bot.lobby import Lobby
+from bot.player import Services, first_error
+from bot.reconnect import delays
+from bot.servers import Account, Server
+from bot.servers.dialects import get_dialect
+from bot.servers.lichess import LichessServer
+from bot.workers import WorkerPool
+from storage.database import Database
+
+logger = logging.getLogger(__name__)
+
+
+def run(config: Config) -> int:
+    """Play until SIGINT or SIGTERM, and return the exit status.
+
+    The first signal ends the accepting of challenges, waits for running games as long as the settings say,
+    and leaves the rest to the next start.  A second one leaves at once, which loses nothing either.
+
+    Raises:
+        ConfigError, AuthError, StorageError: In one line, what the operator has to put right.
+    """
+    log.set_up(config.log)
+    try:
+        asyncio.run(play(config))
+    except BaseExceptionGroup as group:
+        raise first_error(group) from group
+    return 0
+
+
+async def play(config: Config) -> None:
+    """Open everything, play until a signal comes, close everything."""
+    stop = _signalled()
+    async with AsyncExitStack() as stack:
+        database = await Database.open(config.storage.url)
+        stack.push_async_callback(database.close)
+        server = await stack.enter_async_context(open_server(config, database))
+        pool = await stack.enter_async_context(WorkerPool(config.engine.workers, config.engine.table_mb))
+        # The comparison of players and the spreading out of retries need no secrecy.
+        rng = random.Random(config.selection.seed or None)  # noqa: S311
+        account = await sign_in(server, stop, rng)
+        if account is None:
+            return
+        lobby = Lobby(Services(server, database, pool, config, account.name, rng))
+        async with asyncio.TaskGroup() as tasks:
+            listening = tasks.create_task(lobby.listen())
+            await stop.wait()
+            await _drain(lobby, config.shutdown.drain_s)
+            listening.cancel()
+
+
+@asynccontextmanager
+async def open_server(config: Config, database: Database) -> AsyncIterator[Server]:
+    """The server to play on; the embedded arena runs as long as the context lasts.
+
+    Raises:
+        ConfigError: The arena cannot listen, or there is no token for another server.
+    """
+    async with AsyncExitStack() as stack:
+        dialect = get_dialect(config.server.dialect)
+        url = config.server.url
+        # Before the arena opens, so that a forgotten token never shows as an arena without a bot.
+        token = "" if config.uses_arena else read_token(config.server)
+        if config.arena.enabled:
+            arena = Arena(config.arena, database, report=stored_report(database))
+            arena_url = await stack.enter_async_context(arena.running())
+            if config.uses_arena:
+                url, token = arena_url, await arena.ensure_bot(config.server.name)
+                dialect = replace(dialect, keep_alive_s=config.arena.keep_alive_s)
+            who = f"{config.server.name} plays" if config.uses_arena else "The arena is open"
+            sys.stdout.write(f"{who} at {config.arena.public_url or arena_url}\n")
+            sys.stdout.flush()
+        server = LichessServer(dialect, url, token)
+        stack.push_async_callback(server.close)
+        yield server
+
+
+async def sign_in(server: Server, stop: asyncio.Event, rng: random.Random) -> Account | None:
+    """Who we are there, as soon as the server answers; None when told to stop first.
+
+    Raises:
+        AuthError: The server does not accept the token.
+        ConfigError: The account may not be played by a program.
+    """
+    for wait_s in delays(rng):
+        try:
+            account = await server.account()
+        except TransientError as error:
+            wait_s = max(wait_s, error.retry_after_s or 0.0)
+            logger.warning("cannot sign in at %s: %s; next try in %.1f s", server.site, error, wait_s)
+        else:
+            if not account.is_bot:
+                raise ConfigError(f"server.token: the account {account.name} is not a bot account")
+            logger.info("signed in at %s as %s", server.site, account.name)
+            return account
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait_s):
+                await stop.wait()
+        if stop.is_set():
+            break
+    return None
+
+
+async def _drain(lobby: Lobby, drain_s: float) -> None:
+    lobby.accepting = False
+    logger.info("stopping; games going on: %d", lobby.running)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(drain_s):
+            await lobby.drained()
+    if lobby.running:
+        logger.info("games left to the next start: %d", lobby.running)
+
+
+def _signalled() -> asyncio.Event:
+    """An event that the first SIGINT or SIGTERM sets; the second one ends the program."""
+    stop = asyncio.Event()
+
+    def on_signal(number: int) -> None:
+        if stop.is_set():
+            logger.warning("second signal: leaving at once")
+            logging.shutdown()
+            # Not sys.exit: that would wait for what hangs.  The books are true at any moment.
+            os._exit(128 + number)
+        stop.set()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, on_signal, number)
+    return stop

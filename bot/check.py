@@ -1,0 +1,90 @@
+"""Is everything fit to play?  Database, engine and account, each tried for real."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from bot.config import Config, read_token
+from bot.errors import ConfigError, DesdemonaError
+from bot.servers.dialects import get_dialect
+from bot.servers.lichess import LichessServer
+from engine import ENGINE_VERSION
+from engine.games import get_game
+from engine.limits import Limits
+from engine.players import PLAYER_KINDS, Player, complete
+from engine.searchers import make_searcher
+from engine.stop import StopFlag
+from engine.trappy import verify
+from storage.database import Database
+from storage.errors import StorageError
+
+SELF_TEST_DEPTH = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was looked at, and how it is."""
+
+    what: str
+    is_good: bool
+    text: str
+    """What was found, or what is wrong; one line."""
+
+
+async def check(config: Config) -> list[Finding]:
+    """Try everything that `desdemona run` needs, whatever fails on the way."""
+    return [
+        Finding("configuration", True, "every setting is known and in range"),
+        await _try("database", lambda: _database(config)),
+        await _try("engine", lambda: asyncio.to_thread(_engine, config)),
+        await _try("account", lambda: _account(config)),
+    ]
+
+
+async def _try(what: str, look: Callable[[], Awaitable[str]]) -> Finding:
+    try:
+        return Finding(what, True, await look())
+    except (DesdemonaError, StorageError, ValueError) as error:
+        return Finding(what, False, str(error))
+
+
+async def _database(config: Config) -> str:
+    database = await Database.open(config.storage.url)
+    try:
+        async with database.read():
+            pass
+        return f"{database.url} opens, and its schema is up to date"
+    finally:
+        await database.close()
+
+
+def _engine(config: Config) -> str:
+    """A decision of each player for each game, recomputed from its record."""
+    told = []
+    for name in config.challenges.variants:
+        game = get_game(name)
+        position = game.initial()
+        position = game.play(position, game.legal_moves(position)[0])
+        searcher = make_searcher(name, config.engine.table_mb)
+        began = time.monotonic()
+        for kind in PLAYER_KINDS:
+            player = Player(kind, game, config.trap.params(), searcher)
+            decision = player.choose(position, Limits(SELF_TEST_DEPTH), StopFlag())
+            verify(complete(decision, searcher, StopFlag()))
+        took_s = time.monotonic() - began
+        told.append(f"{name} to depth {SELF_TEST_DEPTH} in {took_s:.2f} s ({searcher.source})")
+    return f"version {ENGINE_VERSION}: {', '.join(told)}"
+
+
+async def _account(config: Config) -> str:
+    if config.uses_arena:
+        return f"{config.server.name} at the embedded arena, which `desdemona run` starts"
+    server = LichessServer(get_dialect(config.server.dialect), config.server.url, read_token(config.server))
+    try:
+        account = await server.account()
+    finally:
+        await server.close()
+    if not account.is_bot:
+        raise ConfigError(f"server.token: the account {account.name} is not a bot account")
+    return f"{account.name} at {config.server.url}"

@@ -1,0 +1,278 @@
+"""One game as a state machine: server events in, actions out, no I/O.
+
+::
+
+    JOINING --our turn--> THINKING <--------> WAITING <--their turn-- JOINING
+                              |    new moves     |
+                              +----> OVER <------+
+
+The position is rebuilt from the server's whole list of moves at each update, so a missed message heals
+itself.  The same list again starts nothing (offers of a draw come as states with the same moves), one that
+lost its end is a takeback.  What `TRANSITIONS` does not hold is a `ProtocolError`.
+"""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from bot.errors import ProtocolError
+from bot.events import ChatLine, GameEnd, GameEvent, GameSnapshot, GameState, OpponentGone
+from engine.game import BadPosition, Game, IllegalMove, replay
+from engine.games import get_game
+
+
+class State(StrEnum):
+    """Where a session stands."""
+
+    JOINING = "joining"
+    """The server has not told us yet where the game stands."""
+    THINKING = "thinking"
+    """It is our turn, until the server shows our move."""
+    WAITING = "waiting"
+    """It is the opponent's turn, or the game is over by its rules and the server will say so."""
+    OVER = "over"
+    """The server has said that the game is over."""
+
+
+class Kind(StrEnum):
+    """What a message means for a session."""
+
+    OUR_TURN = "our turn"
+    THEIR_TURN = "their turn"
+    SAME = "same moves"
+    END = "end"
+
+
+TRANSITIONS: dict[tuple[State, Kind], State] = {
+    (State.JOINING, Kind.OUR_TURN): State.THINKING,
+    (State.JOINING, Kind.THEIR_TURN): State.WAITING,
+    (State.JOINING, Kind.END): State.OVER,
+    (
+        State.THINKING,
+        Kind.OUR_TURN,
+    ): State.THINKING,  # both moves were taken back, or two messages were missed
+    (State.THINKING, Kind.THEIR_TURN): State.WAITING,
+    (State.THINKING, Kind.SAME): State.THINKING,
+    (State.THINKING, Kind.END): State.OVER,
+    (State.WAITING, Kind.OUR_TURN): State.THINKING,
+    (State.WAITING, Kind.THEIR_TURN): State.WAITING,
+    (State.WAITING, Kind.SAME): State.WAITING,
+    (State.WAITING, Kind.END): State.OVER,
+    (State.OVER, Kind.SAME): State.OVER,
+    (State.OVER, Kind.END): State.OVER,  # an automatic draw comes as two states
+}
+
+
+# --- Actions --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """The first message: look the game up, or write it down with the player that is to play it."""
+
+    snapshot: GameSnapshot
+
+
+@dataclass(frozen=True, slots=True)
+class StopThinking:
+    """The position that we think about is not on the board any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """Moves from this ply on were taken back."""
+
+    ply: int
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The server shows these moves: confirm ours, and judge the replies to them."""
+
+    moves: tuple[str, ...]
+    since_ply: int
+    """Moves before this one were recorded before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Think:
+    """It is our turn: find a move and send it."""
+
+    moves: tuple[str, ...]
+    remaining_s: float | None
+    """On our clock; None without one."""
+
+    @property
+    def ply(self) -> int:
+        """Number of the move to be found, counted from 0."""
+        return len(self.moves)
+
+
+@dataclass(frozen=True, slots=True)
+class DeclineDraw:
+    """The opponent offers a draw."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeclineTakeback:
+    """The opponent asks to take a move back: declined, because its trap has been looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimVictory:
+    """The opponent has left."""
+
+    in_s: float
+    """When the server will allow it, in seconds from now."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeepPlaying:
+    """The opponent is back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The game is over."""
+
+    moves: tuple[str, ...]
+    end: GameEnd
+
+
+Action = (
+    Join
+    | StopThinking
+    | TakenBack
+    | Record
+    | Think
+    | DeclineDraw
+    | DeclineTakeback
+    | ClaimVictory
+    | KeepPlaying
+    | Finish
+)
+
+
+# --- The machine ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What is known about a game."""
+
+    state: State = State.JOINING
+    game: str = ""
+    initial_position: str | None = None
+    our_side: int = 0
+    moves: tuple[str, ...] | None = None
+    """None before the first snapshot."""
+    draw_offered: bool = False
+    """By the opponent."""
+    takeback_offered: bool = False
+
+    @property
+    def their_side(self) -> int:
+        return 1 - self.our_side
+
+    def rejoin(self) -> "Session":
+        """The same game, when its state is to be read anew: then our turn starts a search once more."""
+        return self if self.state is State.OVER else replace(self, state=State.JOINING)
+
+
+def step(session: Session, event: GameEvent) -> tuple[Session, tuple[Action, ...]]:
+    """The session after a message from the server, and what is to be done now, in this order.
+
+    Raises:
+        ProtocolError: The message cannot be: moves that the rules forbid, or a change of a finished game.
+    """
+    match event:
+        case GameSnapshot():
+            return _snapshot(session, event)
+        case GameState():
+            if session.moves is None:
+                raise ProtocolError("a state came ahead of the snapshot", event)
+            return _state(session, event)
+        case _ if session.moves is None:
+            return session, ()
+        case OpponentGone(gone=True, claim_win_in_s=float() | int() as in_s):
+            return session, (ClaimVictory(in_s),)
+        case OpponentGone(gone=False):
+            return session, (KeepPlaying(),)
+        case OpponentGone() | ChatLine():
+            return session, ()
+
+
+def position_of(session: Session, moves: tuple[str, ...]) -> tuple[Game[Any], Any]:
+    """The game's rules and its position after some moves.
+
+    Raises:
+        ProtocolError: The rules do not allow them.
+    """
+    game = get_game(session.game)
+    try:
+        start = None if session.initial_position is None else game.parse_position(session.initial_position)
+        return game, replay(game, moves, start)
+    except (BadPosition, IllegalMove) as error:
+        raise ProtocolError(f"the server shows an impossible game: {error}", moves) from error
+
+
+def _snapshot(session: Session, snapshot: GameSnapshot) -> tuple[Session, tuple[Action, ...]]:
+    known = (session.game, session.initial_position, session.our_side)
+    told = (snapshot.game, snapshot.initial_position, snapshot.our_side)
+    if session.moves is None:
+        session = replace(session, game=told[0], initial_position=told[1], our_side=told[2], moves=())
+        session, actions = _state(session, snapshot.state)
+        return session, (Join(snapshot), *actions)
+    if known != told:
+        raise ProtocolError(f"the game was {known}, now it is {told}", snapshot)
+    return _state(session, snapshot.state)
+
+
+def _state(session: Session, state: GameState) -> tuple[Session, tuple[Action, ...]]:
+    before = session.moves or ()
+    game, position = position_of(session, state.moves)
+    kind = _kind(session, state, game, position)
+    if (session.state, kind) not in TRANSITIONS:
+        raise ProtocolError(f"a game that is {session.state} cannot see {kind.value!r}", state)
+    after = replace(
+        session,
+        state=TRANSITIONS[session.state, kind],
+        moves=state.moves,
+        draw_offered=state.draw_offered_by[session.their_side],
+        takeback_offered=state.takeback_offered_by[session.their_side],
+    )
+    if session.state is State.OVER:
+        return replace(after, moves=before), ()
+
+    actions: list[Action] = []
+    common = next(
+        (ply for ply, (old, new) in enumerate(zip(before, state.moves, strict=False)) if old != new),
+        min(len(before), len(state.moves)),
+    )
+    if session.state is State.THINKING and kind is not Kind.SAME:
+        actions.append(StopThinking())
+    if common < len(before):
+        actions.append(TakenBack(common))
+    if kind is Kind.OUR_TURN:
+        remaining_s = None if state.remaining_s is None else state.remaining_s[session.our_side]
+        actions.append(Think(state.moves, remaining_s))
+    if state.end is not None:
+        actions.append(Finish(state.moves, state.end))
+        return after, tuple(actions)
+    if kind is not Kind.SAME:
+        actions.append(Record(state.moves, 0 if session.state is State.JOINING else common))
+    if after.draw_offered and not session.draw_offered:
+        actions.append(DeclineDraw())
+    if after.takeback_offered and not session.takeback_offered:
+        actions.append(DeclineTakeback())
+    return after, tuple(actions)
+
+
+def _kind(session: Session, state: GameState, game: Game[Any], position: Any) -> Kind:
+    if state.end is not None:
+        return Kind.END
+    if session.state is not State.JOINING and state.moves == session.moves:
+        return Kind.SAME
+    is_over = not game.legal_moves(position)
+    ours = game.side_to_move(position) == session.our_side
+    return Kind.OUR_TURN if ours and not is_over else Kind.THEIR_TURN

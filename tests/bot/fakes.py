@@ -1,0 +1,356 @@
+"""A game server in memory, and what a `GamePlayer` needs besides, on a real database."""
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+from bot.config import ChatConfig, Config, EngineConfig, SelectionConfig, SelectionMethod
+from bot.errors import RefusedError
+from bot.events import (
+    AccountEvent,
+    Clock,
+    DeclineReason,
+    EndReason,
+    GameEnd,
+    GameEvent,
+    GameSnapshot,
+    GameState,
+    Opponent,
+    Speed,
+)
+from bot.player import Services
+from bot.servers import Account
+from bot.workers import WorkerPool
+from engine.game import replay
+from engine.games import get_game
+from storage.database import Database
+
+OPPONENT = Opponent(id="anna", name="Anna", rating=1600, is_bot=False)
+GAME_ID = "game0001"
+
+Pick = Callable[[tuple[str, ...]], str]
+"""The opponent: from its legal moves to its choice."""
+
+
+def picker(seed: int) -> Pick:
+    """An opponent that plays at random, the same way each time."""
+    rng = random.Random(seed)
+    return lambda moves: rng.choice(moves)
+
+
+class FakeServer:
+    """One game on a server that keeps the rules; a `bot.servers.Server`.
+
+    Args:
+        pick: The opponent, which replies at once; None: the test moves for it (`reply`).
+    """
+
+    site = "arena"
+
+    def __init__(
+        self,
+        game: str = "tictactoe",
+        *,
+        our_side: int = 0,
+        initial_position: str | None = None,
+        moves: tuple[str, ...] = (),
+        pick: Pick | None = None,
+    ) -> None:
+        self.rules = get_game(game)
+        self.our_side = our_side
+        self.initial_position = initial_position
+        self.moves = moves
+        self.pick = pick
+        self.end: GameEnd | None = None
+        self.exists = True
+        self.draw_offer = False
+        self.calls: list[str] = []
+        self.said: list[str] = []
+        self.faults: dict[str, list[Exception]] = {}
+        """Errors that the next calls of a kind raise, instead of being done."""
+        self.lost_answers: list[Exception] = []
+        """Errors that the next moves raise, after being played."""
+        self.news: asyncio.Queue[AccountEvent | None] = asyncio.Queue()
+        """What the account is told; None: the link is lost."""
+        self.now_playing: list[str] = []
+        self.changed = asyncio.Condition()
+        self._streams: list[asyncio.Queue[GameEvent | None]] = []
+        self._opponent_moves()
+
+    # --- What the test does -----------------------------------------------------------------------------
+
+    @property
+    def state(self) -> GameState:
+        offers = (self.draw_offer, False) if self.our_side == 1 else (False, self.draw_offer)
+        return GameState(self.moves, (300.0, 300.0), offers, (False, False), self.end)
+
+    @property
+    def snapshot(self) -> GameSnapshot:
+        return GameSnapshot(
+            game_id=GAME_ID,
+            game=self.rules.name,
+            variant=self.rules.name,
+            initial_position=self.initial_position,
+            our_side=self.our_side,
+            rated=True,
+            speed=Speed.BLITZ,
+            clock=Clock(300, 0),
+            opponent=OPPONENT,
+            our_rating=1500,
+            state=self.state,
+        )
+
+    def push(self, event: GameEvent) -> None:
+        """Tell an event on every open stream."""
+        for stream in self._streams:
+            stream.put_nowait(event)
+
+    def cut(self) -> None:
+        """End every open stream cleanly, which is a lost link."""
+        for stream in self._streams:
+            stream.put_nowait(None)
+
+    def reply(self, move: str | None = None) -> None:
+        """The opponent moves: as it says, or the first legal move."""
+        assert not self._our_turn()
+        self._play(move or self._legal()[0])
+
+    def finish(self, reason: EndReason, winner: int | None = None) -> None:
+        self.end = GameEnd(reason, winner, reason.value)
+        self.push(self.state)
+        self.cut()
+
+    def take_back(self, plies: int) -> None:
+        self.moves = self.moves[:-plies]
+        self.push(self.state)
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Wait until something that a call brings about is true."""
+        async with asyncio.timeout(20), self.changed:
+            await self.changed.wait_for(condition)
+
+    # --- What the bot sees ------------------------------------------------------------------------------
+
+    async def game_events(self, game_id: str) -> AsyncGenerator[GameEvent | None, None]:
+        await self._called("stream")
+        if not self.exists or game_id != GAME_ID:
+            raise RefusedError("no such game", 404)
+        queue: asyncio.Queue[GameEvent | None] = asyncio.Queue()
+        self._streams.append(queue)
+        try:
+            yield None
+            yield self.snapshot
+            while self.end is None or not queue.empty():
+                event = await queue.get()
+                if event is None:
+                    return
+                yield event
+        finally:
+            self._streams.remove(queue)
+
+    async def move(self, game_id: str, move: str) -> None:
+        await self._called("move", game_id, move)
+        if self.end is not None or not self._our_turn() or move not in self._legal():
+            raise RefusedError("Not your turn, or game already over", 400)
+        self._play(move)
+        self._opponent_moves()
+        if self.lost_answers:
+            raise self.lost_answers.pop(0)
+
+    async def chat(self, game_id: str, text: str) -> None:
+        await self._called("chat", game_id, text)
+        self.said.append(text)
+
+    async def answer_draw(self, game_id: str, accept: bool) -> None:
+        await self._called("draw", game_id, accept)
+
+    async def answer_takeback(self, game_id: str, accept: bool) -> None:
+        await self._called("takeback", game_id, accept)
+
+    async def claim_victory(self, game_id: str) -> None:
+        await self._called("claim", game_id)
+        self.finish(EndReason.LEFT, self.our_side)
+
+    async def resign(self, game_id: str) -> None:
+        raise AssertionError(f"the bot never resigns ({game_id})")
+
+    async def abort(self, game_id: str) -> None:
+        raise AssertionError(f"the bot never aborts ({game_id})")
+
+    async def account(self) -> Account:
+        await self._called("account")
+        return Account("desdemona", "Desdemona", True, {})
+
+    async def account_events(self) -> AsyncGenerator[AccountEvent | None, None]:
+        await self._called("account_events")
+        yield None
+        while (event := await self.news.get()) is not None:
+            yield event
+
+    async def playing(self) -> list[str]:
+        await self._called("playing")
+        return self.now_playing
+
+    async def accept(self, challenge_id: str) -> None:
+        await self._called("accept", "", challenge_id)
+
+    async def decline(self, challenge_id: str, reason: DeclineReason) -> None:
+        await self._called("decline", "", challenge_id, reason)
+
+    async def export(self, game_id: str) -> dict[str, Any]:
+        raise NotImplementedError
+
+    async def close(self) -> None: ...
+
+    # ----------------------------------------------------------------------------------------------------
+
+    async def _called(self, what: str, *arguments: object) -> None:
+        async with self.changed:
+            self.calls.append(" ".join([what, *map(str, arguments[1:])]))
+            self.changed.notify_all()
+        if faults := self.faults.get(what):
+            raise faults.pop(0)
+
+    def _position(self) -> Any:
+        text = self.initial_position
+        start = None if text is None else self.rules.parse_position(text)
+        return replay(self.rules, self.moves, start)
+
+    def _legal(self) -> tuple[str, ...]:
+        position = self._position()
+        return tuple(self.rules.move_text(move) for move in self.rules.legal_moves(position))
+
+    def _our_turn(self) -> bool:
+        return self.rules.side_to_move(self._position()) == self.our_side
+
+    def _play(self, move: str) -> None:
+        assert move in self._legal()
+        self.moves = (*self.moves, move)
+        position = self._position()
+        if not self.rules.legal_moves(position):
+            result = self.rules.result_centi(position)
+            mover = self.rules.side_to_move(position)
+            winner = None if result == 0 else mover if result > 0 else 1 - mover
+            self.end = GameEnd(EndReason.NORMAL, winner, "variantEnd")
+        self.push(self.state)
+        if self.end is not None:
+            self.cut()
+
+    def _opponent_moves(self) -> None:
+        if self.pick is not None and self.end is None and not self._our_turn():
+            self._play(self.pick(self._legal()))
+
+
+def config(**changes: Any) -> Config:
+    """Quick thinking, and one player."""
+    settings = {
+        "engine": EngineConfig(max_depth=3, workers=1, table_mb=1),
+        "selection": SelectionConfig(method=SelectionMethod.FIXED, player="trappy"),
+        "chat": ChatConfig(greeting="Hello {opponent}", farewell="{result}: {fell}/{traps}"),
+    }
+    return Config(**(settings | changes))
+
+
+async def no_sleep(_seconds: float) -> None:
+    """Time flies."""
+    await asyncio.sleep(0)
+
+
+@asynccontextmanager
+async def services(
+    server: Any,
+    database: Any,
+    *,
+    sleep: Callable[[float], Awaitable[None]] = no_sleep,
+    settings: Config | None = None,
+) -> AsyncIterator[Services]:
+    """All that games share, with a pool of one thread."""
+    async with WorkerPool(1, 1) as pool:
+        yield Services(
+            server=server,
+            database=database,
+            pool=pool,
+            config=settings or config(),
+            bot_name="Desdemona",
+            rng=random.Random(1),
+            sleep=sleep,
+        )
+
+
+class Killer:
+    """Stops a program dead at one of its steps: nothing after it gets done, as after ``kill -9``."""
+
+    def __init__(self, at: int | None = None) -> None:
+        self.at = at
+        self.steps: list[str] = []
+        self.killed = asyncio.Event()
+
+    async def step(self, name: str) -> None:
+        if self.killed.is_set() or len(self.steps) == self.at:
+            self.killed.set()
+            await asyncio.Event().wait()
+        self.steps.append(name)
+
+    def wrap(self, given: Services) -> Services:
+        """The same services, stepping."""
+        server: Any = _KillableServer(given.server, self)
+        database: Any = _KillableDatabase(given.database, self)
+        pool: Any = _KillablePool(given.pool, self)
+        return replace(given, server=server, database=database, pool=pool)
+
+
+class _KillableServer:
+    def __init__(self, server: Any, killer: Killer) -> None:
+        self._server = server
+        self._killer = killer
+        self.site = server.site
+
+    def __getattr__(self, name: str) -> Any:
+        async def call(*arguments: Any) -> Any:
+            await self._killer.step(f"before {name}")
+            answer = await getattr(self._server, name)(*arguments)
+            await self._killer.step(f"after {name}")
+            return answer
+
+        return call
+
+    async def game_events(self, game_id: str) -> AsyncGenerator[GameEvent | None, None]:
+        await self._killer.step("open stream")
+        async for event in self._server.game_events(game_id):
+            await self._killer.step("event")
+            yield event
+
+
+class _KillableDatabase:
+    def __init__(self, database: Database, killer: Killer) -> None:
+        self._database = database
+        self._killer = killer
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[Any]:
+        await self._killer.step("before read")
+        async with self._database.read() as session:
+            yield session
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[Any]:
+        await self._killer.step("before write")
+        async with self._database.write() as session:
+            yield session
+            await self._killer.step("before commit")
+        await self._killer.step("after commit")
+
+
+class _KillablePool:
+    def __init__(self, pool: WorkerPool, killer: Killer) -> None:
+        self._pool = pool
+        self._killer = killer
+
+    async def run(self, *arguments: Any, **more: Any) -> Any:
+        await self._killer.step("before search")
+        found = await self._pool.run(*arguments, **more)
+        await self._killer.step("after search")
+        return found

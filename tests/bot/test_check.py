@@ -1,0 +1,48 @@
+"""`desdemona check`: every part is tried, and what is wrong is named."""
+
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from bot.arena.server import Arena
+from bot.check import check
+from bot.config import ArenaConfig, Config, EngineConfig, ServerConfig, StorageConfig
+from storage.database import Database
+
+
+def settings(folder: Path, **changes: object) -> Config:
+    known: dict[str, object] = {
+        "storage": StorageConfig(url=f"sqlite:///{folder / 'desdemona.db'}"),
+        "engine": EngineConfig(table_mb=1),
+    }
+    return Config.model_validate(known | changes)
+
+
+async def test_all_is_well(tmp_path: Path) -> None:
+    findings = await check(settings(tmp_path))
+    assert [finding.what for finding in findings] == ["configuration", "database", "engine", "account"]
+    assert all(finding.is_good for finding in findings), findings
+
+
+async def test_what_is_wrong_is_named(tmp_path: Path) -> None:
+    (tmp_path / "desdemona.db").write_text("not a database, but long enough to be read as one" * 100)
+    config = settings(tmp_path, server=ServerConfig(url="http://127.0.0.1:1"))
+    database, engine, account = (await check(config))[1:]
+    assert not database.is_good
+    assert "not a database" in database.text
+    assert engine.is_good
+    assert (account.is_good, "needs a token" in account.text) == (False, True)
+
+
+async def test_another_server(database: Database, tmp_path: Path) -> None:
+    arena = Arena(ArenaConfig(port=0), database)
+    async with arena.running() as url:
+        for token, is_good, text in (
+            (await arena.ensure_bot("Desdemona"), True, f"Desdemona at {url}"),
+            ("wrong", False, "401"),
+        ):
+            config = settings(tmp_path, server=ServerConfig(url=url, token=SecretStr(token)))
+            account = (await check(config))[-1]
+            assert account.is_good is is_good
+            assert text in account.text
+            assert "wrong" not in account.text

@@ -1,0 +1,155 @@
+"""Settings: where they come from, and how clearly a wrong one is refused."""
+
+import tomllib
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.config import CHAT_LIMIT, Config, ServerConfig, load_config, read_token
+from bot.config_text import render
+from bot.errors import ConfigError
+from engine.params import Assessment, TrapParams
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def _empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "my.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_file_in_the_project_is_up_to_date() -> None:
+    """After a change of bot/config.py: python -m bot.config > config.toml"""
+    assert (ROOT / "config.toml").read_text(encoding="utf-8") == render()
+
+
+def test_every_setting_has_a_comment() -> None:
+    lines = render().splitlines()
+    for before, line in pairwise(lines):
+        if "=" in line and not line.startswith("#"):
+            assert before.startswith("# "), line
+    assert "token =" not in render()
+
+
+def test_the_file_says_the_defaults() -> None:
+    assert load_config(ROOT / "config.toml") == load_config(None) == Config()
+    values: dict[str, dict[str, Any]] = tomllib.loads(render())
+    assert set(values) == set(Config.model_fields)
+
+
+def test_defaults_of_the_arithmetic_are_the_engines() -> None:
+    assert Config().trap.params() == TrapParams()
+
+
+def test_a_file_in_the_working_directory_is_found(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("[engine]\nmax_depth = 7\n", encoding="utf-8")
+    assert load_config().engine.max_depth == 7
+
+
+def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path, '[engine]\nmax_depth = 7\nmax_time_s = 3\n[trap]\nassessment = "last"\n')
+    monkeypatch.setenv("DESDEMONA_ENGINE__MAX_DEPTH", "8")
+    monkeypatch.setenv("DESDEMONA_CHALLENGES__BLOCK", '["anna", "ben"]')
+    monkeypatch.setenv("DESDEMONA_CHALLENGES__RATED", "")
+    config = load_config(path)
+    assert (config.engine.max_depth, config.engine.max_time_s, config.engine.table_mb) == (8, 3.0, 64)
+    assert config.challenges.block == ("anna", "ben")
+    assert config.trap.params().assessment is Assessment.LAST
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[engin]\n", "my.toml: engin is not a setting; known here: storage, arena, server, engine"),
+        ("[engine]\nmax_depht = 3\n", "my.toml: engine.max_depht is not a setting; known here: max_depth"),
+        (
+            "[engine]\nmax_depth = 1\n",
+            "my.toml: engine.max_depth: Input should be greater than or equal to 2",
+        ),
+        ('[engine]\nmax_depth = "x"\n', "my.toml: engine.max_depth: Input should be a valid integer"),
+        ("engine = 3\n", "my.toml: engine: Input should be a valid dictionary"),
+        ("[trap]\nmargin_centi = nan\n", "trap.margin_centi"),
+        ("[arena]\nfirst_move_s = inf\n", "arena.first_move_s: Input should be a finite number"),
+        ('[trap]\nassessment = "mean"\n', "trap.assessment: Input should be 'median', 'best' or 'last'"),
+        ('[selection]\nplayers = ["trappy", "trappy"]\n', "selection: players names one twice"),
+        ("[[selection.rules]]\nspeed = 'bullet'\n", "selection.rules.0.player: Field required"),
+        (
+            "[[selection.rules]]\nplayer = 'trappy'\nsped = 1\n",
+            "selection.rules.0.sped is not a setting; known here: player, game, site",
+        ),
+        ("[challenges]\nmin_rating = 4500\n", "challenges: min_rating is above max_rating"),
+        ("[challenges]\nrated = false\ncasual = false\n", "no game could be accepted"),
+        ('[challenges]\nvariants = ["go"]\n', "challenges.variants: no game named 'go'; known: othello"),
+        ('[chat]\ngreeting = "Hi {rating}"\n', "chat.greeting: the only placeholders here are {opponent}"),
+        ('[chat]\nfarewell = "{"\n', "chat.farewell: the only placeholders here are"),
+        (f'[chat]\ngreeting = "{"x" * (CHAT_LIMIT + 1)}"\n', "chat.greeting: String should have at most 140"),
+        ('[storage]\nurl = "mysql://u:pw@host/db"\n', "storage.url: must look like sqlite:///path or postgr"),
+        ('[server]\nurl = "ftp://host"\n', "server.url: must begin with http:// or https://"),
+        ('[server]\ntoken = "secret"\n', "server.token does not belong in this file; set DESDEMONA_SERVER__"),
+        ("[arena]\nenabled = false\n", "arena.enabled is false: there is no server to play on"),
+        ("[engine\n", "my.toml: not a TOML file"),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_config(written(tmp_path, text))
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert "secret" not in str(caught.value)
+    assert "pw@" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("ENGINE__MAX_DEPTH", "99", "environment variable DESDEMONA_ENGINE__MAX_DEPTH: engine.max_depth"),
+        ("ENGINE__MAX_DEPHT", "9", "DESDEMONA_ENGINE__MAX_DEPHT is not a setting; they look like DESDEMONA_"),
+        ("ENGINE", "7", "environment variable DESDEMONA_ENGINE: engine"),
+        ("CHALLENGES__BLOCK", "anna", "lists are written as JSON"),
+        (
+            "CHALLENGES__MIN_RATING",
+            "4500",
+            "the defaults, DESDEMONA_CHALLENGES__MIN_RATING: challenges: min_r",
+        ),
+    ],
+)
+def test_what_is_wrong_in_the_environment(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, message: str
+) -> None:
+    monkeypatch.setenv(f"DESDEMONA_{name}", value)
+    with pytest.raises(ConfigError) as caught:
+        load_config()
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"cannot read the configuration .*none\.toml: No such file"):
+        load_config(tmp_path / "none.toml")
+
+
+def test_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = "https://games.example"
+    with pytest.raises(ConfigError, match="needs a token: set DESDEMONA_SERVER__TOKEN or server"):
+        read_token(ServerConfig(url=url))
+    path = tmp_path / "token"
+    with pytest.raises(ConfigError, match=r"server\.token_file: cannot read .*No such file"):
+        read_token(ServerConfig(url=url, token_file=str(path)))
+    path.write_text("\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="is empty"):
+        read_token(ServerConfig(url=url, token_file=str(path)))
+    path.write_text("abc\n", encoding="utf-8")
+    assert read_token(ServerConfig(url=url, token_file=str(path))) == "abc"
+    monkeypatch.setenv("DESDEMONA_SERVER__TOKEN", "xyz")
+    config = load_config()
+    assert read_token(config.server) == "xyz"
+    assert "xyz" not in repr(config)
+    assert "xyz" not in config.model_dump_json()

@@ -1,0 +1,61 @@
+"""Where the log goes, and how it looks."""
+
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot import log
+from bot.config import LogConfig
+from bot.errors import ConfigError
+
+
+@pytest.fixture(autouse=True)
+def _root_logger_as_before() -> Iterator[None]:
+    root = logging.getLogger()
+    before, level = list(root.handlers), root.level
+    yield
+    for handler in root.handlers:
+        if handler not in before:
+            handler.close()
+    root.handlers[:] = before
+    root.setLevel(level)
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    path = tmp_path / "logs" / "bot.log"
+    log.set_up(LogConfig(format="json", file=str(path)))
+    logger = logging.getLogger("bot.test")
+    logger.info("game %s", "g1", extra={"game_id": "g1"})
+    logger.debug("not shown")
+    try:
+        raise ValueError("broken")
+    except ValueError:
+        logger.exception("trouble")
+    first, second = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
+    assert (first["level"], first["logger"], first["message"]) == ("INFO", "bot.test", "game g1")
+    assert first["game_id"] == "g1"
+    assert first["time"].endswith("+00:00")
+    assert "ValueError: broken" in second["exception"]
+
+
+def test_text_lines(tmp_path: Path) -> None:
+    path = tmp_path / "bot.log"
+    log.set_up(LogConfig(level="WARNING", file=str(path)))
+    logging.getLogger("bot.test").info("not shown")
+    logging.getLogger("bot.test").warning("shown")
+    (line,) = path.read_text(encoding="utf-8").splitlines()
+    assert line.endswith("WARNING bot.test: shown")
+
+
+def test_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    log.set_up(LogConfig())
+    logging.getLogger("bot.test").info("shown")
+    assert capsys.readouterr().err.endswith("bot.test: shown\n")
+
+
+def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"log\.file: cannot write .*: Is a directory"):
+        log.set_up(LogConfig(file=str(tmp_path)))

@@ -1,0 +1,88 @@
+"""A game's player is killed at every single step, and the next one finishes the story."""
+
+import asyncio
+import random
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from bot.player import GamePlayer
+from engine.games import get_game
+from storage.database import Database
+from tests.bot.books import check_books
+from tests.bot.fakes import GAME_ID, FakeServer, Killer, picker, services
+
+
+def late_othello(empties: int, seed: int) -> str:
+    """A position near the end of a random game."""
+    rules, rng = get_game("othello"), random.Random(seed)
+    position = rules.initial()
+    while sum(row.count(".") for row in rules.board_rows(position)) > empties:
+        position = rules.play(position, rng.choice(rules.legal_moves(position)))
+    return rules.position_text(position)
+
+
+def make_server(game: str, our_side: int, seed: int) -> FakeServer:
+    start = late_othello(8, seed) if game == "othello" else None
+    return FakeServer(game, our_side=our_side, initial_position=start, pick=picker(seed))
+
+
+async def open_copy(template: Path, folder: Path, number: int) -> Database:
+    path = folder / f"{number}.db"
+    shutil.copy(template, path)
+    return await Database.open(f"sqlite:///{path}")
+
+
+async def play(server: FakeServer, database: Database, killer: Killer) -> bool:
+    """One life of the program; True when the game's player came to its end."""
+    async with services(server, database) as given:
+        running = asyncio.create_task(GamePlayer(GAME_ID, killer.wrap(given)).run())
+        dead = asyncio.create_task(killer.killed.wait())
+        async with asyncio.timeout(30):
+            await asyncio.wait([running, dead], return_when=asyncio.FIRST_COMPLETED)
+        dead.cancel()
+        if running.done():
+            await running
+            return True
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
+        return False
+
+
+@pytest.mark.parametrize(
+    ("game", "our_side", "seed"), [("tictactoe", 0, 1), ("tictactoe", 1, 2), ("othello", 1, 2)]
+)
+async def test_killed_once_at_every_step(
+    template: Path, tmp_path: Path, game: str, our_side: int, seed: int
+) -> None:
+    whole = Killer()
+    server, database = make_server(game, our_side, seed), await open_copy(template, tmp_path, 0)
+    assert await play(server, database, whole)
+    await check_books(database, server)
+    await database.close()
+    assert len(whole.steps) > 40
+    assert ("pass" in server.moves) == (game == "othello")
+
+    for at in range(len(whole.steps)):
+        server, database = make_server(game, our_side, seed), await open_copy(template, tmp_path, at + 1)
+        finished = await play(server, database, Killer(at))
+        while not finished:
+            finished = await play(server, database, Killer())
+        await check_books(database, server)
+        assert sum(text.startswith("Hello") for text in server.said) <= 1
+        assert sum(not text.startswith("Hello") for text in server.said) <= 1
+        await database.close()
+
+
+@pytest.mark.parametrize("seed", range(10))
+async def test_killed_again_and_again(database: Database, seed: int) -> None:
+    rng = random.Random(seed)
+    server = make_server(rng.choice(["tictactoe", "othello"]), rng.randrange(2), seed)
+    lives = 1
+    while not await play(server, database, Killer(rng.randrange(40))):
+        lives += 1
+    assert lives > 1
+    await check_books(database, server)
