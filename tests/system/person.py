@@ -63,7 +63,8 @@ class Person:
             }
             try:
                 async with self._http.get("/api/stream/event", headers=self._headers) as events:
-                    made = await self._request("POST", "/api/challenge/desdemona", data=offer)
+                    # Never repeated blindly: it may have become a game before the link was lost.
+                    made = await self._once("POST", "/api/challenge/desdemona", data=offer)
                     async for event in lines(events):
                         game = event.get("game") or {}
                         if event["type"] == "gameStart" and game.get("gameId") == made["id"]:
@@ -121,12 +122,15 @@ class Person:
         """One call, repeated when the server is killed under it."""
         while True:
             try:
-                async with self._http.request(method, path, headers=self._headers, **more) as answer:
-                    body = await answer.json()
-                    assert may_fail or answer.status < 400, f"{method} {path}: {answer.status} {body}"
-                    return body
+                return await self._once(method, path, may_fail=may_fail, **more)
             except LOST_LINK:
                 await self._daemon.up.wait()
+
+    async def _once(self, method: str, path: str, *, may_fail: bool = False, **more: Any) -> Any:
+        async with self._http.request(method, path, headers=self._headers, **more) as answer:
+            body = await answer.json()
+            assert may_fail or answer.status < 400, f"{method} {path}: {answer.status} {body}"
+            return body
 
 
 async def lines(answer: aiohttp.ClientResponse) -> AsyncIterator[dict[str, Any]]:

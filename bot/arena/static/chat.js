@@ -37,7 +37,8 @@ export class Chat {
       if (!(error instanceof ApiError)) throw error;
       return; // chat must never get in the way of the game
     }
-    if (!Array.isArray(lines)) return;
+    // A line may have come by the stream after the answer was written: nothing that was said is taken back.
+    if (!Array.isArray(lines) || lines.length < this.lines.childElementCount) return;
     this.lines.replaceChildren();
     lines.forEach((line) => this.#append(line.user ?? line.username, line.text));
   }
