@@ -44,3 +44,5 @@ async def test_two_hundred_games(tmp_path: Path) -> None:
         assert sum(count["partial"] for count in counts.values()) == 0
         assert counts["trappy"]["traps_set"] > GAMES
         print(await check_stats(daemon, counts))
+        size = (tmp_path / "data" / "desdemona.db").stat().st_size
+        print(f"{len(records)} games, {size / len(records) / 1000:.0f} kB of database a game")
