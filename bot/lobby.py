@@ -38,6 +38,8 @@ class Lobby:
         """By challenge, which is the game's id too."""
         self._players: dict[str, GamePlayer] = {}
         self._given_up: set[str] = set()
+        self._resumed: set[str] = set()
+        """Games that were open while we were away: their end may not be told."""
         self._empty = asyncio.Event()
         self._empty.set()
         self._games: asyncio.TaskGroup
@@ -158,6 +160,19 @@ class Lobby:
         except StorageError as error:
             logger.error("game %s: cannot note the rating's change of %+d: %s", game_id, diff, error)
 
+    async def _ask_rating(self, game_id: str) -> None:
+        """A game that was taken up again may have ended unseen, and its end is not told twice."""
+        self._resumed.discard(game_id)
+        try:
+            diff = await self._server.rating_diff(game_id, self._services.bot_name)
+        except AuthError:
+            raise
+        except ServerError as error:
+            logger.info("game %s: cannot ask for the rating's change: %s", game_id, error)
+            return
+        if diff is not None:
+            await self._store_rating(game_id, diff)
+
     # --- Games ------------------------------------------------------------------------------------------
 
     async def _take_up_games(self) -> None:
@@ -165,6 +180,7 @@ class Lobby:
         async with self._services.database.read() as session:
             stored = await list_open_games(session, self._server.site)
         for game in stored:
+            self._resumed.add(game.site_game_id)
             self._play(game.site_game_id)
         try:
             for game_id in await self._server.playing():
@@ -195,6 +211,8 @@ class Lobby:
         while crashes < MAX_CRASHES:
             try:
                 await self._players[game_id].run()
+                if game_id in self._resumed:
+                    await self._ask_rating(game_id)
                 return
             except AuthError:
                 raise

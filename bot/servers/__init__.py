@@ -79,5 +79,8 @@ class Server(Protocol):
     async def export(self, game_id: str) -> dict[str, Any]:
         """The site's own record of a game, in its own words: for the operator's eyes and for checks."""
 
+    async def rating_diff(self, game_id: str, name: str) -> int | None:
+        """Change of an account's rating by a finished game; None: unrated, or the site keeps quiet."""
+
     async def close(self) -> None:
         """Give back the connections; the adapter cannot be used afterwards."""

@@ -28,6 +28,7 @@ from bot.servers.lichess_wire import (
     read_account_event,
     read_line,
     read_playing,
+    read_rating_diff,
 )
 
 logger = logging.getLogger(__name__)
@@ -124,6 +125,9 @@ class LichessServer:
             return record
 
         return await self._calls.ask(f"export game {game_id}", ask)
+
+    async def rating_diff(self, game_id: str, name: str) -> int | None:
+        return read_rating_diff(await self.export(game_id), name)
 
     # --- Actions in a game, by aiohttp ------------------------------------------------------------------
 

@@ -281,6 +281,21 @@ def _speed(raw: Mapping[str, Any], clock: Clock | None) -> Speed:
     return next((speed for limit_s, speed in limits if estimate_s < limit_s), Speed.CLASSICAL)
 
 
+def read_rating_diff(record: Mapping[str, Any], name: str) -> int | None:
+    """Change of an account's rating, from the exported record of a finished game.
+
+    Args:
+        record: The site's JSON of ``/game/export``.
+        name: Of the account, in any case.
+    """
+    players = record.get("players")
+    for player in players.values() if isinstance(players, dict) else ():
+        user = player.get("user") if isinstance(player, dict) else None
+        if isinstance(user, dict) and str(user.get("name")).lower() == name.lower():
+            return _optional(player, "ratingDiff", int)
+    return None
+
+
 # --- Fields ---------------------------------------------------------------------------------------------
 
 

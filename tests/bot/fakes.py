@@ -203,6 +203,10 @@ class FakeServer:
     async def export(self, game_id: str) -> dict[str, Any]:
         raise NotImplementedError
 
+    async def rating_diff(self, game_id: str, name: str) -> int | None:
+        await self._called("rating_diff", "", game_id, name)
+        return 5
+
     async def close(self) -> None: ...
 
     # ----------------------------------------------------------------------------------------------------

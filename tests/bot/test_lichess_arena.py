@@ -187,6 +187,7 @@ async def test_a_whole_game_at_the_arena(database: Database) -> None:
             await bot.over.wait()
             lobby.cancel()
         export = await server.export(game_id)
+        diff = await server.rating_diff(game_id, account.name)
         assert await server.playing() == []
         # A finished game can still be read: that is how its end is learned after an absence.
         again = [event async for event in server.game_events(game_id) if event is not None]
@@ -210,6 +211,7 @@ async def test_a_whole_game_at_the_arena(database: Database) -> None:
     assert [line.is_ours for line in bot.chat] == [True]
     assert bot.finished == [GameFinished(game_id, bot.finished[0].rating_diff)]
     assert bot.finished[0].rating_diff is not None
+    assert diff == bot.finished[0].rating_diff
     assert isinstance(again[0], GameSnapshot)
     assert again[0].state.moves == final.moves
     assert again[0].state.end == final.end

@@ -28,6 +28,7 @@ from bot.servers.lichess_wire import (
     read_account_event,
     read_line,
     read_playing,
+    read_rating_diff,
 )
 from engine.games import GAMES
 
@@ -424,6 +425,14 @@ def load(path: str) -> Any:
 def test_examples_of_account_events(example: str, kind: type) -> None:
     message = load(f"examples/{example}.json.yaml")["value"]
     assert isinstance(read_account_event(message, CHESS, "adriana"), kind)
+
+
+def test_rating_diff_of_an_exported_game() -> None:
+    record = load("examples/games-exportOneGame.json.yaml")["value"]
+    name, diff = next((p["user"]["name"], p["ratingDiff"]) for p in record["players"].values())
+    assert read_rating_diff(record, name.upper()) == diff
+    assert read_rating_diff(record, "somebody") is None
+    assert read_rating_diff({}, name) is None
 
 
 @pytest.mark.parametrize("schema", ["GameFullEvent", "GameStateEvent", "ChatLineEvent", "OpponentGoneEvent"])

@@ -172,6 +172,8 @@ async def test_games_are_taken_up_after_a_restart(database: Database) -> None:
         await server.until(lambda: server.end is not None)
         await drained(lobby)
     await check_books(database, server)
+    # The news of the end may have been told while nobody listened, so the rating is asked for.
+    assert (await stored_game(database)).rating_diff == 5
 
 
 async def test_games_that_the_server_names_are_taken_up(database: Database) -> None:

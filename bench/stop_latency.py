@@ -1,0 +1,56 @@
+"""How soon a search ends when it is told to: by its flag, from another thread.
+
+    python -m bench.stop_latency [--times 200]
+
+Each search would run for ages; it is stopped after a moment, and the time until it has ended is taken in the
+thread that set the flag.  Printed against the limit of 10 ms that the design asks for.
+"""
+
+import argparse
+import random
+import threading
+import time
+
+from engine.games.othello import Othello
+from engine.limits import Limits
+from engine.params import TrapParams
+from engine.players import PLAYER_KINDS, Player
+from engine.searchers import NativeOthelloSearcher
+from engine.stop import StopFlag
+
+LIMIT_S = 0.010
+
+
+def delay_s(player: Player, after_s: float) -> float:
+    """Start an endless search, tell it to end after a while, and time how long that takes."""
+    stop, ended = StopFlag(), threading.Event()
+
+    def search() -> None:
+        player.choose(Othello().initial(), Limits(60), stop)
+        ended.set()
+
+    threading.Thread(target=search).start()
+    time.sleep(after_s)
+    told = time.perf_counter()
+    stop.set()
+    ended.wait()
+    return time.perf_counter() - told
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--times", type=int, default=200)
+    arguments = parser.parse_args()
+    rng = random.Random(1)
+    for kind in PLAYER_KINDS:
+        player = Player(kind, Othello(), TrapParams(), NativeOthelloSearcher(64))
+        delays = sorted(delay_s(player, rng.uniform(0.01, 0.08)) for _ in range(arguments.times))
+        print(
+            f"{kind:<8}  median {delays[len(delays) // 2] * 1e3:.2f} ms"
+            f"  95 % {delays[len(delays) * 95 // 100] * 1e3:.2f} ms  worst {delays[-1] * 1e3:.2f} ms"
+            f"  worst / limit {delays[-1] / LIMIT_S:.2f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
