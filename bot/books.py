@@ -48,7 +48,7 @@ _VERDICTS = {
     GameResult.WIN: Verdict.WON,
     GameResult.LOSS: Verdict.LOST,
     GameResult.DRAW: Verdict.DRAWN,
-    None: Verdict.ABORTED,
+    None: Verdict.UNKNOWN,
 }
 
 
@@ -208,18 +208,19 @@ class Books:
     async def finish(self, end: GameEnd) -> Closed:
         """Close the books of a game whose decisions are settled."""
         result = _result(end, self.game.our_side)
+        is_aborted = end.reason is EndReason.ABORTED
         async with self._transaction() as session:
             await finish_game(
                 session,
                 self.game.id,
                 result=result,
                 end_reason=end.reason.value,
-                aborted=result is None,
+                aborted=is_aborted,
                 moves=self._moves,
             )
             traps = [d for d in await list_decisions(session, self.game.id) if d.is_trap]
         fell = sum(d.outcome is not None and d.outcome.kind is OutcomeKind.FELL for d in traps)
-        return Closed(_VERDICTS[result], len(traps), fell)
+        return Closed(Verdict.ABORTED if is_aborted else _VERDICTS[result], len(traps), fell)
 
     async def note(self, kind: str, detail: Mapping[str, Any]) -> None:
         """Write an event of this game down."""
@@ -312,7 +313,7 @@ def _common(old: Sequence[str], new: Sequence[str]) -> int:
 
 
 def _result(end: GameEnd, our_side: int) -> GameResult | None:
-    """Our result; None: the game counts nowhere."""
+    """Our result; None: there is none, or the server does not tell it."""
     if end.winner is not None:
         return GameResult.WIN if end.winner == our_side else GameResult.LOSS
     if end.reason in (EndReason.ABORTED, EndReason.OTHER):  # a word that we do not know is no draw

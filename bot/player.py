@@ -251,7 +251,7 @@ class GamePlayer:
                 logger.warning("game %s: %s; sending it again in %.1f s", self.game_id, error, wait_s)
                 await self._services.sleep(wait_s)
             except RefusedError as error:
-                if not self._is_current(think) or await self._read_again(error, next(waits)):
+                if not self._is_current(think) or await self._read_again(think, error, next(waits)):
                     return
             else:
                 self._refusals = 0
@@ -259,17 +259,19 @@ class GamePlayer:
                 self._complete_later(stored)
                 return
 
-    async def _read_again(self, error: RefusedError, wait_s: float) -> bool:
+    async def _read_again(self, think: Think, error: RefusedError, wait_s: float) -> bool:
         """After a refused move: ask where the game stands, which starts the turn anew if it is still ours.
 
         Returns:
-            Whether the server answered.
+            Whether the server told, here or meanwhile by the game's stream.
         """
         self._refusals += 1
         if self._refusals > MAX_REFUSALS:
             raise ProtocolError(f"the server keeps refusing our move: {error}", str(error))
         logger.info("game %s: %s; reading the game again", self.game_id, error)
         await self._services.sleep(wait_s)
+        if not self._is_current(think):  # the stream has told meanwhile
+            return True
         # Servers end an older stream of the same account; `stay_connected` opens the next one.
         events = self._server.game_events(self.game_id)
         try:

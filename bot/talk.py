@@ -12,6 +12,8 @@ class Verdict(StrEnum):
     LOST = "lost"
     DRAWN = "drawn"
     ABORTED = "aborted"
+    UNKNOWN = "over"
+    """The server does not say who won."""
 
 
 def greeting(config: ChatConfig, *, opponent: str, bot: str, game: str) -> str | None:

@@ -148,7 +148,7 @@ class OutcomeKind(StrEnum):
     OPTIMAL = "optimal"
     """The reply is one of the best: its s_D equals the raw value of our move."""
     FELL = "fell"
-    """The reply is a trap: its quality is above 0 and it is not optimal."""
+    """Our move set a trap, and the reply is one: its quality is above 0 and it is not optimal."""
     ERRED_ELSEWHERE = "erred_elsewhere"
     """Any other reply."""
     UNANSWERED = "unanswered"

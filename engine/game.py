@@ -105,6 +105,9 @@ class Game(Protocol[P]):
     def plies_left(self, position: P) -> int:
         """Roughly how many plies are still to come, at least 1: for dividing up a clock."""
 
+    def most_plies_left(self, position: P) -> int:
+        """No line from here is longer: a search so deep sees nothing but finished games."""
+
 
 def replay(game: Game[P], moves: Sequence[str], start: P | None = None) -> P:
     """The position after a list of moves in the game's notation.

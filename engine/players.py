@@ -5,12 +5,12 @@ from typing import Any
 
 from engine import ENGINE_VERSION
 from engine.decision import Candidate, Decision
-from engine.game import Game
+from engine.game import WIN_CENTI, Game
 from engine.games import get_game
 from engine.limits import Limits
 from engine.params import TrapParams
-from engine.profiles import Profiler, is_settled, whole_profile
-from engine.search import Searcher, principal_variation
+from engine.profiles import Profiler, whole_profile
+from engine.search import Searcher, exact_score, principal_variation
 from engine.stop import StopFlag, Stopped
 from engine.trappy import choose, is_swindle, with_trap
 
@@ -63,15 +63,13 @@ class Player:
         candidates = self._iterate(Profiler(game, self._searcher, position, self._params, unhurried), depth)
         line = principal_variation(game, self._searcher, position, depth, unhurried)
         profiler = Profiler(game, self._searcher, position, self._params, stop)
-        plies_left = game.plies_left(position)
         try:
             for deeper in range(_FIRST_DEPTH + 1, limits.depth + 1):
                 late = limits.time_s is not None and time.monotonic() - began > _LAST_START * limits.time_s
-                if stop.is_set() or late or is_settled(candidates, plies_left, depth):
+                if stop.is_set() or late or self._is_settled(position, candidates, depth, stop):
                     break
-                found = self._iterate(profiler, deeper)
-                line = principal_variation(game, self._searcher, position, deeper, stop)
-                candidates, depth = found, deeper
+                candidates, depth, line = self._iterate(profiler, deeper), deeper, ()
+                line = principal_variation(game, self._searcher, position, depth, stop)
         except Stopped:
             pass  # the last whole iteration stands
         return Decision(
@@ -82,12 +80,26 @@ class Player:
             move=choose(candidates, self.kind, self._params),
             candidates=tuple(candidates),
             depth=depth,
-            principal_variation=line,
+            principal_variation=line or (choose(candidates, "standard", self._params),),
             nodes=self._searcher.nodes - nodes_before,
             time_s=time.monotonic() - began,
             profile_source=self._searcher.source,
             engine_version=ENGINE_VERSION,
         )
+
+    def _is_settled(self, position: Any, candidates: list[Candidate], depth: int, stop: StopFlag) -> bool:
+        """Whether a deeper search could tell nothing new: the best score is the game's true result.
+
+        Deeper searches would repeat it at every depth, and so take the shallow scores' weight in the trap
+        arithmetic.  A lost game is searched to its very end, lest an escape be one on the horizon only.
+        """
+        most = self._game.most_plies_left(position)
+        if depth >= most:
+            return True
+        best = max(c.raw_centi for c in candidates if not c.raw_is_bound)
+        if most > 2 * depth or best <= -WIN_CENTI:
+            return False
+        return best == exact_score(self._searcher, position, most, stop)
 
     def _iterate(self, profiler: Profiler, depth: int) -> list[Candidate]:
         return profiler.plain(depth) if self.kind == "standard" else profiler.lazy_candidates(depth)

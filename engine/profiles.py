@@ -13,7 +13,7 @@ left out is in the record as a bound, so that `engine.trappy.verify` can check t
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -76,7 +76,13 @@ class Profiler:
             raw[move] = score, is_bound
         self._order.sort(key=lambda move: -raw[move][0])  # stable: ties stay as they were
         return [
-            Candidate(self._game.move_text(move), *raw[move], adjusted_centi=raw[move][0])
+            # A move that ends the game has no replies: its profile, empty, is whole.
+            Candidate(
+                self._game.move_text(move),
+                *raw[move],
+                adjusted_centi=raw[move][0],
+                complete=not self._replies[move] and not raw[move][1],
+            )
             for move in self.moves
         ]
 
@@ -172,7 +178,14 @@ class Profiler:
                     profiles.append(self.reply_profile(move, reply, depth))
                 else:
                     profiles.append(ReplyProfile(self._game.move_text(reply), (), final))
-            candidate = Candidate(self._game.move_text(move), raw, False, raw, replies=tuple(profiles))
+            candidate = Candidate(
+                self._game.move_text(move),
+                raw,
+                raw_is_bound=False,
+                adjusted_centi=raw,
+                replies=tuple(profiles),
+                complete=all(profile.bound_centi is None for profile in profiles),
+            )
             candidates.append(with_trap(candidate, self._params, swindle=True))
         return candidates
 
@@ -196,9 +209,3 @@ def whole_profile(profiler: Profiler, game: Game[Any], candidate: Candidate, dep
     """The candidate with every reply's exact scores, for the record and for judging any reply."""
     move = next(m for m in profiler.moves if game.move_text(m) == candidate.move)
     return replace(candidate, replies=profiler.all_replies(move, depth), complete=True)
-
-
-def is_settled(candidates: Sequence[Candidate], plies_left: int, depth: int) -> bool:
-    """Whether a deeper search could tell nothing new: the end is in sight and the game is decided."""
-    best = max(c.raw_centi for c in candidates if not c.raw_is_bound)
-    return depth >= plies_left and abs(best) >= WIN_CENTI

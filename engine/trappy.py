@@ -177,10 +177,11 @@ def ceiling(candidate: Candidate, params: TrapParams, swindle: bool) -> Standing
     """The best standing that the candidate could have, given what is proven and what is left open."""
     raw = candidate.raw_centi
     pruned = [reply for reply in candidate.replies if reply.bound_centi is not None]
+    is_open = candidate.raw_is_bound or not (candidate.complete or candidate.replies)
     if swindle:
-        may_escape = candidate.raw_is_bound or any(reply.final_centi > -WIN_CENTI for reply in pruned)
+        may_escape = is_open or any(reply.final_centi > -WIN_CENTI for reply in pruned)
         return Standing(1.0 if may_escape else escape(candidate, params), raw)
-    if candidate.raw_is_bound:
+    if is_open:
         return Standing(raw + bonus_cap(raw, params), raw)
     quality = max([candidate.quality_centi, *(float(reply.final_centi - raw) for reply in pruned)])
     return Standing(raw + bonus(quality, raw, params), raw)
@@ -203,7 +204,9 @@ def verify(decision: Decision) -> None:
     """Recompute a choice from its record alone.
 
     Checks the arithmetic of every candidate, and that whatever the search left open (raw values and replies
-    of which it only proved a bound) could not have changed the choice.
+    of which it only proved a bound, moves whose replies it never looked at) could not have changed the
+    choice.  That the scores are what a search finds, and that no legal move is missing, is for the one who
+    has the rules and a searcher.
 
     Raises:
         ValueError: The recorded choice does not follow from the record; the message says where.
@@ -214,12 +217,10 @@ def verify(decision: Decision) -> None:
     trappy = decision.player != "standard"
     swindle = is_swindle(candidates, params)
     for candidate in candidates:
-        again = with_trap(candidate, params, swindle)
-        if trappy and candidate != again:
+        again = with_trap(candidate, params, swindle or not trappy)
+        if candidate != again:
             raise ValueError(f"{candidate.move}: recorded {candidate}, recomputed {again}")
-        finals = [reply.final_centi for reply in candidate.replies]
-        if candidate.complete and finals and min(finals) != candidate.raw_centi:
-            raise ValueError(f"{candidate.move}: raw {candidate.raw_centi} is not the least of {finals}")
+        _verify_replies(candidate, decision.depth)
     if decision.move != choose(candidates, decision.player, params):
         raise ValueError(f"{decision.move} was played, {choose(candidates, decision.player, params)} follows")
     chosen = candidates.index(decision.chosen)
@@ -235,6 +236,18 @@ def verify(decision: Decision) -> None:
         best = ceiling(candidate, params, swindle) if trappy else Standing(candidate.raw_centi, 0)
         if best > played or (best == played and index < chosen):
             raise ValueError(f"{candidate.move} could stand at {best}, above {decision.move} at {played}")
+
+
+def _verify_replies(candidate: Candidate, depth: int) -> None:
+    move, raw = candidate.move, candidate.raw_centi
+    for reply in candidate.replies:
+        if reply.bound_centi is None and len(reply.scores_centi) != depth - 1:
+            raise ValueError(f"{move}: {reply.reply} has {len(reply.scores_centi)} scores, not {depth - 1}")
+        if reply.final_centi < raw and not candidate.raw_is_bound:
+            raise ValueError(f"{move}: {reply.reply} is worth {reply.final_centi}, below the raw value {raw}")
+    least = min((reply.final_centi for reply in candidate.replies), default=raw)
+    if candidate.complete and least != raw:
+        raise ValueError(f"{move}: raw {raw} is not the least of its replies, {least}")
 
 
 # --- Afterwards -----------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ class GameStatus(StrEnum):
     FINISHED = "finished"
     """Over, with a result."""
     ABORTED = "aborted"
-    """Over without a result: it counts nowhere."""
+    """Over before it counted: not among a player's games, though what happened to its traps is told."""
 
 
 class GameResult(StrEnum):

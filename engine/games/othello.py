@@ -167,6 +167,9 @@ class Othello:
     def plies_left(self, position: OthelloPosition) -> int:
         return max(1, 64 - (position.mover | position.waiter).bit_count())
 
+    def most_plies_left(self, position: OthelloPosition) -> int:
+        return 2 * (64 - (position.mover | position.waiter).bit_count())  # each placement after a pass
+
 
 def parse_transcript(text: str) -> list[str]:
     """Moves of a game text such as ``f5d6c3``, ``1. F5 d6 2. c3 --`` or a LiveOthello ply list.

@@ -98,4 +98,7 @@ class TicTacToe:
         return (self.move_text(move),)
 
     def plies_left(self, position: TicTacToePosition) -> int:
-        return max(1, _CELLS - (position.mover | position.waiter).bit_count())
+        return max(1, self.most_plies_left(position))
+
+    def most_plies_left(self, position: TicTacToePosition) -> int:
+        return _CELLS - (position.mover | position.waiter).bit_count()

@@ -69,7 +69,6 @@ NB_MODULE(_native, m) {
         .def("evaluate", [](const othello::Search& self, othello::Board mover,
                             othello::Board waiter) { return self.evaluate(position(mover, waiter)); },
              "mover"_a, "waiter"_a, "Static evaluation in centidiscs for the side to move.")
-        .def("clear", &othello::Search::clear, "Forget everything in the table.")
         .def_prop_ro("nodes", &othello::Search::nodes, "Positions visited since this object was made.");
 
     m.def("othello_moves_mask",

@@ -1,7 +1,7 @@
 // Othello for the search: rules and evaluation on two 64-bit boards.
 //
 // Bit 8 * row + column, row 0 at the top, as in engine/games/othello.py, which these rules must equal
-// (tests/engine/test_native.py plays both).  No Python here: bindings.cpp alone knows it.
+// (tests/engine/test_search.py plays both).  No Python here: bindings.cpp alone knows it.
 #pragma once
 
 #include <array>

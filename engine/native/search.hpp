@@ -39,7 +39,6 @@ class Table {
     explicit Table(std::size_t megabytes) : clusters_(std::bit_floor(std::max<std::size_t>(1, megabytes) << 14)) {}
 
     void new_search() noexcept { ++age_; }
-    void clear() { std::fill(clusters_.begin(), clusters_.end(), Cluster{}); }
 
     // A weak mix of two boards once changed a score without a trace (a difference in the top squares reached
     // only the top bits): so multiply, fold down, and multiply again, over both boards.
@@ -93,7 +92,6 @@ class Search {
         return evaluate_centi(p, moves_mask(p), moves_mask({p.waiter, p.mover}), weights_);
     }
 
-    void clear() { table_.clear(); }
     std::uint64_t nodes() const noexcept { return nodes_; }
 
    private:

@@ -242,7 +242,7 @@ async def test_a_word_for_the_end_that_nobody_knows(database: Database) -> None:
         await server.until(lambda: len(server.moves) == 1)
         server.finish(EndReason.OTHER)
     game = await stored_game(database)
-    assert (game.state, game.result, game.end_reason) == (GameStatus.ABORTED, None, "other")
+    assert (game.state, game.result, game.end_reason) == (GameStatus.FINISHED, None, "other")
 
 
 async def test_the_server_has_forgotten_the_game(database: Database) -> None:
@@ -251,7 +251,7 @@ async def test_the_server_has_forgotten_the_game(database: Database) -> None:
     server.exists = False
     await play(server, database)
     game = await stored_game(database)
-    assert (game.state, game.result) == (GameStatus.ABORTED, None)
+    assert (game.state, game.result) == (GameStatus.FINISHED, None)
     assert "game_unknown" in await event_kinds(database)
     for stored in await stored_decisions(database):
         assert (stored.outcome is None) == (stored.state is DecisionState.DROPPED)

@@ -17,7 +17,7 @@ def decision_with(
         params=params or TrapParams(),
         move=move,
         candidates=tuple(candidates),
-        depth=4,
+        depth=1 + max((len(r.scores_centi) for c in candidates for r in c.replies), default=1),
         principal_variation=(move,),
         nodes=1,
         time_s=0.0,

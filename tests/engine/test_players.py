@@ -15,7 +15,7 @@ from engine.limits import Limits, from_clock
 from engine.params import Assessment, Decided, TrapParams
 from engine.players import PLAYER_KINDS, Player, complete
 from engine.profiles import Profiler
-from engine.search import ReferenceSearcher, minimax
+from engine.search import ReferenceSearcher, exact_score, minimax
 from engine.searchers import NativeOthelloSearcher, make_searcher
 from engine.stop import StopFlag, Stopped
 from engine.trappy import choose, classify, verify
@@ -180,14 +180,23 @@ def test_a_lost_game_is_searched_for_a_swindle() -> None:
     assert swindles > 0
 
 
-def test_a_won_ending_takes_the_most_discs() -> None:
-    for seed in range(60):
-        position = random_position(othello, random.Random(seed), plies=52)
-        decision = decide(position, 12)
-        if decision.chosen.raw_centi >= WIN_CENTI:
-            assert decision.chosen.raw_centi == max(
-                c.raw_centi for c in decision.candidates if not c.raw_is_bound
-            )
+@pytest.mark.parametrize("kind", PLAYER_KINDS)
+def test_endings_are_played_perfectly(kind: str) -> None:
+    """With few empty squares the best result is found, passes and all, and deeper searches are left out."""
+    depths = set()
+    for seed in range(150):
+        position = random_position(othello, random.Random(seed), plies=54)
+        decision = decide(position, 20, kind=kind)
+        verify(decision)
+        most = othello.most_plies_left(position)
+        true = exact_score(native, position, most, StopFlag())
+        after = othello.play(position, othello.parse_move(position, decision.move))
+        reached = -exact_score(native, after, most, StopFlag())
+        assert reached == true or max(reached, true) <= -WIN_CENTI  # lost: a swindle may cost discs
+        if kind == "standard" and true != reached:
+            assert decision.depth >= most or true > -WIN_CENTI
+        depths.add(decision.depth - othello.plies_left(position))
+    assert min(depths) < 5
 
 
 @pytest.mark.parametrize("kind", PLAYER_KINDS)

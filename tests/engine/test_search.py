@@ -144,16 +144,18 @@ def test_a_stopped_search_stops(name: str) -> None:
 
 def test_a_search_is_stopped_from_another_thread() -> None:
     """An endless search ends on the flag, and Python runs on meanwhile (the GIL is free)."""
-    stop, outcome = StopFlag(), []
+    stop, outcome, searcher = StopFlag(), [], NativeOthelloSearcher(1)
 
     def endless() -> None:
         try:
-            exact_score(NativeOthelloSearcher(1), othello.initial(), 60, stop)
+            exact_score(searcher, othello.initial(), 60, stop)
         except Stopped:
             outcome.append("stopped")
 
     thread = threading.Thread(target=endless)
     thread.start()
+    while searcher.nodes < 10_000:  # were the GIL held, this would not be reached
+        pass
     assert thread.is_alive()
     stop.set()
     thread.join(timeout=30)

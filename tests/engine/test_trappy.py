@@ -1,6 +1,7 @@
 """The trap arithmetic: the papers' numbers, and properties that must hold for all numbers."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given
@@ -210,12 +211,10 @@ def test_bad_parameters_are_refused(bad: dict[str, int]) -> None:
 
 
 def test_ties_go_to_the_higher_raw_value_then_to_the_first() -> None:
-    trap = ("b2", (-480, 480 + 320))
     tied = Candidate("a1", 400, False, 448.0)
     higher = Candidate("b1", 448, False, 448.0)
     assert choose([tied, higher], "trappy", PAPER) == "b1"
     assert choose([higher, Candidate("c1", 448, False, 448.0)], "trappy", PAPER) == "b1"
-    assert trap[1][-1] == 800
 
 
 # --- Verifying and classifying a record -----------------------------------------------------------------
@@ -246,6 +245,35 @@ def test_a_bound_that_proves_too_little_is_noticed() -> None:
     )
     with pytest.raises(ValueError, match="f5 could stand at"):
         verify(decision_with([open_reply, e6], "e6", params=PAPER))
+
+
+def test_a_move_that_was_never_looked_into_is_noticed() -> None:
+    f5 = candidate("f5", 400, ("b4", (-400, 400)))
+    for raw, is_sound in ((315, True), (399, False)):
+        unprofiled = Candidate("e6", raw, raw_is_bound=False, adjusted_centi=raw)
+        decision = decision_with([f5, unprofiled], "f5", params=PAPER)
+        if is_sound:
+            verify(decision)
+        else:
+            with pytest.raises(ValueError, match="e6 could stand at"):
+                verify(decision)
+
+
+@pytest.mark.parametrize("player", ["standard", "trappy"])
+def test_forged_numbers_are_noticed(player: str) -> None:
+    sound = candidate("e6", 400, ("b4", (-400, 400)), ("f7", (100, 500)))
+    if player == "standard":
+        sound = replace(sound, adjusted_centi=400)
+    verify(decision_with([sound], "e6", player=player, params=PAPER))
+    forgeries = {
+        "recomputed": replace(sound, quality_centi=9999.0),
+        "scores, not": replace(sound, replies=(*sound.replies, ReplyProfile("h1", (400,)))),
+        "below the raw": replace(sound, replies=(*sound.replies, ReplyProfile("h1", (0, 300)))),
+        "not the least": replace(sound, replies=sound.replies[1:]),
+    }
+    for complaint, forged in forgeries.items():
+        with pytest.raises(ValueError, match=complaint):
+            verify(decision_with([forged], "e6", player=player, params=PAPER))
 
 
 TRAP = candidate(

@@ -85,6 +85,16 @@ async def test_what_was_never_played_or_taken_back_counts_nowhere(database: Data
     assert (row.traps_set, row.fell) == (1, 1)
 
 
+async def test_an_aborted_game_is_no_game_but_its_traps_are_told(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        await settled(session, game.id, 0, decision(quality=100.0), UNANSWERED)
+        await finish_game(session, game.id, result=None, end_reason="aborted", aborted=True, moves=("f5",))
+    row = await one(database)
+    assert (row.games, row.wins, row.draws, row.losses, row.unfinished) == (0, 0, 0, 0, 0)
+    assert (row.traps_set, row.answered, row.unanswered) == (1, 0, 1)
+
+
 async def test_results_and_performance(database: Database) -> None:
     results = [GameResult.WIN] * 3 + [GameResult.DRAW] * 2 + [GameResult.LOSS, None]
     async with database.write() as session:

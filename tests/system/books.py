@@ -76,8 +76,9 @@ def _check_game(game: StoredGame, decisions: list[StoredDecision], record: dict[
     on_server = [d for d in decisions if d.state is not DecisionState.DROPPED]
     assert [(d.ply, d.decision.move) for d in on_server] == list(played.items())
     assert all(d.state is DecisionState.CONFIRMED for d in on_server)
-    for dropped in set(map(id, decisions)) - set(map(id, on_server)):
-        assert dropped is not None
+    for dropped in (d for d in decisions if d.state is DecisionState.DROPPED):  # the game ended first
+        assert dropped.ply >= len(moves)
+        assert dropped.outcome is None
     for stored in on_server:
         reply = moves[stored.ply + 1] if stored.ply + 1 < len(moves) else None
         count.update(_check_decision(game, stored, moves[: stored.ply], reply))
