@@ -6,16 +6,17 @@ lock of ours instead of at SQLite's, which gives up after a time.  A writer take
 """
 
 import asyncio
+import fcntl
 import os
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, nullcontext
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Self
 
 from asyncpg import InterfaceError, PostgresError  # type: ignore[import-untyped]
-from sqlalchemy import URL, event, make_url
+from sqlalchemy import URL, event, make_url, text
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -28,10 +29,17 @@ from storage.errors import StorageError
 BUSY_TIMEOUT_MS = 10_000
 """How long SQLite waits for another *process* that writes."""
 
+ROLE_LOCK = 0xDE5D
+"""First half of PostgreSQL's advisory locks for `Database.sole`; the number is our own."""
+
 DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
 
 _FAILURES = (DBAPIError, PoolTimeoutError, OSError, PostgresError, InterfaceError)
 """What the drivers raise; asyncpg's own errors come bare while it is connecting."""
+
+
+_ODD_VALUES = (OverflowError, UnicodeError)
+"""What the drivers raise when a value has no place in a column."""
 
 
 class Database:
@@ -70,6 +78,11 @@ class Database:
         try:
             with _told(parsed, "cannot open the database"):
                 await (migrate.upgrade(engine) if upgrade else migrate.require_newest(engine))
+        except TypeError as error:  # how asyncpg takes an option that it does not know
+            await engine.dispose()
+            raise StorageError(
+                f"storage.url has an option that is not understood: {_reason(error)}"
+            ) from error
         except BaseException:
             await engine.dispose()
             raise
@@ -102,6 +115,39 @@ class Database:
         with _told(self._url, "cannot use the database"):
             async with self._write_turn, self._writers.begin() as session:
                 yield session
+
+    @asynccontextmanager
+    async def sole(self, role: str) -> AsyncIterator[None]:
+        """Hold a role that only one program may have at this database, as long as the block lasts.
+
+        The operating system, or PostgreSQL, gives it back when the program dies.
+
+        Raises:
+            StorageError: Another program has it.
+        """
+        taken = StorageError(f"another program already runs the {role} on the database {self.url}")
+        async with AsyncExitStack() as stack:
+            if self._url.drivername.startswith("sqlite"):
+                with _told(self._url, f"cannot lock the {role} on the database"):
+                    lock = os.open(f"{self.url}.{role}.lock", os.O_RDWR | os.O_CREAT, 0o644)
+                stack.callback(os.close, lock)
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except OSError:
+                    raise taken from None
+            else:
+                with _told(self._url, f"cannot lock the {role} on the database"):
+                    connection = await stack.enter_async_context(self._engine.connect())
+                    got = await connection.scalar(
+                        text("SELECT pg_try_advisory_lock(:lock, hashtext(:role))"),
+                        {"lock": ROLE_LOCK, "role": role},
+                    )
+                    await connection.commit()  # the lock is the connection's, not the transaction's
+                if not got:
+                    raise taken
+                # A connection that went back to the pool would take the lock along.
+                stack.push_async_callback(connection.invalidate)
+            yield
 
 
 async def current_schema(url: str) -> str | None:
@@ -143,12 +189,19 @@ def create_engine(url: URL) -> AsyncEngine:
     """An engine whose connections are set up as the module says; it has not connected yet."""
     if not url.drivername.startswith("sqlite"):
         # The ping finds connections that died with a restarted server.
-        return create_async_engine(url, pool_pre_ping=True)
-    engine = create_async_engine(url)
+        return _made(url, pool_pre_ping=True)
+    engine = _made(url)
     event.listen(engine.sync_engine, "connect", _set_up_sqlite)
     event.listen(engine.sync_engine, "begin", _begin_sqlite)
     event.listen(engine.sync_engine, "invalidate", _roll_back_sqlite)
     return engine
+
+
+def _made(url: URL, **options: bool) -> AsyncEngine:
+    try:
+        return create_async_engine(url, **options)
+    except (TypeError, ValueError) as error:
+        raise StorageError(f"storage.url has an option that is not understood: {_reason(error)}") from error
 
 
 def _set_up_sqlite(connection: Any, _entry: ConnectionPoolEntry) -> None:
@@ -207,7 +260,7 @@ def _told(url: URL, what: str) -> Iterator[None]:
     """Turn a driver's error into a `StorageError` that names the database."""
     try:
         yield
-    except (*_FAILURES, migrate.SchemaError) as error:
+    except (*_FAILURES, migrate.SchemaError, *_ODD_VALUES) as error:
         raise StorageError(f"{what} {_shown(url)}: {_reason(error)}") from error
 
 

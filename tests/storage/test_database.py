@@ -95,6 +95,25 @@ async def test_two_programs_may_start_at_once(empty_url: str) -> None:
     await engine.dispose()
 
 
+async def test_a_role_is_held_by_one_program_at_a_time(empty_url: str) -> None:
+    first, second = await Database.open(empty_url), await Database.open(empty_url)
+    for database in (first, second, first):
+        async with database.sole("arena"):
+            other = second if database is first else first
+            with pytest.raises(StorageError, match="already runs the arena"):
+                async with other.sole("arena"):
+                    pass
+            async with other.sole("something else"):
+                pass
+    await first.close()
+    await second.close()
+
+
+async def test_an_odd_option_of_a_url(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="url has an option"):
+        await Database.open(f"sqlite:///{tmp_path}/x.db?timeout=abc")
+
+
 async def test_a_file_that_is_no_database_is_refused_and_kept(tmp_path: Path) -> None:
     path = tmp_path / "notes.db"
     path.write_text("This is a shopping list and no database. " * 100)
