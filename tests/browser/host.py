@@ -22,7 +22,8 @@ class Host:
     """An arena that can be stopped and started again on the same port and database."""
 
     def __init__(self, folder: Path) -> None:
-        self._database_url = f"sqlite:///{folder / 'arena.db'}"
+        self._folder = folder
+        self._databases = 1
         self._port = 0
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="arena")
@@ -52,6 +53,10 @@ class Host:
     def stop(self) -> None:
         """Close the arena as a restart of the program does: every link ends."""
         self._call(self._end())
+
+    def forget(self) -> None:
+        """The next start is with an empty database: nobody is known there."""
+        self._databases += 1
 
     def hold(self) -> None:
         """The opponent moves no more until `release`."""
@@ -84,7 +89,7 @@ class Host:
         self._serving = None
 
     async def _serve(self, ready: asyncio.Event) -> None:
-        database = await Database.open(self._database_url)
+        database = await Database.open(f"sqlite:///{self._folder / f'arena{self._databases}.db'}")
         try:
             config = ArenaConfig(port=self._port)
             arena = Arena(config, database, report=stored_report(database))

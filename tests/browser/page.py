@@ -3,6 +3,7 @@
 from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
@@ -89,6 +90,22 @@ class Page:
         )
         return names
 
+    @property
+    def chat(self) -> list[str]:
+        """What is shown to have been said."""
+        texts: list[str] = self.driver.execute_script(
+            "return [...document.querySelectorAll('.chat-line span')].map((line) => line.textContent)"
+        )
+        return texts
+
+    def until_chat(self, lines: list[str]) -> None:
+        """Wait until these lines, and no others, are shown."""
+        self._wait.until(lambda _: self.chat == lines, f"the chat is never {lines}")
+
+    def until_true(self, script: str) -> None:
+        """Wait until an expression of JavaScript holds."""
+        self._wait.until(lambda driver: driver.execute_script(f"return {script}"), f"never {script}")
+
     # --- Doing ------------------------------------------------------------------------------------------
 
     def forget_everything(self, url: str) -> None:
@@ -116,6 +133,11 @@ class Page:
         self.choose("rated", "true" if rated else "false")
         self.click("[data-test=challenge]")
         self.find(".game")
+
+    def say(self, text: str) -> None:
+        """Say something beside the board; returns when the server has taken it."""
+        self.find(".chat-form input").send_keys(text + Keys.ENTER)
+        self.until_true("document.querySelector('.chat-form input').value === ''")
 
     def play(self, square: str) -> None:
         """Touch a square and wait until the server has taken the move."""

@@ -4,6 +4,35 @@ from tests.browser.host import Host
 from tests.browser.page import Page
 from tests.browser.test_game import board_after
 
+# The page's network with gates: lists of the chat stop before they are asked for and before they are handed
+# on, the newest answer being let through first; lines of the chat stop on their way in the game's stream.
+GATES = """
+const gates = {asking: null, answering: null, telling: null};
+const waiting = {asking: [], answering: [], telling: []};
+window.waiting = (name) => waiting[name].length;
+window.shut = (name) => { gates[name] = true; };
+window.free = (name) => {
+  gates[name] = null;
+  while (waiting[name].length) waiting[name].pop()();
+};
+const pass = (name) => gates[name] && new Promise((resolve) => waiting[name].push(resolve));
+const real = window.fetch;
+window.fetch = async (path, options) => {
+  const isChat = path.endsWith("/chat") && options.method === "GET";
+  if (isChat) await pass("asking");
+  const response = await real(path, options);
+  if (isChat) await pass("answering");
+  if (!path.includes("/game/stream/")) return response;
+  const slowed = new TransformStream({
+    async transform(chunk, out) {
+      if (new TextDecoder().decode(chunk).includes("chatLine")) await pass("telling");
+      out.enqueue(chunk);
+    },
+  });
+  return new Response(response.body.pipeThrough(slowed), response);
+};
+"""
+
 
 def test_a_reload_brings_the_game_back(page: Page, host: Host) -> None:
     page.begin(host.url, "anna")
@@ -82,3 +111,47 @@ def test_a_move_made_on_an_old_board_changes_nothing(page: Page, host: Host) -> 
     )
     assert answer[0] == 409
     assert len(page.moves) == 2
+
+
+def test_another_database_asks_for_a_name_again(page: Page, host: Host) -> None:
+    page.begin(host.url, "anna")
+    page.click(".brand")
+    page.until_text(".you-line", "Playing as anna")
+    host.stop()
+    host.forget()
+    host.start()
+    page.find("#nickname").send_keys("berta")
+    page.until_text("[data-test=challenge]", "Challenge Desdemona")
+    page.click("[data-test=challenge]")
+    page.find(".game")
+    page.until_text("#who", "berta")
+
+
+def test_the_chat_shows_each_line_once_whatever_overtakes_what(page: Page, host: Host) -> None:
+    page.begin(host.url, "anna")
+    fun = "Have fun <b>!</b>"
+    page.until_chat([fun])
+    page.driver.execute_script(GATES)
+
+    # The list that was asked for first arrives last, after a line that was said since.
+    page.click(".brand")
+    page.driver.execute_script("shut('answering')")
+    page.click(".going-game")
+    page.until_true("waiting('answering') > 0")
+    page.say("gg")
+    page.driver.execute_script("free('answering')")
+    page.until_chat([fun, "gg"])
+
+    # The list brings a line before the stream does, and the same words have been said before.
+    page.click(".brand")
+    page.driver.execute_script("shut('asking'); shut('telling')")
+    page.click(".going-game")
+    page.until_true("waiting('asking') > 0")
+    page.say("gg")
+    page.until_true("waiting('telling') > 0")
+    page.driver.execute_script("free('asking')")
+    page.until_chat([fun, "gg", "gg"])
+    page.driver.execute_script("free('telling')")
+    page.play_one()  # comes by the stream, behind the line
+    page.say("bye")
+    page.until_chat([fun, "gg", "gg", "bye"])

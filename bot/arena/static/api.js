@@ -3,6 +3,7 @@
 const SESSION_KEY = "desdemona.person";
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 10_000;
+const STEADY_MS = 30_000;
 
 /** The server's answer was a refusal; `message` is what it said, in words for people. */
 export class ApiError extends Error {
@@ -94,7 +95,12 @@ function pause(ms, signal) {
   });
 }
 
-async function readLines(path, { signal, silentAfterMs, onOpen, onLine }) {
+/**
+ * What one connection brings: batches of events, the first one empty, as soon as the server has let us in.
+ * Clean end, broken connection, garbled line and silence are all a lost link: then there is simply no more.
+ * Throws ApiError for a refusal.
+ */
+async function* batches(path, { signal, silentAfterMs }) {
   const attempt = new AbortController();
   const stop = () => attempt.abort();
   signal.addEventListener("abort", stop);
@@ -103,20 +109,21 @@ async function readLines(path, { signal, silentAfterMs, onOpen, onLine }) {
   try {
     const response = await fetch(path, { headers: headers(), signal: attempt.signal, cache: "no-store" });
     if (!response.ok) throw await refusal(response);
-    onOpen();
+    yield [];
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "";
     for (;;) {
       const { value, done } = await reader.read();
-      if (done) return false;
+      if (done) return;
       clearTimeout(watchdog);
       watchdog = setTimeout(stop, silentAfterMs);
       const lines = (rest + value).split("\n");
       rest = lines.pop();
-      for (const line of lines) {
-        if (line.trim() && onLine(JSON.parse(line)) === "done") return true;
-      }
+      yield lines.filter((line) => line.trim()).map((line) => JSON.parse(line));
     }
+  } catch (error) {
+    // Nothing but the link can fail in here: what is done with the events happens outside.
+    if (error instanceof ApiError) throw error;
   } finally {
     clearTimeout(watchdog);
     signal.removeEventListener("abort", stop);
@@ -126,35 +133,34 @@ async function readLines(path, { signal, silentAfterMs, onOpen, onLine }) {
 
 /**
  * Follow an ND-JSON stream until `onEvent` returns "done", the signal aborts or the server refuses for good.
- * Clean end, broken connection and silence are all a lost link: it is opened again after a growing, random wait.
- * `onLink` hears "live" and "lost". Throws ApiError when there is no point in trying again.
+ * A lost link is opened again after a growing, random wait. `onLink` hears "live" and "lost".
+ * Throws ApiError when there is no point in trying again, and whatever `onEvent` and `onLink` throw.
  */
 export async function follow(path, { onEvent, onLink, signal, keepAliveS = 7 }) {
   let delay = FIRST_DELAY_MS;
   while (!signal.aborted) {
     let wait = 0;
+    let liveSince = null;
     try {
-      const finished = await readLines(path, {
-        signal,
-        silentAfterMs: (2 * keepAliveS + 5) * 1000,
-        onOpen: () => onLink("live"),
-        onLine: (event) => {
-          delay = FIRST_DELAY_MS;
-          return onEvent(event);
-        },
-      });
-      if (finished) return;
-    } catch (error) {
-      if (signal.aborted) return;
-      if (error instanceof ApiError) {
-        if (error.status < 500 && error.status !== 429) throw error;
-        if (error.status === 429) wait = 15_000;
-      } else if (!(error instanceof TypeError || error instanceof SyntaxError || error.name === "AbortError" || error.name === "NetworkError")) {
-        throw error; // our own mistake, not the network's
+      for await (const events of batches(path, { signal, silentAfterMs: (2 * keepAliveS + 5) * 1000 })) {
+        if (liveSince === null) {
+          liveSince = performance.now();
+          onLink("live");
+        }
+        for (const event of events) {
+          if (onEvent(event) === "done") return;
+        }
       }
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (signal.aborted) return;
+      if (error.status < 500 && error.status !== 429) throw error;
+      if (error.status === 429) wait = 15_000;
     }
     if (signal.aborted) return;
     onLink("lost");
+    // One tab too many and the server closes the oldest link: coming back at once would go round for ever.
+    if (liveSince !== null && performance.now() - liveSince >= STEADY_MS) delay = FIRST_DELAY_MS;
     await pause(Math.max(wait, delay * (0.75 + Math.random() / 2)), signal);
     delay = Math.min(LONGEST_DELAY_MS, delay * 1.8);
   }

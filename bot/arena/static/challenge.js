@@ -6,16 +6,16 @@ const POLL_MS = 2000;
 
 function outcomeOf(challenge) {
   if (challenge.status === "accepted") return { kind: "accepted" };
-  if (challenge.status === "declined") return { kind: "declined", why: challenge.declineReason ?? "" };
+  if (challenge.status === "declined") return { kind: "declined", why: challenge.declineReason };
   if (challenge.status === "canceled") return { kind: "expired" };
   return null; // "created", or "offline": nobody has seen it yet
 }
 
 /** What happened to our challenge according to one event of the account's stream; null: nothing yet. */
 function outcomeIn(event, id) {
-  if (event.type === "gameStart" && (event.game.gameId ?? event.game.id) === id) return { kind: "accepted" };
+  if (event.type === "gameStart" && event.game.gameId === id) return { kind: "accepted" };
   if (event.challenge?.id !== id) return null;
-  if (event.type === "challengeDeclined") return { kind: "declined", why: event.challenge.declineReason ?? "" };
+  if (event.type === "challengeDeclined") return { kind: "declined", why: event.challenge.declineReason };
   if (event.type === "challengeCanceled") return { kind: "expired" };
   return outcomeOf(event.challenge);
 }
@@ -41,11 +41,11 @@ export function awaitAnswer(id, { signal, keepAliveS }) {
     signal.addEventListener("abort", () => finish({ kind: "cancelled" }));
     const poll = async () => {
       try {
-        const answer = await call("GET", `/api/challenge/${id}/show`);
-        const outcome = outcomeOf(answer.challenge ?? answer);
+        const outcome = outcomeOf(await call("GET", `/api/challenge/${id}/show`));
         if (outcome) return finish(outcome);
       } catch (error) {
-        if (error instanceof ApiError && error.status === 404) return finish({ kind: "expired" });
+        if (!(error instanceof ApiError)) throw error;
+        if (error.status === 404) return finish({ kind: "expired" });
       }
       if (!own.signal.aborted) timer = setTimeout(poll, POLL_MS);
       return null;

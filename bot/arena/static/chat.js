@@ -28,7 +28,11 @@ export class Chat {
     this.timers.forEach(clearTimeout);
   }
 
-  /** Fetch all that was said: lines said while the link was lost come back this way. */
+  /**
+   * Show what was said since the last time. Lines bear no number, so a line of the stream could not be told from
+   * the same one in a list: the stream only says when to look, and what is shown always comes from the list.
+   * A list only ever grows at its end, so answers may overtake each other: a late, shorter one adds nothing.
+   */
   async load() {
     let lines;
     try {
@@ -37,14 +41,7 @@ export class Chat {
       if (!(error instanceof ApiError)) throw error;
       return; // chat must never get in the way of the game
     }
-    // A line may have come by the stream after the answer was written: nothing that was said is taken back.
-    if (!Array.isArray(lines) || lines.length < this.lines.childElementCount) return;
-    this.lines.replaceChildren();
-    lines.forEach((line) => this.#append(line.user ?? line.username, line.text));
-  }
-
-  add(line) {
-    if (line.room === undefined || line.room === "player") this.#append(line.username ?? line.user, line.text);
+    lines.slice(this.lines.childElementCount).forEach(({ user, text }) => this.#append(user, text));
   }
 
   /** The game's stream has ended, but a farewell may still come. */
@@ -66,7 +63,7 @@ export class Chat {
     try {
       await call("POST", this.path, { form: { room: "player", text } });
       if (this.input.value.trim() === text) this.input.value = "";
-      if (this.timers.length) this.load();
+      this.load(); // the stream tells as well, but it has ended when the game is over
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       toast(error.message);

@@ -3,7 +3,7 @@
 import { ApiError, call, follow, session } from "./api.js";
 import { awaitAnswer, cancelChallenge } from "./challenge.js";
 import { announce, confirmDialog, el, toast } from "./dom.js";
-import { bareName, COLOURS, GameView, otherColour } from "./game_view.js";
+import { COLOURS, GameView, otherColour } from "./game_view.js";
 import { rememberGame } from "./recent.js";
 import { ReportSection } from "./report.js";
 import { play } from "./sound.js";
@@ -112,7 +112,7 @@ export class GameScreen {
   #onEvent(event) {
     if (event.type === "gameFull") this.#onFull(event);
     else if (event.type === "gameState" && this.full) this.#onState(event);
-    else if (event.type === "chatLine") this.screen?.chat.add(event);
+    else if (event.type === "chatLine") this.screen?.chat.load();
     else if (event.type === "opponentGone") {
       this.gone = event.gone;
       this.#draw();
@@ -123,13 +123,12 @@ export class GameScreen {
   #onFull(event) {
     const isFirst = this.full === null;
     this.full = event;
-    const view = event.state.view ?? event.view;
     if (isFirst) {
       this.colour = COLOURS.find((colour) => event[colour]?.id === session.person?.id) ?? null;
-      this.opponent = bareName(event[otherColour(this.colour ?? "white")].name);
+      this.opponent = event[otherColour(this.colour ?? "white")].name;
       this.screen = new GameView(this.main, {
         full: event,
-        view,
+        view: event.state.view,
         variants: this.arena.variants,
         colour: this.colour,
         me: session.person?.name,
@@ -143,7 +142,7 @@ export class GameScreen {
       });
       this.screen.chat.load();
     }
-    this.#onState({ ...event.state, view });
+    this.#onState(event.state);
   }
 
   #onState(state) {
@@ -213,8 +212,7 @@ export class GameScreen {
     this.#draw();
     let note = "";
     try {
-      const answer = await call("POST", `/api/board/game/${this.id}/rematch`);
-      const { id } = answer.challenge ?? answer;
+      const { id } = await call("POST", `/api/board/game/${this.id}/rematch`);
       this.rematchId = id;
       const outcome = await awaitAnswer(id, { signal: waiting.signal, keepAliveS: this.arena.keepAlive });
       if (this.closing.signal.aborted) return;

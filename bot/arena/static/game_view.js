@@ -10,19 +10,17 @@ import { resultOf } from "./result.js";
 
 export const COLOURS = ["white", "black"];
 export const otherColour = (colour) => (colour === "white" ? "black" : "white");
-/** Lichess writes "BOT name" in places; here the badge says it. */
-export const bareName = (name) => (name ?? "").replace(/^BOT /, "");
 
 export class GameView {
   constructor(main, { full, view, variants, colour, me, actions }) {
     this.full = full;
     this.colour = colour;
     this.actions = actions;
-    this.variant = variants.find(({ key }) => key === full.variant.key) ?? null;
-    this.gameKey = view.game ?? this.variant?.game ?? full.variant.key;
+    this.variant = variants.find(({ key }) => key === full.variant.key);
+    this.gameKey = view.game;
     this.looks = looks(this.gameKey);
     this.sides = view.sides;
-    this.opponent = bareName(full[otherColour(colour ?? "white")].name);
+    this.opponent = full[otherColour(colour ?? "white")].name;
     this.chat = new Chat(full.id, { me, canTalk: colour !== null });
     this.moves = new Moves({ onShow: (step) => this.#showStep(step) });
     this.#build(main);
@@ -42,7 +40,7 @@ export class GameView {
 
   #colourOf(side) {
     // The wire knows white and black only, whatever the game calls its sides.
-    return this.variant?.colours?.[side] ?? side;
+    return this.variant.colours[side];
   }
 
   #build(main) {
@@ -59,7 +57,7 @@ export class GameView {
     const clock = full.clock ? `${full.clock.initial / 60_000}+${full.clock.increment / 1000}` : "no clock";
     const terms = [full.variant.name, clock, full.rated ? "rated" : "casual"].join(" · ");
     main.replaceChildren(
-      el("h1", { class: "visually-hidden" }, `${bareName(full[above].name)} against ${bareName(full[below].name)}`),
+      el("h1", { class: "visually-hidden" }, `${full[above].name} against ${full[below].name}`),
       el(
         "div",
         { class: "game" },
@@ -78,10 +76,10 @@ export class GameView {
 
   #bar(colour) {
     const player = this.full[colour];
-    const clock = el("span", { class: "clock", role: "timer", "aria-label": `Clock of ${bareName(player.name)}` });
+    const clock = el("span", { class: "clock", role: "timer", "aria-label": `Clock of ${player.name}` });
     const count = el("span", { class: "count", title: this.looks.counts });
     const diff = el("span", { class: "diff" });
-    const rating = player.rating ? `${player.rating}${player.provisional ? "?" : ""}` : "";
+    const rating = `${player.rating}${player.provisional ? "?" : ""}`;
     const element = el(
       "div",
       { class: "bar", "data-colour": colour },
@@ -89,7 +87,7 @@ export class GameView {
       el(
         "span",
         { class: "bar-name" },
-        el("strong", {}, bareName(player.name)),
+        el("strong", {}, player.name),
         player.title === "BOT" ? el("span", { class: "badge" }, "BOT") : null,
         el("span", { class: "rating" }, rating, diff),
       ),
@@ -106,10 +104,10 @@ export class GameView {
     this.model = model;
     const toMove = isOver || !view.toMove ? null : this.#colourOf(view.toMove);
     const isMine = toMove !== null && toMove === this.colour;
-    const legal = isMine ? (view.legal ?? []) : [];
+    const legal = isMine ? view.legal : [];
     const canMove = isMine && isLive && !sent;
     if (!this.moves.isStepping) {
-      this.board.draw({ rows: view.rows, lastSquares: view.lastSquares ?? [], legal: legal.filter(({ squares }) => squares.length), enabled: canMove || Boolean(sent) });
+      this.board.draw({ rows: view.rows, lastSquares: view.lastSquares, legal: legal.filter(({ squares }) => squares.length), enabled: canMove || Boolean(sent) });
       if (sent) this.board.setPending(sent);
     }
     if (this.clockState !== state) {
@@ -145,7 +143,7 @@ export class GameView {
 
   #drawStatus(model, { isMine, mustPass }) {
     const { state, view, isOver, sent, gone, rematchId } = model;
-    const passed = view.moves.length > 0 && !(view.lastSquares ?? []).length;
+    const passed = view.moves.length > 0 && !view.lastSquares.length;
     let [text, detail] = ["", ""];
     clearInterval(this.firstMoveTimer);
     if (isOver) {
@@ -157,7 +155,7 @@ export class GameView {
     else if (mustPass) [text, detail] = ["You have no move", "You have to pass."];
     else if (isMine) [text, detail] = ["Your move", passed ? `${this.opponent} had no move and passed.` : ""];
     else if (this.colour) [text, detail] = [`${this.opponent} is thinking…`, passed ? "You passed." : ""];
-    else text = `${bareName(this.full[this.#colourOf(view.toMove)]?.name)} to move`;
+    else text = `${this.full[this.#colourOf(view.toMove)].name} to move`;
     if (!isOver && gone) detail = `${this.opponent} has left the game.`;
     if (this.status.textContent !== text) this.status.textContent = text;
     if (!isOver && !gone && state.expiration) this.#countFirstMove(state, isMine);
@@ -218,8 +216,8 @@ export class GameView {
   /** The last move as a sentence for people who listen. */
   wordsOfLastMove(view, isOver) {
     const side = this.sides[(view.moves.length - 1) % 2];
-    const name = this.#colourOf(side) === this.colour ? "You" : bareName(this.full[this.#colourOf(side)].name);
-    const what = (view.lastSquares ?? []).length ? `${name} played ${view.moves.at(-1)}.` : `${name} passed.`;
+    const name = this.#colourOf(side) === this.colour ? "You" : this.full[this.#colourOf(side)].name;
+    const what = view.lastSquares.length ? `${name} played ${view.moves.at(-1)}.` : `${name} passed.`;
     const counts = this.looks.counts && view.counts ? ` ${this.sides.map((each) => `${this.looks.sides[each] ?? each} ${view.counts[each]}`).join(", ")}.` : "";
     return `${what}${counts}${!isOver && view.toMove === this.mySide ? " Your move." : ""}`;
   }

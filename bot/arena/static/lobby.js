@@ -46,32 +46,39 @@ export class Lobby {
       this.timer = setTimeout(() => this.#refresh(), REFRESH_MS);
       return;
     }
+    let arena;
     try {
-      const arena = await call("GET", "/api/arena");
-      if (this.isClosed) return;
-      this.context.showLink("live");
-      const isFirst = this.arena === null;
-      this.arena = arena;
-      if (session.person && arena.you === null) {
-        // The arena does not know this name's key: its database is another one.
-        session.save(null);
-        this.context.showWho();
-      }
-      if (isFirst) this.#build();
-      else this.#showBots();
-      await this.#showGoing();
+      arena = await call("GET", "/api/arena");
     } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
       if (this.isClosed) return;
-      if (error instanceof ApiError && error.status === 401 && session.person) {
-        session.save(null);
-        this.context.showWho();
-        toast("This arena does not know your old name any more. Please choose one again.");
-        this.#refresh();
+      if (error.status === 401 && session.person) {
+        this.#startOver();
         return;
       }
       this.context.showLink("lost", () => this.#refresh());
+      this.timer = setTimeout(() => this.#refresh(), REFRESH_MS);
+      return;
     }
+    if (this.isClosed) return;
+    this.context.showLink("live");
+    const isFirst = this.arena === null;
+    this.arena = arena;
+    if (isFirst) this.#build();
+    else this.#showBots();
+    await this.#showGoing();
     if (!this.isClosed) this.timer = setTimeout(() => this.#refresh(), REFRESH_MS);
+  }
+
+  /** The arena does not know our name's key: its database is another one, so everything here is out of date. */
+  #startOver() {
+    session.save(null);
+    this.context.showWho();
+    toast("This arena does not know your old name any more. Please choose one again.");
+    this.waiting?.abort();
+    this.challengeId = null;
+    this.arena = null;
+    this.open();
   }
 
   #build() {
@@ -79,6 +86,7 @@ export class Lobby {
     const variants = this.arena.variants;
     const variant = variants.find(({ key }) => key === choice.variant) ?? variants[0];
     this.botBox = el("div", { class: "bots" });
+    this.botSignature = this.goingSignature = null; // nothing is drawn yet
     this.sendButton = el("button", { class: "button primary big", type: "submit", "data-test": "challenge" }, "Challenge");
     this.status = el("p", { class: "form-status", role: "status" });
     this.form = el(
@@ -132,11 +140,11 @@ export class Lobby {
 
   #nameField() {
     if (session.person) {
-      const rating = this.arena.you?.ratings ? Object.values(this.arena.you.ratings)[0] : null;
+      const { you } = this.arena; // null when the name has just been taken
       return el(
         "div",
         { class: "you-line" },
-        el("span", {}, "Playing as ", el("strong", {}, session.person.name), rating ? el("span", { class: "rating" }, ` ${ratingText(rating)}`) : null),
+        el("span", {}, "Playing as ", el("strong", {}, session.person.name), you ? el("span", { class: "rating" }, ` ${ratingText(you.ratings)}`) : null),
         el("button", { type: "button", class: "button link", onclick: () => this.#leave() }, "Use another name"),
       );
     }
@@ -167,7 +175,6 @@ export class Lobby {
     if (event.target.name === "variant") {
       // Another game has other sides: draw the form anew with what was chosen so far.
       saveChoice(this.form);
-      this.botSignature = this.goingSignature = null;
       this.#build();
       this.#showGoing();
     }
@@ -188,7 +195,7 @@ export class Lobby {
           el("span", { class: `presence ${bot.online ? "on" : "off"}`, "aria-hidden": "true" }),
           el("span", { class: "segment-label" }, bot.name),
           el("span", { class: "badge" }, "BOT"),
-          el("small", {}, bot.online ? ratingsText(bot.ratings) : "away at the moment"),
+          el("small", {}, bot.online ? ratingText(bot.ratings) : "away at the moment"),
         ),
       ),
     );
@@ -217,10 +224,9 @@ export class Lobby {
     try {
       if (!session.person) await this.#takeName(form.nickname.value.trim());
       saveChoice(this.form);
-      const answer = await call("POST", `/api/challenge/${encodeURIComponent(form.bot.value)}`, {
+      const challenge = await call("POST", `/api/challenge/${encodeURIComponent(form.bot.value)}`, {
         form: termsOf(this.form),
       });
-      const challenge = answer.challenge ?? answer;
       const name = this.arena.bots.find(({ id }) => id === form.bot.value)?.name ?? "the bot";
       this.challengeId = challenge.id;
       if (this.isClosed) return this.#takeBack();
@@ -234,12 +240,9 @@ export class Lobby {
       else this.#say("");
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      if (!this.isClosed) this.#say(error.message, true);
-      if (error.status === 401) {
-        session.save(null);
-        this.arena = null;
-        this.#refresh();
-      }
+      if (this.isClosed) return undefined;
+      if (error.status === 401) this.#startOver();
+      else this.#say(error.message, true);
     } finally {
       this.waiting = null;
       if (!this.isClosed && this.arena) this.#showButton();
@@ -251,7 +254,6 @@ export class Lobby {
     session.save(await call("POST", "/api/person", { json: { name } }));
     this.context.showWho();
     const field = this.form.querySelector("#nickname").closest(".field");
-    this.arena.you = { name: session.person.name };
     field.replaceWith(this.#nameField());
   }
 
@@ -302,7 +304,7 @@ export class Lobby {
     if (!session.person) return;
     let games = [];
     try {
-      games = (await call("GET", "/api/account/playing?nb=10")).nowPlaying ?? [];
+      games = (await call("GET", "/api/account/playing?nb=10")).nowPlaying;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error; // the lobby works without the list
     }
@@ -317,7 +319,7 @@ export class Lobby {
         el(
           "a",
           { class: "going-game", href: `/game/${game.gameId}`, "data-link": true },
-          el("span", {}, `against ${(game.opponent?.username ?? "").replace(/^BOT /, "")}`),
+          el("span", {}, `against ${game.opponent.username.replace(/^BOT /, "")}`),
           el("strong", {}, game.isMyTurn ? "Your move" : "Open"),
         ),
       ),
@@ -352,12 +354,8 @@ export class Lobby {
   }
 }
 
-export function ratingText(rating) {
-  if (typeof rating === "number") return String(Math.round(rating));
-  return rating?.rating ? `${Math.round(rating.rating)}${rating.prov || rating.provisional ? "?" : ""}` : "";
-}
-
-function ratingsText(ratings) {
-  const all = Object.values(ratings ?? {}).map(ratingText).filter(Boolean);
-  return all.length ? all[0] : "online";
+/** The rating in the first variant; a question mark: hardly known yet. */
+function ratingText(ratings) {
+  const { rating, provisional } = Object.values(ratings)[0];
+  return `${rating}${provisional ? "?" : ""}`;
 }

@@ -4,21 +4,14 @@ const WAYS = {
   resign: (loser) => `${loser} resigned.`,
   outoftime: (loser) => `${loser} ran out of time.`,
   timeout: (loser) => `${loser} left the game.`,
-  cheat: (loser) => `${loser} broke the rules.`,
-  noStart: (loser) => `${loser} did not start.`,
 };
 
 /** {kind: win | loss | draw | aborted | over, title, detail, short} from the person's point of view. */
 export function resultOf({ state, view, colour, opponent, sideOf, looks }) {
   const { status, winner } = state;
-  if (status === "aborted" || (status === "noStart" && !winner)) {
-    return { kind: "aborted", title: "Game aborted", detail: "It does not count.", short: "Aborted" };
-  }
+  if (status === "aborted") return { kind: "aborted", title: "Game aborted", detail: "It does not count.", short: "Aborted" };
   const score = looks.counts && view.counts && !WAYS[status] ? scoreText(view, colour, sideOf) : "";
-  if (!winner) {
-    const detail = status === "outoftime" ? "Time ran out, but nobody can win." : score;
-    return { kind: "draw", title: "A draw", detail, short: "Draw" };
-  }
+  if (!winner) return { kind: "draw", title: "A draw", detail: score, short: "Draw" };
   if (!colour) {
     const side = sideOf(winner);
     return { kind: "over", title: `${looks.sides[side] ?? side} won`, detail: score, short: "Over" };

@@ -38,7 +38,7 @@ function kindOf(decision, isForced) {
   if (outcome === null || outcome === "unanswered") return isTrap ? "open" : "rest";
   if (isForced) return "forced";
   if (outcome === "optimal") return isTrap ? "saw" : "calm";
-  if (outcome === "fell" && isTrap) return "fell";
+  if (outcome === "fell") return "fell";
   return isTrap ? "slipped" : "loose";
 }
 
@@ -113,10 +113,7 @@ function words({ kind, decision, bot, bait, played, best, price }) {
     case "calm":
       return { title: "No trap, and you answered best", line: `You played ${played.reply}, one of the best replies.` };
     case "loose":
-      return {
-        title: "No trap here",
-        line: `${decision.outcome === "fell" ? "Not a trap worth the name, but " : "Even so "}${played.reply} cost you ${price}; ${best.reply} was better.`,
-      };
+      return { title: "No trap here", line: `Even so ${played.reply} cost you ${price}; ${best.reply} was better.` };
     case "forced":
       return { title: "You had only one reply", line: `${played.reply === "pass" ? "You had to pass" : `${played.reply} was forced`}, so there was nothing to go wrong.` };
     case "pending":
