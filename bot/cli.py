@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
-from rich.console import Console
+from rich.console import Console, RenderableType
 
 from bot import tables
 from bot.config import Config, load_config
@@ -33,6 +33,7 @@ db = typer.Typer(no_args_is_help=True, help="The database's schema.", rich_marku
 app.add_typer(db, name="db")
 
 T = TypeVar("T")
+Rows = Sequence[dict[str, Any]]
 
 
 class Format(StrEnum):
@@ -175,15 +176,8 @@ def stats(
             return await engine_statistics(session, filters)
 
     found = _ask(context, read)
-    if output is Format.TABLE:
-        if found:
-            _console().print(tables.statistics_table(found))
-        else:
-            _note("No game has been played that passes these filters.")
-    elif output is Format.JSON:
-        _print_json([row.to_json() for row in found])
-    else:
-        _print_csv(tables.statistics_rows(found))
+    table, rows = tables.statistics_table(found), tables.statistics_rows(found)
+    _write(output, table, rows, nested=[row.to_json() for row in found])
 
 
 @app.command()
@@ -208,15 +202,8 @@ def games(
             return await list_games(session, filters, limit)
 
     found = _ask(context, read)
-    if output is Format.TABLE:
-        if found:
-            _console().print(tables.games_table(found))
-        else:
-            _note("No game has been played that passes these filters.")
-    elif output is Format.JSON:
-        _print_json(tables.games_rows(found))
-    else:
-        _print_csv(tables.games_rows(found))
+    rows = tables.games_rows(found)
+    _write(output, tables.games_table(found), rows, nested=rows)
 
 
 @app.command()
@@ -343,12 +330,20 @@ def _note(text: str) -> None:
     print(text, file=sys.stderr)
 
 
-def _print_json(value: object) -> None:
-    print(json.dumps(value, indent=2, ensure_ascii=False))
-
-
-def _print_csv(rows: Sequence[dict[str, Any]]) -> None:
-    if rows:
+def _write(output: Format, table: RenderableType, rows: Rows, *, nested: Rows) -> None:
+    """Write an answer as a table, as flat rows (CSV), or as the same rows with their structure (JSON)."""
+    if output is Format.JSON:
+        _print_json(nested)
+    elif output is Format.TABLE:
+        if rows:
+            _console().print(table)
+        else:
+            _note("No game has been played that passes these filters.")
+    elif rows:
         writer = csv.DictWriter(sys.stdout, fieldnames=list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
+
+
+def _print_json(value: object) -> None:
+    print(json.dumps(value, indent=2, ensure_ascii=False))

@@ -30,13 +30,12 @@ from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from bot.errors import ConfigError
-from bot.events import Speed
+from bot.events import CHAT_LIMIT, Speed
 from engine.games import GAMES
 from engine.params import Assessment, Decided, TrapParams
+from engine.players import PLAYER_KINDS
 
 ENV_PREFIX = "DESDEMONA_"
-CHAT_LIMIT = 140
-"""Longest chat line that servers of the Lichess family take, in characters."""
 
 GREETING_PLACEHOLDERS = ("opponent", "bot", "game")
 FAREWELL_PLACEHOLDERS = (*GREETING_PLACEHOLDERS, "result", "traps", "fell")
@@ -44,8 +43,16 @@ FAREWELL_PLACEHOLDERS = (*GREETING_PLACEHOLDERS, "result", "traps", "fell")
 EXAMPLE_VARIABLE = f"{ENV_PREFIX}ENGINE__MAX_DEPTH"
 _TRAP = TrapParams()
 
-PlayerKind = Literal["standard", "trappy"]
 PlainText = Annotated[str, Field(pattern=r"^[^\r\n]*$")]
+
+
+def _known_player(kind: str) -> str:
+    if kind not in PLAYER_KINDS:
+        raise ValueError(f"no player named {kind!r}; known: {', '.join(PLAYER_KINDS)}")
+    return kind
+
+
+PlayerKind = Annotated[str, AfterValidator(_known_player)]
 
 
 def _web_address(url: str) -> str:
@@ -111,7 +118,7 @@ class ArenaConfig(Section):
     """Seconds until an unanswered challenge runs out."""
     first_move_s: float = Field(default=30.0, ge=0, le=3600)
     """Seconds for the first move of each side, then the game is aborted; 0: no limit."""
-    gone_s: float = Field(default=30.0, gt=0, le=3600)
+    gone_s: float = Field(default=120.0, gt=0, le=3600)
     """Seconds without a stream until a player counts as gone and the other may claim the game."""
 
 
@@ -182,7 +189,7 @@ class SelectionConfig(Section):
     """balanced (randomised, as many games of each: a fair comparison), fixed, or rules."""
     player: PlayerKind = "trappy"
     """The player of `fixed`, and of `rules` when none matches: standard or trappy."""
-    players: tuple[PlayerKind, ...] = Field(default=("standard", "trappy"), min_length=1)
+    players: tuple[PlayerKind, ...] = Field(default=PLAYER_KINDS, min_length=1)
     """The players that `balanced` compares."""
     rules: tuple[SelectionRule, ...] = ()
     """Tried in order, the first that matches decides.  Keys: player, and any of game, site, speed,

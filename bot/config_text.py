@@ -9,7 +9,7 @@ from bot.config import EXAMPLE_VARIABLE, sections
 def render() -> str:
     """The text of config.toml: every setting with its default, range and meaning."""
     lines = [
-        "# Settings of Desdemona: each with its default.  `python -m bot.config` writes this file.",
+        "# Settings of Desdemona: each with its default.  `python -m bot.config` prints this file.",
         f"# The environment comes first ({EXAMPLE_VARIABLE}=8), then this file, then the defaults.",
         "# Unknown keys are errors.  Secrets never stand here.",
     ]

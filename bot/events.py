@@ -7,6 +7,9 @@ Adapters translate; sessions never see a site's words except where a field says 
 from dataclasses import dataclass
 from enum import StrEnum
 
+CHAT_LIMIT = 140
+"""Longest chat line that servers of the Lichess family take, in characters."""
+
 
 class Speed(StrEnum):
     """Speed classes by estimated duration, limit + 40 increments (Lichess)."""
@@ -29,6 +32,18 @@ class Clock:
     """Added after each move, in seconds."""
 
 
+# Upper bounds of the estimated duration in seconds (lila).
+_UP_TO = ((30, Speed.ULTRABULLET), (180, Speed.BULLET), (480, Speed.BLITZ), (1500, Speed.RAPID))
+
+
+def speed_of(clock: Clock | None) -> Speed:
+    """The speed class; a game without a clock counts as correspondence, as on Lichess."""
+    if clock is None:
+        return Speed.CORRESPONDENCE
+    estimate_s = clock.initial_s + 40 * clock.increment_s
+    return next((speed for limit_s, speed in _UP_TO if estimate_s < limit_s), Speed.CLASSICAL)
+
+
 @dataclass(frozen=True, slots=True)
 class Opponent:
     """Who sits on the other side."""
@@ -39,7 +54,6 @@ class Opponent:
     rating: int | None
     """None when the site does not tell."""
     is_bot: bool
-    provisional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,16 +193,9 @@ class GameSnapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class ChatLine:
-    sender: str
-    text: str
-    is_ours: bool
-
-
-@dataclass(frozen=True, slots=True)
 class OpponentGone:
     gone: bool
     claim_win_in_s: float | None
 
 
-GameEvent = GameSnapshot | GameState | ChatLine | OpponentGone
+GameEvent = GameSnapshot | GameState | OpponentGone

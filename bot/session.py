@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import Any
 
 from bot.errors import ProtocolError
-from bot.events import ChatLine, GameEnd, GameEvent, GameSnapshot, GameState, OpponentGone
+from bot.events import GameEnd, GameEvent, GameSnapshot, GameState, OpponentGone
 from engine.game import BadPosition, Game, IllegalMove, replay
 from engine.games import get_game
 
@@ -198,7 +198,7 @@ def step(session: Session, event: GameEvent) -> tuple[Session, tuple[Action, ...
             return session, (ClaimVictory(in_s),)
         case OpponentGone(gone=False):
             return session, (KeepPlaying(),)
-        case OpponentGone() | ChatLine():
+        case OpponentGone():
             return session, ()
 
 

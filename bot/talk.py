@@ -2,7 +2,8 @@
 
 from enum import StrEnum
 
-from bot.config import CHAT_LIMIT, ChatConfig
+from bot.config import ChatConfig
+from bot.events import CHAT_LIMIT
 
 
 class Verdict(StrEnum):

@@ -1,8 +1,8 @@
 """Games for taking away: as JSON and as text.  No I/O."""
 
 from bot.arena.game import Match
-from bot.arena.terms import speed_of
 from bot.arena.wire import Json, millis, title
+from bot.events import speed_of
 
 
 def export(match: Match) -> Json:

@@ -75,7 +75,9 @@ class Match:
         if left is None or self.is_over or self.is_abortable:
             return left
         spent = list(left)
-        spent[self.to_move] = max(0, left[self.to_move] - round((now - self.turn_began) * 1000))
+        # A move can arrive before the other side's is applied: then it took no time, and gained none.
+        elapsed_s = max(0.0, now - self.turn_began)
+        spent[self.to_move] = max(0, left[self.to_move] - round(elapsed_s * 1000))
         return spent[0], spent[1]
 
     def deadline(self, first_move_s: float) -> float | None:
@@ -112,7 +114,7 @@ def move(
         match: The game.
         side: Who wants to move.
         text: The move in the game's notation.
-        now: This moment by the arena's clock.
+        now: When the move arrived, by the arena's clock.
         at: The same moment by the calendar.
         ply: Moves that the player knows of; a move for another position is refused.
         draw: Offer (or accept) a draw with the move.
@@ -153,7 +155,8 @@ def move(
         last_move_at=at,
     )
     squares = game.move_squares(played)
-    after = replace(match, record=record, position=position, last_squares=squares, turn_began=now)
+    began = max(now, match.turn_began)
+    after = replace(match, record=record, position=position, last_squares=squares, turn_began=began)
     if game.legal_moves(position):
         return after
     result = game.result_centi(position)

@@ -22,6 +22,9 @@ MAX_BODY_BYTES = 16 * 1024
 BODY_TIMEOUT_S = 10.0
 WRITE_TIMEOUT_S = 30.0
 """A reader that takes nothing for so long has stalled, and its connection is cut."""
+ID = "[A-Za-z0-9]{8}"
+GAME = f"{{game:{ID}}}"
+"""A game's id in the address of a route; a challenge's looks the same."""
 _LOOK_S = 1.0  # how often a quiet stream looks whether its reader has gone
 
 REQUESTS = Rate("requests", burst=3000, per_s=500)

@@ -25,8 +25,6 @@ from storage.types import now_utc
 
 logger = logging.getLogger(__name__)
 
-CHAT_LIMIT = 140
-"""Longest chat line, in characters, as on Lichess."""
 CHAT_LINES = 300
 """Most lines in one game's chat."""
 

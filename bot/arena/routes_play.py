@@ -10,6 +10,8 @@ from bot.arena import wire
 from bot.arena.accounts import Accounts
 from bot.arena.game import Match, Refused
 from bot.arena.http import (
+    GAME,
+    ID,
     Door,
     HttpError,
     as_bool,
@@ -21,10 +23,10 @@ from bot.arena.http import (
     send_stream,
 )
 from bot.arena.lobby import Lobby
-from bot.arena.referee import CHAT_LIMIT, CHAT_LINES, NotFound, Referee
+from bot.arena.referee import CHAT_LINES, NotFound, Referee
 from bot.arena.streams import Stream
 from bot.arena.variants import VARIANTS, Variant
-from bot.events import Clock, DeclineReason
+from bot.events import CHAT_LIMIT, Clock, DeclineReason
 from storage import arena
 from storage.arena import AccountRecord
 from storage.database import Database
@@ -33,8 +35,7 @@ from storage.types import now_utc
 # A program has one stream of each kind, and a new one closes the old; a person may open more tabs.
 PERSON_STREAMS, BOT_STREAMS = 8, 1
 
-_GAME = "{game:[A-Za-z0-9]{8}}"
-_CHALLENGE = "{challenge:[A-Za-z0-9]{8}}"
+_CHALLENGE = f"{{challenge:{ID}}}"
 
 Step = Callable[[Match, int, float], Match]
 
@@ -70,13 +71,13 @@ class PlayRoutes:
             web.post(f"/api/challenge/{_CHALLENGE}/accept", self.accept_challenge),
             web.post(f"/api/challenge/{_CHALLENGE}/decline", self.decline_challenge),
             web.post(f"/api/challenge/{_CHALLENGE}/cancel", self.cancel_challenge),
-            web.post(f"/api/board/game/{_GAME}/rematch", self.rematch),
+            web.post(f"/api/board/game/{GAME}/rematch", self.rematch),
         ]
         for side in ("bot", "board"):
             player = partial(self._player, for_bots=side == "bot")
-            game = f"/api/{side}/game/{_GAME}"
+            game = f"/api/{side}/game/{GAME}"
             routes += [
-                web.get(f"/api/{side}/game/stream/{_GAME}", partial(self.game_stream, player)),
+                web.get(f"/api/{side}/game/stream/{GAME}", partial(self.game_stream, player)),
                 web.post(f"{game}/move/{{move}}", partial(self.move, player)),
                 web.post(f"{game}/abort", partial(self.abort, player)),
                 web.post(f"{game}/resign", partial(self.resign, player)),
@@ -138,6 +139,7 @@ class PlayRoutes:
     # --- Moves and endings ------------------------------------------------------------------------------
 
     async def move(self, player: "Player", request: web.Request) -> web.Response:
+        # The arrival ends the thinking: waiting for the database or the game's turn is not the player's time.
         now, at = self._referee.clock(), now_utc()
         text, ply = request.match_info["move"], as_int(request.query, "ply")
         draw = as_bool(request.query, "offeringDraw")

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from bot.arena import export, views, wire
 from bot.arena.accounts import NAME, Accounts
-from bot.arena.http import Door, HttpError, address, as_int, as_text, count, fields, ok
+from bot.arena.http import GAME, Door, HttpError, address, as_int, as_text, count, fields, ok
 from bot.arena.referee import NotFound, Referee
 from storage import arena
 from storage.arena import AccountRecord, AccountTaken
@@ -16,9 +16,8 @@ from storage.database import Database
 
 STATIC = Path(__file__).parent / "static"
 _MAX_IDS = 100
-_MAX_TOKENS = 1000
+_MAX_TOKENS = 50  # each is a look-up in the database, and all of them count as one request
 _MAX_BOTS = 512
-_GAME = "{game:[A-Za-z0-9]{8}}"
 
 Report = Callable[[str], Awaitable[dict[str, Any] | None]]
 """The trap report of a finished game, by the game's id; None: there is none."""
@@ -55,11 +54,11 @@ class SiteRoutes:
             web.post("/api/token/test", self.test_tokens),
             web.get("/api/users/status", self.users_status),
             web.get("/api/user/{user}", self.one_account),
-            web.get(f"/game/export/{_GAME}", self.export_game),
+            web.get(f"/game/export/{GAME}", self.export_game),
             web.post("/api/person", self.add_person),
             web.get("/api/arena", self.lobby),
-            web.get(f"/api/arena/game/{_GAME}", self.replay),
-            web.get(f"/api/arena/game/{_GAME}/report", self.report),
+            web.get(f"/api/arena/game/{GAME}", self.replay),
+            web.get(f"/api/arena/game/{GAME}/report", self.report),
             web.get("/healthz", self.health),
             web.get("/", self.page),
             web.get("/game/{game}", self.page),

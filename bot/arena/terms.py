@@ -5,14 +5,12 @@ from enum import StrEnum
 
 from bot.arena.game import Refused
 from bot.arena.variants import Variant
-from bot.events import Clock, DeclineReason, Speed
+from bot.events import Clock, DeclineReason
 from storage.arena import AccountRecord
 
 OFFERED = (Clock(60, 1), Clock(180, 2), Clock(300, 3), Clock(600, 5), Clock(900, 10), Clock(1800, 20))
 """What the page proposes."""
 
-# Speed classes by estimated duration in seconds, limit + 40 increments (lila).
-_UP_TO = ((30, Speed.ULTRABULLET), (180, Speed.BULLET), (480, Speed.BLITZ), (1500, Speed.RAPID))
 _SHORT_LIMITS = (0, 15, 30, 45, 60, 90)
 _MAX_LIMIT_S, _MAX_INCREMENT_S = 10_800, 60
 
@@ -50,14 +48,6 @@ class Challenge:
         """The players, the one who moves first in front."""
         pair = (self.challenger, self.opponent)
         return pair if self.challenger_side == 0 else pair[::-1]
-
-
-def speed_of(clock: Clock | None) -> Speed:
-    """The speed class; a game without a clock counts as correspondence, as on Lichess."""
-    if clock is None:
-        return Speed.CORRESPONDENCE
-    estimate_s = clock.initial_s + 40 * clock.increment_s
-    return next((speed for limit_s, speed in _UP_TO if estimate_s < limit_s), Speed.CLASSICAL)
 
 
 def show(clock: Clock) -> str:

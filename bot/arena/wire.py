@@ -6,9 +6,9 @@ from typing import Any
 
 from bot import glicko
 from bot.arena.game import Match
-from bot.arena.terms import OFFERED, Challenge, ChallengeStatus, show, speed_of
+from bot.arena.terms import OFFERED, Challenge, ChallengeStatus, show
 from bot.arena.variants import VARIANTS, Variant
-from bot.events import Clock
+from bot.events import Clock, speed_of
 from storage.arena import AccountRecord, ChatRecord, RatingRecord
 
 Json = dict[str, Any]

@@ -4,7 +4,7 @@ A site costs a wire module (bytes to events and back, no I/O) and an I/O module;
 same share both and differ by a row of data (`bot.servers.dialects`).
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -19,8 +19,6 @@ class Account:
     """The site's stable key for the account."""
     name: str
     is_bot: bool
-    ratings: Mapping[str, int]
-    """Rating by the site's key for the kind of game; kinds that were never played may be missing."""
 
 
 class Server(Protocol):
@@ -64,10 +62,6 @@ class Server(Protocol):
 
     async def chat(self, game_id: str, text: str) -> None:
         """Say something to the opponent; what is too long for the site is cut."""
-
-    async def resign(self, game_id: str) -> None: ...
-
-    async def abort(self, game_id: str) -> None: ...
 
     async def answer_draw(self, game_id: str, accept: bool) -> None: ...
 

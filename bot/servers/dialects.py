@@ -1,22 +1,13 @@
 """How the sites that speak the Lichess Bot API differ: data, not branches.
 
-A new site is a new row.  What a row cannot say yet (clock units, a keep-alive that is a JSON line, ...)
-becomes a field when the first site needs it.
+A new site is a new row.  What a row cannot say yet (clock units, its own notation of moves, endpoints
+that it lacks, ...) becomes a field when the first site needs it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
 from bot.errors import ConfigError
-
-
-class Endpoint(StrEnum):
-    """Actions that some sites do not have."""
-
-    DRAW = "draw"
-    TAKEBACK = "takeback"
-    CLAIM_VICTORY = "claim-victory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +30,6 @@ class Variant:
     """The colours of sides 0 and 1: the one that moves first is in front."""
 
 
-def _split(moves: str) -> tuple[str, ...]:
-    return tuple(moves.split())
-
-
-def _same(move: str) -> str:
-    return move
-
-
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """One site."""
@@ -57,12 +40,6 @@ class Dialect:
     """The server sends a line at least this often, in seconds."""
     variants: Mapping[str, Variant]
     """By the site's key."""
-    absent: frozenset[Endpoint] = frozenset()
-    """Endpoints that the site lacks: using one is refused without asking the server."""
-    read_moves: Callable[[str], tuple[str, ...]] = _split
-    """The ``moves`` field to moves in the game's own notation; ValueError when it cannot."""
-    write_move: Callable[[str], str] = _same
-    """A move in the game's own notation to the site's."""
 
 
 WHITE = Colour("white", "w")

@@ -16,10 +16,10 @@ from urllib.parse import quote, urlsplit
 import aiohttp
 import berserk
 
-from bot.errors import ConfigError, ProtocolError, RefusedError, TransientError
-from bot.events import AccountEvent, DeclineReason, GameEvent
+from bot.errors import ConfigError, ProtocolError, TransientError
+from bot.events import CHAT_LIMIT, AccountEvent, DeclineReason, GameEvent
 from bot.servers import Account
-from bot.servers.dialects import Dialect, Endpoint
+from bot.servers.dialects import Dialect
 from bot.servers.lichess_calls import Calls
 from bot.servers.lichess_errors import ERROR_BODY_LIMIT, one_line, read_error
 from bot.servers.lichess_wire import (
@@ -37,8 +37,6 @@ CALL_TIMEOUT_S = 10.0
 """For any single request; a move that takes longer is better asked about than waited for."""
 KEEP_ALIVE_SLACK_S = 5.0
 """A stream is dead after the site's keep-alive time and this."""
-CHAT_LIMIT = 140
-"""Longest chat line that the servers take, in characters."""
 _MAX_PLAYING = 50
 """Most games that ``/api/account/playing`` tells; its own default is 9."""
 _LINE_LIMIT = 1 << 20
@@ -132,32 +130,19 @@ class LichessServer:
     # --- Actions in a game, by aiohttp ------------------------------------------------------------------
 
     async def move(self, game_id: str, move: str) -> None:
-        await self._post(game_id, f"move/{_quote(self._dialect.write_move(move))}")
+        await self._post(game_id, f"move/{_quote(move)}")
 
     async def chat(self, game_id: str, text: str) -> None:
         await self._post(game_id, "chat", {"room": "player", "text": text[:CHAT_LIMIT]})
 
-    async def resign(self, game_id: str) -> None:
-        await self._post(game_id, "resign")
-
-    async def abort(self, game_id: str) -> None:
-        await self._post(game_id, "abort")
-
     async def answer_draw(self, game_id: str, accept: bool) -> None:
-        self._require(Endpoint.DRAW)
         await self._post(game_id, f"draw/{'yes' if accept else 'no'}")
 
     async def answer_takeback(self, game_id: str, accept: bool) -> None:
-        self._require(Endpoint.TAKEBACK)
         await self._post(game_id, f"takeback/{'yes' if accept else 'no'}")
 
     async def claim_victory(self, game_id: str) -> None:
-        self._require(Endpoint.CLAIM_VICTORY)
         await self._post(game_id, "claim-victory")
-
-    def _require(self, endpoint: Endpoint) -> None:
-        if endpoint in self._dialect.absent:
-            raise RefusedError(f"{self.site} has no endpoint {endpoint.value!r}", 404)
 
     async def _post(self, game_id: str, action: str, form: Mapping[str, str] | None = None) -> None:
         path = f"/api/bot/game/{_quote(game_id)}/{action}"

@@ -17,7 +17,6 @@ from bot.events import (
     Challenge,
     ChallengeGone,
     ChallengeReceived,
-    ChatLine,
     Clock,
     EndReason,
     GameEnd,
@@ -29,12 +28,19 @@ from bot.events import (
     Opponent,
     OpponentGone,
     Speed,
+    speed_of,
 )
 from bot.servers import Account
 from bot.servers.dialects import Dialect, Variant
 
 _UNLIMITED_MS = 2**31 - 1
 """What the protocol writes for a clock that never runs out."""
+_LONGEST_S = _UNLIMITED_MS // 1000
+"""Any longer time is read as this one, in seconds."""
+_MAX_RATING = 10_000
+"""A rating or change of one beyond this, up or down, is garbage."""
+_MAX_NAME = 100
+"""Characters of a name that are kept: more than any site allows."""
 
 _GOING_ON = frozenset({"created", "started"})
 _END_REASONS = {
@@ -79,16 +85,10 @@ def _refuse_constant(word: str) -> None:
 def read_account(message: object) -> Account:
     """The answer of ``/api/account``."""
     raw = _object(message)
-    perfs = raw.get("perfs")
     return Account(
         id=_need(raw, "id", str),
-        name=_need(raw, "username", str),
+        name=_clean(_need(raw, "username", str)),
         is_bot=raw.get("title") == "BOT",
-        ratings={
-            key: perf["rating"]
-            for key, perf in (perfs if isinstance(perfs, dict) else {}).items()
-            if isinstance(perf, dict) and isinstance(perf.get("rating"), int)
-        },
     )
 
 
@@ -112,7 +112,7 @@ def read_account_event(message: Mapping[str, Any], dialect: Dialect, our_id: str
             return GameStarted(_identifier(raw, "gameId"), variant.game if variant else None)
         case "gameFinish":
             raw = _need(message, "game", dict)
-            return GameFinished(_identifier(raw, "gameId"), _optional(raw, "ratingDiff", int))
+            return GameFinished(_identifier(raw, "gameId"), _rating(raw, "ratingDiff"))
         case _:
             return None
 
@@ -136,15 +136,12 @@ class GameReader:
         return self._variant is not None
 
     def read(self, message: Mapping[str, Any]) -> GameEvent | None:
-        """One message; None when it is of a type that is not known, or a state ahead of the snapshot."""
+        """One message; None when it is of a type that nothing needs (chat), or a state too early."""
         match message.get("type"):
             case "gameFull":
                 return self._snapshot(message)
             case "gameState":
                 return self._state(message, self._variant) if self._variant else None
-            case "chatLine":
-                sender = _need(message, "username", str)
-                return ChatLine(sender, _need(message, "text", str), sender.lower() == self._our_id)
             case "opponentGone":
                 return OpponentGone(
                     _need(message, "gone", bool), _optional(message, "claimWinInSeconds", int)
@@ -178,7 +175,7 @@ class GameReader:
             speed=_speed(raw, clock),
             clock=clock,
             opponent=_opponent(players[1 - our_side]),
-            our_rating=_optional(players[our_side], "rating", int),
+            our_rating=_rating(players[our_side], "rating"),
             state=self._state(_need(raw, "state", dict), variant),
         )
         self._variant = variant
@@ -186,12 +183,8 @@ class GameReader:
 
     def _state(self, raw: Mapping[str, Any], variant: Variant) -> GameState:
         first, second = variant.sides
-        try:
-            moves = self._dialect.read_moves(_need(raw, "moves", str))
-        except ValueError as error:
-            raise ProtocolError(f"moves: {error}", raw) from None
         return GameState(
-            moves=moves,
+            moves=tuple(_need(raw, "moves", str).split()),
             remaining_s=(
                 (_seconds(raw, f"{first.letter}time"), _seconds(raw, f"{second.letter}time"))
                 if self._has_clock
@@ -216,8 +209,8 @@ def _end(raw: Mapping[str, Any], variant: Variant) -> GameEnd | None:
     if winner is not None and winner not in colours:
         raise ProtocolError(f"winner {winner!r}", raw)
     if winner is None or reason is EndReason.ABORTED:
-        return GameEnd(reason, None, status)
-    return GameEnd(reason, colours.index(winner), status)
+        return GameEnd(reason, None, _clean(status))
+    return GameEnd(reason, colours.index(winner), _clean(status))
 
 
 def _challenge(raw: Mapping[str, Any], dialect: Dialect, our_id: str) -> Challenge:
@@ -226,7 +219,7 @@ def _challenge(raw: Mapping[str, Any], dialect: Dialect, our_id: str) -> Challen
     control = _need(raw, "timeControl", dict)
     clock = None
     if control.get("type") == "clock":
-        clock = Clock(_need(control, "limit", int), _need(control, "increment", int))
+        clock = Clock(*(_clamp(_need(control, key, int), _LONGEST_S) for key in ("limit", "increment")))
     raw_challenger = _optional(raw, "challenger", dict)
     challenger = _opponent(raw_challenger) if raw_challenger else None
     return Challenge(
@@ -246,22 +239,21 @@ def _opponent(raw: Mapping[str, Any]) -> Opponent:
     player_id = _player_id(raw)
     return Opponent(
         id=player_id,
-        name=_optional(raw, "name", str) or player_id,
-        rating=_optional(raw, "rating", int),
+        name=_clean(_optional(raw, "name", str) or player_id),
+        rating=_rating(raw, "rating"),
         is_bot=raw.get("title") == "BOT" or "aiLevel" in raw,
-        provisional=raw.get("provisional") is True,
     )
 
 
 def _player_id(raw: Mapping[str, Any]) -> str:
     level = _optional(raw, "aiLevel", int)
-    return f"ai-level-{level}" if level is not None else _optional(raw, "id", str) or "anonymous"
+    return f"ai-level-{level}" if level is not None else _clean(_optional(raw, "id", str) or "anonymous")
 
 
 def _variant_key(raw: Mapping[str, Any]) -> str:
     variant = raw.get("variant")
     key = variant.get("key") if isinstance(variant, dict) else None
-    return key if isinstance(key, str) else ""
+    return _clean(key) if isinstance(key, str) else ""
 
 
 def _speed(raw: Mapping[str, Any], clock: Clock | None) -> Speed:
@@ -269,16 +261,7 @@ def _speed(raw: Mapping[str, Any], clock: Clock | None) -> Speed:
     word = raw.get("speed")
     if word in tuple(Speed):
         return Speed(word)
-    if clock is None:
-        return Speed.CORRESPONDENCE
-    estimate_s = clock.initial_s + 40 * clock.increment_s
-    limits = (
-        (30, Speed.ULTRABULLET),
-        (180, Speed.BULLET),
-        (480, Speed.BLITZ),
-        (1500, Speed.RAPID),
-    )
-    return next((speed for limit_s, speed in limits if estimate_s < limit_s), Speed.CLASSICAL)
+    return speed_of(clock)
 
 
 def read_rating_diff(record: Mapping[str, Any], name: str) -> int | None:
@@ -292,7 +275,7 @@ def read_rating_diff(record: Mapping[str, Any], name: str) -> int | None:
     for player in players.values() if isinstance(players, dict) else ():
         user = player.get("user") if isinstance(player, dict) else None
         if isinstance(user, dict) and str(user.get("name")).lower() == name.lower():
-            return _optional(player, "ratingDiff", int)
+            return _rating(player, "ratingDiff")
     return None
 
 
@@ -318,7 +301,24 @@ def _optional(raw: Mapping[str, Any], key: str, kind: type[T]) -> T | None:
 
 
 def _seconds(raw: Mapping[str, Any], key: str) -> float:
-    return min(_need(raw, key, int), _UNLIMITED_MS) / 1000
+    return _clamp(_need(raw, key, int), _UNLIMITED_MS) / 1000
+
+
+def _clamp(time: int, longest: int) -> int:
+    return max(0, min(time, longest))
+
+
+def _rating(raw: Mapping[str, Any], key: str) -> int | None:
+    """A rating or its change; JSON's integers have no end, a database's have."""
+    value = _optional(raw, key, int)
+    if value is not None and abs(value) > _MAX_RATING:
+        raise ProtocolError(f"field {key!r} is out of range", raw)
+    return value
+
+
+def _clean(text: str) -> str:
+    """Text that any database, terminal and chat can take: half a surrogate pair, for one, cannot be written."""
+    return "".join(sign if sign.isprintable() else "\ufffd" for sign in text[:_MAX_NAME])
 
 
 def _identifier(raw: Mapping[str, Any], key: str) -> str:

@@ -141,6 +141,14 @@ async def test_a_new_token_replaces_the_old_one(house: House) -> None:
     assert (await new.get("/api/account"))["title"] == "BOT"
 
 
+async def test_too_many_tokens(house: House) -> None:
+    for count, status in ((50, 200), (51, 400)):
+        tokens = ",".join(f"token{number}" for number in range(count))
+        got, body = await house.request("POST", "/api/token/test", data=tokens)
+        assert got == status, body
+    assert body == {"error": "Not more than 50 tokens at once"}
+
+
 async def test_too_many_requests(house: House) -> None:
     person, bot = await house.person("Anna"), await house.bot("Desdemona")
     path = f"/api/challenge/{bot.name}"

@@ -60,6 +60,14 @@ def test_clocks_start_after_both_first_moves() -> None:
     assert game.record.remaining_ms == (57_000, 60_000)
 
 
+def test_a_move_that_arrived_before_the_others_was_applied_gains_no_time() -> None:
+    game = play(match("f5 d6"), "c3", now=105.0)
+    early = rules.move(game, 1, "d3", now=103.0, at=AT)
+    assert early.record.remaining_ms == (57_000, 62_000)
+    # And the other side is not charged for the time before its own move.
+    assert early.remaining_ms(106.0) == (56_000, 62_000)
+
+
 def test_time_runs_out() -> None:
     game = match("f5 d6")
     assert game.deadline(30.0) == 160.0

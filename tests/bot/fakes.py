@@ -174,15 +174,9 @@ class FakeServer:
         await self._called("claim", game_id)
         self.finish(EndReason.LEFT, self.our_side)
 
-    async def resign(self, game_id: str) -> None:
-        raise AssertionError(f"the bot never resigns ({game_id})")
-
-    async def abort(self, game_id: str) -> None:
-        raise AssertionError(f"the bot never aborts ({game_id})")
-
     async def account(self) -> Account:
         await self._called("account")
-        return Account("desdemona", "Desdemona", True, {})
+        return Account("desdemona", "Desdemona", True)
 
     async def account_events(self) -> AsyncGenerator[AccountEvent | None, None]:
         await self._called("account_events")

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from bot.config import CHAT_LIMIT, Config, ServerConfig, load_config, read_token
+from bot.config import Config, ServerConfig, load_config, read_token
 from bot.config_text import render
 from bot.errors import ConfigError
+from bot.events import CHAT_LIMIT
 from engine.params import Assessment, TrapParams
 
 ROOT = Path(__file__).parents[2]
@@ -79,6 +80,7 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ("[trap]\nmargin_centi = nan\n", "trap.margin_centi"),
         ("[arena]\nfirst_move_s = inf\n", "arena.first_move_s: Input should be a finite number"),
         ('[trap]\nassessment = "mean"\n', "trap.assessment: Input should be 'median', 'best' or 'last'"),
+        ('[selection]\nplayer = "tricky"\n', "selection.player: no player named 'tricky'; known: "),
         ('[selection]\nplayers = ["trappy", "trappy"]\n', "selection: players names one twice"),
         ("[[selection.rules]]\nspeed = 'bullet'\n", "selection.rules.0.player: Field required"),
         (

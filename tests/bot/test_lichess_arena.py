@@ -15,7 +15,6 @@ from bot.config import ArenaConfig
 from bot.errors import RefusedError
 from bot.events import (
     ChallengeReceived,
-    ChatLine,
     EndReason,
     GameEvent,
     GameFinished,
@@ -94,7 +93,6 @@ class Bot:
         self.snapshots: list[GameSnapshot] = []
         self.states: list[GameState] = []
         self.refused: list[RefusedError] = []
-        self.chat: list[ChatLine] = []
         self.started = asyncio.Event()
         self.over = asyncio.Event()
         self.finished: list[GameFinished] = []
@@ -120,9 +118,6 @@ class Bot:
                     await self._server.chat(game_id, "good luck")
             case GameState():
                 state = event
-            case ChatLine():
-                self.chat.append(event)
-                return
             case _:
                 return
         self.states.append(state)
@@ -208,7 +203,6 @@ async def test_a_whole_game_at_the_arena(database: Database) -> None:
     assert export["moves"].split() == list(final.moves)
     assert person.states[-1]["moves"].split() == list(final.moves)
     assert "good luck" in person.chat
-    assert [line.is_ours for line in bot.chat] == [True]
     assert bot.finished == [GameFinished(game_id, bot.finished[0].rating_diff)]
     assert bot.finished[0].rating_diff is not None
     assert diff == bot.finished[0].rating_diff

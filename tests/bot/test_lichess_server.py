@@ -23,7 +23,7 @@ from bot.events import (
 )
 from bot.reconnect import stay_connected
 from bot.servers import Account, Server
-from bot.servers.dialects import DIALECTS, Endpoint
+from bot.servers.dialects import DIALECTS
 from bot.servers.lichess import LichessServer
 
 TOKEN = "lip_VerySecretToken42"
@@ -208,7 +208,7 @@ async def test_it_is_a_server(server: LichessServer) -> None:
 async def test_one_shot_calls(peer: Peer, server: LichessServer) -> None:
     peer.script("/api/account/playing", answer(200, {"nowPlaying": [{"gameId": GAME}]}))
     peer.script(f"/game/export/{GAME}", answer(200, {"id": GAME, "moves": "f5 d6"}))
-    assert await server.account() == Account("desdemona", "Desdemona", is_bot=True, ratings={})
+    assert await server.account() == Account("desdemona", "Desdemona", is_bot=True)
     assert await server.playing() == [GAME]
     await server.accept("chal0001")
     await server.decline("chal0002", DeclineReason.TOO_FAST)
@@ -349,8 +349,6 @@ async def test_a_closed_door() -> None:
 async def test_actions(peer: Peer, server: LichessServer) -> None:
     await server.move(GAME, "pass")
     await server.chat(GAME, "x" * 200)
-    await server.resign(GAME)
-    await server.abort(GAME)
     await server.answer_draw(GAME, False)
     await server.answer_takeback(GAME, True)
     await server.claim_victory(GAME)
@@ -359,30 +357,12 @@ async def test_actions(peer: Peer, server: LichessServer) -> None:
     assert peer.seen == [
         ("POST", f"{prefix}/move/pass"),
         ("POST", f"{prefix}/chat"),
-        ("POST", f"{prefix}/resign"),
-        ("POST", f"{prefix}/abort"),
         ("POST", f"{prefix}/draw/no"),
         ("POST", f"{prefix}/takeback/yes"),
         ("POST", f"{prefix}/claim-victory"),
         ("POST", "/api/bot/game/odd%2F..%2Fid/move/f5%3Fa%23b"),
     ]
     assert peer.bodies[1] == f"room=player&text={'x' * 140}"
-
-
-async def test_what_a_site_lacks_is_refused_without_asking(peer: Peer) -> None:
-    poor = dataclasses.replace(ARENA, absent=frozenset(Endpoint))
-    server = LichessServer(poor, peer.url, TOKEN)
-    try:
-        for ask in (
-            server.answer_draw(GAME, False),
-            server.answer_takeback(GAME, False),
-            server.claim_victory(GAME),
-        ):
-            with pytest.raises(RefusedError, match="has no endpoint"):
-                await ask
-    finally:
-        await server.close()
-    assert peer.seen == []
 
 
 async def test_a_move_out_of_turn_is_refused(peer: Peer, server: LichessServer) -> None:

@@ -9,7 +9,6 @@ from bot.events import (
     Challenge,
     ChallengeGone,
     ChallengeReceived,
-    ChatLine,
     Clock,
     EndReason,
     GameEnd,
@@ -224,7 +223,7 @@ def test_snapshot() -> None:
             rated=True,
             speed=Speed.BULLET,
             clock=Clock(60, 2),
-            opponent=Opponent("ann", "Ann", 1412, is_bot=False, provisional=True),
+            opponent=Opponent("ann", "Ann", 1412, is_bot=False),
             our_rating=1500,
             # Black moves first at Othello, so side 0 has the black clock.
             state=GameState(("f5", "d6"), (59.5, 61.0), (False, False), (False, False), None),
@@ -298,14 +297,12 @@ def test_chat_and_absence() -> None:
     events = read_game(
         full(),
         {"type": "chatLine", "room": "player", "username": "Ann", "text": "hi"},
-        {"type": "chatLine", "room": "player", "username": "Desdemona", "text": "hello"},
         {"type": "opponentGone", "gone": True, "claimWinInSeconds": 8},
         {"type": "opponentGone", "gone": False},
         {"type": "brandNew"},
     )
     assert events[1:] == [
-        ChatLine("Ann", "hi", is_ours=False),
-        ChatLine("Desdemona", "hello", is_ours=True),
+        None,
         OpponentGone(True, 8),
         OpponentGone(False, None),
         None,
@@ -348,7 +345,6 @@ def test_speed_is_worked_out_when_the_site_is_silent(limit_s: int, increment_s: 
         full(state=state(status=None)),
         full(state=state(status="resign", winner="red")),
         {"type": "gameFull"},
-        {"type": "chatLine", "username": "Ann"},
         {"type": "opponentGone", "gone": "yes"},
     ],
 )
@@ -356,15 +352,6 @@ def test_broken_game_messages_keep_the_message(message: dict[str, Any]) -> None:
     with pytest.raises(ProtocolError) as caught:
         read_game(message)
     assert caught.value.raw is not None
-
-
-def test_a_dialect_may_refuse_the_moves() -> None:
-    def read_moves(text: str) -> tuple[str, ...]:
-        raise ValueError(f"no moves in {text!r}")
-
-    picky = Dialect("picky", 7.0, ARENA.variants, read_moves=read_moves)
-    with pytest.raises(ProtocolError, match="no moves in 'z9'"):
-        GameReader(picky, "desdemona").read(full(state=state(moves="z9")))
 
 
 # --- Answers --------------------------------------------------------------------------------------------
@@ -376,14 +363,11 @@ def test_account() -> None:
             "id": "desdemona",
             "username": "Desdemona",
             "title": "BOT",
-            "perfs": {"othello": {"games": 3, "rating": 1533}, "storm": {"runs": 1}, "odd": 5},
         }
     )
     assert (account.id, account.name, account.is_bot) == ("desdemona", "Desdemona", True)
-    assert account.ratings == {"othello": 1533}
     person = read_account({"id": "ann", "username": "Ann"})
     assert not person.is_bot
-    assert person.ratings == {}
     broken: object
     for broken in ([], {"id": "ann"}, "ann"):
         with pytest.raises(ProtocolError):
@@ -435,7 +419,7 @@ def test_rating_diff_of_an_exported_game() -> None:
     assert read_rating_diff({}, name) is None
 
 
-@pytest.mark.parametrize("schema", ["GameFullEvent", "GameStateEvent", "ChatLineEvent", "OpponentGoneEvent"])
+@pytest.mark.parametrize("schema", ["GameFullEvent", "GameStateEvent", "OpponentGoneEvent"])
 def test_examples_of_game_events(schema: str) -> None:
     reader = GameReader(CHESS, "mary")
     snapshot = reader.read(load("schemas/GameFullEvent.yaml")["example"])
@@ -445,5 +429,5 @@ def test_examples_of_game_events(schema: str) -> None:
 
 
 def test_example_of_an_account() -> None:
-    account = read_account(load("examples/account-getMyProfile.json.yaml")["value"])
-    assert account.ratings["blitz"] > 0
+    example = load("examples/account-getMyProfile.json.yaml")["value"]
+    assert read_account(example).name == example["username"]

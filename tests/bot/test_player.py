@@ -10,7 +10,7 @@ import pytest
 
 from bot.config import ChatConfig
 from bot.errors import AuthError, ProtocolError, RefusedError, TransientError
-from bot.events import ChatLine, EndReason, OpponentGone
+from bot.events import EndReason, OpponentGone
 from bot.player import MAX_REFUSALS, GamePlayer
 from engine.decision import OutcomeKind
 from storage.database import Database
@@ -310,7 +310,6 @@ async def test_victory_is_claimed_from_who_left(database: Database) -> None:
         server.push(OpponentGone(True, 10))
         server.push(OpponentGone(False, None))
         server.push(OpponentGone(True, 20))
-        server.push(ChatLine("Anna", "bye", False))
         gone.set()
     await check_books(database, server)
     assert server.calls.count("claim") == 1

@@ -7,7 +7,6 @@ import pytest
 
 from bot.errors import ProtocolError
 from bot.events import (
-    ChatLine,
     Clock,
     EndReason,
     GameEnd,
@@ -205,9 +204,7 @@ def test_who_left_and_who_talks() -> None:
     assert actions(session, OpponentGone(True, 8)) == [ClaimVictory(8)]
     assert actions(session, OpponentGone(True, None)) == []
     assert actions(session, OpponentGone(False, None)) == [KeepPlaying()]
-    assert actions(session, ChatLine("Anna", "hi", False)) == []
     assert actions(Session(), OpponentGone(True, 8)) == []
-    assert actions(Session(), ChatLine("Anna", "hi", False)) == []
 
 
 def test_the_table_leaves_out_only_what_cannot_be() -> None:

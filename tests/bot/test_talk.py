@@ -1,6 +1,7 @@
 """Greeting and farewell."""
 
-from bot.config import CHAT_LIMIT, ChatConfig
+from bot.config import ChatConfig
+from bot.events import CHAT_LIMIT
 from bot.talk import Verdict, farewell, greeting
 
 
