@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
+from string import Formatter
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -271,10 +272,16 @@ class ChatConfig(Section):
     def _placeholders_are_known(cls, text: str, info: ValidationInfo) -> str:
         known = GREETING_PLACEHOLDERS if info.field_name == "greeting" else FAREWELL_PLACEHOLDERS
         try:
-            text.format(**dict.fromkeys(known, ""))
-        except (KeyError, IndexError, ValueError, AttributeError):
+            # No format either: "{opponent:>999999999}" would fill the memory.
+            ok = all(
+                name is None or (name in known and not form and not conversion)
+                for _, name, form, conversion in Formatter().parse(text)
+            )
+        except ValueError:
+            ok = False
+        if not ok:
             names = ", ".join(f"{{{name}}}" for name in known)
-            raise ValueError(f"the only placeholders here are {names}") from None
+            raise ValueError(f"the only placeholders here are {names}")
         return text
 
 

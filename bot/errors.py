@@ -33,7 +33,7 @@ class TransientError(ServerError):
 
 
 class AuthError(ServerError):
-    """The server does not accept the token, or the account may not do this."""
+    """The server does not accept the token, also when asked about nothing but the account."""
 
 
 class RefusedError(ServerError):

@@ -74,6 +74,16 @@ class Lobby:
     # --- Events -----------------------------------------------------------------------------------------
 
     async def _handle(self, event: AccountEvent) -> None:
+        """One event; whatever goes wrong with it must not end the games."""
+        try:
+            await self._take(event)
+        except (AuthError, TransientError):
+            raise
+        except Exception as error:
+            logger.exception("%s account: cannot deal with %.500r", self._server.site, event)
+            await self._note("event_failed", {"event": f"{event!r:.500}", "error": f"{error!r:.500}"})
+
+    async def _take(self, event: AccountEvent) -> None:
         match event:
             case ChallengeReceived(challenge):
                 await self._answer(challenge)
@@ -232,5 +242,8 @@ class Lobby:
 
     async def _note_trouble(self, game_id: str, kind: str, error: Exception) -> None:
         raw = getattr(error, "raw", None)
-        shown = None if raw is None else repr(raw)[:2000]
+        try:
+            shown = None if raw is None else repr(raw)[:2000]
+        except RecursionError:  # JSON may be nested nearly as deep as Python can go
+            shown = "too deeply nested"
         await self._note(kind, {"site_game_id": game_id, "error": str(error), "raw": shown})

@@ -1,4 +1,8 @@
-"""Logging: a line of text for people, or a JSON object per line for machines."""
+"""Logging: a line of text for people, or a JSON object per line for machines.
+
+Servers and opponents have a say in what is logged, so what is not printable is shown as an escape: no name
+can begin a line of its own or talk to the operator's terminal.
+"""
 
 import json
 import logging
@@ -27,7 +31,25 @@ class JsonFormatter(logging.Formatter):
         if record.exc_info:
             entry["exception"] = self.formatException(record.exc_info)
         entry |= {key: value for key, value in record.__dict__.items() if key not in _USUAL}
-        return json.dumps(entry, ensure_ascii=False, default=str)
+        # With nothing but ASCII: an unpaired surrogate, for one, could not be written.
+        return json.dumps(entry, default=str)
+
+
+class TextFormatter(logging.Formatter):
+    """One line per message, and the lines of an exception indented below it."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
+        return _printable(super().formatMessage(record))
+
+    def formatException(self, exc_info: Any) -> str:  # noqa: N802 - logging's name
+        lines = super().formatException(exc_info).split("\n")
+        return "\n".join(f"    {_printable(line)}" for line in lines)
+
+
+def _printable(text: str) -> str:
+    return "".join(
+        sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text
+    )
 
 
 def set_up(config: LogConfig) -> None:
@@ -50,7 +72,7 @@ def set_up(config: LogConfig) -> None:
         handler.setFormatter(JsonFormatter())
     else:
         handler.setFormatter(
-            logging.Formatter("%(asctime)s %(levelname)-7s %(name)s: %(message)s", "%Y-%m-%d %H:%M:%S")
+            TextFormatter("%(asctime)s %(levelname)-7s %(name)s: %(message)s", "%Y-%m-%d %H:%M:%S")
         )
     logging.basicConfig(level=config.level, handlers=[handler], force=True)
     # A line for each request and each statement is no news.

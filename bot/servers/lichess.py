@@ -7,20 +7,20 @@ Streams and what is urgent in a game (moves, chat, ...) go through aiohttp, the 
 import asyncio
 import logging
 import re
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
 
 import aiohttp
 import berserk
 
-from bot.errors import ConfigError, ProtocolError, TransientError
+from bot.errors import AuthError, ConfigError, ProtocolError, RefusedError, ServerError, TransientError
 from bot.events import CHAT_LIMIT, AccountEvent, DeclineReason, GameEvent
 from bot.servers import Account
 from bot.servers.dialects import Dialect
-from bot.servers.lichess_calls import Calls
+from bot.servers.lichess_calls import Calls, read_answer
 from bot.servers.lichess_errors import ERROR_BODY_LIMIT, one_line, read_error
 from bot.servers.lichess_wire import (
     GameReader,
@@ -32,6 +32,8 @@ from bot.servers.lichess_wire import (
 )
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 CALL_TIMEOUT_S = 10.0
 """For any single request; a move that takes longer is better asked about than waited for."""
@@ -83,7 +85,7 @@ class LichessServer:
             # Streams hold connections for hours: a limit would let them starve the moves.
             connector=aiohttp.TCPConnector(limit=0),
         )
-        self._calls = Calls(self._url, token, user_agent, call_timeout_s)
+        self._calls = Calls(self._http, self._url, token, user_agent, call_timeout_s)
 
     @property
     def site(self) -> str:
@@ -96,21 +98,28 @@ class LichessServer:
     # --- One-shot calls, by berserk ---------------------------------------------------------------------
 
     async def account(self) -> Account:
-        self._account = await self._calls.ask("GET /api/account", lambda api: read_account(api.account.get()))
+        try:
+            self._account = await self._calls.ask(
+                "GET /api/account", lambda api: read_account(api.account.get())
+            )
+        except RefusedError as error:
+            if error.status == 403:
+                raise AuthError(str(error)) from error
+            raise
         return self._account
 
     async def playing(self) -> list[str]:
-        return await self._calls.ask(
+        return await self._ask(
             "GET /api/account/playing", lambda api: read_playing(api.games.get_ongoing(_MAX_PLAYING))
         )
 
     async def accept(self, challenge_id: str) -> None:
-        await self._calls.ask(
+        await self._ask(
             f"accept challenge {challenge_id}", lambda api: api.challenges.accept(_quote(challenge_id))
         )
 
     async def decline(self, challenge_id: str, reason: DeclineReason) -> None:
-        await self._calls.ask(
+        await self._ask(
             f"decline challenge {challenge_id}",
             lambda api: api.challenges.decline(_quote(challenge_id), reason.value),
         )
@@ -122,10 +131,28 @@ class LichessServer:
                 raise ProtocolError(f"export of game {game_id}: not a JSON object", record)
             return record
 
-        return await self._calls.ask(f"export game {game_id}", ask)
+        return await self._ask(f"export game {game_id}", ask)
 
     async def rating_diff(self, game_id: str, name: str) -> int | None:
         return read_rating_diff(await self.export(game_id), name)
+
+    async def _ask(self, what: str, call: Callable[[berserk.Client], T]) -> T:
+        try:
+            return await self._calls.ask(what, call)
+        except AuthError as error:
+            raise await self._second_opinion(error) from error
+
+    async def _second_opinion(self, error: ServerError) -> ServerError:
+        """What an error means: an `AuthError` would end every game, so only the account itself can say it."""
+        if not isinstance(error, AuthError):
+            return error
+        try:
+            await self.account()
+        except AuthError as confirmed:
+            return confirmed
+        except ServerError as unclear:
+            return TransientError(f"{error}; then {unclear}")
+        return TransientError(f"{error}; yet the account is accepted")
 
     # --- Actions in a game, by aiohttp ------------------------------------------------------------------
 
@@ -153,13 +180,14 @@ class LichessServer:
             ) as response:
                 if response.status >= 300:
                     body = await _error_body(response)
-                    raise read_error(response.status, response.headers, body, f"POST {path}", self._token)
+                    error = read_error(response.status, response.headers, body, f"POST {path}", self._token)
+                    raise await self._second_opinion(error)
                 # Only a whole answer says that the server is done.
-                await response.read()
+                await read_answer(response)
         except TimeoutError:
             raise TransientError(f"POST {path}: no answer in {self._call_timeout_s:g} s") from None
-        except (aiohttp.ClientError, OSError) as error:
-            raise TransientError(f"POST {path}: {one_line(error)}") from error
+        except (aiohttp.ClientError, OSError) as lost:
+            raise TransientError(f"POST {path}: {one_line(lost)}") from lost
 
     # --- Streams, by aiohttp ----------------------------------------------------------------------------
 
@@ -209,7 +237,8 @@ class LichessServer:
             ) as response:
                 if response.status >= 300:
                     body = await _error_body(response)
-                    raise read_error(response.status, response.headers, body, what, self._token)
+                    error = read_error(response.status, response.headers, body, what, self._token)
+                    raise await self._second_opinion(error)
                 yield b""
                 rest = b""
                 async for chunk in response.content.iter_any():
@@ -222,8 +251,8 @@ class LichessServer:
             raise TransientError(f"{what}: no connection in {self._call_timeout_s:g} s") from None
         except TimeoutError:
             raise TransientError(f"{what}: silent for {self._silence_s:g} s") from None
-        except (aiohttp.ClientError, OSError) as error:
-            raise TransientError(f"{what}: {one_line(error)}") from error
+        except (aiohttp.ClientError, OSError) as lost:
+            raise TransientError(f"{what}: {one_line(lost)}") from lost
 
 
 async def _error_body(response: aiohttp.ClientResponse) -> str:

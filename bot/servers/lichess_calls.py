@@ -1,17 +1,22 @@
 """One-shot calls through berserk, from asyncio.
 
-berserk blocks and knows no time-outs, so it gets one thread of its own, a read timeout on its session, and a
-deadline for each call.
+berserk knows the requests and how to read the answers, but it blocks, without a deadline or a limit on what
+comes back.  So it gets one thread of its own, and beneath it aiohttp carries the requests: there a server
+that hangs, dribbles or never ends is cut off for good.
 """
 
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
 from typing import Any, TypeVar
 
+import aiohttp
 import berserk
 import requests
 from requests.adapters import HTTPAdapter
+from urllib3 import HTTPResponse
+from yarl import URL
 
 from bot.errors import ProtocolError, TransientError
 from bot.servers.lichess_errors import ERROR_BODY_LIMIT, one_line, read_error
@@ -19,33 +24,55 @@ from bot.servers.lichess_errors import ERROR_BODY_LIMIT, one_line, read_error
 T = TypeVar("T")
 
 
-class _TimeoutAdapter(HTTPAdapter):
-    """The only place where a timeout can be given to every request that berserk makes."""
+ANSWER_LIMIT = 1 << 20
+"""Longest answer to a call, in bytes."""
+_OF_THE_TRANSFER = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
-    def __init__(self, timeout_s: float) -> None:
+
+async def read_answer(response: aiohttp.ClientResponse) -> bytes:
+    """A whole answer.
+
+    Raises:
+        TransientError: It is too long.
+    """
+    try:
+        await response.content.readexactly(ANSWER_LIMIT + 1)
+    except asyncio.IncompleteReadError as error:
+        return error.partial
+    raise TransientError(f"{response.method} {response.url.path}: more than {ANSWER_LIMIT} bytes")
+
+
+class _Adapter(HTTPAdapter):
+    """The place where requests, which berserk uses, can be given another way to the server."""
+
+    def __init__(self, transfer: Callable[[requests.PreparedRequest], HTTPResponse]) -> None:
         super().__init__()
-        self._timeout_s = timeout_s
+        self._transfer = transfer
 
-    def send(self, request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> requests.Response:
-        kwargs["timeout"] = self._timeout_s
-        return super().send(request, *args, **kwargs)
+    def send(self, request: requests.PreparedRequest, *_args: Any, **_kwargs: Any) -> requests.Response:
+        return self.build_response(request, self._transfer(request))
 
 
 class Calls:
     """One account's calls, one at a time.
 
     Args:
+        http: Carries the requests; closing it is for the caller, after these calls.
         url: The site's origin.
         token: The account's; never shown in an error or log.
         timeout_s: Deadline of each call, in seconds.
     """
 
-    def __init__(self, url: str, token: str, user_agent: str, timeout_s: float) -> None:
+    def __init__(
+        self, http: aiohttp.ClientSession, url: str, token: str, user_agent: str, timeout_s: float
+    ) -> None:
+        self._http = http
         self._url = url
         self._token = token
         self._user_agent = user_agent
         self._timeout_s = timeout_s
         self._one_by_one = asyncio.Lock()
+        self._going: asyncio.Task[Any] | None = None
         self._berserk: tuple[ThreadPoolExecutor, requests.Session, berserk.Client] | None = None
 
     async def ask(self, what: str, call: Callable[[berserk.Client], T]) -> T:
@@ -63,28 +90,54 @@ class Calls:
                 async with asyncio.timeout(self._timeout_s):
                     return await loop.run_in_executor(executor, lambda: call(client))
             except TimeoutError:
-                # The thread may go on reading a dribbling answer: the next call must not wait behind it.
+                # The thread may be following redirects still: the next call must not wait behind it.
                 self.close()
                 raise TransientError(f"{what}: no answer in {self._timeout_s:g} s") from None
             except berserk.exceptions.ResponseError as error:
                 response = error.response
                 body = response.text[:ERROR_BODY_LIMIT]
                 raise read_error(response.status_code, response.headers, body, what, self._token) from None
-            except (berserk.exceptions.ApiError, requests.RequestException) as error:
+            except (berserk.exceptions.ApiError, aiohttp.ClientError, OSError) as error:
                 if isinstance(error, ValueError):
                     raise ProtocolError(f"{what}: the answer is not JSON") from error
-                raise TransientError(f"{what}: {_reason(error)}") from error
-            except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
+                raise TransientError(f"{what}: {one_line(error)}") from error
+            except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
                 # berserk converts some fields and takes their types for granted.
                 raise ProtocolError(f"{what}: the answer makes no sense: {error!r}") from error
+            finally:
+                if self._going is not None:  # when we leave in the middle, the thread must not stay behind
+                    self._going.cancel()
+
+    async def _transfer(self, request: requests.PreparedRequest) -> HTTPResponse:
+        self._going = asyncio.current_task()
+        async with self._http.request(
+            request.method or "GET",
+            URL(request.url or "", encoded=True),
+            headers={key: str(value) for key, value in request.headers.items()},
+            data=request.body,
+            timeout=aiohttp.ClientTimeout(total=self._timeout_s),
+            allow_redirects=False,
+        ) as response:
+            body = await read_answer(response)
+            # The body is decoded already, so it must not look as if it still had to be.
+            headers = {
+                key: value for key, value in response.headers.items() if key.lower() not in _OF_THE_TRANSFER
+            }
+            return HTTPResponse(BytesIO(body), headers, response.status, preload_content=False)
 
     def _open(self) -> tuple[ThreadPoolExecutor, requests.Session, berserk.Client]:
         session = berserk.TokenSession(self._token)
         session.headers["User-Agent"] = self._user_agent
         # As aiohttp does by default: no proxies and no .netrc, which would replace the token.
         session.trust_env = False
+        loop = asyncio.get_running_loop()
+
+        def transfer(request: requests.PreparedRequest) -> HTTPResponse:
+            # A deadline here too: a loop that has been stopped meanwhile would never answer.
+            return asyncio.run_coroutine_threadsafe(self._transfer(request), loop).result(self._timeout_s)
+
         for scheme in ("http://", "https://"):
-            session.mount(scheme, _TimeoutAdapter(self._timeout_s))
+            session.mount(scheme, _Adapter(transfer))
         executor = ThreadPoolExecutor(1, thread_name_prefix="calls")
         self._berserk = executor, session, berserk.Client(session, self._url)
         return self._berserk
@@ -97,10 +150,3 @@ class Calls:
         self._berserk = None
         executor.submit(session.close)
         executor.shutdown(wait=False)
-
-
-def _reason(error: BaseException) -> str:
-    """The innermost cause: "Connection refused" rather than three libraries' retellings of it."""
-    while inner := error.__cause__ or error.__context__:
-        error = inner
-    return one_line(error)

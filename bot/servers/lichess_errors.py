@@ -12,6 +12,8 @@ from bot.errors import AuthError, RefusedError, ServerError, TransientError
 
 RATE_LIMIT_WAIT_S = 60.0
 """After a 429 that names no time, as the API's introduction asks."""
+LONGEST_WAIT_S = 900.0
+"""No server makes us wait longer, whatever it says; asked again too early, it will say so again."""
 _MESSAGE_LIMIT = 200
 """Characters of a server's own words that an error repeats."""
 ERROR_BODY_LIMIT = 8192
@@ -43,7 +45,7 @@ def read_error(
         return TransientError(text, _wait_s(raw, headers))
     if status >= 500:
         return TransientError(text, _retry_after_s(headers))
-    if status in (401, 403):
+    if status == 401:
         return AuthError(text)
     return RefusedError(text, status)
 
@@ -52,7 +54,7 @@ def _wait_s(raw: Mapping[str, Any], headers: Mapping[str, str]) -> float:
     limit = raw.get("ratelimit")
     seconds = limit.get("seconds") if isinstance(limit, dict) else None
     if isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 < seconds < math.inf:
-        return float(seconds)
+        return float(min(seconds, LONGEST_WAIT_S))
     return _retry_after_s(headers) or RATE_LIMIT_WAIT_S
 
 
@@ -60,14 +62,15 @@ def _retry_after_s(headers: Mapping[str, str]) -> float | None:
     """Seconds from a Retry-After header in either of its forms (RFC 9110, 10.2.3)."""
     value = headers.get("Retry-After", "").strip()
     if re.fullmatch(r"[0-9]{1,7}", value):
-        return float(value)
+        return min(float(value), LONGEST_WAIT_S)
     try:
         until = parsedate_to_datetime(value)
-    except ValueError:
+        if until.tzinfo is None:
+            until = until.replace(tzinfo=UTC)
+        wait_s = (until - datetime.now(UTC)).total_seconds()
+    except (ValueError, OverflowError):
         return None
-    if until.tzinfo is None:
-        until = until.replace(tzinfo=UTC)
-    return max(0.0, (until - datetime.now(UTC)).total_seconds())
+    return max(0.0, min(wait_s, LONGEST_WAIT_S))
 
 
 def one_line(error: BaseException) -> str:

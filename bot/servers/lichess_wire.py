@@ -39,8 +39,8 @@ _LONGEST_S = _UNLIMITED_MS // 1000
 """Any longer time is read as this one, in seconds."""
 _MAX_RATING = 10_000
 """A rating or change of one beyond this, up or down, is garbage."""
-_MAX_NAME = 100
-"""Characters of a name that are kept: more than any site allows."""
+_MAX_NAME = 64
+"""Characters of a name that are kept: more than any site allows, and what the books have room for."""
 
 _GOING_ON = frozenset({"created", "started"})
 _END_REASONS = {
@@ -143,9 +143,9 @@ class GameReader:
             case "gameState":
                 return self._state(message, self._variant) if self._variant else None
             case "opponentGone":
-                return OpponentGone(
-                    _need(message, "gone", bool), _optional(message, "claimWinInSeconds", int)
-                )
+                in_s = _optional(message, "claimWinInSeconds", int)
+                gone = _need(message, "gone", bool)
+                return OpponentGone(gone, None if in_s is None else _clamp(in_s, _LONGEST_S))
             case _:
                 return None
 
@@ -247,7 +247,7 @@ def _opponent(raw: Mapping[str, Any]) -> Opponent:
 
 def _player_id(raw: Mapping[str, Any]) -> str:
     level = _optional(raw, "aiLevel", int)
-    return f"ai-level-{level}" if level is not None else _clean(_optional(raw, "id", str) or "anonymous")
+    return _clean(f"ai-level-{level}" if level is not None else _optional(raw, "id", str) or "anonymous")
 
 
 def _variant_key(raw: Mapping[str, Any]) -> str:
@@ -317,7 +317,7 @@ def _rating(raw: Mapping[str, Any], key: str) -> int | None:
 
 
 def _clean(text: str) -> str:
-    """Text that any database, terminal and chat can take: half a surrogate pair, for one, cannot be written."""
+    """Text that every database and chat can take; half a surrogate pair, for one, cannot be written."""
     return "".join(sign if sign.isprintable() else "\ufffd" for sign in text[:_MAX_NAME])
 
 

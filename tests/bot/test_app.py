@@ -26,7 +26,7 @@ from bot.config import (
     ShutdownConfig,
     StorageConfig,
 )
-from bot.errors import AuthError, ConfigError, TransientError
+from bot.errors import AuthError, ConfigError, ProtocolError, TransientError
 from storage.database import Database
 from storage.decisions import list_decisions, list_unsettled
 from storage.games import get_game
@@ -165,12 +165,14 @@ def test_run_tells_in_one_line(tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
-async def test_signing_in_waits_for_the_server() -> None:
+async def test_signing_in_waits_for_the_server(caplog: pytest.LogCaptureFixture) -> None:
     server, stop = FakeServer(), asyncio.Event()
-    server.faults["account"] = [TransientError("HTTP 502")]
+    server.faults["account"] = [TransientError("HTTP 502"), ProtocolError("the answer is not JSON")]
     account = await sign_in(server, stop, random.Random(1))
     assert account is not None
     assert account.name == "Desdemona"
+    assert server.calls == ["account"] * 3
+    assert "cannot sign in at arena: the answer is not JSON; next try in" in caplog.text
 
 
 async def test_a_signal_while_signing_in() -> None:

@@ -4,6 +4,7 @@ import asyncio
 import dataclasses
 import json
 import logging
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -242,6 +243,7 @@ async def test_one_user_agent_for_both_clients(peer: Peer, server: LichessServer
         (answer(429, "<html>slow</html>"), TransientError, "HTTP 429"),
         (answer(502, "<html>bad gateway</html>"), TransientError, "HTTP 502"),
         (answer(200, "<html>not the API</html>"), ProtocolError, "not JSON"),
+        (answer(200, "[" * 100_000), ProtocolError, ""),
         (answer(200, ["desdemona"]), ProtocolError, ""),
         (answer(200, {"id": "desdemona"}), ProtocolError, "'username'"),
         (answer(200, {"id": "d", "username": "D", "createdAt": "?"}), ProtocolError, "no sense"),
@@ -255,6 +257,7 @@ async def test_one_user_agent_for_both_clients(peer: Peer, server: LichessServer
         "429",
         "502",
         "html",
+        "nested",
         "list",
         "no name",
         "odd date",
@@ -287,6 +290,65 @@ async def test_no_answer_is_transient_and_the_next_call_does_not_wait_behind_it(
     with suppress(TransientError):
         await hasty.playing()
     await arrived.wait()
+
+
+async def endless(request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse()
+    await response.prepare(request)
+    while True:
+        await response.write(b" " * 65536)
+
+
+async def dribble(request: web.Request) -> web.StreamResponse:
+    """A byte now and then, so that no read times out."""
+    response = web.StreamResponse()
+    await response.prepare(request)
+    while True:
+        await response.write(b" ")
+        await asyncio.sleep(0.01)
+
+
+async def test_answers_without_an_end(peer: Peer, server: LichessServer) -> None:
+    for path in ("/api/account/playing", f"/game/export/{GAME}", MOVE):
+        peer.script(path, endless)
+    for ask in (server.playing(), server.export(GAME), server.move(GAME, "f5")):
+        with pytest.raises(TransientError, match="more than 1048576 bytes"):
+            await ask
+
+
+@pytest.mark.parametrize("rude", [hang, dribble])
+async def test_what_never_answers_leaves_no_thread_behind(
+    peer: Peer, hasty: LichessServer, rude: Reply
+) -> None:
+    before = set(threading.enumerate())
+    peer.script("/api/account/playing", rude)
+    for _ in range(3):
+        with pytest.raises(TransientError, match=r"no answer in 0\.15 s"):
+            await hasty.playing()
+    await hasty.close()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(20)
+        assert not thread.is_alive()
+
+
+async def test_leaving_in_the_middle_of_a_call(peer: Peer) -> None:
+    arrived = asyncio.Event()
+
+    async def arrive(request: web.Request) -> web.StreamResponse:
+        arrived.set()
+        return await dribble(request)
+
+    before = set(threading.enumerate())
+    peer.script("/api/account/playing", arrive)
+    server = LichessServer(ARENA, peer.url, TOKEN, call_timeout_s=3600)
+    asking = asyncio.create_task(server.playing())
+    await arrived.wait()
+    asking.cancel()
+    await asyncio.wait([asking])
+    await server.close()
+    for thread in set(threading.enumerate()) - before:
+        await asyncio.to_thread(thread.join, 20)
+        assert not thread.is_alive()
 
 
 async def test_calls_go_one_at_a_time(peer: Peer, server: LichessServer) -> None:
@@ -327,13 +389,43 @@ async def test_too_many_requests(peer: Peer, server: LichessServer, reply: Reply
     assert waits == [wait_s] * 3
 
 
+@pytest.mark.parametrize(
+    ("status", "account", "error"),
+    [
+        (403, answer(401, {"error": "never asked"}), RefusedError),
+        (401, answer(200, {"id": "desdemona", "username": "Desdemona"}), TransientError),
+        (401, answer(200, "<html>"), TransientError),
+        (401, answer(502, "<html>"), TransientError),
+        (401, answer(401, {"error": "No such token"}), AuthError),
+        (401, answer(403, {"error": "closed"}), AuthError),
+    ],
+)
+async def test_only_the_account_can_say_that_it_is_refused(
+    peer: Peer, server: LichessServer, status: int, account: Reply, error: type[Exception]
+) -> None:
+    await server.account()
+    peer.script("/api/account", account)
+    paths = ("/api/challenge/c/accept", "/api/challenge/c/decline", f"/game/export/{GAME}", MOVE, GAME_STREAM)
+    for path in paths:
+        peer.script(path, answer(status, {"error": "no"}))
+    for ask in (
+        server.accept("c"),
+        server.decline("c", DeclineReason.TOO_FAST),
+        server.export(GAME),
+        server.move(GAME, "f5"),
+        collect(server.game_events(GAME)),
+    ):
+        with pytest.raises(error):
+            await ask
+
+
 async def test_a_closed_door() -> None:
     gone = Peer()
     async with gone.running():
         pass
     closed = LichessServer(ARENA, gone.url, TOKEN, call_timeout_s=1.0)
     try:
-        with pytest.raises(TransientError, match="refused"):
+        with pytest.raises(TransientError, match="Connect"):
             await closed.account()
         with pytest.raises(TransientError, match="Connect"):
             await closed.move(GAME, "f5")
@@ -460,12 +552,12 @@ async def test_silence_is_a_lost_stream(
 @pytest.mark.parametrize(
     ("reply", "error"),
     [
-        (answer(401, {"error": "No such token"}), AuthError),
+        (answer(403, {"error": "Not yours"}), RefusedError),
         (answer(404, {"error": "Not found."}), RefusedError),
         (stream({"type": "gameFull", "id": GAME}), ProtocolError),
         (stream(b"{]\n"), ProtocolError),
     ],
-    ids=["401", "404", "broken snapshot", "garbled"],
+    ids=["403", "404", "broken snapshot", "garbled"],
 )
 async def test_game_streams_that_another_try_would_not_mend(
     peer: Peer, server: LichessServer, reply: Reply, error: type[Exception]

@@ -196,6 +196,8 @@ def test_unknown_account_events_are_skipped(message: dict[str, Any]) -> None:
         {"type": "gameStart", "game": {"gameId": 5}},
         {"type": "gameStart", "game": {"gameId": "../../account"}},
         {"type": "gameFinish", "game": {"gameId": "abcd1234", "ratingDiff": "7"}},
+        {"type": "gameFinish", "game": {"gameId": "abcd1234", "ratingDiff": 10**30}},
+        challenge(challenger={"id": "ann", "name": "Ann", "rating": -(10**30)}),
         {"type": "challengeCanceled", "challenge": []},
         challenge(rated=1),
         challenge(timeControl={"type": "clock", "limit": True, "increment": 0}),
@@ -309,6 +311,28 @@ def test_chat_and_absence() -> None:
     ]
 
 
+def test_times_beyond_all_reason_are_cut() -> None:
+    snapshot, gone = read_game(
+        full(state=state(btime=-(10**400), wtime=10**400)),
+        {"type": "opponentGone", "gone": True, "claimWinInSeconds": 10**400},
+    )
+    assert snapshot.state.remaining_s == (0.0, 2147483.647)
+    assert gone == OpponentGone(True, 2147483)
+    asked = read_challenge(timeControl={"type": "clock", "limit": 10**400, "increment": -1}, speed=None)
+    assert asked.clock == Clock(2147483, 0)
+
+
+def test_names_that_cannot_be_written_are_mended() -> None:
+    rude = {"id": "a\ud800", "name": "A\ud800\n\x1b[31mB" + "x" * 1000, "rating": 1500}
+    (snapshot,) = read_game(full(white=rude))
+    assert snapshot.opponent.id == "a\ufffd"
+    assert snapshot.opponent.name.startswith("A\ufffd\ufffd\ufffd[31mBxx")
+    assert len(snapshot.opponent.name) == 64
+    asked = read_challenge(challenger=rude, variant={"key": "go\n"})
+    assert asked.challenger == snapshot.opponent
+    assert asked.variant == "go\ufffd"
+
+
 def test_computer_and_anonymous_opponents() -> None:
     (computer,) = read_game(full(white={"aiLevel": 3, "id": None, "name": "level 3"}))
     assert computer.opponent == Opponent("ai-level-3", "level 3", None, is_bot=True)
@@ -335,6 +359,7 @@ def test_speed_is_worked_out_when_the_site_is_silent(limit_s: int, increment_s: 
         full(variant=None),
         full(black={"id": "somebody", "name": "Somebody"}),
         full(black=None),
+        full(black={"id": "desdemona", "rating": 10**30}),
         full(clock={"initial": "60000", "increment": 0}),
         full(rated=None),
         full(id="a/b"),

@@ -240,6 +240,18 @@ async def test_a_game_that_cannot_be_understood_is_given_up(database: Database) 
     }
 
 
+async def test_one_bad_event_does_not_end_the_games(database: Database) -> None:
+    server = FakeServer()
+    server.faults["accept"] = [OverflowError("too large")]
+    async with open_lobby(server, database) as lobby:
+        await tell(server, STARTED, *offers("one", "two"))
+        assert lobby.running == 1
+    assert [call for call in server.calls if call.startswith("accept")] == ["accept one", "accept two"]
+    async with database.read() as session:
+        (event,) = await list_events(session, kind="event_failed")
+    assert event.detail["error"] == "OverflowError('too large')"
+
+
 @pytest.mark.parametrize("call", ["accept", "decline", "move", "account_events", "playing"])
 async def test_a_refused_account_ends_everything(database: Database, call: str) -> None:
     server = FakeServer()

@@ -50,6 +50,32 @@ def test_text_lines(tmp_path: Path) -> None:
     assert line.endswith("WARNING bot.test: shown")
 
 
+RUDE = "Anna\n2030-01-01 00:00:00 ERROR \x1b[31m\x9b\u2028\ud800 Zoë"
+
+
+def test_a_name_cannot_write_a_line_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "bot.log"
+    log.set_up(LogConfig(file=str(path)))
+    try:
+        raise ValueError(RUDE)
+    except ValueError:
+        logging.getLogger("bot.test").exception("against %s", RUDE)
+    first, *more = path.read_text(encoding="utf-8").split("\n")
+    assert first.endswith(r"against Anna\n2030-01-01 00:00:00 ERROR \x1b[31m\x9b\u2028\ud800 Zoë")
+    assert more[0].strip() == "Traceback (most recent call last):"
+    assert more[-1] == ""
+    assert all(line.startswith("    ") and line.isprintable() for line in more[:-1])
+
+
+def test_a_rude_name_in_json(tmp_path: Path) -> None:
+    path = tmp_path / "bot.log"
+    log.set_up(LogConfig(format="json", file=str(path)))
+    logging.getLogger("bot.test").info("against %s", RUDE, extra={"opponent": RUDE})
+    text = path.read_text(encoding="utf-8")
+    assert text.removesuffix("\n").isprintable()
+    assert json.loads(text)["opponent"] == RUDE
+
+
 def test_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
     log.set_up(LogConfig())
     logging.getLogger("bot.test").info("shown")
