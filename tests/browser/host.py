@@ -58,6 +58,10 @@ class Host:
         """The next start is with an empty database: nobody is known there."""
         self._databases += 1
 
+    def add_bot(self, name: str) -> None:
+        """Another program has an account here, and is not there."""
+        self._call(self._arena.ensure_bot(name))
+
     def hold(self) -> None:
         """The opponent moves no more until `release`."""
         self._loop.call_soon_threadsafe(self.opponent.may_move.clear)
@@ -92,7 +96,7 @@ class Host:
         database = await Database.open(f"sqlite:///{self._folder / f'arena{self._databases}.db'}")
         try:
             config = ArenaConfig(port=self._port)
-            arena = Arena(config, database, report=stored_report(database))
+            arena = self._arena = Arena(config, database, report=stored_report(database))
             async with arena.running() as self.url:
                 self._port = int(self.url.rpartition(":")[2])
                 self.opponent = Opponent(self.url, await arena.ensure_bot(NAME), database)

@@ -113,6 +113,30 @@ def test_a_challenge_that_is_declined_says_why(page: Page, host: Host) -> None:
     assert "Playing as anna" in page.text(".you-line")
 
 
+def test_a_name_that_breaks_the_rule_is_told_the_rule(page: Page, host: Host) -> None:
+    page.driver.get(host.url)
+    name = page.find("#nickname")
+    name.send_keys("anna!")
+    page.click("[data-test=challenge]")
+    assert name.get_property("validationMessage") == "A name has 2 to 20 letters (a to z), digits, - or _."
+    name.send_keys(Keys.BACKSPACE)
+    page.click("[data-test=challenge]")
+    page.find(".game")
+
+
+def test_the_way_into_a_game_is_on_the_first_screen(page: Page, host: Host) -> None:
+    page.driver.get(host.url)
+    bottom = page.find("[data-test=challenge]").rect["y"] + page.find("[data-test=challenge]").rect["height"]
+    assert bottom < 657
+
+
+def test_a_bot_that_is_away_is_not_offered(page: Page, host: Host) -> None:
+    host.add_bot("Rival")
+    page.driver.get(host.url)
+    page.until_text(".bots", "Desdemona")
+    assert page.count(".bot") == 1
+
+
 def test_a_name_that_is_taken_is_refused(page: Page, host: Host) -> None:
     page.driver.get(host.url)
     page.find("#nickname").send_keys("desdemona")
@@ -124,4 +148,9 @@ def test_a_name_that_is_taken_is_refused(page: Page, host: Host) -> None:
 def test_a_game_that_does_not_exist_says_so(page: Page, host: Host) -> None:
     page.begin(host.url, "anna")
     page.driver.get(f"{host.url}/game/nogame00")
-    page.until_text(".notice h1", "There is no such game here.")
+    page.until_text(".notice h1", "There is no such game, or it is not yours.")
+
+
+def test_a_game_asked_for_without_a_name_says_so_too(page: Page, host: Host) -> None:
+    page.driver.get(f"{host.url}/game/nogame00")
+    page.until_text(".challenge", "There is no such game, or it is not yours.")

@@ -61,8 +61,11 @@ def test_a_lost_link_is_shown_and_mends_itself(page: Page, host: Host) -> None:
     page.play_one()
     page.until_moves(2)
     before = page.moves
+    clock = page.find(".bar[data-colour=black] .clock").rect
     host.stop()
     page.until_text("#link-state", "Reconnecting")
+    page.until_text(".status-line", "Reconnecting")
+    assert page.find(".bar[data-colour=black] .clock").rect == clock  # nothing is pushed away
     assert page.legal == []  # nothing can be played into the void
     host.start()
     page.until_gone("#link-state")

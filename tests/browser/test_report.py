@@ -80,6 +80,72 @@ def test_a_moment_shows_the_board_that_had_to_be_answered(finished: Page) -> Non
     assert finished.count(".moment .mark-chosen") == 1
 
 
+def show_report(page: Page, report: Any) -> None:
+    """Draw another report in place of the one that is shown."""
+    page.driver.execute_async_script(
+        "const [report, done] = arguments;"
+        "window.fetch = async () => new Response(JSON.stringify(report));"
+        "import('/static/report.js').then(({ReportSection}) => {"
+        "  const box = document.querySelector('.report-box');"
+        "  box.replaceChildren();"
+        "  const onVerdicts = () => done();"
+        "  const about = {id: 'other', game: 'othello', opponent: 'Desdemona', isPlayer: true, onVerdicts};"
+        "  new ReportSection(box, about).open();"
+        "})",
+        report,
+    )
+
+
+def test_plain_minimax_is_not_said_to_have_set_traps(finished: Page) -> None:
+    report = report_of(finished)
+    assert "Desdemona set " in finished.text(".summary-story")
+    report["player"] = "standard"
+    for decision in report["decisions"]:
+        decision["player"] = "standard"
+    show_report(finished, report)
+    assert "played plain minimax" in finished.text(".summary-story")
+    assert "arose by accident" in finished.text(".summary-story")
+    for i in (i for i, d in enumerate(report["decisions"]) if d["is_trap"]):
+        finished.click(f".chip[data-index='{i}']")
+        words = finished.text(".report-box")
+        assert "hoped for" not in words
+        assert "Desdemona set" not in words
+        assert "trap's sake" not in words
+
+
+def test_the_report_opens_at_the_costliest_fall_by_discs(finished: Page) -> None:
+    report = report_of(finished)
+    falls = [d for d in report["decisions"] if d["outcome"] == "fell" and len(d["replies"]) > 1]
+    assert len(falls) > 1
+    for fall in falls:
+        for reply in fall["replies"]:
+            reply["final_centi"] = 0
+        played = next(r for r in fall["replies"] if r["reply"] == fall["reply"])
+        played["final_centi"] = 100_200  # the game, by two discs
+    next(r for r in falls[1]["replies"] if r["reply"] == falls[1]["reply"])["final_centi"] = 900
+    show_report(finished, report)
+    finished.until_text(".moment-number", f"Move {falls[1]['number']} ")
+
+
+def test_decided_scores_are_drawn_at_their_margin(finished: Page) -> None:
+    report = report_of(finished)
+    fall = next(d for d in report["decisions"] if d["outcome"] == "fell" and len(d["replies"]) > 1)
+    report["decisions"] = [{**fall, "is_trap": False}]
+    for reply in fall["replies"]:
+        margin = 4600 if reply["reply"] == fall["reply"] else 4200
+        reply["final_centi"] = 100_000 + margin
+        reply["scores_centi"] = [0, 100_000 + margin]
+    show_report(finished, report)
+    finished.find(".chart svg")
+    heights = finished.driver.execute_script(
+        "return ['best', 'played'].map((kind) => Number([...document.querySelectorAll(`.dot-${kind}`)].at(-1)"
+        ".getAttribute('cy')))"
+    )
+    assert 10 < heights[1] - heights[0] < 30  # four discs of some fifty
+    ticks = [tick.text for tick in finished.driver.find_elements(By.CSS_SELECTOR, ".chart .tick")]
+    assert "\N{MINUS SIGN}40" in ticks
+
+
 def test_the_game_can_be_stepped_through(finished: Page) -> None:
     finished.click("[data-step=first]")
     assert finished.board.count(".") == 60
@@ -100,6 +166,14 @@ def test_nothing_sticks_out(finished: Page, width: int) -> None:
             "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
         )
         assert wide[0] <= wide[1]
+        for i in range(finished.count(".chip")):
+            fits = finished.driver.execute_script(
+                "document.querySelectorAll('.chip')[arguments[0]].click();"
+                "return [...document.querySelectorAll('.table-scroll')]"
+                ".every((box) => box.scrollWidth <= box.clientWidth)",
+                i,
+            )
+            assert fits
     finally:
         finished.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 

@@ -1,6 +1,7 @@
 // How good each reply looks to the person as the search looks further ahead: one line for each reply.
 
 import { el, svg } from "./dom.js";
+import { marginOf } from "./verdict.js";
 
 const HEIGHT = 230;
 const LEFT = 46;
@@ -18,10 +19,11 @@ function niceStep(span) {
 }
 
 /** Which replies are drawn boldly: the bait, the best one and the one that was played. */
-function linesOf(replies, decision) {
+function linesOf(replies, decision, unit) {
   const finite = replies.flatMap(({ scores_centi: scores }) => scores.filter((centi) => Math.abs(centi) < DECIDED_CENTI));
-  // A decided score is no distance: it is drawn just beyond the furthest of the others.
+  // A decided score is drawn at its margin; in a game without one, just beyond the furthest of the others.
   const limit = Math.max(200, ...finite.map(Math.abs)) * 1.1;
+  const place = (centi) => (unit ? marginOf(centi) : Math.max(-limit, Math.min(limit, centi)));
   const best = Math.min(...replies.map(({ final_centi: score }) => score));
   const kinds = new Map();
   const winner = replies.find(({ reply, final_centi: score }) => score === best && reply === decision.reply) ?? replies.find(({ final_centi: score }) => score === best);
@@ -33,7 +35,7 @@ function linesOf(replies, decision) {
     .map((reply) => ({
       reply,
       kind: kinds.get(reply.reply) ?? "rest",
-      points: reply.scores_centi.map((centi, i) => ({ depth: i + 2, value: -Math.max(-limit, Math.min(limit, centi)) / 100 })),
+      points: reply.scores_centi.map((centi, i) => ({ depth: i + 2, value: -place(centi) / 100 })),
     }))
     .sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
 }
@@ -81,7 +83,7 @@ function draw(lines, width) {
 
 /** A figure that keeps its chart as wide as there is room, so that its letters stay readable. */
 export function depthChart({ replies, decision, unit, whose }) {
-  const lines = linesOf(replies, decision);
+  const lines = linesOf(replies, decision, unit);
   const place = el("div", { class: "chart-place" });
   const deepest = Math.max(...lines.map(({ points }) => points.at(-1).depth));
   let drawn = 0;

@@ -12,8 +12,8 @@ const OPEN_STATES = ["created", "started"];
 const RETRY_MS = 1500;
 const REFUSALS = {
   401: "This arena does not know your name any more.",
-  403: "This game belongs to others.",
-  404: "There is no such game here.",
+  403: "There is no such game, or it is not yours.",
+  404: "There is no such game, or it is not yours.",
 };
 
 export class GameScreen {
@@ -96,7 +96,7 @@ export class GameScreen {
         "div",
         { class: "card notice" },
         el("h1", {}, REFUSALS[error.status] ?? "The game cannot be opened."),
-        el("p", {}, error.message),
+        REFUSALS[error.status] ? null : el("p", {}, error.message),
         el("a", { class: "button primary", href: "/", "data-link": true }, "Start a new game"),
       ),
     );

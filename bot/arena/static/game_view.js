@@ -127,7 +127,7 @@ export class GameView {
     const passes = legal.filter(({ squares }) => !squares.length);
     this.#drawStatus(model, { isMine, mustPass: passes.length > 0 && passes.length === legal.length });
     this.#drawButtons(model, canMove ? passes : []);
-    document.title = isOver ? "Game over – Desdemona" : isMine ? "● Your move – Desdemona" : "Desdemona";
+    document.title = isOver ? "Game over – Desdemona" : isMine && isLive ? "● Your move – Desdemona" : "Desdemona";
   }
 
   #drawCount(bar, count) {
@@ -142,7 +142,7 @@ export class GameView {
   }
 
   #drawStatus(model, { isMine, mustPass }) {
-    const { state, view, isOver, sent, gone, rematchId } = model;
+    const { state, view, isOver, isLive, sent, gone, rematchId } = model;
     const passed = view.moves.length > 0 && !view.lastSquares.length;
     let [text, detail] = ["", ""];
     clearInterval(this.firstMoveTimer);
@@ -151,14 +151,15 @@ export class GameView {
       text = result.title;
       detail = rematchId ? `Waiting for ${this.opponent} to accept the rematch…` : result.detail;
       this.status.dataset.result = result.kind;
-    } else if (sent) text = "Sending your move…";
+    } else if (!isLive) text = "Reconnecting…";
+    else if (sent) text = "Sending your move…";
     else if (mustPass) [text, detail] = ["You have no move", "You have to pass."];
     else if (isMine) [text, detail] = ["Your move", passed ? `${this.opponent} had no move and passed.` : ""];
     else if (this.colour) [text, detail] = [`${this.opponent} is thinking…`, passed ? "You passed." : ""];
     else text = `${this.full[this.#colourOf(view.toMove)].name} to move`;
-    if (!isOver && gone) detail = `${this.opponent} has left the game.`;
+    if (!isOver && isLive && gone) detail = `${this.opponent} has left the game.`;
     if (this.status.textContent !== text) this.status.textContent = text;
-    if (!isOver && !gone && state.expiration) this.#countFirstMove(state, isMine);
+    if (!isOver && isLive && !gone && state.expiration) this.#countFirstMove(state, isMine);
     else if (this.detail.textContent !== detail) this.detail.textContent = detail;
   }
 
@@ -190,7 +191,7 @@ export class GameView {
       if (this.colour && rematchId) buttons.push(button("rematch-cancel", "Cancel rematch", cancelRematch));
       else if (this.colour) buttons.push(button("rematch", "Rematch", rematch, main("again")));
       if (view.moves.length) buttons.push(button("to-report", "See the traps", () => this.#toReport(), { image: "trap" }));
-      buttons.push(el("a", { class: "button", href: "/", "data-link": true, "data-test": "new-game" }, icon("plus"), "New game"));
+      buttons.push(el("a", { class: "button", href: "/", "data-link": true, "data-test": "new-game" }, "New game"));
     } else if (this.colour) {
       for (const pass of passes) buttons.push(button("pass", pass.move === "pass" ? "Pass" : pass.move, () => move(pass.move), main("skip")));
       if (gone) buttons.push(button("claim", "Claim the win", () => act("claim-victory"), main("cup")));

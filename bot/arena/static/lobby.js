@@ -9,6 +9,7 @@ import { recentGames } from "./recent.js";
 import { loadChoice, saveChoice, termFields, termsOf, variantField } from "./terms.js";
 
 const REFRESH_MS = 5000;
+const NAME_RULE = "2 to 20 letters (a to z), digits, - or _";
 // From a real game: an eight-ply search finds the bait good up to five plies and bad beyond.
 const SHOWCASE = { position: "3w4/3w4/1bbww3/2www3/2www3/8/8/8 b", last: "d1", bait: "e1", best: "c6" };
 
@@ -99,16 +100,11 @@ export class Lobby {
       this.sendButton,
       this.status,
     );
-    this.main.replaceChildren(el("div", { class: "lobby" }, this.#story(variant), el("div", { class: "lobby-side" }, this.#going(), this.form, this.#recent())));
+    this.main.replaceChildren(el("div", { class: "lobby" }, this.#story(), el("div", { class: "lobby-side" }, this.#going(), this.form, this.#recent()), this.#more(variant)));
     this.#showBots();
   }
 
-  #story(variant) {
-    const board = new Board({ game: variant.game, label: `${variant.name} board with a trap: after White's ${SHOWCASE.last}, ${SHOWCASE.bait} tempts and ${SHOWCASE.best} is sound` });
-    if (variant.game === "othello") {
-      board.draw({ rows: rowsOf(SHOWCASE.position), lastSquares: [SHOWCASE.last] });
-      board.mark([{ square: SHOWCASE.bait, kind: "trap" }, { square: SHOWCASE.best, kind: "best" }]);
-    }
+  #story() {
     return el(
       "section",
       { class: "story" },
@@ -116,8 +112,21 @@ export class Lobby {
       el(
         "p",
         { class: "lead" },
-        "Desdemona looks for the move whose answer you are most likely to get wrong: tempting at a glance, costly a few moves later. After the game she shows you every trap, what you played, and what it cost.",
+        "Desdemona looks for the move whose answer you are most likely to get wrong: one that looks better at a glance than it is. After the game she shows you every trap, what you played, and what it cost.",
       ),
+    );
+  }
+
+  /** A trap to look at, and the rules. */
+  #more(variant) {
+    const board = new Board({ game: variant.game, label: `${variant.name} board with a trap: after White's ${SHOWCASE.last}, ${SHOWCASE.bait} tempts and ${SHOWCASE.best} is sound` });
+    if (variant.game === "othello") {
+      board.draw({ rows: rowsOf(SHOWCASE.position), lastSquares: [SHOWCASE.last] });
+      board.mark([{ square: SHOWCASE.bait, kind: "trap" }, { square: SHOWCASE.best, kind: "best" }]);
+    }
+    return el(
+      "section",
+      { class: "story-more" },
       variant.game === "othello"
         ? el(
             "figure",
@@ -151,6 +160,7 @@ export class Lobby {
     return el(
       "div",
       { class: "field" },
+      this.wantedGame ? el("p", { class: "no-game" }, "There is no such game, or it is not yours. Choose a name to play your own.") : null,
       el("label", { for: "nickname" }, "Your name"),
       el("input", {
         id: "nickname",
@@ -160,13 +170,14 @@ export class Lobby {
         minlength: "2",
         maxlength: "20",
         pattern: "[A-Za-z0-9_\\-]{2,20}",
-        title: "2 to 20 letters, digits, _ or -",
+        title: NAME_RULE,
+        oninput: ({ target }) => target.setCustomValidity(""),
+        oninvalid: ({ target }) => target.setCustomValidity(`A name has ${NAME_RULE}.`),
         autocapitalize: "off",
         autocorrect: "off",
         spellcheck: "false",
-        placeholder: "2 to 20 letters or digits",
+        placeholder: "2 to 20 letters, digits, - or _",
       }),
-      this.wantedGame ? el("p", { class: "hint" }, "That game belongs to somebody: choose a name to play your own.") : null,
     );
   }
 
@@ -181,9 +192,10 @@ export class Lobby {
   }
 
   #showBots() {
-    const bots = this.arena.bots;
+    const online = this.arena.bots.filter((bot) => bot.online);
+    const bots = online.length ? online : this.arena.bots;
     const old = this.form.elements.bot?.value;
-    const chosen = bots.find(({ id }) => id === old) ?? bots.find(({ online }) => online) ?? bots[0];
+    const chosen = bots.find(({ id }) => id === old) ?? bots[0];
     const faces = bots.map((bot) =>
       el(
         "label",

@@ -4,7 +4,7 @@ import { ApiError, call } from "./api.js";
 import { el, icon } from "./dom.js";
 import { looks } from "./games.js";
 import { momentParts } from "./moment.js";
-import { cost, judge, VERDICTS } from "./verdict.js";
+import { cost, judge, VERDICTS, weightOf } from "./verdict.js";
 
 const RETRY_MS = [400, 800, 1500, 2500, 4000, 6000, 8000, 10_000, 15_000];
 
@@ -22,6 +22,7 @@ export class ReportSection {
     this.isClosed = false;
     this.report = null;
     this.onlyTraps = false;
+    this.isChosen = false; // whether the person has gone to a moment
   }
 
   close() {
@@ -76,12 +77,7 @@ export class ReportSection {
     this.report = report;
     this.verdicts = report.decisions.map((decision) => judge(decision, this.opponent, this.game));
     if (!report.decisions.length) return this.#note(`${this.opponent} made no move in this game.`);
-    if (this.index === undefined) {
-      // Open at what hurt most: the bait taken, then any other trap.
-      const weight = (i) => (report.decisions[i].fell_for_best ? 1e9 : 0) + (report.decisions[i].cost_centi ?? 0);
-      const worst = this.#indices((verdict) => verdict.kind === "fell").sort((a, b) => weight(b) - weight(a));
-      this.index = worst[0] ?? this.#indices((verdict) => verdict.isTrap)[0] ?? 0;
-    }
+    if (!this.isChosen) this.index = this.#mostTelling();
     this.chips = el("div", { class: "chips", role: "group", "aria-label": "Moves of the bot" });
     this.detail = el("article", { class: "card moment" });
     this.box.replaceChildren(
@@ -102,6 +98,18 @@ export class ReportSection {
     return this.verdicts.map((_, i) => i).filter((i) => test(this.verdicts[i]));
   }
 
+  /** Where to open: the costliest fall, else the costliest error after a trap, else the best trap. */
+  #mostTelling() {
+    const { decisions } = this.report;
+    const most = (test, size) => this.#indices(test).sort((a, b) => size(decisions[b]) - size(decisions[a]))[0];
+    return (
+      most(({ kind }) => kind === "fell", weightOf) ??
+      most(({ kind }) => kind === "slipped", weightOf) ??
+      most(({ isTrap }) => isTrap, ({ trap }) => trap?.quality_centi ?? 0) ??
+      0
+    );
+  }
+
   // --- The whole game ------------------------------------------------------------------------------------
 
   #summary(isWhole) {
@@ -111,10 +119,12 @@ export class ReportSection {
     const tile = (kind, number, label) => el("div", { class: `tile tile-${kind}` }, icon(VERDICTS[kind].icon), el("strong", {}, String(number)), el("span", {}, label));
     const unit = looks(this.game).unit;
     const lost = this.report.decisions.reduce((sum, decision, i) => sum + (this.verdicts[i].isTrap && decision.cost_centi < 100_000 ? (decision.cost_centi ?? 0) : 0), 0);
+    const isMeant = this.report.player !== "standard";
+    const some = `${traps} ${traps === 1 ? "trap" : "traps"}`;
     let story;
-    if (!traps) story = `${this.opponent} set no trap in this game${this.report.player === "standard" ? ": this time it played plain minimax, which looks for the best move only. The report shows where its moves could have trapped you all the same." : "."}`;
-    else {
-      story = `${this.opponent} set ${traps} ${traps === 1 ? "trap" : "traps"}. `;
+    if (isMeant) story = traps ? `${this.opponent} set ${some}. ` : `${this.opponent} set no trap in this game.`;
+    else story = `In this game ${this.opponent} played plain minimax, which looks for the best move only; ${traps ? `${some} arose by accident. ` : "no trap arose by accident."}`;
+    if (traps) {
       if (fell === 0) story += "You did not fall into a single one.";
       else story += `You fell into ${fell === traps ? (traps === 1 ? "it" : "all of them") : fell}${lost >= 50 ? `, and your answers to traps cost ${cost(lost, unit)} in all` : ""}.`;
     }
@@ -125,7 +135,7 @@ export class ReportSection {
       el(
         "div",
         { class: "tiles" },
-        tile("trap", traps, traps === 1 ? "trap set" : "traps set"),
+        tile("trap", traps, `${traps === 1 ? "trap" : "traps"} ${isMeant ? "set" : "by accident"}`),
         tile("saw", saw, "seen through"),
         tile("fell", fell, "fallen into"),
         tile("slipped", slipped, "missed another way"),
@@ -169,6 +179,7 @@ export class ReportSection {
   #select(index) {
     const held = this.box.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
     this.index = index;
+    this.isChosen = true;
     this.#drawChips();
     this.#drawMoment();
     // What was pressed has been drawn anew: give it the keyboard back.
@@ -216,7 +227,7 @@ export class ReportSection {
       "details",
       { class: "legend" },
       el("summary", {}, "How to read this"),
-      el("p", {}, `A trap is a move with a reply that looks good when you look a few moves ahead and turns out badly when you look further. ${this.opponent} searches both ways: the deeper search is what the reply is really worth, the shallow ones are what it seems to be worth.`),
+      el("p", {}, `A trap is a move with a reply that looks better than it is: a few moves ahead it seems good, or at least not so bad, and further ahead it turns out worse. ${this.opponent} searches both ways: the deeper search is what the reply is really worth, the shallow ones are what it seems to be worth.`),
       el("p", {}, "Scores of replies are as you see them: plus is good for you. “At a glance” is how good a reply looks at its best in a shorter search."),
       el("p", {}, "“Cost” compares your reply with the best one. A reply can cost something without being the trap: then you missed the best move in another way."),
     );

@@ -18,13 +18,23 @@ export const VERDICTS = {
   rest: { icon: "dot", label: "not answered" },
 };
 
+/** A score as a distance in hundredths of a unit: a decided one counts by its margin ("lost by 42": -4200). */
+export function marginOf(centi) {
+  return Math.abs(centi) < DECIDED_CENTI ? centi : Math.sign(centi) * (Math.abs(centi) - DECIDED_CENTI);
+}
+
+/** What the reply that was played gave away, counted by margins where the game is decided. */
+export function weightOf({ replies, reply: played }) {
+  const made = replies.find(({ reply }) => reply === played);
+  return made ? marginOf(made.final_centi) - marginOf(Math.min(...replies.map(({ final_centi: score }) => score))) : 0;
+}
+
 /** A loss in words: "3.5 discs", or "the game" when it decides the game. */
 export function cost(centi, unit) {
   if (centi === null || centi === undefined) return "–";
   if (centi >= DECIDED_CENTI / 2) return "the game";
-  const points = centi / 100;
-  const text = points >= 10 || Number.isInteger(points) ? points.toFixed(0) : points.toFixed(1);
-  return unit ? `${text} ${text === "1" ? unit.replace(/s$/, "") : unit}` : text;
+  const text = (centi / 100).toFixed(1);
+  return unit ? `${text} ${unit}` : text;
 }
 
 /** A score's text with a real minus sign; a dash when there is none. */
@@ -59,6 +69,7 @@ export function judge(decision, bot, game) {
   const bests = replies.filter(({ final_centi: score }) => score === bestScore);
   const isForced = replies.length === 1;
   const isTrap = Boolean(decision.is_trap);
+  const isMeant = decision.player !== "standard"; // plain minimax sets traps by accident only
   const kind = kindOf(decision, isForced);
   const bait = isTrap ? byName.get(decision.trap?.reply) : null;
   const played = byName.get(decision.reply) ?? null;
@@ -68,15 +79,16 @@ export function judge(decision, bot, game) {
   const story = [];
   const seen = glance(bait);
   if (bait) {
+    const lure = isMeant ? `${bot} hoped for ${bait.reply}` : `A trap by accident: ${bait.reply} looks better than it is`;
     story.push(
       seen
-        ? `${bot} hoped for ${bait.reply}. Looking ${seen.plies} plies ahead it seems ${scoreText(seen.text)} for you; looking ${decision.depth} plies ahead it is ${scoreText(bait.their_text)}.`
-        : `${bot} hoped for ${bait.reply}, which is worth ${scoreText(bait.their_text)} to you.`,
+        ? `${lure}. Looking ${seen.plies} plies ahead it seems ${scoreText(seen.text)} for you; looking ${decision.depth} plies ahead it is ${scoreText(bait.their_text)}.`
+        : `${lure}; it is worth ${scoreText(bait.their_text)} to you.`,
     );
   }
   const { title, line } = words({ kind, decision, bot, bait, played, best, price });
   if (line) story.push(line);
-  if (decision.standard.move !== decision.move && decision.standard.raw_text) {
+  if (isMeant && decision.standard.move !== decision.move && decision.standard.raw_text) {
     story.push(`Plain minimax would have played ${decision.standard.move} (${scoreText(decision.standard.raw_text)}); ${bot} took ${decision.move} (${scoreText(decision.chosen.raw_text)}) for the trap's sake.`);
   }
 
