@@ -13,7 +13,7 @@ from dataclasses import replace
 from bot import log
 from bot.arena.server import Arena, stored_report
 from bot.config import Config, read_token
-from bot.errors import ConfigError, TransientError
+from bot.errors import ConfigError, ProtocolError, TransientError
 from bot.lobby import Lobby
 from bot.player import Services, first_error
 from bot.reconnect import delays
@@ -70,6 +70,7 @@ async def open_server(config: Config, database: Database) -> AsyncIterator[Serve
 
     Raises:
         ConfigError: The arena cannot listen, or there is no token for another server.
+        StorageError: Another program runs the arena on this database.
     """
     async with AsyncExitStack() as stack:
         dialect = get_dialect(config.server.dialect)
@@ -78,9 +79,10 @@ async def open_server(config: Config, database: Database) -> AsyncIterator[Serve
         token = "" if config.uses_arena else read_token(config.server)
         if config.arena.enabled:
             arena = Arena(config.arena, database, report=stored_report(database))
-            arena_url = await stack.enter_async_context(arena.running())
+            name = config.server.name if config.uses_arena else None
+            arena_url = await stack.enter_async_context(arena.running(bot=name))
             if config.uses_arena:
-                url, token = arena_url, await arena.ensure_bot(config.server.name)
+                url, token = arena_url, arena.bot_token
                 dialect = replace(dialect, keep_alive_s=config.arena.keep_alive_s)
             who = f"{config.server.name} plays" if config.uses_arena else "The arena is open"
             sys.stdout.write(f"{who} at {config.arena.public_url or arena_url}\n")
@@ -100,8 +102,9 @@ async def sign_in(server: Server, stop: asyncio.Event, rng: random.Random) -> Ac
     for wait_s in delays(rng):
         try:
             account = await server.account()
-        except TransientError as error:
-            wait_s = max(wait_s, error.retry_after_s or 0.0)
+        except (TransientError, ProtocolError) as error:  # a proxy's page, while the site is down
+            if isinstance(error, TransientError):
+                wait_s = max(wait_s, error.retry_after_s or 0.0)
             logger.warning("cannot sign in at %s: %s; next try in %.1f s", server.site, error, wait_s)
         else:
             if not account.is_bot:

@@ -126,8 +126,14 @@ def add_bot(
     """
     from bot.arena.accounts import add_bot as add
 
+    config = _config(context)
+    if config.uses_arena and name.lower() == config.server.name.lower():
+        raise UsageError(
+            f"{name} is the bot's own account (server.name): `run` gives it a token at every start"
+        )
+
     async def work() -> str:
-        database = await Database.open(_config(context).storage.url)
+        database = await Database.open(config.storage.url)
         try:
             return await add(database, name)
         finally:

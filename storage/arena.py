@@ -1,15 +1,16 @@
 """What the arena keeps, and every query for it.  The caller owns the transaction."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Row, delete, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.arena_models import ArenaAccount, ArenaChatLine, ArenaGame, ArenaRating
+from storage.types import now_utc
 
 STARTED = "started"
 """Status of a game that goes on."""
@@ -116,6 +117,21 @@ async def find_token(session: AsyncSession, token_hash: str) -> str | None:
     return await session.scalar(select(ArenaAccount.id).where(ArenaAccount.token_hash == token_hash))
 
 
+async def find_tokens(session: AsyncSession, token_hashes: Collection[str]) -> dict[str, str]:
+    """Ids of the accounts that some tokens belong to; the others are missing."""
+    rows = await session.execute(
+        select(ArenaAccount.token_hash, ArenaAccount.id).where(ArenaAccount.token_hash.in_(token_hashes))
+    )
+    return {row.token_hash: row.id for row in rows}
+
+
+async def try_writing(session: AsyncSession) -> None:
+    """Write something that is gone again at once: committing it fails when the disk is full or read-only."""
+    probe = {"id": "?", "name": "?", "is_bot": False, "token_hash": "?", "created_at": now_utc()}
+    await session.execute(insert(ArenaAccount).values(probe))
+    await session.execute(delete(ArenaAccount).where(ArenaAccount.id == probe["id"]))
+
+
 async def list_bots(session: AsyncSession, limit: int) -> list[AccountRecord]:
     """Accounts of programs, by name."""
     return await _list_accounts(session, ArenaAccount.is_bot.is_(True), limit)
@@ -183,14 +199,10 @@ async def get_game(session: AsyncSession, game_id: str) -> GameRecord | None:
     return None if row is None else _record(row)
 
 
-async def list_open_games(session: AsyncSession) -> list[GameRecord]:
-    """Games that go on, oldest first."""
-    rows = await session.execute(
-        select(*ArenaGame.__table__.columns)
-        .where(ArenaGame.status == STARTED)
-        .order_by(ArenaGame.created_at, ArenaGame.id)
-    )
-    return [_record(row) for row in rows]
+async def list_open_ids(session: AsyncSession) -> list[str]:
+    """Ids of the games that go on, oldest first."""
+    ids = select(ArenaGame.id).where(ArenaGame.status == STARTED)
+    return list(await session.scalars(ids.order_by(ArenaGame.created_at, ArenaGame.id)))
 
 
 async def count_games(session: AsyncSession, account_id: str) -> int:

@@ -3,5 +3,6 @@
 From the bottom up: `variants` (what is played), `game` (one game, pure), `terms` (clocks, challenges), then
 `wire`, `views`, `export` (how things look in JSON), `streams` (who listens), `accounts` (who plays),
 `referee` (games kept, timed and told), `lobby` (challenges made and answered), `throttle`, `http` (requests
-and refusals), `routes_play` and `routes_site` (the API), `server` (all of it, listening).
+and refusals), `routes_play` and `routes_site` (the API), `gate` (how many connections), `server` (all of it,
+listening).
 """

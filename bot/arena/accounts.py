@@ -1,10 +1,11 @@
 """Who plays: accounts, their tokens, and where they stand."""
 
+import asyncio
 import hashlib
 import re
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from bot.errors import ConfigError
@@ -76,6 +77,12 @@ class Accounts:
         self._clock = clock
         self._known: dict[str, AccountRecord] = {}
         self._tokens: dict[str, tuple[str, float]] = {}
+        self.turn = asyncio.Lock()
+        """Held while a game begins or an account becomes a program's, so that the one sees the other."""
+
+    def knows(self, token: str) -> bool:
+        """Whether the token was good when it was last seen, without asking the database."""
+        return hash_token(token) in self._tokens
 
     async def get(self, account_id: str) -> AccountRecord | None:
         """The account of that id (a name in any case)."""
@@ -101,10 +108,23 @@ class Accounts:
             if found is None:
                 return None
             account_id = found
-            self._tokens[hashed] = (account_id, now)
-            while len(self._tokens) > _MAX_KNOWN_TOKENS:
-                del self._tokens[next(iter(self._tokens))]
+            self._remember(hashed, account_id)
         return await self.get(account_id)
+
+    async def by_tokens(self, tokens: Iterable[str]) -> dict[str, AccountRecord | None]:
+        """The account that each of some tokens belongs to."""
+        hashes = {token: hash_token(token) for token in tokens}
+        async with self._database.read() as session:
+            found = await arena.find_tokens(session, hashes.values())
+        return {
+            token: await self.get(found[hashed]) if hashed in found else None
+            for token, hashed in hashes.items()
+        }
+
+    def _remember(self, hashed: str, account_id: str) -> None:
+        self._tokens[hashed] = (account_id, self._clock())
+        while len(self._tokens) > _MAX_KNOWN_TOKENS:
+            del self._tokens[next(iter(self._tokens))]
 
     async def add_person(self, name: str) -> tuple[AccountRecord, str]:
         """A new person's account and token.
@@ -126,21 +146,24 @@ class Accounts:
             )
         account = await self.get(name)
         assert account is not None  # noqa: S101 - it has just been added
+        self._remember(hash_token(token), account.id)
         return account, token
 
     async def ensure_bot(self, name: str) -> str:
         """As `add_bot`, and at once."""
         token = await add_bot(self._database, name)
-        self._tokens.clear()
+        self._tokens = {hashed: known for hashed, known in self._tokens.items() if known[0] != name.lower()}
+        self._remember(hash_token(token), name.lower())
         return token
 
     async def upgrade(self, account: AccountRecord) -> bool:
         """Turn a person's account that never played into a program's; False when it has played."""
-        async with self._database.write() as session:
-            if await arena.count_games(session, account.id):
-                return False
-            await arena.make_bot(session, account.id)
-        self._known[account.id] = replace(self._known[account.id], is_bot=True)
+        async with self.turn:
+            async with self._database.write() as session:
+                if await arena.count_games(session, account.id):
+                    return False
+                await arena.make_bot(session, account.id)
+            self._known[account.id] = replace(self._known[account.id], is_bot=True)
         return True
 
     async def list_bots(self, limit: int) -> list[AccountRecord]:

@@ -1,6 +1,7 @@
 """Requests and refusals: who is asking, what was sent, and every error as one line of JSON."""
 
 import asyncio
+import errno
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -13,8 +14,10 @@ from bot.arena.accounts import Accounts
 from bot.arena.game import Refused, StaleBoard
 from bot.arena.referee import NotFound
 from bot.arena.streams import Stream
+from bot.arena.terms import Crowded
 from bot.arena.throttle import Rate, Throttle
 from storage.arena import AccountRecord
+from storage.errors import StorageError
 
 logger = logging.getLogger(__name__)
 
@@ -83,17 +86,21 @@ class Door:
         self.challenges = Throttle(CHALLENGES, clock)
         self.new_accounts = Throttle(NEW_ACCOUNTS, clock)
         self.chat = Throttle(CHAT, clock)
+        self.busy: set[web.RequestHandler] = set()
+        """Connections whose request is being answered."""
 
     @web.middleware
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Middleware: limits, and every failure as an answer without a traceback."""
+        self.busy.add(request.protocol)
         try:
-            count(self._requests, address(request))
+            await self._count(request)
             await _read_body(request)
             return await handler(request)
         except TooMany as error:
-            body = {"error": str(error), "ratelimit": {"key": error.key, "seconds": error.wait_s}}
-            return web.json_response(body, status=429, headers={"Retry-After": str(error.wait_s)})
+            return _slow_down(str(error), error.key, error.wait_s)
+        except Crowded as error:
+            return _slow_down(str(error), "challenge.waiting", error.wait_s)
         except HttpError as error:
             return refusal(error.status, str(error))
         except NotFound as error:
@@ -108,31 +115,48 @@ class Door:
             return refusal(error.status, "Not found" if error.status == 404 else error.reason)
         except ConnectionResetError:
             raise
-        except Exception:
+        except StorageError as error:
+            logger.error("%s %s: %s", request.method, request.path, error)
+            return refusal(503, "The server cannot reach its database at the moment; try again later")
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+                return refusal(404, "Not found")  # of a file
             # The edge of a request: one that fails must not take the server along.
             logger.exception("%s %s failed", request.method, request.path)
             return refusal(500, "Something went wrong on the server; it has been noted")
+        finally:
+            self.busy.discard(request.protocol)
+
+    async def _count(self, request: web.Request) -> None:
+        """Count a request: by account when its token has been seen before, else by address.
+
+        Those who play share an address with others, the embedded bot even with every program on this machine.
+        """
+        token = _token(request)
+        if token and self._accounts.knows(token) and (account := await self._accounts.by_token(token)):
+            count(self._bots if account.is_bot else self._persons, account.id)
+        else:
+            count(self._requests, address(request))
 
     async def visitor(self, request: web.Request) -> AccountRecord | None:
         """The account of the request's token; None without one.
 
         Raises:
-            HttpError: 401, the token is unknown; 429.
+            HttpError: 401, the token is unknown.
         """
-        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-        if not scheme:
+        if not request.headers.get("Authorization"):
             return None
-        account = await self._accounts.by_token(token.strip()) if scheme.lower() == "bearer" else None
+        token = _token(request)
+        account = await self._accounts.by_token(token) if token else None
         if account is None:
             raise HttpError(401, "No such token")
-        count(self._bots if account.is_bot else self._persons, account.id)
         return account
 
     async def account(self, request: web.Request) -> AccountRecord:
         """The account of the request's token.
 
         Raises:
-            HttpError: 401, there is no token or it is unknown; 429.
+            HttpError: 401, there is no token or it is unknown.
         """
         account = await self.visitor(request)
         if account is None:
@@ -150,6 +174,17 @@ def count(throttle: Throttle, key: str) -> None:
         raise TooMany(throttle.name, wait_s)
 
 
+def _slow_down(message: str, key: str, wait_s: int) -> web.Response:
+    body = {"error": message, "ratelimit": {"key": key, "seconds": wait_s}}
+    return web.json_response(body, status=429, headers={"Retry-After": str(wait_s)})
+
+
+def _token(request: web.Request) -> str:
+    """The bearer token that was sent; empty: none."""
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
 def address(request: web.Request) -> str:
     """Where a request comes from."""
     return request.remote or "unknown"
@@ -163,6 +198,8 @@ async def _read_body(request: web.Request) -> None:
     """Read the body at once, within limits of size and time, so that no handler needs to think of it."""
     if not request.can_read_body:
         return
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise HttpError(400, "Send the request body as it is, without Content-Encoding")
     too_large = HttpError(413, f"The request body is larger than {MAX_BODY_BYTES} bytes")
     if (request.content_length or 0) > MAX_BODY_BYTES:
         raise too_large

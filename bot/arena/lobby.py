@@ -4,6 +4,7 @@ They live in memory only: they run out within seconds, and after a restart of th
 them, since an event stream tells on opening which ones there are.
 """
 
+import math
 import secrets
 import string
 from collections import OrderedDict
@@ -14,13 +15,15 @@ from bot.arena import wire
 from bot.arena.game import Match, Refused
 from bot.arena.referee import NotFound, Referee
 from bot.arena.streams import Stream
-from bot.arena.terms import Challenge, ChallengeStatus, check
+from bot.arena.terms import Challenge, ChallengeStatus, Crowded, check
 from bot.arena.variants import Variant
 from bot.events import Clock, DeclineReason
 from storage.arena import AccountRecord
 
 MAX_WAITING = 20
 """Unanswered challenges that an account may have out."""
+MAX_FOR_ONE, MAX_FROM_ADDRESS = 30, 40
+"""Unanswered challenges to one account, and from everybody at one address."""
 _REMEMBERED = 1000  # settled challenges that can still be looked up
 
 _ALPHABET = string.ascii_letters + string.digits
@@ -63,17 +66,25 @@ class Lobby:
         clock: Clock | None,
         colour: str,
         rematch_of: str | None = None,
+        address: str = "",
     ) -> Challenge:
         """Challenge somebody.
 
         Raises:
             Refused: To oneself, on terms that are not played here, or too many at once.
+            Crowded: Too many wait for this opponent, or come from this address.
         """
         if challenger.id == opponent.id:
             raise Refused("You cannot challenge yourself")
         check(clock, rated=rated)
         if sum(each.challenger.id == challenger.id for each in self._waiting.values()) >= MAX_WAITING:
             raise Refused(f"You already have {MAX_WAITING} challenges waiting for an answer")
+        for_one = [each for each in self._waiting.values() if each.opponent.id == opponent.id]
+        if len(for_one) >= MAX_FOR_ONE:
+            raise self._crowded(f"Too many challenges wait for {opponent.name}", for_one)
+        from_address = [each for each in self._waiting.values() if address and each.address == address]
+        if len(from_address) >= MAX_FROM_ADDRESS:
+            raise self._crowded("Too many challenges from your address wait for an answer", from_address)
         challenge = Challenge(
             id=new_id(),
             challenger=challenger,
@@ -85,20 +96,33 @@ class Lobby:
             challenger_side=self._draw_side() if colour == "random" else variant.side(colour),
             rematch_of=rematch_of,
             deadline=self._referee.clock() + self._expiry_s,
+            address=address,
         )
         self._waiting[challenge.id] = challenge
         self._tell("challenge", challenge)
         self._wake()
         return challenge
 
-    def rematch(self, match: Match, account: AccountRecord, opponent: AccountRecord) -> Challenge:
+    async def rematch(
+        self, match: Match, account: AccountRecord, opponent: AccountRecord, address: str
+    ) -> Challenge:
         """Challenge the other player of a finished game on the same terms, with the colours swapped.
 
+        Where the other player has offered it already, that challenge is accepted.
+
         Raises:
-            Refused: The game still goes on.
+            Refused: The game still goes on; or as `create`.
         """
         if not match.is_over:
             raise Refused("The game is not over yet")
+        for offer in self._waiting.values():
+            if (offer.rematch_of, offer.challenger.id, offer.opponent.id) == (
+                match.id,
+                opponent.id,
+                account.id,
+            ):
+                await self.accept(offer.id, account)
+                return self.find(offer.id, account)
         side = match.record.players.index(account.id)
         return self.create(
             account,
@@ -108,6 +132,7 @@ class Lobby:
             clock=match.clock,
             colour=match.variant.colours[1 - side],
             rematch_of=match.id,
+            address=address,
         )
 
     async def accept(self, challenge_id: str, account: AccountRecord) -> Match:
@@ -195,6 +220,10 @@ class Lobby:
         for challenge in list(self._waiting.values()):
             if challenge.deadline <= now:
                 self._end("challengeCanceled", replace(challenge, status=ChallengeStatus.CANCELED))
+
+    def _crowded(self, message: str, crowd: list[Challenge]) -> Crowded:
+        wait_s = min(each.deadline for each in crowd) - self._referee.clock()
+        return Crowded(message, max(1, math.ceil(wait_s)))
 
     def _end(self, kind: str, challenge: Challenge) -> None:
         del self._waiting[challenge.id]

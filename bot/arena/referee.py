@@ -17,10 +17,10 @@ from bot.arena.game import Match, Refused
 from bot.arena.streams import Listeners, Stream
 from bot.arena.terms import Challenge
 from bot.arena.variants import VARIANTS
-from engine.game import IllegalMove
 from storage import arena
 from storage.arena import STARTED, AccountRecord, ChatRecord, GameRecord, RatingRecord
 from storage.database import Database
+from storage.errors import StorageError
 from storage.types import now_utc
 
 logger = logging.getLogger(__name__)
@@ -77,12 +77,16 @@ class Referee:
     async def load(self) -> None:
         """Take up the games that were going on when the arena last stopped."""
         async with self._database.read() as session:
-            records = await arena.list_open_games(session)
-        for record in records:
+            ids = await arena.list_open_ids(session)
+        for game_id in ids:
             try:
-                self._seat(await self._match(record))
-            except (KeyError, IllegalMove) as error:
-                logger.error("game %s cannot be taken up again: %s", record.id, error)
+                self._seat(await self.find(game_id))
+            except StorageError:
+                raise
+            except (
+                Exception
+            ) as error:  # the edge of a game: a row that makes no sense must not keep the others
+                logger.error("game %s cannot be taken up again: %s: %s", game_id, type(error).__name__, error)
         if self._tables:
             logger.info("took up %d open games", len(self._tables))
 
@@ -130,8 +134,8 @@ class Referee:
 
     async def _match(self, record: GameRecord) -> Match:
         first, second = [await self._accounts.get(account_id) for account_id in record.players]
-        assert first is not None  # noqa: S101 - a foreign key says so
-        assert second is not None  # noqa: S101
+        if first is None or second is None:
+            raise NotFound("A player of this game has no account any more")
         return rules.take_up(record, VARIANTS[record.variant], (first, second), self.clock())
 
     def _seat(self, match: Match) -> None:
@@ -145,6 +149,13 @@ class Referee:
 
     async def start(self, challenge: Challenge) -> Match:
         """Begin the game of an accepted challenge, and tell both players."""
+        async with self._accounts.turn:
+            match = await self._begin(challenge)
+        self._seat(match)
+        self._tell_accounts("gameStart", match)
+        return match
+
+    async def _begin(self, challenge: Challenge) -> Match:
         at = now_utc()
         # Looked up again: a rated game may have ended since the challenge was made.
         players = [await self._accounts.get(account.id) or account for account in challenge.by_side()]
@@ -174,10 +185,7 @@ class Referee:
         )
         async with self._database.write() as session:
             await arena.add_game(session, record)
-        match = await self._match(record)
-        self._seat(match)
-        self._tell_accounts("gameStart", match)
-        return match
+        return await self._match(record)
 
     async def change(self, game_id: str, step: Callable[[Match], Match]) -> Match:
         """Change a game: all of it is committed and told, or nothing has happened.

@@ -14,6 +14,7 @@ from bot.arena.http import (
     ID,
     Door,
     HttpError,
+    address,
     as_bool,
     as_int,
     as_text,
@@ -238,6 +239,7 @@ class PlayRoutes:
             rated=as_bool(data, "rated"),
             clock=_clock(as_int(data, "clock.limit"), as_int(data, "clock.increment")),
             colour=colour,
+            address=address(request),
         )
         return web.json_response(self._lobby.shown(challenge, account.id))
 
@@ -247,7 +249,7 @@ class PlayRoutes:
         opponent = await self._accounts.get(match.record.players[1 - side])
         assert opponent is not None  # noqa: S101 - a foreign key says so
         count(self._door.challenges, account.id)
-        challenge = self._lobby.rematch(match, account, opponent)
+        challenge = await self._lobby.rematch(match, account, opponent, address(request))
         return web.json_response(self._lobby.shown(challenge, account.id))
 
     async def accept_challenge(self, request: web.Request) -> web.Response:

@@ -6,12 +6,13 @@ import logging
 import signal
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
 
 from aiohttp import web
 
 from bot.arena.accounts import Accounts, add_bot
+from bot.arena.gate import IDLE_S, Gate, most_connections
 from bot.arena.http import MAX_BODY_BYTES, SECURITY_HEADERS, Door
 from bot.arena.lobby import Lobby
 from bot.arena.referee import Referee
@@ -20,6 +21,7 @@ from bot.arena.routes_site import Report, SiteRoutes
 from bot.config import ArenaConfig, Config
 from bot.errors import ConfigError
 from storage.database import Database
+from storage.errors import StorageError
 from storage.report import game_report
 
 __all__ = ["Arena", "add_bot", "serve", "stored_report"]
@@ -51,6 +53,7 @@ class Arena:
             report: Trap reports for the page.
         """
         self._config = config
+        self._database = database
         self._base_url = config.public_url.rstrip("/")
         self._clock = clock
         self._wake = asyncio.Event()
@@ -69,7 +72,9 @@ class Arena:
             base_url=lambda: self._base_url,
             wake=self._wake.set,
         )
-        door = Door(self._accounts, clock)
+        self._door = door = Door(self._accounts, clock)
+        self.bot_token = ""
+        """Of the account that `running` was given."""
         play = PlayRoutes(
             database=database,
             door=door,
@@ -93,32 +98,50 @@ class Arena:
         self._app.on_shutdown.append(self._close_streams)
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator[str]:
+    async def running(self, bot: str | None = None) -> AsyncIterator[str]:
         """Listen while the block runs, and give its address.
 
+        Args:
+            bot: Account of a program that has to be there before anybody can come and take the name; its
+                token is `bot_token` then.
+
         Raises:
-            ConfigError: The address cannot be listened on.
+            ConfigError: The address cannot be listened on, or the name is not allowed or a person's.
+            StorageError: Another program runs the arena on this database.
         """
-        await self._referee.load()
+        async with self._database.sole("arena"):
+            if bot is not None:
+                self.bot_token = await self.ensure_bot(bot)
+            await self._referee.load()
+            async with self._open() as url:
+                yield url
+
+    @asynccontextmanager
+    async def _open(self) -> AsyncIterator[str]:
         # Streams look for readers that have gone by themselves; a request that changes a game must not be cut
         # off halfway just because its sender has hung up.
         runner = web.AppRunner(
-            self._app, access_log=None, shutdown_timeout=_SHUTDOWN_S, handler_cancellation=False
+            self._app,
+            access_log=None,
+            shutdown_timeout=_SHUTDOWN_S,
+            handler_cancellation=False,
+            keepalive_timeout=IDLE_S,
+            auto_decompress=False,
         )
         await runner.setup()
-        clockwork: asyncio.Task[None] | None = None
-        try:
-            port = await self._listen(runner)
-            local_url = _url(self._config.host, port)
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(runner.cleanup)
+            listener = await self._listen(runner)
+            stack.callback(listener.close)
+            local_url = _url(self._config.host, listener.sockets[0].getsockname()[1])
             self._base_url = self._base_url or local_url
             clockwork = asyncio.create_task(self._keep_time(), name="arena clockwork")
-            yield local_url
-        finally:
-            if clockwork is not None:
+            try:
+                yield local_url
+            finally:
                 clockwork.cancel()
                 with suppress(asyncio.CancelledError):
                     await clockwork
-            await runner.cleanup()
 
     async def ensure_bot(self, name: str) -> str:
         """Make an account for a program, or give an existing one another token.
@@ -136,22 +159,31 @@ class Arena:
         self._lobby.tick()
         await self._referee.tick()
 
-    async def _listen(self, runner: web.AppRunner) -> int:
+    async def _listen(self, runner: web.AppRunner) -> asyncio.Server:
         host, port = self._config.host, self._config.port
+        assert runner.server is not None  # noqa: S101 - it is set up
+        gate = Gate(runner.server, self._door.busy, most_connections())
         try:
-            await web.TCPSite(runner, host, port).start()
-        except OSError as error:
-            reason = "port in use" if error.errno == errno.EADDRINUSE else error.strerror or str(error)
+            return await asyncio.get_running_loop().create_server(gate, host, port, backlog=128)
+        except (OSError, OverflowError, UnicodeError) as error:  # the latter two: no port, no host's name
+            reason = str(error)
+            if isinstance(error, OSError):
+                reason = "port in use" if error.errno == errno.EADDRINUSE else error.strerror or reason
             raise ConfigError(
                 f"cannot listen on {host}:{port}: {reason} (settings arena.host and arena.port)"
             ) from error
-        return int(runner.addresses[0][1])
 
     async def _keep_time(self) -> None:
+        is_well = True
         while True:
             try:
                 await self.tick()
+                is_well = True
                 wait_s = min(self._referee.next_deadline(), self._lobby.next_deadline()) - self._clock()
+            except StorageError as error:
+                if is_well:  # a full disk lasts
+                    logger.error("the arena's clockwork waits for the database: %s", error)
+                is_well, wait_s = False, _RETRY_S
             except Exception:
                 # The edge of every game: clocks go on when one change fails.
                 logger.exception("the arena's clockwork stumbled")

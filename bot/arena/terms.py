@@ -15,6 +15,14 @@ _SHORT_LIMITS = (0, 15, 30, 45, 60, 90)
 _MAX_LIMIT_S, _MAX_INCREMENT_S = 10_800, 60
 
 
+class Crowded(Refused):
+    """Too many challenges wait for an answer; some of them will have run out after `wait_s`."""
+
+    def __init__(self, message: str, wait_s: int) -> None:
+        super().__init__(message)
+        self.wait_s = wait_s
+
+
 class ChallengeStatus(StrEnum):
     CREATED = "created"
     CANCELED = "canceled"
@@ -40,6 +48,8 @@ class Challenge:
     rematch_of: str | None
     deadline: float
     """When it runs out, by the arena's clock."""
+    address: str = ""
+    """Where the challenger is on the network."""
     status: ChallengeStatus = ChallengeStatus.CREATED
     reason: DeclineReason | None = None
     """Why it was declined."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from bot.arena.http import MAX_BODY_BYTES
 from bot.arena.server import Arena
@@ -16,7 +17,7 @@ from bot.config import ArenaConfig
 from bot.errors import ConfigError
 from storage.database import Database
 from storage.errors import StorageError
-from tests.arena.conftest import FakeClock, House, Street
+from tests.arena.conftest import FakeClock, House, Player, Street
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 JSON = {"Content-Type": "application/json"}
@@ -185,10 +186,13 @@ async def test_a_failure_is_one_line_without_a_traceback(
     async def fail(*_: object) -> None:
         raise StorageError("the disk is full")
 
-    with monkeypatch.context() as patch, caplog.at_level(logging.CRITICAL):
+    with monkeypatch.context() as patch, caplog.at_level(logging.ERROR):
         patch.setattr("storage.arena.save_game", fail)
         status, body = await person.act(game, "move/f5")
-        assert (status, body) == (500, {"error": "Something went wrong on the server; it has been noted"})
+        assert (status, "cannot reach its database" in body["error"]) == (503, True)
+    assert [(record.getMessage(), record.exc_info) for record in caplog.records] == [
+        (f"POST /api/board/game/{game}/move/f5: the disk is full", None)
+    ]
     # Not committed: not played.
     await person.move(game, "f5")
     assert (await stream.next())["moves"] == "f5"
@@ -206,6 +210,61 @@ async def test_a_port_in_use(database: Database) -> None:
     with pytest.raises(ConfigError, match=r"cannot listen on no\.such\.invalid:0"):
         async with Arena(ArenaConfig(host="no.such.invalid", port=0), database).running():
             pass
+
+
+@pytest.mark.parametrize(("host", "port"), [("127.0.0.1", 99_999), ("a\u00e9..b", 0)])
+async def test_an_address_that_is_none(database: Database, host: str, port: int) -> None:
+    config = ArenaConfig(port=0).model_copy(update={"host": host, "port": port})
+    with pytest.raises(ConfigError, match=r"^cannot listen on .*arena\.port\)$"):
+        async with Arena(config, database).running():
+            pass
+
+
+async def test_health_writes(house: House) -> None:
+    async with house.database.write() as session:
+        await session.execute(
+            text(
+                "CREATE TRIGGER full BEFORE INSERT ON arena_accounts "
+                "BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END"
+            )
+        )
+    assert (await house.request("GET", "/healthz"))[0] == 503
+    async with house.database.write() as session:
+        await session.execute(text("DROP TRIGGER full"))
+    assert (await house.request("GET", "/healthz"))[0] == 200
+    async with house.database.read() as session:
+        assert await session.scalar(text("SELECT count(*) FROM arena_accounts")) == 0
+
+
+async def test_names_of_files_that_cannot_be(house: House, caplog: pytest.LogCaptureFixture) -> None:
+    for name in ("a" * 300, "%00", "a/" * 3000):
+        assert (await house.request("GET", f"/static/{name}"))[0] == 404
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br"])
+async def test_a_body_that_cannot_be_unpacked(
+    house: House, encoding: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    headers = {**JSON, "Content-Encoding": encoding}
+    status, _ = await house.request("POST", "/api/person", data=b"rubbish, surely", headers=headers)
+    assert status == 400
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
+
+
+async def test_players_do_not_share_the_limit_of_an_address(
+    street: Street, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.arena.http.REQUESTS", Rate("requests", burst=3, per_s=0.001))
+    monkeypatch.setattr("bot.arena.http.PERSON_REQUESTS", Rate("account.requests", burst=5, per_s=0.001))
+    house = await street.open()
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    stranger = Player(house, "Nobody", "nonsense", "board")
+    assert [(await stranger.request("GET", "/api/account"))[0] for _ in range(4)] == [401, 401, 429, 429]
+    assert {(await bot.request("GET", "/api/account"))[0] for _ in range(20)} == {200}
+    # Every address counts for the account, even one that asks for no token.
+    paths = ["/api/account", "/api/arena", "/api/user/anna", "/", "/api/bot/online", "/api/account"]
+    assert [(await person.request("GET", path))[0] for path in paths] == [200] * 5 + [429]
 
 
 async def test_half_a_request(house: House) -> None:

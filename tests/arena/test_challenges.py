@@ -1,5 +1,6 @@
 """Challenges: made, answered, withdrawn, run out."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -143,3 +144,58 @@ async def test_rematch(house: House) -> None:
     full = await (await bot.game(shown["id"])).next()
     assert (full["black"]["name"], full["rematchOf"]) == ("Desdemona", game)
     assert full["black"]["rating"] > 1500
+
+
+async def test_too_many_challenges_wait_for_one(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.arena.lobby.MAX_FROM_ADDRESS", 1000)
+    bot, other = await house.bot("Desdemona"), await house.bot("Iago")
+    persons = [await house.person(name) for name in ("Anna", "Bert")]
+    for number in range(30):
+        await persons[number % 2].challenge(bot)
+    house.clock.advance(5)
+    status, body = await persons[0].request("POST", "/api/challenge/desdemona")
+    assert (status, body["ratelimit"]) == (429, {"key": "challenge.waiting", "seconds": 15})
+    assert "wait for Desdemona" in body["error"]
+    await persons[0].challenge(other)
+    await house.advance(16)
+    await persons[0].challenge(bot)
+
+
+async def test_too_many_challenges_from_one_address(house: House) -> None:
+    bots = [await house.bot(f"Bot{number}") for number in range(4)]
+    persons = [await house.person(name) for name in ("Anna", "Bert", "Carl")]
+    for number in range(40):
+        await persons[number % 3].challenge(bots[number % 4])
+    status, body = await persons[0].request("POST", "/api/challenge/bot0")
+    assert (status, "from your address" in body["error"]) == (429, True)
+
+
+async def test_a_rematch_offered_both_ways_is_one_game(house: House) -> None:
+    anna, bert = await house.person("Anna"), await house.person("Bert")
+    game = await house.start(anna, bert)
+    await anna.act(game, "abort")
+    (_, offered), (status, answer) = await anna.act(game, "rematch"), await bert.act(game, "rematch")
+    assert (status, answer["id"], answer["status"]) == (200, offered["id"], "accepted")
+    for player in (anna, bert):
+        playing = (await player.get("/api/account/playing"))["nowPlaying"]
+        assert [each["gameId"] for each in playing] == [offered["id"]]
+        assert await player.get("/api/challenge") == {"in": [], "out": []}
+
+
+async def test_an_upgrade_while_a_game_begins(house: House) -> None:
+    """Whichever comes first, the game and the account agree on who plays."""
+    for number in range(10):
+        person, bot = await house.person(f"Anna{number}"), await house.bot(f"Bot{number}")
+        game = (await bot.challenge(person))["id"]
+        requests = [
+            person.request("POST", f"/api/challenge/{game}/accept"),
+            person.request("POST", "/api/bot/account/upgrade"),
+        ]
+        (accepted, _), (upgraded, _) = await asyncio.gather(*requests[:: 1 - 2 * (number % 2)])
+        if number % 2:
+            accepted, upgraded = upgraded, accepted
+        assert accepted == 200
+        is_bot = upgraded == 200
+        match = await house.arena._referee.find(game)
+        assert [account.is_bot for account in match.players if account.id == person.id] == [is_bot]
+        assert ((await person.get("/api/account")).get("title") == "BOT") == is_bot

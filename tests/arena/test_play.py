@@ -230,7 +230,7 @@ async def test_the_clock_of_the_first_moves(street: Street) -> None:
 
 
 async def test_who_leaves_can_be_claimed_from(street: Street) -> None:
-    house = await street.open(keep_alive_s=0.02)  # it looks as often whether a reader has gone
+    house = await street.open(gone_s=30, keep_alive_s=0.02)  # it looks as often whether a reader has gone
     person, bot, game = await meet(house)
     await take_turns(game, ["f5", "d6"], person, bot)
     ours, theirs = await bot.game(game), await person.game(game)

@@ -1,6 +1,17 @@
 """The arena stopped at any moment and started again on the same database."""
 
-from tests.arena.conftest import House, Player, Street
+import logging
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from bot.arena.server import Arena
+from bot.config import ArenaConfig
+from storage import arena
+from storage.database import Database
+from storage.errors import StorageError
+from tests.arena.conftest import FakeClock, House, Player, Street
 
 
 def again(player: Player, house: House) -> Player:
@@ -44,15 +55,18 @@ async def test_games_go_on(street: Street) -> None:
 
 
 async def test_what_is_acknowledged_is_on_disk(street: Street) -> None:
-    """A second arena on the same file sees every acknowledged move while the first still runs."""
+    """Another program that reads the same file sees every acknowledged move while the first still runs."""
     house = await street.open()
     person, bot = await house.person("Anna"), await house.bot("Desdemona")
     game = await house.start(person, bot)
     for ply, move in enumerate("f5 d6 c3 d3 c4".split()):  # noqa: SIM905 - reads as a game
         await (person, bot)[ply % 2].move(game, move)
-        async with street.opened() as other:
-            seen = (await other.request("GET", f"/api/arena/game/{game}"))[1]
-            assert len(seen["steps"]) == ply + 2
+        seen = await Database.open(str(street.database._url))
+        async with seen.read() as session:
+            record = await arena.get_game(session, game)
+        await seen.close()
+        assert record is not None
+        assert len(record.moves) == ply + 1
 
 
 async def test_streams_end_cleanly_when_the_arena_stops(street: Street) -> None:
@@ -75,3 +89,57 @@ async def test_a_deadline_that_passed_long_ago_does_not_exist(street: Street) ->
         assert (await again(bot, house).get("/api/account/playing"))["nowPlaying"][0]["gameId"] == game
         await house.advance(2)
         assert (await again(bot, house).get("/api/account/playing"))["nowPlaying"] == []
+
+
+async def test_one_arena_at_a_database(street: Street) -> None:
+    async with street.opened() as house:
+        with pytest.raises(StorageError, match=r"another program already runs the arena on .*arena\.db"):
+            await street.open()
+        assert (await house.request("GET", "/healthz"))[0] == 200
+    await street.open()
+
+
+async def test_the_bot_is_there_before_the_door_opens(street: Street) -> None:
+    clock = FakeClock()
+    first = Arena(ArenaConfig(port=0), street.database, clock=clock)
+    async with first.running(bot="Desdemona") as url:
+        house = House(first, url, street.database, clock)
+        try:
+            assert (await house.request("POST", "/api/person", json={"name": "Desdemona"}))[0] == 409
+            bot = Player(house, "Desdemona", first.bot_token, "bot")
+            assert (await bot.get("/api/account"))["title"] == "BOT"
+            second = Arena(ArenaConfig(port=0), street.database)
+            with pytest.raises(StorageError):
+                await second.running(bot="Desdemona").__aenter__()
+            assert (await bot.get("/api/account"))["title"] == "BOT", "its token is still good"
+        finally:
+            await house.close()
+
+
+async def test_rows_that_make_no_sense(street: Street, caplog: pytest.LogCaptureFixture) -> None:
+    """They are told and left out; the other games go on."""
+    broken = {
+        "created_at": "UPDATE arena_games SET created_at = 'yesterday' WHERE id = :id",
+        "account": "UPDATE arena_games SET first_id = 'nobody' WHERE id = :id",
+        "variant": "UPDATE arena_games SET variant = 'ludo' WHERE id = :id",
+        "moves": "UPDATE arena_games SET moves = 'f5 f5' WHERE id = :id",
+    }
+    async with street.opened() as house:
+        person, bot = await house.person("Anna"), await house.bot("Desdemona")
+        games = {what: await house.start(person, bot) for what in broken}
+        whole = await house.start(person, bot)
+    # sqlite3 checks no foreign keys by itself.
+    file = sqlite3.connect(street.database.url)
+    with closing(file), file:
+        for what, statement in broken.items():
+            file.execute(statement, {"id": games[what]})
+    caplog.clear()
+    with caplog.at_level(logging.ERROR):
+        house = await street.open()
+    assert [row["gameId"] for row in (await again(bot, house).get("/api/account/playing"))["nowPlaying"]] == [
+        whole
+    ]
+    told = [record.getMessage() for record in caplog.records]
+    assert len(told) == len(broken)
+    assert all("\n" not in line and "cannot be taken up again" in line for line in told)
+    assert (await house.request("GET", f"/api/arena/game/{games['account']}"))[0] == 404

@@ -82,7 +82,7 @@ async def play_through(house: House, person: Player, bot: Player) -> tuple[str, 
     await bot.move(game, "d6")
     await person.act(game, "draw/yes")
     await bot.act(game, "draw/no")
-    await house.advance(31)
+    await house.advance(121)
     await bot.act(game, "claim-victory")
     told: list[Json] = []
     while not told or told[-1]["type"] != "gameFinish":

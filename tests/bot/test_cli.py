@@ -297,6 +297,10 @@ def test_a_bot_account_gets_a_token(desdemona: Command) -> None:
     assert len(token) >= 16
     assert token not in err
     assert desdemona("add-bot", "Brabantio")[1].strip() not in ("", token)
+    status, _, err = desdemona("add-bot", "desdemona")
+    assert status == 2
+    assert "the bot's own account (server.name)" in err
+    assert err.count("\n") == 1
     status, _, err = desdemona("add-bot", "no spaces, please")
     assert status == 2
     assert err.count("\n") == 1

@@ -73,6 +73,10 @@ async def test_accounts(database: Database) -> None:
         assert await arena.get_account(session, "nobody") is None
         assert await arena.find_token(session, "another hash") == "anna"
         assert await arena.find_token(session, "hash of Anna") is None
+        hashes = ["another hash", "hash of Desdemona", "hash of nobody"]
+        assert await arena.find_tokens(session, hashes) == dict(
+            zip(hashes, ("anna", "desdemona"), strict=False)
+        )
         assert [bot.name for bot in await arena.list_bots(session, 10)] == ["Desdemona"]
     async with database.write() as session:
         await arena.make_bot(session, "anna")
@@ -91,7 +95,7 @@ async def test_games(database: Database) -> None:
     async with database.read() as session:
         assert await arena.get_game(session, first.id) == first
         assert await arena.get_game(session, "nothing1") is None
-        assert await arena.list_open_games(session) == [first, second]
+        assert await arena.list_open_ids(session) == [first.id, second.id]
         assert await arena.count_games(session, "anna") == await arena.count_games(session, "desdemona") == 2
     moved = replace(
         first,
@@ -108,7 +112,7 @@ async def test_games(database: Database) -> None:
     async with database.read() as session:
         assert await arena.get_game(session, first.id) == moved
         assert await arena.get_game(session, second.id) == ended
-        assert await arena.list_open_games(session) == [moved]
+        assert await arena.list_open_ids(session) == [moved.id]
 
 
 async def test_chat(database: Database) -> None:
