@@ -25,8 +25,8 @@ _WARN_EVERY_S = 60.0
 def most_connections() -> int:
     """How many connections can be served, after asking the system for as many descriptors as it gives.
 
-    A quarter of them: asyncio accepts a whole backlog at a time before the gate hears of it, the database
-    needs some, and the bot has the other end of its own connections.
+    A quarter of them: some are taken by connections that wait to be let in or cut, the database needs some,
+    and the bot has the other end of its own connections.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MAX_DESCRIPTORS)

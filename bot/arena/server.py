@@ -162,9 +162,12 @@ class Arena:
     async def _listen(self, runner: web.AppRunner) -> asyncio.Server:
         host, port = self._config.host, self._config.port
         assert runner.server is not None  # noqa: S101 - it is set up
-        gate = Gate(runner.server, self._door.busy, most_connections())
+        most = most_connections()
+        gate = Gate(runner.server, self._door.busy, most)
+        # asyncio accepts so many in each round of its loop, a few rounds before the gate sees them.
+        backlog = max(1, min(128, most // 4))
         try:
-            return await asyncio.get_running_loop().create_server(gate, host, port, backlog=128)
+            return await asyncio.get_running_loop().create_server(gate, host, port, backlog=backlog)
         except (OSError, OverflowError, UnicodeError) as error:  # the latter two: no port, no host's name
             reason = str(error)
             if isinstance(error, OSError):
