@@ -15,6 +15,7 @@ from engine.games.othello import Othello, OthelloPosition
 from engine.limits import Limits
 from engine.params import TrapParams
 from engine.players import PLAYER_KINDS, Player, complete
+from engine.profiles import Profiler
 from engine.search import exact_score
 from engine.searchers import NativeOthelloSearcher
 from engine.stop import StopFlag
@@ -74,6 +75,15 @@ def main() -> None:
                 f"     {max(times):.3f}   {nodes / 1e6 / len(times):.2f}     {nodes / 1e6 / sum(times):.1f}"
                 f"  {statistics.mean(profile_times):.3f}            {means[kind] / means['standard']:.2f}"
             )
+        began = time.process_time()
+        for position in positions:
+            searcher = NativeOthelloSearcher(TABLE_MB)
+            Profiler(game, searcher, position, TrapParams(), StopFlag()).naive_candidates(depth)
+        naive = (time.process_time() - began) / len(positions)
+        print(
+            f"{depth:>5}  every reply of every move at every depth: {naive:.3f} s,"
+            f" time ratio {naive / means['standard']:.1f}"
+        )
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ decisions are settled, which is what the next start looks for.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.events import EndReason, GameEnd, GameSnapshot
 from bot.selection import Occasion, Selection
+from bot.session import common_plies
 from bot.talk import Verdict
 from engine import ENGINE_VERSION
 from engine.decision import Decision, OutcomeKind
@@ -113,7 +114,7 @@ class Books:
                 new = self._new_game(snapshot, selection, params)
                 self._game = await open_game(session, new)
                 return True
-            common = _common(known.moves, snapshot.state.moves)
+            common = common_plies(known.moves, snapshot.state.moves)
             if known.state is GameStatus.OPEN and common < len(known.moves):  # taken back while we were away
                 await void_after(session, known.id, common)
             self._game = known
@@ -304,12 +305,6 @@ class Books:
         text = self.game.initial_position
         start = rules.initial() if text is None else rules.parse_position(text)
         return (rules.side_to_move(start) + ply) % 2 == self.game.our_side
-
-
-def _common(old: Sequence[str], new: Sequence[str]) -> int:
-    """How many moves two lists share at their beginning."""
-    both = zip(old, new, strict=False)
-    return next((ply for ply, (a, b) in enumerate(both) if a != b), min(len(old), len(new)))
 
 
 def _result(end: GameEnd, our_side: int) -> GameResult | None:

@@ -11,6 +11,7 @@ itself.  The same list again starts nothing (offers of a draw come as states wit
 lost its end is a takeback.  What `TRANSITIONS` does not hold is a `ProtocolError`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -202,6 +203,12 @@ def step(session: Session, event: GameEvent) -> tuple[Session, tuple[Action, ...
             return session, ()
 
 
+def common_plies(old: Sequence[str], new: Sequence[str]) -> int:
+    """How many moves two lists share at their beginning."""
+    both = zip(old, new, strict=False)
+    return next((ply for ply, (a, b) in enumerate(both) if a != b), min(len(old), len(new)))
+
+
 def position_of(session: Session, moves: tuple[str, ...]) -> tuple[Game[Any], Any]:
     """The game's rules and its position after some moves.
 
@@ -245,10 +252,7 @@ def _state(session: Session, state: GameState) -> tuple[Session, tuple[Action, .
         return replace(after, moves=before), ()
 
     actions: list[Action] = []
-    common = next(
-        (ply for ply, (old, new) in enumerate(zip(before, state.moves, strict=False)) if old != new),
-        min(len(before), len(state.moves)),
-    )
+    common = common_plies(before, state.moves)
     if session.state is State.THINKING and kind is not Kind.SAME:
         actions.append(StopThinking())
     if common < len(before):

@@ -1,7 +1,7 @@
 """From searches to profiles: which scores the choice needs, and no more.
 
-A naive table asks for every reply's exact score at every depth, 20 to 40 times the cost of the plain search.
-Most of it cannot matter, and null-window searches prove so (ALGORITHM, "What follows from the formulas"):
+A naive table asks for every reply's exact score at every depth, many times the cost of the plain search
+(`bench/decision_time.py` prints how many).  Most of it cannot matter, and null-window searches prove so (ALGORITHM, "What follows from the formulas"):
 
 * a move whose raw value plus the largest bonus stays below the best adjusted value is never chosen, so a
   bound on its raw value is enough;

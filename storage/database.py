@@ -76,13 +76,8 @@ class Database:
             _check_sqlite_file(parsed, create=upgrade)
         engine = create_engine(parsed)
         try:
-            with _told(parsed, "cannot open the database"):
+            with _opening(parsed):
                 await (migrate.upgrade(engine) if upgrade else migrate.require_newest(engine))
-        except TypeError as error:  # how asyncpg takes an option that it does not know
-            await engine.dispose()
-            raise StorageError(
-                f"storage.url has an option that is not understood: {_reason(error)}"
-            ) from error
         except BaseException:
             await engine.dispose()
             raise
@@ -161,7 +156,7 @@ async def current_schema(url: str) -> str | None:
         _check_sqlite_file(parsed, create=False)
     engine = create_engine(parsed)
     try:
-        with _told(parsed, "cannot open the database"):
+        with _opening(parsed):
             return await migrate.current(engine)
     finally:
         await engine.dispose()
@@ -201,7 +196,11 @@ def _made(url: URL, **options: bool) -> AsyncEngine:
     try:
         return create_async_engine(url, **options)
     except (TypeError, ValueError) as error:
-        raise StorageError(f"storage.url has an option that is not understood: {_reason(error)}") from error
+        raise _odd_option(error) from error
+
+
+def _odd_option(error: Exception) -> StorageError:
+    return StorageError(f"storage.url has an option that is not understood: {_reason(error)}")
 
 
 def _set_up_sqlite(connection: Any, _entry: ConnectionPoolEntry) -> None:
@@ -253,6 +252,16 @@ def _check_sqlite_file(url: URL, *, create: bool) -> None:
             raise StorageError(f"cannot make the folder of the database {path}: {_reason(error)}") from error
     elif not path.exists():
         raise StorageError(f"there is no database at {path}; `desdemona run` makes one")
+
+
+@contextmanager
+def _opening(url: URL) -> Iterator[None]:
+    """`_told` for the first connection, where asyncpg also takes offence at options that it does not know."""
+    try:
+        with _told(url, "cannot open the database"):
+            yield
+    except TypeError as error:
+        raise _odd_option(error) from error
 
 
 @contextmanager
