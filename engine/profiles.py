@@ -1,7 +1,8 @@
 """From searches to profiles: which scores the choice needs, and no more.
 
 A naive table asks for every reply's exact score at every depth, many times the cost of the plain search
-(`bench/decision_time.py` prints how many).  Most of it cannot matter, and null-window searches prove so (ALGORITHM, "What follows from the formulas"):
+(`bench/decision_time.py` prints how many).  Most of it cannot matter, and null-window searches prove so
+(docs/engine.md, "Searching"):
 
 * a move whose raw value plus the largest bonus stays below the best adjusted value is never chosen, so a
   bound on its raw value is enough;
