@@ -17,10 +17,13 @@ class ReplyProfile:
 
     reply: str
     scores_centi: tuple[int, ...]
-    """s_2 .. s_D: exact scores of the line after searches of 2 .. D plies, our view.  Empty when only
-    `bound_centi` was needed."""
+    """s_2 .. s_D: exact scores of the line after searches of 2 .. D plies, our view.  Empty when bounds were
+    enough."""
     bound_centi: int | None = None
     """The search only proved that s_D is at most this (our view); None when the scores are there."""
+    shallow_bound_centi: int | None = None
+    """The search proved that the assessment of the shallow scores is at least this (our view); None: it
+    looked at none."""
 
     @property
     def final_centi(self) -> int:
@@ -117,7 +120,7 @@ class Decision:
                     **{
                         **candidate,
                         "replies": tuple(
-                            ReplyProfile(reply["reply"], tuple(reply["scores_centi"]), reply["bound_centi"])
+                            ReplyProfile(**{**reply, "scores_centi": tuple(reply["scores_centi"])})
                             for reply in candidate["replies"]
                         ),
                     }

@@ -9,7 +9,7 @@ from engine.game import WIN_CENTI, Game
 from engine.games import get_game
 from engine.limits import Limits
 from engine.params import TrapParams
-from engine.profiles import Profiler, whole_profile
+from engine.profiles import LazySource, Profiler, whole_profile
 from engine.search import Searcher, exact_score, principal_variation
 from engine.stop import StopFlag, Stopped
 from engine.trappy import choose, is_swindle, with_trap
@@ -60,7 +60,8 @@ class Player:
             stop.set_deadline(limits.time_s)
         depth = _FIRST_DEPTH
         unhurried = StopFlag()
-        candidates = self._iterate(Profiler(game, self._searcher, position, self._params, unhurried), depth)
+        hasty = Profiler(game, self._searcher, position, self._params, unhurried)
+        candidates = self._iterate(hasty, position, depth, unhurried)
         line = principal_variation(game, self._searcher, position, depth, unhurried)
         profiler = Profiler(game, self._searcher, position, self._params, stop)
         try:
@@ -68,7 +69,7 @@ class Player:
                 late = limits.time_s is not None and time.monotonic() - began > _LAST_START * limits.time_s
                 if stop.is_set() or late or self._is_settled(position, candidates, depth, stop):
                     break
-                candidates, depth, line = self._iterate(profiler, deeper), deeper, ()
+                candidates, depth, line = self._iterate(profiler, position, deeper, stop), deeper, ()
                 line = principal_variation(game, self._searcher, position, depth, stop)
         except Stopped:
             pass  # the last whole iteration stands
@@ -101,8 +102,12 @@ class Player:
             return False
         return best == exact_score(self._searcher, position, most, stop)
 
-    def _iterate(self, profiler: Profiler, depth: int) -> list[Candidate]:
-        return profiler.plain(depth) if self.kind == "standard" else profiler.lazy_candidates(depth)
+    def _iterate(self, profiler: Profiler, position: Any, depth: int, stop: StopFlag) -> list[Candidate]:
+        if self.kind == "standard":
+            return profiler.plain(depth)
+        if isinstance(self._searcher, LazySource):
+            return self._searcher.trappy_candidates(position, depth, self._params, stop)
+        return profiler.naive_candidates(depth)
 
 
 def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision:

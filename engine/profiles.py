@@ -1,37 +1,35 @@
-"""From searches to profiles: which scores the choice needs, and no more.
+"""From searches to profiles: every reply's exact score at every depth, or as much as a choice depends on.
 
-A naive table asks for every reply's exact score at every depth, many times the cost of the plain search
-(`bench/decision_time.py` prints how many).  Most of it cannot matter, and null-window searches prove so
-(docs/engine.md, "Searching"):
-
-* a move whose raw value plus the largest bonus stays below the best adjusted value is never chosen, so a
-  bound on its raw value is enough;
-* quality never exceeds profit, so a reply whose full-depth score does not exceed the raw value by the quality
-  that would still change something needs no shallow scores.
-
-Both are exact: `naive_candidates`, the oracle, gives the same choice with the same adjusted value.  What was
-left out is in the record as a bound, so that `engine.trappy.verify` can check the proof.
+A whole table costs many times the plain search, and nearly all of it cannot change the choice.  The C++ core
+leaves that out, with proofs (``engine/native/profile.hpp``); `Profiler.naive_candidates` fills the whole
+table, for any game and search, and is the measure of everything else.
 """
 
-import math
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from engine.decision import Candidate, ReplyProfile
-from engine.game import WIN_CENTI, Game, Move
+from engine.game import Game, Move
 from engine.params import TrapParams
 from engine.search import INFINITY, Searcher, exact_score
 from engine.stop import StopFlag
-from engine.trappy import (
-    Standing,
-    bonus_cap,
-    is_swindle,
-    quality_for_bonus,
-    reply_quality,
-    standing,
-    with_trap,
-)
+from engine.trappy import is_swindle, with_trap
+
+
+@runtime_checkable
+class LazySource(Protocol):
+    """A searcher that knows by itself how much of the table a choice depends on."""
+
+    def trappy_candidates(
+        self, position: Any, depth: int, params: TrapParams, stop: StopFlag
+    ) -> list[Candidate]:
+        """Candidates that give the same choice with the same adjusted value as the whole table.
+
+        What was left out stands in them as bounds that prove so (`engine.trappy.verify` checks them).
+
+        Raises:
+            Stopped: The flag is or becomes set.
+        """
 
 
 class Profiler:
@@ -53,14 +51,10 @@ class Profiler:
     # --- Raw values -------------------------------------------------------------------------------------
 
     def plain(self, depth: int) -> list[Candidate]:
-        """Candidates of plain minimax: the best raw value and all equal ones exact, bounds for the rest."""
-        return self._raw_values(depth, lambda best: best)
-
-    def _raw_values(self, depth: int, floor: Callable[[int], int]) -> list[Candidate]:
-        """Raw values, exact for the best and for all at or above ``floor(best)``.
+        """Candidates of plain minimax: the best raw value and all equal ones exact, bounds for the rest.
 
         Principal variation search at the root: the last iteration's best move first, so that the others
-        mostly need to prove no more than that they stay below the floor.
+        mostly need to prove no more than that they stay below it.
         """
         best = -INFINITY
         raw: dict[Move, tuple[int, bool]] = {}
@@ -69,11 +63,10 @@ class Profiler:
                 best = score = -exact_score(self._searcher, self._after[move], depth - 1, self._stop)
                 is_bound = False
             else:
-                low = floor(best) - 1
-                score = self._child(move, depth, low, best + 1)
+                score = self._child(move, depth, best - 1, best + 1)
+                is_bound = score < best
                 if score > best:
                     best = score = self._child(move, depth, best, INFINITY)
-                is_bound = score <= low
             raw[move] = score, is_bound
         self._order.sort(key=lambda move: -raw[move][0])  # stable: ties stay as they were
         return [
@@ -111,84 +104,6 @@ class Profiler:
             )
         swindle = is_swindle(candidates, self._params)
         return [with_trap(candidate, self._params, swindle) for candidate in candidates]
-
-    def lazy_candidates(self, depth: int) -> list[Candidate]:
-        """Candidates with as much profile as the choice depends on."""
-        params = self._params
-        candidates = self._raw_values(depth, self._floor)
-        if is_swindle(candidates, params):
-            return self._swindle_candidates(depth)
-        best: tuple[Standing, int] | None = None  # standing and (negated) place in the order
-        for index in sorted(range(len(candidates)), key=lambda i: -candidates[i].raw_centi):
-            candidate = candidates[index]
-            raw = candidate.raw_centi
-            most = Standing(raw + bonus_cap(raw, params), raw), -index
-            if candidate.raw_is_bound or (best is not None and most < best):
-                continue
-            needed = (
-                0.0 if best is None else quality_for_bonus(best[0].adjusted - raw, raw, params.margin_centi)
-            )
-            if bonus_cap(raw, params) > 0 and needed is not None:
-                move = self.moves[index]
-                candidate = replace(candidate, replies=self._telling_replies(move, depth, raw, needed))
-            candidate = candidates[index] = with_trap(candidate, params)
-            here = standing(candidate, params, swindle=False), -index
-            if best is None or here > best:
-                best = here
-        return candidates
-
-    def _floor(self, best_raw: int) -> int:
-        """The least raw value with which a move could still be chosen beside one of `best_raw`.
-
-        raw + cap(raw) is the greatest of 1.25 raw, 0.75 raw and raw + margin / 4, so it reaches `best_raw`
-        just when one of the three does.
-        """
-        if bonus_cap(best_raw, self._params) == 0:
-            return best_raw
-        least = min(best_raw / 1.25, best_raw / 0.75, best_raw - 0.25 * self._params.margin_centi)
-        return min(best_raw, math.floor(least))
-
-    def _telling_replies(self, move: Move, depth: int, raw: int, needed: float) -> tuple[ReplyProfile, ...]:
-        """Profiles of the replies that can change the move's best trap, or that it could be chosen for."""
-        quality = 0.0
-        profiles = []
-        for reply in self._replies[move]:
-            worth = raw + max(1, math.floor(quality) + 1, math.ceil(needed))
-            after = self._game.play(self._after[move], reply)
-            final = self._exact.get((move, reply, depth))
-            if final is None:
-                final = self._searcher.search(after, depth - 2, worth - 1, worth, self._stop)
-            if final < worth:
-                profiles.append(ReplyProfile(self._game.move_text(reply), (), final))
-                continue
-            profile = self.reply_profile(move, reply, depth)
-            quality = max(quality, reply_quality(profile.scores_centi, raw, self._params))
-            profiles.append(profile)
-        return tuple(profiles)
-
-    def _swindle_candidates(self, depth: int) -> list[Candidate]:
-        """Every move loses by force: profile the replies that would let us off."""
-        candidates = []
-        for move in self.moves:
-            raw = -exact_score(self._searcher, self._after[move], depth - 1, self._stop)
-            profiles = []
-            for reply in self._replies[move]:
-                after = self._game.play(self._after[move], reply)
-                final = self._searcher.search(after, depth - 2, -WIN_CENTI, -WIN_CENTI + 1, self._stop)
-                if final > -WIN_CENTI:
-                    profiles.append(self.reply_profile(move, reply, depth))
-                else:
-                    profiles.append(ReplyProfile(self._game.move_text(reply), (), final))
-            candidate = Candidate(
-                self._game.move_text(move),
-                raw,
-                raw_is_bound=False,
-                adjusted_centi=raw,
-                replies=tuple(profiles),
-                complete=all(profile.bound_centi is None for profile in profiles),
-            )
-            candidates.append(with_trap(candidate, self._params, swindle=True))
-        return candidates
 
     def all_replies(self, move: Move, depth: int) -> tuple[ReplyProfile, ...]:
         """The whole profile of a move: exact scores of every reply at every depth."""

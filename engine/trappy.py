@@ -77,6 +77,27 @@ def reply_quality(scores_centi: Sequence[int], raw_centi: int, params: TrapParam
     return profit * reply_trappiness(scores_centi, params) if profit > 0 else 0.0
 
 
+def quality_ceiling(shallow_bound: float, final_bound: float, raw: float, params: TrapParams) -> float:
+    """The most that a reply's quality can be when its scores are only bounded.
+
+    Quality does not always grow with the full-depth score: while our move is losing and the reply seems to
+    lose by more, trappiness falls as the score rises, and the product of profit and trappiness is convex; so
+    the greatest value lies at one of the two ends of that stretch.  Elsewhere quality grows.
+
+    Args:
+        shallow_bound: The assessment of the shallow scores is at least this, our view.
+        final_bound: s_D is at most this, our view.
+        raw: Raw value of the move.
+    """
+    margin = params.margin_centi
+
+    def quality(final: float) -> float:
+        return (final - raw) * trappiness(-shallow_bound, -final, margin) if final > raw else 0.0
+
+    turn = max(-shallow_bound / 3, margin)
+    return max(quality(final_bound), quality(turn)) if turn < final_bound else quality(final_bound)
+
+
 # --- Arithmetic on one move -----------------------------------------------------------------------------
 
 
@@ -90,18 +111,6 @@ def scale(quality: float, raw: float, margin: float = 0) -> float:
     if quality < 2 * size:
         return 0.2 * size + 0.05 * (quality - 0.25 * size) / 1.75
     return 0.25 * size
-
-
-def quality_for_bonus(bonus: float, raw: float, margin: float = 0) -> float | None:
-    """The least quality whose `scale` reaches a bonus: Figure 5 inverted; None: no quality does."""
-    size = max(abs(raw), margin)
-    if bonus <= 0:
-        return 0.0
-    if bonus > 0.25 * size:
-        return None
-    if bonus <= 0.2 * size:
-        return bonus / 0.8
-    return 0.25 * size + (bonus - 0.2 * size) * 35  # 1.75 / 0.05
 
 
 def bonus_cap(raw: float, params: TrapParams) -> float:
@@ -183,8 +192,14 @@ def ceiling(candidate: Candidate, params: TrapParams, swindle: bool) -> Standing
         return Standing(1.0 if may_escape else escape(candidate, params), raw)
     if is_open:
         return Standing(raw + bonus_cap(raw, params), raw)
-    quality = max([candidate.quality_centi, *(float(reply.final_centi - raw) for reply in pruned)])
+    quality = max([candidate.quality_centi, *(_reply_ceiling(reply, raw, params) for reply in pruned)])
     return Standing(raw + bonus(quality, raw, params), raw)
+
+
+def _reply_ceiling(reply: ReplyProfile, raw: int, params: TrapParams) -> float:
+    if reply.shallow_bound_centi is None:
+        return float(max(0, reply.final_centi - raw))
+    return quality_ceiling(reply.shallow_bound_centi, reply.final_centi, raw, params)
 
 
 def choose(candidates: Sequence[Candidate], player: str, params: TrapParams) -> str:

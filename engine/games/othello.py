@@ -2,14 +2,14 @@
 
 Bit ``8 * row + column`` stands for a square, row 0 at the top, so a1 is bit 0, h1 bit 7, h8 bit 63 (the
 order of WTHOR and of printed diagrams).  Moves are square numbers; `PASS` is the move of a side that has no
-other.  The C++ core (``engine/native/othello.hpp``) has the same rules and takes its evaluation weights
-from here, so the two cannot drift apart unseen.
+other.  The C++ core (``engine/native/othello.hpp``) has the same rules.
 """
 
 import re
 from typing import NamedTuple
 
 from engine.game import WIN_CENTI, BadPosition, IllegalMove, Move
+from engine.games import othello_evaluation
 
 PASS: Move = 64
 SQUARES = tuple(f"{column}{row}" for row in range(1, 9) for column in "abcdefgh")
@@ -113,7 +113,10 @@ class Othello:
         return 64 - 2 * waiter if mover > waiter else 2 * mover - 64
 
     def evaluate_centi(self, position: OthelloPosition) -> int:
-        return evaluate_centi(position.mover, position.waiter)
+        mover, waiter = position.mover, position.waiter
+        return othello_evaluation.evaluate_centi(
+            mover, waiter, moves_mask(mover, waiter).bit_count(), moves_mask(waiter, mover).bit_count()
+        )
 
     def score_text(self, score_centi: float) -> str:
         if abs(score_centi) >= WIN_CENTI:
@@ -195,84 +198,3 @@ def parse_transcript(text: str) -> list[str]:
             position = game.play(position, game.parse_move(position, move))
             moves.append(move)
     return moves
-
-
-# --- Evaluation -----------------------------------------------------------------------------------------
-#
-# A weighted sum of differences between the sides, in whole centidiscs.  The weights change with the number
-# of empty squares.  They are tempered by hand from a least-squares fit to tournament games that
-# bench/fit_evaluation.py prints; the fit itself leans on what winners have left at the end and plays no
-# better.  The C++ core is handed this very table.
-
-EVALUATION_LIMIT_CENTI = 6_000
-"""No evaluation is further from zero: even 60 discs ahead is not yet won."""
-
-_CORNERS = 0x8100000000000081
-_ROWS = 0xFF000000000000FF
-_COLUMNS = 0x8181818181818181
-
-
-def _ramp(full: int, half: int, empty: int) -> tuple[int, ...]:
-    """A weight by number of empty squares, straight from `full` (0) over `half` (30) to `empty` (60 up)."""
-    return tuple(
-        full + (half - full) * n // 30 if n <= 30 else half + (empty - half) * min(n - 30, 30) // 30
-        for n in range(65)
-    )
-
-
-EVALUATION_WEIGHTS: tuple[tuple[int, ...], ...] = (
-    _ramp(300, 135, 60),  # moves at hand
-    _ramp(-50, 120, 40),  # empty squares beside the other's discs: moves to come
-    _ramp(200, 500, 600),  # corners
-    _ramp(0, -550, -500),  # discs diagonally beside an empty corner
-    _ramp(-150, -190, -100),  # discs on the rim beside an empty corner
-    _ramp(140, 120, 200),  # discs on the rim that are tied to an own corner
-    _ramp(150, 120, 60),  # the last move falls to the side to move
-)
-"""Centidiscs for each feature (in the order of `_features`) and number of empty squares."""
-
-
-def _neighbours(board: int) -> int:
-    sides = (board << 1) & _NOT_A | (board >> 1) & _NOT_H
-    row = board | sides
-    return (sides | row << 8 | row >> 8) & _ALL
-
-
-def _anchored(own: int) -> int:
-    fixed = own & _CORNERS
-    for _ in range(6):
-        fixed |= ((fixed << 1) & _NOT_A | (fixed >> 1) & _NOT_H) & own & _ROWS
-        fixed |= (fixed << 8 | fixed >> 8) & own & _COLUMNS
-    return fixed
-
-
-def _features(mover: int, waiter: int) -> tuple[int, ...]:
-    empty = ~(mover | waiter) & _ALL
-    corners = empty & _CORNERS
-    x_squares = (
-        (corners << 9) & _NOT_A | (corners >> 9) & _NOT_H | (corners << 7) & _NOT_H | (corners >> 7) & _NOT_A
-    )
-    c_squares = (corners << 1) & _NOT_A | (corners >> 1) & _NOT_H | corners << 8 | corners >> 8
-
-    def difference(mine: int, theirs: int) -> int:
-        return mine.bit_count() - theirs.bit_count()
-
-    return (
-        difference(moves_mask(mover, waiter), moves_mask(waiter, mover)),
-        difference(_neighbours(waiter) & empty, _neighbours(mover) & empty),
-        difference(mover & _CORNERS, waiter & _CORNERS),
-        difference(mover & x_squares, waiter & x_squares),
-        difference(mover & c_squares, waiter & c_squares),
-        difference(_anchored(mover), _anchored(waiter)),
-        1 if empty.bit_count() % 2 else -1,
-    )
-
-
-def evaluate_centi(mover: int, waiter: int) -> int:
-    """Static evaluation in centidiscs, side to move's view, of a game that goes on."""
-    empties = 64 - (mover | waiter).bit_count()
-    score = sum(
-        weights[empties] * feature
-        for weights, feature in zip(EVALUATION_WEIGHTS, _features(mover, waiter), strict=True)
-    )
-    return max(-EVALUATION_LIMIT_CENTI, min(EVALUATION_LIMIT_CENTI, score))

@@ -1,50 +1,182 @@
 // The only file of the core that knows Python.
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/array.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
 
-#include <limits>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "othello.hpp"
-#include "search.hpp"
-#include "stop.hpp"
+#include "core.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
+using desdemona::Core;
 using desdemona::Stopped;
 using desdemona::StopFlag;
+using desdemona::TrapOptions;
+using desdemona::Unit;
 namespace othello = desdemona::othello;
+namespace patterns = desdemona::othello::patterns;
 
 namespace {
 
 constexpr int kMaxDepth = 120;  // no game is longer: 60 moves and fewer passes
 constexpr std::size_t kMaxTableMegabytes = 1 << 16;
 
+// The unit in use: the best that the processor runs, or the one that DESDEMONA_UNIT asks for.
+const Unit& unit() {
+    static const Unit* const chosen = [] {
+        int count = 0;
+        const Unit* const* units = desdemona::runnable_units(count);
+        const char* wanted = std::getenv("DESDEMONA_UNIT");
+        if (wanted == nullptr || *wanted == '\0') return units[count - 1];
+        std::string known;
+        for (int i = 0; i < count; ++i) {
+            if (std::strcmp(units[i]->name, wanted) == 0) return units[i];
+            known += std::string(i == 0 ? "" : ", ") + units[i]->name;
+        }
+        throw nb::import_error(
+            ("DESDEMONA_UNIT is '" + std::string(wanted) + "'; this processor runs: " + known).c_str());
+    }();
+    return *chosen;
+}
+
+std::vector<std::string> unit_names() {
+    int count = 0;
+    const Unit* const* units = desdemona::runnable_units(count);
+    std::vector<std::string> names;
+    for (int i = 0; i < count; ++i) names.emplace_back(units[i]->name);
+    return names;
+}
+
 othello::Position position(othello::Board mover, othello::Board waiter) {
     if ((mover & waiter) != 0) throw nb::value_error("two discs on one square");
     return {mover, waiter};
 }
 
-int depth_in_range(int depth) {
-    if (depth < 0 || depth > kMaxDepth) throw nb::value_error("depth must be 0 .. 120");
+int depth_in_range(int depth, int least = 0) {
+    if (depth < least || depth > kMaxDepth) {
+        throw nb::value_error(("depth must be " + std::to_string(least) + " .. 120").c_str());
+    }
     return depth;
 }
 
-int search(othello::Search& self, othello::Board mover, othello::Board waiter, int depth, int alpha, int beta,
+// --- Evaluation ------------------------------------------------------------------------------------------
+
+constexpr std::size_t kWeightBytes = sizeof(std::int16_t) * patterns::kStages * patterns::kStageSize;
+
+std::unique_ptr<othello::Evaluation> evaluation_of(nb::bytes weights) {
+    if (weights.size() != kWeightBytes) {
+        throw nb::value_error(("the weights must be " + std::to_string(kWeightBytes) + " bytes, not " +
+                               std::to_string(weights.size()))
+                                  .c_str());
+    }
+    auto evaluation = std::make_unique<othello::Evaluation>();
+    std::vector<std::int16_t> stage(patterns::kStageSize);
+    for (int s = 0; s < patterns::kStages; ++s) {
+        const std::size_t bytes = sizeof(std::int16_t) * stage.size();
+        std::memcpy(stage.data(), weights.c_str() + static_cast<std::size_t>(s) * bytes, bytes);
+        evaluation->set_stage(s, stage.data());
+    }
+    return evaluation;
+}
+
+// --- Search ----------------------------------------------------------------------------------------------
+
+// The search of one unit; keeps its evaluation alive.
+class OthelloSearch {
+   public:
+    OthelloSearch(std::size_t table_mb, nb::object evaluation) : evaluation_(std::move(evaluation)) {
+        if (table_mb < 1 || table_mb > kMaxTableMegabytes) throw nb::value_error("table_mb must be 1 .. 65536");
+        core_.reset(unit().make_othello(table_mb, nb::cast<const othello::Evaluation&>(evaluation_)));
+        if (core_ == nullptr) throw std::bad_alloc{};
+    }
+
+    Core<othello::Position>& core() { return *core_; }
+
+   private:
+    nb::object evaluation_;
+    std::unique_ptr<Core<othello::Position>> core_;
+};
+
+int search(OthelloSearch& self, othello::Board mover, othello::Board waiter, int depth, int alpha, int beta,
            const StopFlag& stop) {
-    if (alpha >= beta || alpha < -othello::kInfinity || beta > othello::kInfinity) {
+    if (alpha >= beta || alpha < -desdemona::kInfinity || beta > desdemona::kInfinity) {
         throw nb::value_error("the window must be -INFINITY <= alpha < beta <= INFINITY");
     }
     const auto p = position(mover, waiter);
     depth = depth_in_range(depth);
     const nb::gil_scoped_release release;
-    return self.search(p, depth, alpha, beta, stop);
+    return self.core().search(p, depth, alpha, beta, stop);
+}
+
+struct Reply {
+    int move;
+    std::vector<int> scores;
+    int final_bound;
+    int shallow_bound;
+};
+
+struct Candidate {
+    int move;
+    int raw;
+    bool raw_is_bound;
+    bool complete;
+    std::vector<Reply> replies;
+};
+
+class Collector final : public desdemona::ProfileSink {
+   public:
+    void reply(int move, const int* scores, int count, int final_bound, int shallow_bound) override {
+        replies_.push_back({move, std::vector<int>(scores, scores + count), final_bound, shallow_bound});
+    }
+    void candidate(int move, int raw, bool raw_is_bound, bool complete) override {
+        candidates.push_back({move, raw, raw_is_bound, complete, std::move(replies_)});
+        replies_.clear();
+    }
+    std::vector<Candidate> candidates;
+
+   private:
+    std::vector<Reply> replies_;
+};
+
+nb::list trappy_candidates(OthelloSearch& self, othello::Board mover, othello::Board waiter, int depth,
+                           int assessment, int margin_centi, bool swindle, const StopFlag& stop) {
+    if (assessment < 0 || assessment > 2) throw nb::value_error("assessment must be 0, 1 or 2");
+    if (margin_centi < 0) throw nb::value_error("margin_centi must be 0 or more");
+    const auto p = position(mover, waiter);
+    depth = depth_in_range(depth, 2);
+    const TrapOptions options{static_cast<TrapOptions::Assessment>(assessment), margin_centi, swindle};
+    Collector found;
+    {
+        const nb::gil_scoped_release release;
+        self.core().trappy_candidates(p, depth, options, stop, found);
+    }
+    nb::list candidates;
+    for (const Candidate& candidate : found.candidates) {
+        nb::list replies;
+        for (const Reply& reply : candidate.replies) {
+            nb::list scores;
+            for (const int score : reply.scores) scores.append(score);
+            replies.append(nb::make_tuple(reply.move, nb::tuple(scores), reply.final_bound, reply.shallow_bound));
+        }
+        candidates.append(
+            nb::make_tuple(candidate.move, candidate.raw, candidate.raw_is_bound, candidate.complete, replies));
+    }
+    return candidates;
 }
 
 }  // namespace
 
 NB_MODULE(_native, m) {
     m.doc() = "The C++ core: exact search of Othello, and the flag that stops it.";
-    m.attr("INFINITY") = othello::kInfinity;
+    m.attr("INFINITY") = desdemona::kInfinity;
+    m.attr("UNIT") = unit().name;
     nb::exception<Stopped>(m, "Stopped");
 
     nb::class_<StopFlag>(m, "StopFlag", "Tells a running search to end; set from any thread.")
@@ -52,34 +184,41 @@ NB_MODULE(_native, m) {
         .def("set", &StopFlag::set, "End every search that was given this flag, within milliseconds.")
         .def("set_deadline", &StopFlag::set_deadline, "seconds"_a,
              "Count as set, too, once this many seconds have passed from now.")
+        .def("set_node_limit", &StopFlag::set_node_limit, "nodes"_a,
+             "Count as set, too, once searches with this flag have visited about so many positions more.")
         .def("is_set", &StopFlag::is_set, "Whether a search should end.");
 
-    nb::class_<othello::Search>(m, "OthelloSearch", "Exact fixed-depth search; for one thread at a time.")
-        .def("__init__",
-             [](othello::Search* self, std::size_t table_mb, const othello::Weights& weights) {
-                 if (table_mb < 1 || table_mb > kMaxTableMegabytes) {
-                     throw nb::value_error("table_mb must be 1 .. 65536");
-                 }
-                 new (self) othello::Search(table_mb, weights);
-             },
-             "table_mb"_a, "weights"_a)
+    nb::class_<othello::Evaluation>(m, "OthelloEvaluation", "Weights of the Othello evaluation; shared by searches.")
+        .def(nb::new_(&evaluation_of), "weights"_a,
+             "From little-endian 16-bit weights, all stages in turn.  Raises ValueError for a wrong length.");
+
+    nb::class_<OthelloSearch>(m, "OthelloSearch", "Exact fixed-depth search; for one thread at a time.")
+        .def(nb::init<std::size_t, nb::object>(), "table_mb"_a, "evaluation"_a)
         .def("search", &search, "mover"_a, "waiter"_a, "depth"_a, "alpha"_a, "beta"_a, "stop"_a,
              "Score in centidiscs for the side to move: exact inside the window, else a bound (fail-soft).\n\n"
              "Releases the GIL.  Raises Stopped when the flag is or becomes set, ValueError for bad arguments.")
-        .def("evaluate", [](const othello::Search& self, othello::Board mover,
-                            othello::Board waiter) { return self.evaluate(position(mover, waiter)); },
+        .def("trappy_candidates", &trappy_candidates, "mover"_a, "waiter"_a, "depth"_a, "assessment"_a,
+             "margin_centi"_a, "swindle"_a, "stop"_a,
+             "Candidates as far as trappy minimax needs them to choose, in the fixed order of moves: tuples of\n"
+             "move, raw, whether that is a bound, whether the profile is whole, and replies; each of these a tuple\n"
+             "of move, scores s_2 .. s_D, bound on s_D, bound on the assessment (the bounds where there are no\n"
+             "scores).  Raises as `search` does.")
+        .def("evaluate", [](OthelloSearch& self, othello::Board mover,
+                            othello::Board waiter) { return self.core().evaluate(position(mover, waiter)); },
              "mover"_a, "waiter"_a, "Static evaluation in centidiscs for the side to move.")
-        .def_prop_ro("nodes", &othello::Search::nodes, "Positions visited since this object was made.");
+        .def_prop_ro("nodes", [](OthelloSearch& self) { return self.core().nodes(); },
+                     "Positions visited since this object was made.");
 
+    m.def("units", &unit_names, "Instruction sets of the core that this processor runs, the best last.");
     m.def("othello_moves_mask",
-          [](othello::Board mover, othello::Board waiter) { return othello::moves_mask(position(mover, waiter)); },
+          [](othello::Board mover, othello::Board waiter) { return unit().othello_moves(position(mover, waiter)); },
           "mover"_a, "waiter"_a, "Bitboard of the squares where the mover may place a disc.");
     m.def("othello_perft",
           [](othello::Board mover, othello::Board waiter, int depth) {
               const auto p = position(mover, waiter);
               depth = depth_in_range(depth);
               const nb::gil_scoped_release release;
-              return othello::perft(p, depth);
+              return unit().othello_perft(p, depth);
           },
           "mover"_a, "waiter"_a, "depth"_a, "Leaf positions so many plies away; a pass is a ply.");
 }

@@ -1,34 +1,114 @@
-// Othello for the search: rules and evaluation on two 64-bit boards.
-//
-// Bit 8 * row + column, row 0 at the top, as in engine/games/othello.py, which these rules must equal
-// (tests/engine/test_search.py plays both).  No Python here: bindings.cpp alone knows it.
+// The rules of Othello on two 64-bit boards; they must equal engine/games/othello.py.
 #pragma once
 
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <cstdlib>
+
+#include "game.hpp"
+#include "position.hpp"
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 namespace desdemona::othello {
+namespace {
 
-using Board = std::uint64_t;
+constexpr Board kNotA = 0xFEFEFEFEFEFEFEFEull;
+constexpr Board kNotH = 0x7F7F7F7F7F7F7F7Full;
+constexpr Board kInnerColumns = kNotA & kNotH;
+constexpr Board kCorners = 0x8100000000000081ull;
 
-inline constexpr int kPass = 64;
-inline constexpr int kWin = 100'000;  // engine.game.WIN_CENTI
-inline constexpr Board kNotA = 0xFEFEFEFEFEFEFEFEull;
-inline constexpr Board kNotH = 0x7F7F7F7F7F7F7F7Full;
-inline constexpr Board kInnerColumns = kNotA & kNotH;
-inline constexpr Board kCorners = 0x8100000000000081ull;
+// The rays that leave a square on the four axes: towards higher bits, and towards lower ones.
+constexpr int kSteps[4] = {1, 7, 8, 9};
 
-struct Position {
-    Board mover;
-    Board waiter;
-    bool operator==(const Position&) const = default;
+struct Rays {
+    alignas(32) Board up[64][4]{};
+    alignas(32) Board down[64][4]{};
 };
 
-// --- Rules ---------------------------------------------------------------------------------------------
+constexpr Rays make_rays() {
+    constexpr int towards[4][2] = {{0, 1}, {1, -1}, {1, 0}, {1, 1}};  // row, column, as kSteps
+    Rays rays;
+    for (int square = 0; square < 64; ++square) {
+        for (int axis = 0; axis < 4; ++axis) {
+            for (const int sign : {1, -1}) {
+                Board ray = 0;
+                int row = square / 8 + sign * towards[axis][0];
+                int column = square % 8 + sign * towards[axis][1];
+                for (; row >= 0 && row < 8 && column >= 0 && column < 8;
+                     row += sign * towards[axis][0], column += sign * towards[axis][1]) {
+                    ray |= Board{1} << (8 * row + column);
+                }
+                (sign > 0 ? rays.up : rays.down)[square][axis] = ray;
+            }
+        }
+    }
+    return rays;
+}
 
-namespace detail {
+constexpr Rays kRays = make_rays();
+
+#if defined(__AVX2__)
+
+inline __m256i load4(const Board (&four)[4]) { return _mm256_load_si256(reinterpret_cast<const __m256i*>(four)); }
+
+inline Board or_of_lanes(__m256i four) {
+    const __m128i two = _mm_or_si128(_mm256_castsi256_si128(four), _mm256_extracti128_si256(four, 1));
+    return static_cast<Board>(_mm_cvtsi128_si64(_mm_or_si128(two, _mm_unpackhi_epi64(two, two))));
+}
+
+// Squares where the mover may place a disc; four axes in four lanes.
+inline Board moves_mask(Position p) {
+    const __m256i step = _mm256_set_epi64x(9, 8, 7, 1);
+    const __m256i step2 = _mm256_add_epi64(step, step);
+    const __m256i mover = _mm256_set1_epi64x(static_cast<long long>(p.mover));
+    const auto inner = static_cast<long long>(p.waiter & kInnerColumns);  // a run over the side of the board is none
+    const __m256i prey = _mm256_set_epi64x(inner, static_cast<long long>(p.waiter), inner, inner);
+    __m256i up = _mm256_and_si256(prey, _mm256_sllv_epi64(mover, step));
+    __m256i down = _mm256_and_si256(prey, _mm256_srlv_epi64(mover, step));
+    up = _mm256_or_si256(up, _mm256_and_si256(prey, _mm256_sllv_epi64(up, step)));
+    down = _mm256_or_si256(down, _mm256_and_si256(prey, _mm256_srlv_epi64(down, step)));
+    const __m256i pairs_up = _mm256_and_si256(prey, _mm256_sllv_epi64(prey, step));
+    const __m256i pairs_down = _mm256_srlv_epi64(pairs_up, step);
+    up = _mm256_or_si256(up, _mm256_and_si256(pairs_up, _mm256_sllv_epi64(up, step2)));
+    down = _mm256_or_si256(down, _mm256_and_si256(pairs_down, _mm256_srlv_epi64(down, step2)));
+    up = _mm256_or_si256(up, _mm256_and_si256(pairs_up, _mm256_sllv_epi64(up, step2)));
+    down = _mm256_or_si256(down, _mm256_and_si256(pairs_down, _mm256_srlv_epi64(down, step2)));
+    const __m256i ends = _mm256_or_si256(_mm256_sllv_epi64(up, step), _mm256_srlv_epi64(down, step));
+    return or_of_lanes(ends) & ~(p.mover | p.waiter);
+}
+
+// Discs that a disc placed on an empty square turns over; 0: not a legal placement.
+inline Board flips_mask(Position p, int square) {
+    const __m256i step = _mm256_set_epi64x(9, 8, 7, 1);
+    const __m256i mover = _mm256_set1_epi64x(static_cast<long long>(p.mover));
+    const __m256i waiter = _mm256_set1_epi64x(static_cast<long long>(p.waiter));
+    const __m256i zero = _mm256_setzero_si256();
+    const __m256i ones = _mm256_cmpeq_epi64(zero, zero);
+    // Upwards the carry of an addition runs through the waiter's discs to the first other square ...
+    const __m256i up = load4(kRays.up[square]);
+    const __m256i filled = _mm256_or_si256(waiter, _mm256_xor_si256(up, ones));
+    const __m256i end = _mm256_and_si256(_mm256_and_si256(_mm256_sub_epi64(filled, ones), up), mover);
+    const __m256i below = _mm256_sub_epi64(_mm256_add_epi64(end, ones), _mm256_cmpeq_epi64(end, zero));
+    const __m256i flips_up = _mm256_and_si256(below, up);
+    // ... downwards the squares that are not the waiter's cast a shadow away from the placed disc: what is
+    // outside the shadow is the run, and the one square that casts without lying in a shadow is its end.
+    const __m256i down = load4(kRays.down[square]);
+    const __m256i others = _mm256_andnot_si256(waiter, down);
+    const __m256i step2 = _mm256_add_epi64(step, step);
+    __m256i shadow = _mm256_srlv_epi64(others, step);
+    shadow = _mm256_or_si256(shadow, _mm256_srlv_epi64(shadow, step));
+    shadow = _mm256_or_si256(shadow, _mm256_srlv_epi64(shadow, step2));
+    shadow = _mm256_or_si256(shadow, _mm256_srlv_epi64(shadow, _mm256_add_epi64(step2, step2)));
+    const __m256i lit = _mm256_andnot_si256(shadow, others);
+    const __m256i no_end = _mm256_cmpeq_epi64(_mm256_and_si256(lit, mover), zero);
+    const __m256i run = _mm256_andnot_si256(_mm256_or_si256(shadow, others), down);
+    return or_of_lanes(_mm256_or_si256(flips_up, _mm256_andnot_si256(no_end, run)));
+}
+
+#else
 
 // Squares behind an unbroken run of the waiter's discs, on both sides of one axis.  Doubling the step
 // (Kogge-Stone) covers a run of six in three rounds.
@@ -37,161 +117,72 @@ inline Board both_ways(Board mover, Board prey, int step) {
     Board down = prey & (mover >> step);
     up |= prey & (up << step);
     down |= prey & (down >> step);
-    const Board up2 = prey & (prey << step);
-    const Board down2 = prey & (prey >> step);
-    up |= up2 & (up << 2 * step);
-    down |= down2 & (down >> 2 * step);
-    up |= up2 & (up << 2 * step);
-    down |= down2 & (down >> 2 * step);
+    const Board pairs_up = prey & (prey << step);
+    const Board pairs_down = pairs_up >> step;
+    up |= pairs_up & (up << 2 * step);
+    down |= pairs_down & (down >> 2 * step);
+    up |= pairs_up & (up << 2 * step);
+    down |= pairs_down & (down >> 2 * step);
     return up << step | down >> step;
 }
-
-// For each square the eight rays that leave it, four towards higher bits and four towards lower ones.
-struct Rays {
-    std::array<std::array<Board, 4>, 64> up{};
-    std::array<std::array<Board, 4>, 64> down{};
-};
-
-constexpr Rays make_rays() {
-    constexpr int steps[4][2] = {{0, 1}, {1, -1}, {1, 0}, {1, 1}};  // row, column
-    Rays rays;
-    for (int square = 0; square < 64; ++square) {
-        for (int axis = 0; axis < 4; ++axis) {
-            for (const int sign : {1, -1}) {
-                Board ray = 0;
-                int row = square / 8 + sign * steps[axis][0];
-                int column = square % 8 + sign * steps[axis][1];
-                for (; row >= 0 && row < 8 && column >= 0 && column < 8;
-                     row += sign * steps[axis][0], column += sign * steps[axis][1]) {
-                    ray |= Board{1} << (8 * row + column);
-                }
-                auto& side = sign > 0 ? rays.up : rays.down;
-                side[static_cast<std::size_t>(square)][static_cast<std::size_t>(axis)] = ray;
-            }
-        }
-    }
-    return rays;
-}
-
-inline constexpr Rays kRays = make_rays();
-
-}  // namespace detail
 
 // Squares where the mover may place a disc.
 inline Board moves_mask(Position p) {
     const Board inner = p.waiter & kInnerColumns;  // a run over the side of the board is none
-    return (detail::both_ways(p.mover, inner, 1) | detail::both_ways(p.mover, inner, 7) |
-            detail::both_ways(p.mover, inner, 9) | detail::both_ways(p.mover, p.waiter, 8)) &
+    return (both_ways(p.mover, inner, 1) | both_ways(p.mover, inner, 7) | both_ways(p.mover, inner, 9) |
+            both_ways(p.mover, p.waiter, 8)) &
            ~(p.mover | p.waiter);
 }
 
 // Discs that a disc placed on an empty square turns over; 0: not a legal placement.
 inline Board flips_mask(Position p, int square) {
-    const auto& up = detail::kRays.up[static_cast<std::size_t>(square)];
-    const auto& down = detail::kRays.down[static_cast<std::size_t>(square)];
     Board flipped = 0;
-    for (std::size_t axis = 0; axis < 4; ++axis) {
+    for (int axis = 0; axis < 4; ++axis) {
         // Upwards the carry of an addition runs through the waiter's discs to the first other square ...
-        const Board end_up = ((p.waiter | ~up[axis]) + 1) & up[axis] & p.mover;
-        flipped |= (end_up - (end_up != 0)) & up[axis];
+        const Board up = kRays.up[square][axis];
+        const Board end_up = ((p.waiter | ~up) + 1) & up & p.mover;
+        flipped |= (end_up - (end_up != 0)) & up;
         // ... downwards that square is the highest one on the ray that is not the waiter's.
-        const Board others = (down[axis] & ~p.waiter) | 1;
-        const Board end_down = (Board{1} << (63 - std::countl_zero(others))) & down[axis] & p.mover;
-        flipped |= (Board{0} - end_down * 2) & down[axis];
+        const Board down = kRays.down[square][axis];
+        const Board others = (down & ~p.waiter) | 1;
+        const Board end_down = (Board{1} << (63 - std::countl_zero(others))) & down & p.mover;
+        flipped |= (Board{0} - end_down * 2) & down;
     }
     return flipped;
 }
 
+#endif
+
+inline Position passed(Position p) { return {p.waiter, p.mover}; }
+
 // The position after a move, seen by the other side.
 inline Position play(Position p, int move) {
-    if (move == kPass) return {p.waiter, p.mover};
+    if (move == kPass) return passed(p);
     const Board flipped = flips_mask(p, move);
     return {p.waiter & ~flipped, p.mover | flipped | Board{1} << move};
 }
 
-// Score of a finished game; the empty squares are the winner's.
-inline int result_centi(Position p) {
+// Final score in discs for the mover; the empty squares are the winner's.
+inline int margin_discs(Position p) {
     const int mover = std::popcount(p.mover);
     const int waiter = std::popcount(p.waiter);
     if (mover == waiter) return 0;
-    return mover > waiter ? kWin + 100 * (64 - 2 * waiter) : -kWin + 100 * (2 * mover - 64);
+    return mover > waiter ? 64 - 2 * waiter : 2 * mover - 64;
 }
+
+// The same as a score: a won game is worth kWin and 100 for each disc of the margin.
+inline int result_of_margin(int discs) { return discs == 0 ? 0 : (discs > 0 ? kWin : -kWin) + 100 * discs; }
 
 // Number of leaf positions `depth` plies away; a pass is a ply, and a game that is over is one leaf.
 inline std::uint64_t perft(Position p, int depth) {
     if (depth == 0) return 1;
     Board moves = moves_mask(p);
-    if (moves == 0) {
-        const Position passed{p.waiter, p.mover};
-        return moves_mask(passed) == 0 ? 1 : perft(passed, depth - 1);
-    }
+    if (moves == 0) return moves_mask(passed(p)) == 0 ? 1 : perft(passed(p), depth - 1);
     if (depth == 1) return static_cast<std::uint64_t>(std::popcount(moves));
     std::uint64_t leaves = 0;
     for (; moves != 0; moves &= moves - 1) leaves += perft(play(p, std::countr_zero(moves)), depth - 1);
     return leaves;
 }
 
-// --- Evaluation ----------------------------------------------------------------------------------------
-
-inline constexpr int kFeatures = 7;
-inline constexpr int kMaxEvaluation = 6'000;  // EVALUATION_LIMIT_CENTI
-
-// weight[feature][empty squares], from engine/games/othello.py: one source for both languages.
-using Weights = std::array<std::array<int, 65>, kFeatures>;
-
-namespace detail {
-
-inline Board neighbours(Board b) {
-    const Board sides = (b << 1 & kNotA) | (b >> 1 & kNotH);
-    const Board row = b | sides;
-    return sides | row << 8 | row >> 8;
-}
-
-// Discs on the rim that are tied to a corner of their own colour: nothing can turn them.
-inline Board anchored(Board own) {
-    Board fixed = own & kCorners;
-    if (fixed == 0) return 0;
-    constexpr Board rows = 0xFF000000000000FFull;
-    constexpr Board columns = 0x8181818181818181ull;
-    const Board on_rows = own & rows;
-    const Board on_columns = own & columns;
-    for (int i = 0; i < 6; ++i) {
-        fixed |= ((fixed << 1 & kNotA) | (fixed >> 1 & kNotH)) & on_rows;
-        fixed |= (fixed << 8 | fixed >> 8) & on_columns;
-    }
-    return fixed;
-}
-
-// Squares beside each empty corner: first the diagonal ones (X), then those on the rim (C).
-inline Board spread_diagonally(Board corners) {
-    return (corners << 9 & kNotA) | (corners >> 9 & kNotH) | (corners << 7 & kNotH) | (corners >> 7 & kNotA);
-}
-inline Board spread_straight(Board corners) {
-    return (corners << 1 & kNotA) | (corners >> 1 & kNotH) | corners << 8 | corners >> 8;
-}
-
-}  // namespace detail
-
-// Static evaluation of a game that goes on, given both sides' moves (which the caller has at hand).
-inline int evaluate_centi(Position p, Board mover_moves, Board waiter_moves, const Weights& weights) {
-    const Board empty = ~(p.mover | p.waiter);
-    const auto empties = static_cast<std::size_t>(std::popcount(empty));
-    const Board open_corners = empty & kCorners;
-    const Board x_squares = detail::spread_diagonally(open_corners);
-    const Board c_squares = detail::spread_straight(open_corners);
-    const auto difference = [](Board mine, Board theirs) { return std::popcount(mine) - std::popcount(theirs); };
-    const int features[kFeatures] = {
-        difference(mover_moves, waiter_moves),
-        difference(detail::neighbours(p.waiter) & empty, detail::neighbours(p.mover) & empty),
-        difference(p.mover & kCorners, p.waiter & kCorners),
-        difference(p.mover & x_squares, p.waiter & x_squares),
-        difference(p.mover & c_squares, p.waiter & c_squares),
-        difference(detail::anchored(p.mover), detail::anchored(p.waiter)),
-        empties % 2 != 0 ? 1 : -1,
-    };
-    int score = 0;
-    for (std::size_t i = 0; i < kFeatures; ++i) score += weights[i][empties] * features[i];
-    return score > kMaxEvaluation ? kMaxEvaluation : score < -kMaxEvaluation ? -kMaxEvaluation : score;
-}
-
+}  // namespace
 }  // namespace desdemona::othello

@@ -1,4 +1,4 @@
-// How a running search is told to end: by a flag, by a deadline, or by both.
+// How a running search is told to end: by a flag, a deadline, a number of nodes, or all three.
 #pragma once
 
 #include <atomic>
@@ -8,32 +8,37 @@
 
 namespace desdemona {
 
-// Thrown out of a search that was told to end; its table stays sound.
+// What a caller sees of a search that was told to end; the search's table stays sound.
 struct Stopped : std::exception {
-    const char* what() const noexcept override { return "the search was told to stop"; }
+    const char* what() const noexcept override;
 };
 
-// Set from any thread; asked by the search every thousand nodes or so (well under a millisecond).
+// Set from any thread; asked by searches every `kNodesPerLook` nodes (well under a millisecond).
+//
+// Its functions are not inline on purpose: a copy of them compiled for a newer instruction set must not be
+// the one that the linker keeps for everybody.
 class StopFlag {
    public:
-    void set() noexcept { set_.store(true, std::memory_order_relaxed); }
+    static constexpr std::uint64_t kNodesPerLook = 1024;
+
+    void set() noexcept;
 
     // From now on the flag also counts as set once so many seconds have passed.
-    void set_deadline(double seconds) noexcept {
-        const auto span = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-        deadline_.store((Clock::now() + span).time_since_epoch().count(), std::memory_order_relaxed);
-    }
+    void set_deadline(double seconds) noexcept;
 
-    bool is_set() const noexcept {
-        if (set_.load(std::memory_order_relaxed)) return true;
-        const auto deadline = deadline_.load(std::memory_order_relaxed);
-        return deadline != 0 && Clock::now().time_since_epoch().count() >= deadline;
-    }
+    // The searches that share the flag may visit so many nodes more, to within `kNodesPerLook`.
+    void set_node_limit(std::uint64_t nodes) noexcept;
+
+    bool is_set() const noexcept;
+
+    // Books so many nodes as visited, and says whether to end.
+    bool spend(std::uint64_t nodes) const noexcept;
 
    private:
     using Clock = std::chrono::steady_clock;
     std::atomic<bool> set_{false};
     std::atomic<Clock::rep> deadline_{0};
+    mutable std::atomic<std::int64_t> nodes_left_{INT64_MAX};
 };
 
 }  // namespace desdemona

@@ -1,0 +1,134 @@
+"""The static evaluation of Othello: patterns of squares, each with a weight for whatever stands on it.
+
+A *pattern* is a list of squares; each of the board's eight symmetries carries it to a *feature*.  What stands
+on a feature is a number in base three (0 empty, 1 the mover, 2 the waiter; the first square is the lowest
+digit), and names one weight in the pattern's table.  All features of a pattern share the table, and so do a
+content and its mirror image.  Two more tables take the number of moves of either side.  There is a set of
+tables for every two plies.  The weights are learned by ``python -m engine.training.othello_patterns``;
+``othello_weights.json`` tells how.
+
+The C++ core (``engine/native/patterns.hpp``) has the same patterns and is handed the same weights.
+"""
+
+import lzma
+import sys
+from array import array
+from functools import cache
+from importlib import resources
+
+LIMIT_CENTI = 6_000
+"""No evaluation is further from zero: even 60 discs ahead is not yet won."""
+
+UNIT_CENTI = 4
+"""What a weight of 1 is worth in centidiscs."""
+
+PATTERNS: tuple[tuple[int, ...], ...] = (
+    (0, 1, 2, 8, 9, 10, 16, 17, 18),  # corner of three by three
+    (0, 1, 2, 3, 4, 8, 16, 24, 32, 9),  # angle: both rims from the corner, with the X square
+    (0, 1, 2, 3, 4, 5, 6, 7, 9, 14),  # rim with its two X squares
+    (0, 2, 3, 4, 5, 7, 10, 11, 12, 13),  # rim and the block before its middle
+    (0, 1, 2, 3, 8, 9, 10, 16, 17, 24),  # triangle in the corner
+    (8, 9, 10, 11, 12, 13, 14, 15),  # second row
+    (16, 17, 18, 19, 20, 21, 22, 23),  # third row
+    (24, 25, 26, 27, 28, 29, 30, 31),  # fourth row
+    (0, 9, 18, 27, 36, 45, 54, 63),  # diagonals, the longest first
+    (1, 10, 19, 28, 37, 46, 55),
+    (2, 11, 20, 29, 38, 47),
+    (3, 12, 21, 30, 39),
+)
+"""Squares of each pattern by bit number: a1 = 0, h1 = 7, a2 = 8."""
+
+STAGES = 30
+MOBILITIES = 40
+PATTERN_WEIGHTS = sum(3 ** len(pattern) for pattern in PATTERNS)
+STAGE_SIZE = PATTERN_WEIGHTS + 2 * MOBILITIES
+"""Weights of a stage: the patterns' tables in turn, the mover's number of moves, the waiter's."""
+
+
+def stage_of(empties: int) -> int:
+    """The stage of a position with so many empty squares: two plies each, the last one or two are stage 0."""
+    return max(0, min(STAGES - 1, (empties - 1) // 2))
+
+
+def turned(square: int, symmetry: int) -> int:
+    """Where one of the board's eight symmetries carries a square."""
+    row, column = divmod(square, 8)
+    if symmetry & 1:
+        column = 7 - column
+    if symmetry & 2:
+        row = 7 - row
+    return 8 * column + row if symmetry & 4 else 8 * row + column
+
+
+@cache
+def weight_bytes() -> bytes:
+    """The learned weights of all stages: little-endian 16-bit integers.
+
+    Of two contents that are mirror images only the one with the lower number has a weight here.
+    """
+    packed = resources.files("engine.games").joinpath("othello_weights.xz").read_bytes()
+    return lzma.decompress(packed)
+
+
+@cache
+def _weights() -> "array[int]":
+    weights = array("h", weight_bytes())
+    if sys.byteorder == "big":
+        weights.byteswap()
+    return weights
+
+
+# All features are added up at once: each has two lanes of 32 bits, for its content and for the mirror image,
+# in one long integer, and each half-row of discs contributes one addend.
+@cache
+def _lanes() -> tuple[list[list[int]], tuple[int, ...]]:
+    """What each row adds to the lanes for each set of the mover's discs in it, and each feature's table."""
+    tables: list[int] = []
+    of_square = [0] * 64
+    start = 0
+    for pattern in PATTERNS:
+        images = [[turned(square, symmetry) for square in pattern] for symmetry in range(8)]
+        own = next(
+            (image for image in images if set(image) == set(pattern) and image != list(pattern)), list(pattern)
+        )
+        mirror = [pattern.index(square) for square in own]
+        seen: list[set[int]] = []
+        for image in images:
+            if set(image) in seen:
+                continue
+            seen.append(set(image))
+            for place, square in enumerate(image):
+                lane = 64 * len(tables)
+                of_square[square] += 3**place << lane | 3 ** mirror[place] << lane + 32
+            tables.append(start)
+        start += 3 ** len(pattern)
+    rows = [
+        [sum(of_square[8 * row + column] for column in range(8) if discs >> column & 1) for discs in range(256)]
+        for row in range(8)
+    ]
+    return rows, tuple(tables)
+
+
+def evaluate_centi(mover: int, waiter: int, mover_moves: int, waiter_moves: int) -> int:
+    """Static evaluation in centidiscs, side to move's view, of a game that goes on.
+
+    Args:
+        mover: Bitboard of the discs of the side to move.
+        waiter: Bitboard of the other side's.
+        mover_moves: Number of moves that the mover has.
+        waiter_moves: Number of moves that the waiter would have.
+    """
+    rows, tables = _lanes()
+    total = 0
+    for row in range(8):
+        total += rows[row][mover >> 8 * row & 255] + 2 * rows[row][waiter >> 8 * row & 255]
+    lanes = memoryview(total.to_bytes(8 * len(tables), sys.byteorder)).cast("I").tolist()
+    if sys.byteorder == "big":
+        lanes.reverse()
+    weights = _weights()
+    stage = STAGE_SIZE * stage_of(64 - (mover | waiter).bit_count())
+    score = weights[stage + PATTERN_WEIGHTS + mover_moves]
+    score += weights[stage + PATTERN_WEIGHTS + MOBILITIES + waiter_moves]
+    for feature, table in enumerate(tables):
+        score += weights[stage + table + min(lanes[2 * feature], lanes[2 * feature + 1])]
+    return max(-LIMIT_CENTI, min(LIMIT_CENTI, UNIT_CENTI * score))

@@ -1,0 +1,34 @@
+#include "stop.hpp"
+
+#include <algorithm>
+
+namespace desdemona {
+
+const char* Stopped::what() const noexcept { return "the search was told to stop"; }
+
+void StopFlag::set() noexcept { set_.store(true, std::memory_order_relaxed); }
+
+void StopFlag::set_deadline(double seconds) noexcept {
+    const auto span = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    deadline_.store((Clock::now() + span).time_since_epoch().count(), std::memory_order_relaxed);
+}
+
+void StopFlag::set_node_limit(std::uint64_t nodes) noexcept {
+    const auto most = static_cast<std::uint64_t>(INT64_MAX);
+    nodes_left_.store(static_cast<std::int64_t>(std::min(nodes, most)), std::memory_order_relaxed);
+}
+
+bool StopFlag::is_set() const noexcept {
+    if (set_.load(std::memory_order_relaxed) || nodes_left_.load(std::memory_order_relaxed) <= 0) return true;
+    const auto deadline = deadline_.load(std::memory_order_relaxed);
+    return deadline != 0 && Clock::now().time_since_epoch().count() >= deadline;
+}
+
+bool StopFlag::spend(std::uint64_t nodes) const noexcept {
+    if (nodes_left_.load(std::memory_order_relaxed) != INT64_MAX) {  // a limit is set
+        nodes_left_.fetch_sub(static_cast<std::int64_t>(nodes), std::memory_order_relaxed);
+    }
+    return is_set();
+}
+
+}  // namespace desdemona

@@ -1,0 +1,98 @@
+// The transposition table: sized in MB, shared by threads without locks.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+
+#include "game.hpp"
+
+namespace desdemona {
+namespace {
+
+enum class Bound : std::uint8_t { kNone, kLower, kUpper, kExact };
+
+// What the table knows of a position at one depth.
+struct Known {
+    int score;
+    int depth;
+    int move;
+    Bound bound;
+};
+
+// Four entries share a cache line.  The same position may stand in it at several depths, since each depth has
+// a score of its own.
+//
+// An entry is two words, the second the data and the first the key xor the data (Hyatt & Mann 2002): words of
+// two threads that got mixed do not match, and count as absent.
+class Table {
+   public:
+    struct Entry {
+        std::atomic<std::uint64_t> check;
+        std::atomic<std::uint64_t> data;
+    };
+    static constexpr int kWays = 4;
+    struct alignas(64) Cluster {
+        Entry entries[kWays];
+    };
+    static_assert(sizeof(Cluster) == 64);
+
+    explicit Table(std::size_t megabytes)
+        : count_(std::bit_floor((megabytes < 1 ? 1 : megabytes) << 14)),
+          memory_(std::calloc(count_ + 1, sizeof(Cluster))) {  // zeroed only when touched
+        const auto at = reinterpret_cast<std::uintptr_t>(memory_);
+        clusters_ = reinterpret_cast<Cluster*>((at + sizeof(Cluster) - 1) & ~(sizeof(Cluster) - 1));
+    }
+    ~Table() { std::free(memory_); }
+    Table(const Table&) = delete;
+    Table& operator=(const Table&) = delete;
+
+    bool is_allocated() const noexcept { return memory_ != nullptr; }
+    void new_search() noexcept { age_ = (age_ + 1) & 0x3F; }
+    Cluster& cluster(std::uint64_t key) const noexcept { return clusters_[key & (count_ - 1)]; }
+
+    static bool read(const Entry& entry, std::uint64_t key, Known& known) noexcept {
+        const std::uint64_t data = entry.data.load(std::memory_order_relaxed);
+        if ((entry.check.load(std::memory_order_relaxed) ^ data) != key || data == 0) return false;
+        known = {static_cast<std::int32_t>(data >> 32), static_cast<int>(data & 0xFF),
+                 static_cast<int>(data >> 8 & 0xFFFF), static_cast<Bound>(data >> 24 & 3)};
+        return true;
+    }
+
+    // Takes the place of the same position's entry of the same depth, or else of what is worth least: what
+    // an earlier search left, then what is shallow.
+    void store(Cluster& cluster, std::uint64_t key, const Known& known) const noexcept {
+        Entry* victim = &cluster.entries[0];
+        int least = 1 << 20;
+        for (Entry& entry : cluster.entries) {
+            const std::uint64_t data = entry.data.load(std::memory_order_relaxed);
+            const int depth = static_cast<int>(data & 0xFF);
+            if ((entry.check.load(std::memory_order_relaxed) ^ data) == key && depth == known.depth && data != 0) {
+                victim = &entry;
+                break;
+            }
+            const int worth = data == 0 ? -1 : depth + ((data >> 26 & 0x3F) == age_ ? 256 : 0);
+            if (worth < least) {
+                least = worth;
+                victim = &entry;
+            }
+        }
+        const std::uint64_t data = static_cast<std::uint64_t>(static_cast<std::uint32_t>(known.score)) << 32 |
+                                   static_cast<std::uint64_t>(age_) << 26 |
+                                   static_cast<std::uint64_t>(known.bound) << 24 |
+                                   static_cast<std::uint64_t>(known.move) << 8 |
+                                   static_cast<std::uint64_t>(known.depth);
+        victim->check.store(key ^ data, std::memory_order_relaxed);
+        victim->data.store(data, std::memory_order_relaxed);
+    }
+
+   private:
+    std::size_t count_;
+    void* memory_;
+    Cluster* clusters_;
+    std::uint32_t age_ = 0;
+};
+
+}  // namespace
+}  // namespace desdemona

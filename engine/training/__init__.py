@@ -1,0 +1,1 @@
+"""Programs that make the data the engine thinks with.  Nothing here runs in a game."""

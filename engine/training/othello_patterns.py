@@ -1,0 +1,182 @@
+"""Learn the weights of the Othello evaluation: `python -m engine.training.othello_patterns`.
+
+From nothing but the rules, by *backward minimax sweeps* (K. Engel, "Learning a Reversi Board Evaluator with
+Minimax").  A sweep first plays games of the present weights against themselves; only the positions are kept.
+Then the game's thirty stages are learned from its end backwards: positions near the end are labelled with
+their exact results, all others with a short full-width search whose leaves fall into stages that have just
+been learned.  The labels hold far less noise than the results of games do.  The first sweep plays by rules of
+thumb; each further one plays better, so it sees likelier positions.
+
+The weights go to ``engine/games/othello_weights.xz`` (LZMA of little-endian 16-bit integers, a stage after
+the other in the layout of ``engine/native/patterns.hpp``), a card that tells how they were made beside them.
+The same seed gives the same weights with any number of threads.
+"""
+
+import argparse
+import json
+import lzma
+import math
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from engine import _native
+
+WEIGHTS = Path(__file__).parents[1] / "games" / "othello_weights.xz"
+STAGES = 30
+PHASES = {"1-10": range(0, 5), "11-20": range(5, 10), "21-30": range(10, 15), "31-40": range(15, 20),
+          "41-50": range(20, 25), "51-60": range(25, 30)}  # fmt: skip
+"""Stages by numbers of empty squares, for the card."""
+CHECKED_EMPTIES = (14, 16, 18, 20)
+
+
+def say(text: str) -> None:
+    """A line of progress."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be 1 or more, not {number}")
+    return number
+
+
+def sizes(text: str) -> list[int]:
+    return [positive(part) for part in text.split(",")]
+
+
+def parser() -> argparse.ArgumentParser:
+    p = argparse.ArgumentParser(
+        prog="python -m engine.training.othello_patterns",
+        description="Learn the weights of the Othello evaluation from the rules alone.",
+    )
+    p.add_argument("--out", type=Path, default=WEIGHTS, help="file for the weights; the card goes beside it")
+    p.add_argument("--start", type=Path, help="weights to start from, instead of rules of thumb")
+    p.add_argument(
+        "--sweeps", type=sizes, default=[50_000, 100_000, 400_000], metavar="N,N,...",
+        help="positions a stage, for each sweep in turn (default: %(default)s)",
+    )  # fmt: skip
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--threads", type=positive, default=2)
+    p.add_argument("--play-depth", type=positive, default=2, help="plies the players look ahead")
+    p.add_argument("--label-depth", type=int, default=4, help="plies searched for a label, 4 or more")
+    p.add_argument(
+        "--exact-empties", type=int, default=10, help="labels are exact up to so many empty squares, 4 .. 24"
+    )
+    p.add_argument("--epochs", type=positive, default=20, help="rounds through a stage's positions")
+    p.add_argument("--first-rate", type=float, default=0.008)
+    p.add_argument("--last-rate", type=float, default=0.0003)
+    p.add_argument("--shrink", type=float, default=0.0, help="pull of each weight to where it started")
+    p.add_argument("--neighbour", type=float, default=0.0, help="share of the next stage's positions to add")
+    p.add_argument(
+        "--checks", type=int, default=200, metavar="N",
+        help="positions with 14 .. 20 empty squares to compare with exact results; 0: none",
+    )  # fmt: skip
+    return p
+
+
+def error_by_phase(stages: Sequence[_native.OthelloStageReport]) -> dict[str, float]:
+    """Root mean square error on held-out positions in discs, by empty squares."""
+    errors = {}
+    for name, numbers in PHASES.items():
+        held = sum(stages[s].held_out for s in numbers)
+        squares = sum(stages[s].held_out * stages[s].error_held_out ** 2 for s in numbers)
+        if held:
+            errors[name] = round(math.sqrt(squares / held), 2)
+    return errors
+
+
+def compared(pairs: Sequence[tuple[int, int]]) -> dict[str, float]:
+    """How evaluations, in centidiscs, compare with exact results; in discs."""
+    n = len(pairs)
+    mean_x, mean_y = (sum(pair[i] for pair in pairs) / n for i in (0, 1))
+    sxx = sum((x - mean_x) ** 2 for x, _ in pairs)
+    syy = sum((y - mean_y) ** 2 for _, y in pairs)
+    sxy = sum((x - mean_x) * (y - mean_y) for x, y in pairs)
+    rest = syy - (sxy * sxy / sxx if sxx else 0.0)
+    return {
+        "positions": n,
+        "mean_absolute_error": round(sum(abs(x - y) for x, y in pairs) / n / 100, 2),
+        "rms_error": round(math.sqrt(sum((x - y) ** 2 for x, y in pairs) / n) / 100, 2),
+        "rms_error_rescaled": round(math.sqrt(max(0.0, rest) / n) / 100, 2),
+    }
+
+
+def train(options: argparse.Namespace) -> tuple[bytes, dict[str, Any]]:
+    """Weights as `OthelloEvaluation` takes them, and what the card says of how they came about.
+
+    Raises:
+        ValueError: A setting is out of range, or the start has a wrong length.
+    """
+    trainer = _native.OthelloTrainer(options.seed, options.threads)
+    if options.start is not None:
+        trainer.set_weights(lzma.decompress(options.start.read_bytes()))
+    learned = []
+    began = time.monotonic()
+    reports: list[_native.OthelloStageReport] = []
+    for number, per_stage in enumerate(options.sweeps, start=1):
+        since = time.monotonic()
+        games = trainer.play(per_stage, options.play_depth)
+        say(f"sweep {number}: {games} games in {time.monotonic() - since:.0f} s")
+        reports = []
+        for stage in range(STAGES):
+            report = trainer.learn(
+                stage, options.label_depth, options.exact_empties, options.epochs, options.first_rate,
+                options.last_rate, options.shrink, options.neighbour,
+            )  # fmt: skip
+            reports.append(report)
+            say(
+                f"  {2 * stage + 1:2}-{2 * stage + 2:2} empty: {report.positions:7} positions, error"
+                f" {report.error_learned:5.2f}, held out {report.error_held_out:5.2f} discs;"
+                f" labels {report.label_seconds:.1f} s, descent {report.descent_seconds:.1f} s"
+            )
+        learned.append(
+            {
+                "games": games,
+                "positions": sum(report.positions for report in reports),
+                "held_out": sum(report.held_out for report in reports),
+                "rms_error_by_empties": error_by_phase(reports),
+            }
+        )
+        say(f"sweep {number}: error by empty squares {learned[-1]['rms_error_by_empties']}")
+    checks = {}
+    if options.checks:
+        for empties in CHECKED_EMPTIES:
+            checks[str(empties)] = compared(trainer.check(empties, options.checks))
+            say(f"{empties} empty, against exact results: {checks[str(empties)]}")
+    say(f"{time.monotonic() - began:.0f} s in all")
+    return trainer.weights, {
+        "seed": options.seed,
+        "data": "positions of games that the program played against itself; nothing else",
+        "sweeps": learned,
+        "against_exact_results": checks,
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the core would only look at it between two stages
+    arguments = sys.argv[1:] if arguments is None else arguments
+    p = parser()
+    options = p.parse_args(arguments)
+    if not options.out.parent.is_dir():
+        p.error(f"{options.out.parent} is not a folder")
+    try:
+        weights, facts = train(options)
+    except (ValueError, OSError, lzma.LZMAError) as exc:
+        p.error(str(exc))
+    packed = lzma.compress(weights, preset=9 | lzma.PRESET_EXTREME)
+    options.out.write_bytes(packed)
+    command = shlex.join(["python", "-m", "engine.training.othello_patterns", *arguments])
+    card = {"command": command, **facts, "units": "1/25 disc", "matches": []}
+    options.out.with_suffix(".json").write_text(json.dumps(card, indent=2) + "\n")
+    say(f"{options.out}: {len(packed) / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()
