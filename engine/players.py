@@ -18,8 +18,13 @@ PLAYER_KINDS = ("standard", "trappy")
 """``standard``: minimax by alpha-beta.  ``trappy``: trappy minimax."""
 
 _FIRST_DEPTH = 2
-# A new iteration usually costs several times all before it: started later than this, it would not finish.
-_LAST_START = 0.5
+# A new iteration usually costs several times all before it: started later than this part of the time, it
+# would not finish.
+_LAST_START = 0.35
+# Trap analysis costs about as much as all plain iterations up to its depth, so only the last one gets it, and
+# now and then one before, lest a search that is stopped had nothing to show.
+_ANALYSE_EVERY = 3
+_LINE_NODES = 100_000
 
 
 class Player:
@@ -58,21 +63,28 @@ class Player:
         nodes_before = self._searcher.nodes
         if limits.time_s is not None:
             stop.set_deadline(limits.time_s)
-        depth = _FIRST_DEPTH
+        depth = reached = _FIRST_DEPTH
         unhurried = StopFlag()
-        hasty = Profiler(game, self._searcher, position, self._params, unhurried)
-        candidates = self._iterate(hasty, position, depth, unhurried)
-        line = principal_variation(game, self._searcher, position, depth, unhurried)
+        candidates = latest = self._candidates(
+            Profiler(game, self._searcher, position, self._params, unhurried), position, depth, unhurried
+        )
         profiler = Profiler(game, self._searcher, position, self._params, stop)
         try:
-            for deeper in range(_FIRST_DEPTH + 1, limits.depth + 1):
+            while reached < limits.depth and not stop.is_set():
                 late = limits.time_s is not None and time.monotonic() - began > _LAST_START * limits.time_s
-                if stop.is_set() or late or self._is_settled(position, candidates, depth, stop):
+                if late or self._is_settled(position, latest, reached, stop):
                     break
-                candidates, depth, line = self._iterate(profiler, position, deeper, stop), deeper, ()
-                line = principal_variation(game, self._searcher, position, depth, stop)
+                if self.kind == "standard" or (limits.depth - reached - 1) % _ANALYSE_EVERY == 0:
+                    latest = self._candidates(profiler, position, reached + 1, stop)
+                    candidates, depth = latest, reached + 1
+                else:
+                    latest = profiler.plain(reached + 1)
+                reached += 1
+            if reached > depth:
+                candidates, depth = self._candidates(profiler, position, reached, stop), reached
         except Stopped:
             pass  # the last whole iteration stands
+        line = self._line(position, depth)
         return Decision(
             game=game.name,
             position=game.position_text(position),
@@ -102,12 +114,22 @@ class Player:
             return False
         return best == exact_score(self._searcher, position, most, stop)
 
-    def _iterate(self, profiler: Profiler, position: Any, depth: int, stop: StopFlag) -> list[Candidate]:
+    def _candidates(self, profiler: Profiler, position: Any, depth: int, stop: StopFlag) -> list[Candidate]:
+        """Candidates at a depth, as far as this kind of player needs them."""
         if self.kind == "standard":
             return profiler.plain(depth)
         if isinstance(self._searcher, LazySource):
             return self._searcher.trappy_candidates(position, depth, self._params, stop)
         return profiler.naive_candidates(depth)
+
+    def _line(self, position: Any, depth: int) -> tuple[str, ...]:
+        """The principal variation, if the table still knows nearly all of it."""
+        brief = StopFlag()
+        brief.set_node_limit(_LINE_NODES)
+        try:
+            return principal_variation(self._game, self._searcher, position, depth, brief)
+        except Stopped:
+            return ()
 
 
 def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision:

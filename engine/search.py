@@ -57,7 +57,7 @@ class ReferenceSearcher:
 
     def search(self, position: Any, depth: int, alpha: int, beta: int, stop: StopFlag) -> int:
         """See `Searcher.search`."""
-        if stop.is_set():
+        if stop.spend(1):
             raise Stopped("the search was told to stop")
         self.nodes += 1
         moves = self._game.legal_moves(position)

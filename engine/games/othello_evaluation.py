@@ -89,7 +89,8 @@ def _lanes() -> tuple[list[list[int]], tuple[int, ...]]:
     for pattern in PATTERNS:
         images = [[turned(square, symmetry) for square in pattern] for symmetry in range(8)]
         own = next(
-            (image for image in images if set(image) == set(pattern) and image != list(pattern)), list(pattern)
+            (image for image in images if set(image) == set(pattern) and image != list(pattern)),
+            list(pattern),
         )
         mirror = [pattern.index(square) for square in own]
         seen: list[set[int]] = []
@@ -103,7 +104,10 @@ def _lanes() -> tuple[list[list[int]], tuple[int, ...]]:
             tables.append(start)
         start += 3 ** len(pattern)
     rows = [
-        [sum(of_square[8 * row + column] for column in range(8) if discs >> column & 1) for discs in range(256)]
+        [
+            sum(of_square[8 * row + column] for column in range(8) if discs >> column & 1)
+            for discs in range(256)
+        ]
         for row in range(8)
     ]
     return rows, tuple(tables)

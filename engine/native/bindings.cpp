@@ -173,6 +173,8 @@ nb::list trappy_candidates(OthelloSearch& self, othello::Board mover, othello::B
 
 }  // namespace
 
+void bind_training(nb::module_& m);  // bindings_training.cpp
+
 NB_MODULE(_native, m) {
     m.doc() = "The C++ core: exact search of Othello, and the flag that stops it.";
     m.attr("INFINITY") = desdemona::kInfinity;
@@ -186,7 +188,9 @@ NB_MODULE(_native, m) {
              "Count as set, too, once this many seconds have passed from now.")
         .def("set_node_limit", &StopFlag::set_node_limit, "nodes"_a,
              "Count as set, too, once searches with this flag have visited about so many positions more.")
-        .def("is_set", &StopFlag::is_set, "Whether a search should end.");
+        .def("is_set", &StopFlag::is_set, "Whether a search should end.")
+        .def("spend", &StopFlag::spend, "nodes"_a,
+             "Book so many positions as visited, and say whether the search should end.");
 
     nb::class_<othello::Evaluation>(m, "OthelloEvaluation", "Weights of the Othello evaluation; shared by searches.")
         .def(nb::new_(&evaluation_of), "weights"_a,
@@ -221,4 +225,6 @@ NB_MODULE(_native, m) {
               return unit().othello_perft(p, depth);
           },
           "mover"_a, "waiter"_a, "depth"_a, "Leaf positions so many plies away; a pass is a ply.");
+
+    bind_training(m);
 }

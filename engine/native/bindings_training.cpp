@@ -48,9 +48,13 @@ std::size_t play(training::Trainer& self, std::size_t per_stage, int depth) {
     return self.play({per_stage, depth});
 }
 
-training::StageReport learn(training::Trainer& self, int stage, int label_depth, int exact_empties, int epochs,
-                            double first_rate, double last_rate, double shrink, double neighbour) {
+void stage_in_range(int stage) {
     if (stage < 0 || stage >= patterns::kStages) throw nb::value_error("stage must be 0 .. 29");
+}
+
+nb::tuple learn(training::Trainer& self, int stage, int label_depth, int exact_empties, int epochs,
+                            double first_rate, double last_rate, double shrink, double neighbours) {
+    stage_in_range(stage);
     if (label_depth < 4 || label_depth > 12) throw nb::value_error("label_depth must be 4 .. 12");
     if (exact_empties < 4 || exact_empties > 24) throw nb::value_error("exact_empties must be 4 .. 24");
     if (epochs < 1) throw nb::value_error("epochs must be 1 or more");
@@ -58,9 +62,13 @@ training::StageReport learn(training::Trainer& self, int stage, int label_depth,
         throw nb::value_error("rates must be 0 < last_rate <= first_rate <= 0.03");  // above, the descent diverges
     }
     if (!(shrink >= 0)) throw nb::value_error("shrink must be 0 or more");
-    if (!(neighbour >= 0 && neighbour <= 1)) throw nb::value_error("neighbour must be 0 .. 1");
-    const nb::gil_scoped_release release;
-    return self.learn(stage, {label_depth, exact_empties, epochs, first_rate, last_rate, shrink, neighbour});
+    if (!(neighbours >= 0 && neighbours <= 1)) throw nb::value_error("neighbours must be 0 .. 1");
+    training::StageReport report;
+    {
+        const nb::gil_scoped_release release;
+        report = self.learn(stage, {label_depth, exact_empties, epochs, first_rate, last_rate, shrink, neighbours});
+    }
+    return nb::make_tuple(report.positions, report.held_out, report.error, report.label_seconds, report.descent_seconds);
 }
 
 std::vector<std::pair<int, int>> check(training::Trainer& self, int empties, std::size_t count) {
@@ -74,14 +82,6 @@ std::vector<std::pair<int, int>> check(training::Trainer& self, int empties, std
 }  // namespace
 
 void bind_training(nb::module_& m) {
-    nb::class_<training::StageReport>(m, "OthelloStageReport", "What came of learning one stage.")
-        .def_ro("positions", &training::StageReport::positions, "Positions that were learned from.")
-        .def_ro("held_out", &training::StageReport::held_out, "Positions of other games, kept for the error.")
-        .def_ro("error_learned", &training::StageReport::error_learned, "Root mean square against the labels, discs.")
-        .def_ro("error_held_out", &training::StageReport::error_held_out, "The same on the held-out positions.")
-        .def_ro("label_seconds", &training::StageReport::label_seconds)
-        .def_ro("descent_seconds", &training::StageReport::descent_seconds);
-
     nb::class_<training::Trainer>(m, "OthelloTrainer",
                                   "Learns Othello weights by a backward minimax sweep; for one thread at a time.")
         .def(nb::new_(&make_trainer), "seed"_a, "threads"_a, nb::rv_policy::take_ownership,
@@ -92,8 +92,16 @@ void bind_training(nb::module_& m) {
              "Play games for their positions, so many for each stage; forget those of earlier calls.\n\n"
              "Returns the number of games.")
         .def("learn", &learn, "stage"_a, "label_depth"_a, "exact_empties"_a, "epochs"_a, "first_rate"_a, "last_rate"_a,
-             "shrink"_a, "neighbour"_a,
-             "Label the positions of a stage and learn them.  The stages with fewer empty squares come before.")
+             "shrink"_a, "neighbours"_a,
+             "Label the positions of a stage and learn them, and the stage before once more.  For 0, 1, 2 ... in turn.\n\n"
+             "Returns positions learned, positions held out, the error on these (root mean square, discs), and the\n"
+             "seconds that the labels and the descent took.")
+        .def("error",
+             [](const training::Trainer& self, int stage) {
+                 stage_in_range(stage);
+                 return self.error(stage);
+             },
+             "stage"_a, "Error on the held-out positions of a stage with the present weights.")
         .def("check", &check, "empties"_a, "count"_a,
              "Evaluation and exact result, in centidiscs, of positions from games with ten random plies.");
 }

@@ -1,8 +1,9 @@
 // The exact end of an Othello game: the final disc difference under best play, empty squares to the winner.
 //
-// Theory of operation.  From top to bottom the work per position shrinks, because there are ever more of them:
+// Theory of operation.  From top to bottom the work per position shrinks, as there are ever more of them:
 //   pv             nodes with an open window; first move in full, the others by null window
-//   full           null window, kHashEmpties and more empties: table, enhanced cut-off, sorted moves
+//   full           null window, kFarEmpties and more: big table, enhanced cut-off, moves sorted with care
+//   middle         null window, kNearEmpties and more: a small table that stays in the cache, fastest first
 //   shallow        null window, five empties and up: odd quadrants first, no table
 //   last_four ...  null window: squares by name, legality by trying; last_one counts discs and makes no move
 // Scores are discs from the side to move.  They are fail-soft: outside the window they are bounds, and every
@@ -11,6 +12,7 @@
 // Each score is exact whatever the ordering says, so an Order may be as rough as it likes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -29,16 +31,19 @@ namespace {
 
 namespace endgame {
 
-constexpr int kMaxMoves = 34;      // 33 is the most ever seen on a board that can be reached
+constexpr int kMaxMoves = 64;      // 33 in games, but made-up positions have more
 constexpr int kUnset = -128;       // no move tried yet
-constexpr int kHashEmpties = 7;    // below, finding a position in memory costs more than searching it
-constexpr int kCutEmpties = 9;     // from here on the children are looked up before any is searched
+constexpr int kNearEmpties = 6;    // below, sorting and remembering cost more than they save
+constexpr int kFarEmpties = 10;    // below, a look into memory costs more than the small table's forgetting
 constexpr int kOrderEmpties = 12;  // from here on the caller's Order is asked
+constexpr int kMaxOrderDepth = 4;  // a ply for every two empties more, but deeper takes longer than it saves
+constexpr int kGuessEmpties = 14;  // from here on the root is searched with windows around a guess ...
+constexpr int kGuessWindow = 3;    // ... of so many discs to both sides (odd, since scores are even)
 
 // --- Tables fixed when the program is built --------------------------------------------------------------
 
 struct Lines {
-    std::array<std::array<Board, 4>, 64> through{};  // row, column, both diagonals, the square itself included
+    std::array<std::array<Board, 4>, 64> through{};  // row, column, both diagonals; with the square
     std::array<Board, 64> near{};                    // the up to eight squares around
 };
 
@@ -62,7 +67,7 @@ constexpr Lines make_lines() {
 
 constexpr Lines kLines = make_lines();
 
-// A line of eight squares: bit i of `mine` is a disc of the mover, any other square but `at` one of the waiter.
+// A line of eight squares: bit i of `mine` is a disc of the mover, any other square but `at` the waiter's.
 constexpr int line_flips(unsigned mine, int at) {
     int count = 0;
     for (const int step : {-1, 1}) {
@@ -89,11 +94,15 @@ constexpr LastFlips make_last_flips() {
 
 constexpr LastFlips kLastFlips = make_last_flips();
 
-// Which discs of one colour on an edge nobody can ever turn over.  An edge is a number in base three (0 empty,
-// 1 own, 2 other); kTernary spreads eight bits so that it is kTernary[own] + 2 * kTernary[other].
+// Which discs of one colour on an edge nobody can ever turn over.  An edge is a number in base three (0
+// empty, 1 own, 2 other); `ternary` spreads eight bits so that it is ternary[own] + 2 * ternary[other].
 struct Edges {
     std::uint16_t ternary[256]{};
     std::uint8_t stable[6561]{};
+
+    constexpr std::size_t index(unsigned own, unsigned other) const {
+        return ternary[own] + std::size_t{2} * ternary[other];
+    }
 };
 
 constexpr unsigned edge_turned(unsigned own, unsigned other, int at) {
@@ -129,11 +138,11 @@ constexpr Edges make_edges() {
                     if ((discs >> at & 1) != 0) continue;
                     const unsigned bit = 1u << at;
                     const unsigned won = edge_turned(own, other, at);
-                    stable &= edges.stable[edges.ternary[own | won | bit] + 2 * edges.ternary[other & ~won]];
+                    stable &= edges.stable[edges.index(own | won | bit, other & ~won)];
                     const unsigned lost = edge_turned(other, own, at);
-                    stable &= edges.stable[edges.ternary[own & ~lost] + 2 * edges.ternary[other | lost | bit]];
+                    stable &= edges.stable[edges.index(own & ~lost, other | lost | bit)];
                 }
-                edges.stable[edges.ternary[own] + 2 * edges.ternary[other]] = static_cast<std::uint8_t>(stable);
+                edges.stable[edges.index(own, other)] = static_cast<std::uint8_t>(stable);
                 if (own == 0) break;
             }
         }
@@ -143,7 +152,8 @@ constexpr Edges make_edges() {
 
 constexpr Edges kEdges = make_edges();
 
-// A quadrant is one bit of four; a parity has that bit set when the quadrant's empty squares are odd in number.
+// A quadrant is one bit of four; a parity has that bit set when the quadrant's empty squares are odd in
+// number.
 struct Quadrants {
     std::uint8_t of[64]{};
     Board odd[16]{};
@@ -187,25 +197,21 @@ inline int last_flips(Board mine, int square) {
            kLastFlips.count[column][(mine & lines[3]) * first_column >> 56];
 }
 
-inline std::size_t edge_index(unsigned own, unsigned other) {
-    return kEdges.ternary[own] + std::size_t{2} * kEdges.ternary[other];
-}
-
 // Some of the discs of `own` that stay its discs until the end of the game, whatever is played.
 inline Board stable_discs(Board own, Board other) {
     constexpr Board column = 0x0101010101010101ull;
     constexpr Board gather = 0x0102040810204080ull;   // column bits to one byte
     const auto byte = [](Board b) { return static_cast<unsigned>(b & 255); };
     const auto left = [](Board b) { return static_cast<unsigned>((b & column) * gather >> 56); };
-    const auto scatter = [](std::uint8_t bits) {  // and back: bit i of byte i, carried to the top of that byte
+    const auto scatter = [](std::uint8_t bits) {  // and back: bit i of byte i, carried to its top
         return (((bits * column & 0x8040201008040201ull) + 0x00406070787C7E7Full) >> 7) & column;
     };
 
     // Step 1. The four edges, each by itself.
-    Board stable = kEdges.stable[edge_index(byte(own), byte(other))];
-    stable |= Board{kEdges.stable[edge_index(byte(own >> 56), byte(other >> 56))]} << 56;
-    stable |= scatter(kEdges.stable[edge_index(left(own), left(other))]);
-    stable |= scatter(kEdges.stable[edge_index(left(own >> 7), left(other >> 7))]) << 7;
+    Board stable = kEdges.stable[kEdges.index(byte(own), byte(other))];
+    stable |= Board{kEdges.stable[kEdges.index(byte(own >> 56), byte(other >> 56))]} << 56;
+    stable |= scatter(kEdges.stable[kEdges.index(left(own), left(other))]);
+    stable |= scatter(kEdges.stable[kEdges.index(left(own >> 7), left(other >> 7))]) << 7;
 
     // Step 2. Lines without an empty square turn nothing any more.
     Board open[4] = {0, 0, 0, 0};
@@ -283,6 +289,8 @@ class Table {
         return h ^ h >> 32;
     }
 
+    void prefetch(std::uint64_t key) const noexcept { __builtin_prefetch(&clusters_[key & (count_ - 1)]); }
+
     Cluster& cluster(std::uint64_t key) noexcept { return clusters_[key & (count_ - 1)]; }
 
     static const Entry* find(const Cluster& cluster, std::uint64_t key) noexcept {
@@ -314,7 +322,7 @@ class Table {
             }
         }
         *victim = {key, static_cast<std::int8_t>(lower), static_cast<std::int8_t>(upper),
-                   {static_cast<std::uint8_t>(move), kPass}, static_cast<std::uint8_t>(empties), age_, {0, 0}};
+                   {static_cast<std::uint8_t>(move), kPass}, static_cast<std::uint8_t>(empties), age_, {}};
     }
 
    private:
@@ -324,10 +332,46 @@ class Table {
     std::uint8_t age_ = 1;
 };
 
-// --- Ordering ------------------------------------------------------------------------------------------------
+// The same for positions near the end, of which there are most: small enough for a core's own cache, and
+// whatever comes last stays.
+struct NearEntry {
+    std::uint64_t key;
+    std::int8_t lower;
+    std::int8_t upper;
+    std::uint8_t move;
+    std::uint8_t unused[5];
+};
 
-// What an Order offers: a guess, in any steady unit, of how good `after` is for the side to move there, looking
-// `depth` plies ahead.  This one knows mobility only; a trained evaluation halves the nodes.
+class NearTable {
+   public:
+    NearTable() : entries_(static_cast<NearEntry*>(std::calloc(kCount, sizeof(NearEntry)))) {
+        if (entries_ == nullptr) throw std::bad_alloc{};
+    }
+    ~NearTable() { std::free(entries_); }
+    NearTable(const NearTable&) = delete;
+    NearTable& operator=(const NearTable&) = delete;
+    // The place of a position, which may hold another.  (Key 0 of a fresh table: equally likely, never seen.)
+    NearEntry& at(std::uint64_t key) noexcept { return entries_[key & (kCount - 1)]; }
+
+    static void store(NearEntry& entry, std::uint64_t key, int alpha, int score, int move) noexcept {
+        if (entry.key != key) {
+            entry.key = key;
+            entry.lower = -64;
+            entry.upper = 64;
+        }
+        (score > alpha ? entry.lower : entry.upper) = static_cast<std::int8_t>(score);
+        entry.move = static_cast<std::uint8_t>(move);
+    }
+
+   private:
+    static constexpr std::size_t kCount = std::size_t{1} << 15;  // 512 KiB
+    NearEntry* entries_;
+};
+
+// --- Ordering ----------------------------------------------------------------------------------------
+
+// What an Order offers: a guess of how good `after` is for the side to move there, `depth` plies ahead.
+// An eighth of a move (see Weight::mobility) is a good unit.  This one knows mobility and corners only.
 struct MobilityOrder {
     int operator()(Position after, int depth) const { return search(after, depth, -1'000'000, 1'000'000); }
 
@@ -344,13 +388,26 @@ struct MobilityOrder {
         Board moves = moves_mask(p);
         if (depth == 0) return value(p, moves);
         if (moves == 0) {
-            const Position passed{p.waiter, p.mover};
-            if (moves_mask(passed) == 0) return 1000 * margin_discs(p);
-            return -search(passed, depth, -beta, -alpha);
+            if (moves_mask(passed(p)) == 0) return 1000 * margin_discs(p);
+            return -search(passed(p), depth, -beta, -alpha);
+        }
+        // The moves that leave few replies first; the last ply is not worth it.
+        struct Child {
+            Position after;
+            int replies;
+        };
+        Child children[kMaxMoves];
+        int count = 0;
+        for (; moves != 0; moves &= moves - 1) {
+            const Position after = play(p, std::countr_zero(moves));
+            const int replies = depth == 1 ? 0 : weighted_mobility(moves_mask(after));
+            int i = count++;
+            for (; i > 0 && children[i - 1].replies > replies; --i) children[i] = children[i - 1];
+            children[i] = {after, replies};
         }
         int best = -1'000'000;
-        for (; moves != 0; moves &= moves - 1) {
-            const int score = -search(play(p, std::countr_zero(moves)), depth - 1, -beta, -alpha);
+        for (int i = 0; i < count; ++i) {
+            const int score = -search(children[i].after, depth - 1, -beta, -alpha);
             if (score > best) best = score;
             if (best > alpha) alpha = best;
             if (alpha >= beta) break;
@@ -387,6 +444,7 @@ class BasicEndgameSolver {
    private:
     struct Move {
         Position after;
+        std::uint64_t key;
         int square;
         int score;
     };
@@ -409,6 +467,7 @@ class BasicEndgameSolver {
     };
 
     endgame::Table table_;
+    endgame::NearTable near_;
     Order order_;
     std::uint64_t nodes_ = 0;
     std::uint64_t looked_ = 0;  // nodes_ when the flag was asked last
@@ -422,7 +481,32 @@ class BasicEndgameSolver {
         const unsigned parity = endgame::parity_of(empty);
         if (alpha < -64) alpha = -64;
         if (beta > 64) beta = 64;
-        return pv(p, alpha, beta, empties, parity, move);
+        if (empties < endgame::kGuessEmpties) return pv(p, alpha, beta, empties, parity, move);
+
+        // A window around a guess, moved until the score lies inside: even several small searches are cheaper
+        // than an open one, whose first line of play is searched with hardly a bound.
+        int low = alpha;  // below it the score is known not to lie, or of no interest
+        int high = beta;
+        for (int guess = 0;;) {
+            guess = std::clamp(guess, low, high);
+            const int from = std::max(guess - endgame::kGuessWindow, low - (low != alpha));
+            const int to = std::min(guess + endgame::kGuessWindow, high + (high != beta));
+            int found = kPass;
+            const int score = pv(p, from, to, empties, parity, found);
+            if (score >= to || move == kPass) move = found;
+            if (score >= to) {
+                if (score >= high) return score;
+                low = score;
+                guess = score + 2;
+            } else if (score <= from) {
+                if (score <= low) return score;
+                high = score;
+                guess = score - 2;
+            } else {
+                move = found;
+                return score;
+            }
+        }
     }
 
     void look_at_stop() {
@@ -505,9 +589,8 @@ class BasicEndgameSolver {
             }
         }
         if (best != endgame::kUnset) return best;
-        const Position passed{p.waiter, p.mover};
-        if (moves_mask(passed) == 0) return margin_discs(p);
-        return -last_three(passed, -alpha - 1, x, y, z);
+        if (moves_mask(passed(p)) == 0) return margin_discs(p);
+        return -last_three(passed(p), -alpha - 1, x, y, z);
     }
 
     int last_four(Position p, int alpha, unsigned parity) {
@@ -523,12 +606,12 @@ class BasicEndgameSolver {
         int count = 0;
         for (; odd != 0; odd &= odd - 1) square[count++] = std::countr_zero(odd);
         for (; even != 0; even &= even - 1) square[count++] = std::countr_zero(even);
-        const auto lone_first = [&](int a, int b, int c) {  // of three, the one without company in its quadrant
-            const unsigned qa = kQuadrants.of[a], qb = kQuadrants.of[b], qc = kQuadrants.of[c];
-            struct Three { int x, y, z; };
-            if (qa == qb) return Three{c, a, b};
-            if (qa == qc) return Three{b, a, c};
-            (void)qb; (void)qc;
+        struct Three {
+            int x, y, z;
+        };
+        const auto lone_first = [](int a, int b, int c) {  // the one without company in its quadrant
+            if (kQuadrants.of[a] == kQuadrants.of[b]) return Three{c, a, b};
+            if (kQuadrants.of[a] == kQuadrants.of[c]) return Three{b, a, c};
             return Three{a, b, c};
         };
         int best = endgame::kUnset;
@@ -543,14 +626,13 @@ class BasicEndgameSolver {
             if (score > best) best = score;
         }
         if (best != endgame::kUnset) return best;
-        const Position passed{p.waiter, p.mover};
-        if (moves_mask(passed) == 0) return margin_discs(p);
-        return -last_four(passed, -alpha - 1, parity);
+        if (moves_mask(passed(p)) == 0) return margin_discs(p);
+        return -last_four(passed(p), -alpha - 1, parity);
     }
 
     // --- Null window ---------------------------------------------------------------------------------------
 
-    // Whether the waiter's stable discs alone keep the mover's score at alpha or below; then `bound` is its limit.
+    // Whether the waiter's stable discs alone keep the mover's score at or below alpha; `bound` is its limit.
     // Worth trying only where alpha is high for the number of empties.
     static bool cut_by_stability(Position p, int alpha, int empties, int& bound) {
         if (alpha < kStabilityAlpha[empties]) return false;
@@ -573,14 +655,16 @@ class BasicEndgameSolver {
         if (int bound; cut_by_stability(p, alpha, empties, bound)) return bound;
         const Board moves = moves_mask(p);
         if (moves == 0) {
-            const Position passed{p.waiter, p.mover};
-            if (moves_mask(passed) == 0) return margin_discs(p);
-            return -shallow(passed, -alpha - 1, empties, parity);
+            if (moves_mask(passed(p)) == 0) return margin_discs(p);
+            return -shallow(passed(p), -alpha - 1, empties, parity);
         }
         int best = endgame::kUnset;
         Board now = moves & kQuadrants.odd[parity];
         Board later = moves & ~now;
-        if (now == 0) { now = later; later = 0; }
+        if (now == 0) {
+            now = later;
+            later = 0;
+        }
         for (;;) {
             const int x = std::countr_zero(now);
             now &= now - 1;
@@ -598,9 +682,69 @@ class BasicEndgameSolver {
         }
     }
 
+    int middle(Position p, int alpha, int empties, unsigned parity) {
+        using endgame::kQuadrants;
+        // Step 1. Stable discs of the waiter.
+        ++nodes_;
+        if (int bound; cut_by_stability(p, alpha, empties, bound)) return bound;
+
+        // Step 2. Small table.
+        const std::uint64_t key = endgame::Table::hash(p);
+        endgame::NearEntry& entry = near_.at(key);
+        int first = kPass;
+        if (entry.key == key) {
+            if (entry.lower > alpha) return entry.lower;
+            if (entry.upper <= alpha) return entry.upper;
+            first = entry.move;
+        }
+
+        // Step 3. A pass, or the end of the game.
+        Board moves = moves_mask(p);
+        if (moves == 0) {
+            if (moves_mask(passed(p)) == 0) return margin_discs(p);
+            return -middle(passed(p), -alpha - 1, empties, parity);
+        }
+
+        // Step 4. Fastest first.
+        MoveList list;
+        for (; moves != 0; moves &= moves - 1) {
+            const int x = std::countr_zero(moves);
+            const Board flipped = flips_mask(p, x);
+            if (flipped == p.waiter) return 64;
+            Move& move = list.move[list.count++];
+            move.after = moved(p, flipped, x);
+            move.square = x;
+            if (x == first) {
+                move.score = 1000;
+                continue;
+            }
+            move.score = -kWeight.mobility * endgame::weighted_mobility(moves_mask(move.after));
+            if ((kQuadrants.odd[parity] >> x & 1) != 0) move.score += kWeight.parity;
+        }
+
+        // Step 5. Search.
+        int best = endgame::kUnset;
+        int best_square = kPass;
+        for (int i = 0; i < list.count; ++i) {
+            const Move& move = list.pick(i);
+            const unsigned rest = parity ^ kQuadrants.of[move.square];
+            const int score = -(empties > endgame::kNearEmpties
+                                    ? middle(move.after, -alpha - 1, empties - 1, rest)
+                                    : shallow(move.after, -alpha - 1, empties - 1, rest));
+            if (score > best) {
+                best = score;
+                best_square = move.square;
+                if (score > alpha) break;
+            }
+        }
+        endgame::NearTable::store(entry, key, alpha, best, best_square);
+        return best;
+    }
+
     // Any number of empties.
     int null_window(Position p, int alpha, int empties, unsigned parity) {
-        if (empties >= endgame::kHashEmpties) return full(p, alpha, empties, parity);
+        if (empties >= endgame::kFarEmpties) return full(p, alpha, empties, parity);
+        if (empties >= endgame::kNearEmpties) return middle(p, alpha, empties, parity);
         if (empties >= 5) return shallow(p, alpha, empties, parity);
         if (empties == 4) return last_four(p, alpha, parity);
         Board empty = ~(p.mover | p.waiter);
@@ -638,22 +782,21 @@ class BasicEndgameSolver {
         // Step 4. A pass, or the end of the game.
         const Board moves = moves_mask(p);
         if (moves == 0) {
-            const Position passed{p.waiter, p.mover};
-            if (moves_mask(passed) == 0) return margin_discs(p);
-            return -full(passed, -alpha - 1, empties, parity);
+            if (moves_mask(passed(p)) == 0) return margin_discs(p);
+            return -full(passed(p), -alpha - 1, empties, parity);
         }
 
         // Step 5. Moves; one that leaves the waiter no disc wins all.
         MoveList list;
-        if (list_moves(p, moves, list)) return 64;
+        if (list_moves(p, moves, list, empties > endgame::kFarEmpties)) return 64;
 
         // Step 6. Enhanced cut-off: a child in the table may settle this node, or itself.
         int best = endgame::kUnset;
         int best_square = kPass;
-        if (empties >= endgame::kCutEmpties) {
+        if (empties > endgame::kFarEmpties) {
             for (int i = 0; i < list.count; ++i) {
                 const Move& move = list.move[i];
-                const std::uint64_t child = endgame::Table::hash(move.after);
+                const std::uint64_t child = move.key;
                 const endgame::Entry* known = endgame::Table::find(table_.cluster(child), child);
                 if (known == nullptr) continue;
                 if (-known->upper > alpha) {
@@ -671,12 +814,13 @@ class BasicEndgameSolver {
         }
 
         // Step 7. Likely refutations first, cheap ones before dear ones.
-        if (list.count > 1) rate(p, list, empties, parity, alpha, first, second);
+        if (list.count > 1) rate(p, list, empties, parity, first, second);
 
         // Step 8. Search.
         for (int i = 0; i < list.count; ++i) {
             const Move& move = list.pick(i);
-            const int score = -null_window(move.after, -alpha - 1, empties - 1, parity ^ kQuadrants.of[move.square]);
+            const unsigned rest = parity ^ kQuadrants.of[move.square];
+            const int score = -null_window(move.after, -alpha - 1, empties - 1, rest);
             if (score > best) {
                 best = score;
                 best_square = move.square;
@@ -692,7 +836,7 @@ class BasicEndgameSolver {
     }
 
     // Fills in the moves; true as soon as one takes the last disc of the waiter, which then is the first.
-    static bool list_moves(Position p, Board moves, MoveList& list) {
+    bool list_moves(Position p, Board moves, MoveList& list, bool remember) {
         for (; moves != 0; moves &= moves - 1) {
             const int x = std::countr_zero(moves);
             const Board flipped = flips_mask(p, x);
@@ -700,14 +844,16 @@ class BasicEndgameSolver {
                 list.move[0].square = x;
                 return true;
             }
-            list.move[list.count++] = {moved(p, flipped, x), x, 0};
+            const Position after = moved(p, flipped, x);
+            const std::uint64_t key = endgame::Table::hash(after);
+            if (remember) table_.prefetch(key);
+            list.move[list.count++] = {after, key, x, 0};
         }
         return false;
     }
 
-    void rate(Position p, MoveList& list, int empties, unsigned parity, int alpha, int first, int second) {
+    void rate(Position p, MoveList& list, int empties, unsigned parity, int first, int second) {
         using endgame::kQuadrants;
-        (void)alpha;
         const Board empty = ~(p.mover | p.waiter);
         for (int i = 0; i < list.count; ++i) {
             Move& move = list.move[i];
@@ -723,21 +869,20 @@ class BasicEndgameSolver {
             const Board replies = moves_mask(move.after);
             int score = -kWeight.mobility * endgame::weighted_mobility(replies);
             if ((bit & kQuadrants.odd[parity]) != 0) score += kWeight.parity;
-            if ((bit & kCorners) != 0) score += kWeight.corner;
-            if (empties >= kWeight.from) {
-                score -= kWeight.potential * endgame::potential_mobility(move.after.waiter, empty & ~bit);
-            }
+            score -= kWeight.potential * endgame::potential_mobility(move.after.waiter, empty & ~bit);
             if (empties >= endgame::kOrderEmpties) {
-                score -= kWeight.order * order_(move.after, (empties - endgame::kOrderEmpties) / 4);
+                if (stop_->is_set()) throw Unwind{};  // an Order may take a millisecond, uncounted
+                const int depth = std::min((empties - endgame::kOrderEmpties) / 2, endgame::kMaxOrderDepth);
+                score -= order_(move.after, depth);
             }
             move.score = score;
         }
     }
 
     struct Weight {
-        int mobility, parity, corner, potential, from, order;
+        int mobility, parity, potential;
     };
-    static constexpr Weight kWeight{16, 8, 16, 4, 9, 1};
+    static constexpr Weight kWeight{16, 8, 4};
 
     // --- Open window ---------------------------------------------------------------------------------------
 
@@ -749,9 +894,8 @@ class BasicEndgameSolver {
         int ignored;
         const Board moves = moves_mask(p);
         if (moves == 0) {
-            const Position passed{p.waiter, p.mover};
-            if (moves_mask(passed) == 0) return margin_discs(p);
-            return -pv(passed, -beta, -alpha, empties, parity, ignored);
+            if (moves_mask(passed(p)) == 0) return margin_discs(p);
+            return -pv(passed(p), -beta, -alpha, empties, parity, ignored);
         }
         const std::uint64_t key = endgame::Table::hash(p);
         endgame::Cluster& cluster = table_.cluster(key);
@@ -761,11 +905,11 @@ class BasicEndgameSolver {
             second = entry->move[1];
         }
         MoveList list;
-        if (list_moves(p, moves, list)) {
+        if (list_moves(p, moves, list, empties > endgame::kFarEmpties)) {
             best_square = list.move[0].square;
             return 64;
         }
-        rate(p, list, empties, parity, alpha, first, second);
+        rate(p, list, empties, parity, first, second);
         int best = endgame::kUnset;
         int low = alpha;
         for (int i = 0; i < list.count; ++i) {
@@ -776,7 +920,9 @@ class BasicEndgameSolver {
                 score = -pv(move.after, -beta, -low, empties - 1, rest, ignored);
             } else {
                 score = -null_window(move.after, -low - 1, empties - 1, rest);
-                if (score > low && score < beta) score = -pv(move.after, -beta, -score + 1, empties - 1, rest, ignored);
+                if (score > low && score < beta) {
+                    score = -pv(move.after, -beta, -score + 1, empties - 1, rest, ignored);
+                }
             }
             if (score > best) {
                 best = score;
@@ -785,8 +931,10 @@ class BasicEndgameSolver {
             if (best > low) low = best;
             if (low >= beta) break;
         }
-        if (empties >= endgame::kHashEmpties) {
-            table_.store(cluster, key, empties, best > alpha ? best : -64, best < beta ? best : 64, best_square);
+        if (empties >= endgame::kFarEmpties) {
+            const int lower = best > alpha ? best : -64;
+            const int upper = best < beta ? best : 64;
+            table_.store(cluster, key, empties, lower, upper, best_square);
         }
         return best;
     }

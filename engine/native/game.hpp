@@ -29,8 +29,8 @@ struct Unwind {};
 //   is whichever of the two applies.
 // * `hash(node)` covers all that a score may depend on; a game whose scores depend on the way to a position
 //   (repetition) hashes what matters of the way.
-// * `order(node, move, child)` is larger for moves that deserve to be searched earlier; it may look at
-//   whatever is cheap.  `quick_order(move)` is the same with nothing but the move to go by.
+// * `order(node, move)` is larger for moves that deserve to be searched earlier, by whatever is cheap to look
+//   at; `guess(node, move)` is the same with the help of the evaluation.  Both stay well inside +-kInfinity.
 template <class G>
 concept Game = requires(const G& game, const typename G::Position& position, const typename G::Node& node, int move) {
     { G::kMoves } -> std::convertible_to<int>;     // moves are numbered 0 .. kMoves - 1
@@ -43,8 +43,8 @@ concept Game = requires(const G& game, const typename G::Position& position, con
     { game.result(node) } -> std::same_as<int>;
     { game.evaluate(node) } -> std::same_as<int>;
     { game.leaf(node) } -> std::same_as<int>;
-    { game.order(node, move, node) } -> std::same_as<int>;
-    { game.quick_order(move) } -> std::same_as<int>;
+    { game.order(node, move) } -> std::same_as<int>;
+    { game.guess(node, move) } -> std::same_as<int>;
 };
 
 }  // namespace

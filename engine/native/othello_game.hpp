@@ -136,16 +136,16 @@ class OthelloGame {
         return (ours | theirs) == 0 ? result(node) : evaluate(node, ours, theirs);
     }
 
-    int quick_order(int move) const { return kSquareOrder[move]; }
-
     // Leave the opponent few moves, and few to come; the corners count double.
-    int order(const Node&, int move, const Node& child) const {
-        const Position p = child.position;
+    int order(const Node& node, int move) const {
+        const Position p = othello::play(node.position, move);
         const Board replies = moves_mask(p);
         const Board empty = ~(p.mover | p.waiter);
         return kSquareOrder[move] - 16 * (std::popcount(replies) + std::popcount(replies & kCorners)) -
                6 * std::popcount(neighbours(p.waiter) & empty);
     }
+
+    int guess(const Node& node, int move) const { return order(node, move) - leaf(play(node, move)) / 2; }
 
    private:
     static const Lane* steps(int square) {

@@ -85,7 +85,8 @@ class Profiler {
         int* scores;         // s_2 .. s_D as far as they are known, our view; lower bounds beyond
         int known;           // so many of them are exact, from the front
         int final_bound;     // s_D is at most this
-        double likely;       // quality, if depths not yet searched go on like those that were
+        int likely_final;    // s_D, if depths not yet searched go on like those that were
+        double likely;       // quality, likewise
     };
 
     struct Candidate {
@@ -110,11 +111,12 @@ class Profiler {
 
     // --- Raw values -------------------------------------------------------------------------------------
 
-    // What the last iteration said of a move: from the table, or by a search that is too small for it.
+    // What the last iteration said of a move (twice its value, so that an exact one outranks an equal bound):
+    // from the table, or by a search that is too small for it.
     int guess(const Node& after) {
         Known known;
-        if (search_.probe(after, depth_ - 2, known)) return -known.score;
-        return -search_.search(after, depth_ < 6 ? depth_ - 2 : 2, -kInfinity, kInfinity, stop_);
+        if (search_.probe(after, depth_ - 2, known)) return -2 * known.score + (known.bound == Bound::kExact);
+        return -2 * search_.search(after, depth_ < 6 ? depth_ - 2 : 2, -kInfinity, kInfinity, stop_);
     }
 
     int raw_of(const Candidate& candidate, int alpha, int beta) {
@@ -224,14 +226,15 @@ class Profiler {
         return true;
     }
 
+    static constexpr int kWorthProving = 100;  // centi-units between what is likely and what would suffice
+
     int score_count() const { return depth_ - 1; }    // s_2 .. s_D
     int shallow_count() const { return depth_ - 2; }  // s_2 .. s_(D-1)
 
     // The next exact score of a reply, the shallow ones first.
     void search_next(Reply& reply) {
         const int i = reply.known;
-        const bool is_bounded = i == score_count() - 1 && reply.scores[i] > -kInfinity;
-        const int alpha = is_bounded ? reply.scores[i] - 1 : -kInfinity;
+        const int alpha = reply.scores[i] > -kInfinity ? reply.scores[i] - 1 : -kInfinity;
         reply.scores[i] = search_.search(reply.after, i, alpha, kInfinity, stop_);
         ++reply.known;
     }
@@ -257,7 +260,9 @@ class Profiler {
             const int from = back <= 0 ? i : i - back - (back & 1);
             scores[i] = reply.scores[from < 0 ? 0 : from];
         }
-        reply.likely = trap_.quality(trap_.assess(scores, shallow_count()), scores[score_count() - 1], raw);
+        const int last = score_count() - 1;
+        reply.likely_final = scores[last] > reply.scores[last] ? scores[last] : reply.scores[last];
+        reply.likely = trap_.inclination(trap_.assess(scores, shallow_count()), reply.likely_final, raw);
     }
 
     // The reply's quality if it matters, else 0 with bounds that prove that it does not.
@@ -266,30 +271,69 @@ class Profiler {
         const int last = score_count() - 1;
         while (reply.known < score_count()) {
             const double shallow = shallow_bound(reply);
-            // The least full-depth score that matters, given what is known of the shallow ones.
             if (!matters(trap_.quality_ceiling(shallow, kInfinity, raw))) return 0;
-            int low = raw + 1;
-            int high = kInfinity;
-            while (low < high) {
-                const int middle = low + (high - low) / 2;
-                if (matters(trap_.quality_ceiling(shallow, middle, raw))) {
-                    high = middle;
-                } else {
-                    low = middle + 1;
-                }
-            }
-            if (reply.scores[last] < low && !matters(reply.likely)) {
-                const int score = search_.search(reply.after, last, low - 1, low, stop_);
-                if (score < low) {
+            const int telling = telling_final(shallow, raw, matters);
+            // A null window proves that the reply stays below it, but costs more than several of the shallow
+            // searches that could raise it: so only when it will probably prove it.
+            if (reply.likely_final < telling) {
+                const int score = search_.search(reply.after, last, telling - 1, telling, stop_);
+                if (score < telling) {
                     reply.final_bound = score;
                     return 0;
                 }
                 reply.scores[last] = score;
+                if (reply.likely_final < score) reply.likely_final = score;
+                continue;
             }
+            if (reply.known == shallow_count() - 1 && prove_shallow(reply, raw, matters)) continue;
             search_next(reply);
             predict(reply, raw);
         }
         return trap_.quality(trap_.assess(reply.scores, shallow_count()), reply.scores[last], raw);
+    }
+
+    // The least full-depth score with which a reply of that assessment (or higher) could matter.
+    template <class Matters>
+    int telling_final(double shallow, int raw, const Matters& matters) const {
+        int low = raw + 1;
+        int high = kInfinity;
+        while (low < high) {
+            const int middle = low + (high - low) / 2;
+            if (matters(trap_.quality_ceiling(shallow, middle, raw))) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        return low;
+    }
+
+    // A bound on the deepest shallow score that makes it likely that the full-depth score can be pruned.
+    template <class Matters>
+    bool prove_shallow(Reply& reply, int raw, const Matters& matters) {
+        const int deepest = shallow_count() - 1;
+        if (deepest < 4 || reply.scores[deepest] > -kInfinity) return false;  // cheap enough, or tried
+        const int likely = reply.scores[deepest - 2];
+        const int final = reply.likely_final;
+        int low = -kInfinity;
+        int high = likely + 1;
+        while (low < high) {
+            const int middle = low + (high - low) / 2;
+            reply.scores[deepest] = middle;
+            const double shallow = shallow_bound(reply);
+            if (!matters(trap_.quality_ceiling(shallow, final, raw))) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        reply.scores[deepest] = -kInfinity;
+        if (low + kWorthProving > likely) return false;
+        const int bound = low + (likely - low) / 4;
+        const int score = search_.search(reply.after, deepest, bound - 1, bound, stop_);
+        if (score < bound) return false;
+        reply.scores[deepest] = score;
+        return true;
     }
 
     // --- When all is lost -------------------------------------------------------------------------------

@@ -42,12 +42,9 @@ class Search {
 
    private:
     static constexpr int kTableDepth = 2;  // below it a look-up costs more than the search
-    static constexpr int kSortDepth = 3;   // from here on children are looked at to sort them
-    static constexpr int kGuessDepth = 5;  // from here on their evaluations are
-    static constexpr int kMaxPly = 128;
+    static constexpr int kGuessDepth = 6;  // from here on moves are sorted with the help of evaluations
 
     struct Scored {
-        Node child;
         int move;
         int order;
     };
@@ -86,8 +83,13 @@ class Search {
         // Step 1. Count, and obey the stop flag.
         count_node();
 
-        // Step 2. Table look-up: the same depth may answer, any depth may name the move to try first.
+        // Step 2. No move: the game is over.
         const std::uint64_t key = game_.hash(node);
+        table_.prefetch(key);
+        const auto moves = game_.moves(node);
+        if (moves.empty()) return game_.result(node);
+
+        // Step 3. Table look-up: the same depth may answer, any depth may name the move to try first.
         Table::Cluster& cluster = table_.cluster(key);
         int table_move = -1;
         int table_worth = -1;
@@ -108,27 +110,16 @@ class Search {
             }
         }
 
-        // Step 3. No move: the game is over.
-        const auto moves = game_.moves(node);
-        if (moves.empty()) return game_.result(node);
-
         // Step 4. Order the moves: the table's, then as the game thinks best.
         Scored list[G::kMaxMoves];
         int count = 0;
         for (const int move : moves) {
-            Scored& entry = list[count++];
-            entry.child = game_.play(node, move);
-            entry.move = move;
-            entry.order = move == table_move      ? 1 << 28
-                          : depth >= kGuessDepth ? game_.order(node, move, entry.child) - 4 * game_.leaf(entry.child) / kGuessWeight
-                          : depth >= kSortDepth  ? game_.order(node, move, entry.child)
-                                                 : game_.quick_order(move);
-        }
-        int place[G::kMaxMoves];
-        for (int i = 0; i < count; ++i) {  // few and nearly sorted: insertion beats std::sort
-            int j = i;
-            for (; j > 0 && list[place[j - 1]].order < list[i].order; --j) place[j] = place[j - 1];
-            place[j] = i;
+            const int order = move == table_move    ? kInfinity
+                              : depth >= kGuessDepth ? game_.guess(node, move)
+                                                     : game_.order(node, move);
+            int i = count++;  // few and nearly sorted: insertion beats std::sort
+            for (; i > 0 && list[i - 1].order < order; --i) list[i] = list[i - 1];
+            list[i] = {move, order};
         }
 
         // Step 5. Principal variation search: the first move with the whole window, the others must prove
@@ -136,18 +127,19 @@ class Search {
         int best = -kInfinity;
         int best_move = 0;
         for (int i = 0; i < count; ++i) {
-            const Scored& entry = list[place[i]];
+            const int move = list[i].move;
+            const Node next = game_.play(node, move);
             const int lower = alpha > best ? alpha : best;
             int score;
             if (i == 0) {
-                score = -child(entry.child, depth - 1, -beta, -lower);
+                score = -child(next, depth - 1, -beta, -lower);
             } else {
-                score = -child(entry.child, depth - 1, -lower - 1, -lower);
-                if (score > lower && score < beta) score = -child(entry.child, depth - 1, -beta, -lower);
+                score = -child(next, depth - 1, -lower - 1, -lower);
+                if (score > lower && score < beta) score = -child(next, depth - 1, -beta, -lower);
             }
             if (score > best) {
                 best = score;
-                best_move = entry.move;
+                best_move = move;
                 if (best >= beta) break;
             }
         }
@@ -157,8 +149,6 @@ class Search {
         table_.store(cluster, key, {best, depth, best_move, bound});
         return best;
     }
-
-    static constexpr int kGuessWeight = 8;
 
     Table& table_;
     const G& game_;

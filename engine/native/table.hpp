@@ -50,6 +50,7 @@ class Table {
 
     bool is_allocated() const noexcept { return memory_ != nullptr; }
     void new_search() noexcept { age_ = (age_ + 1) & 0x3F; }
+    void prefetch(std::uint64_t key) const noexcept { __builtin_prefetch(&clusters_[key & (count_ - 1)]); }
     Cluster& cluster(std::uint64_t key) const noexcept { return clusters_[key & (count_ - 1)]; }
 
     static bool read(const Entry& entry, std::uint64_t key, Known& known) noexcept {

@@ -203,12 +203,13 @@ class Watch {
 }  // namespace
 
 Trainer::Trainer(std::uint64_t seed, int threads)
-    : unit_(best_unit()), seed_(seed), threads_(threads), weights_(kStages, rule_of_thumb()), learned_(kStages),
-      held_out_(kStages) {
+    : unit_(best_unit()), seed_(seed), threads_(threads), weights_(kStages, rule_of_thumb()), positions_(kStages),
+      held_out_(kStages), held_out_samples_(kStages) {
     for (int s = 0; s < kStages; ++s) publish(s);
 }
 
 void Trainer::set_weights(const std::int16_t* weights) {
+    is_new_ = false;
     const auto& canonical = pattern_maps().canonical;
     for (int s = 0; s < kStages; ++s) {
         auto& stage = weights_[static_cast<std::size_t>(s)];
@@ -239,14 +240,15 @@ void Trainer::publish(int stage) {
 std::size_t Trainer::play(const PlaySettings& settings) {
     constexpr std::size_t kBatch = 2048;
     constexpr std::size_t kHeldOut = 20;  // one game in so many
-    ++sweep_;
-    now_ = later_ = {};
-    for (auto& stage : learned_) stage.clear();
+    if (sweep_++ > 0) is_new_ = false;
+    now_ = later_ = latest_ = {};
+    for (auto& stage : positions_) stage.clear();
     for (auto& stage : held_out_) stage.clear();
+    for (auto& stage : held_out_samples_) stage.clear();
     auto cores = make_cores(unit_, evaluation_, threads_, 1);
 
     // The last stages fill first; games then end early.
-    const auto is_full = [&](std::size_t stage) { return learned_[stage].size() >= settings.per_stage; };
+    const auto is_full = [&](std::size_t stage) { return positions_[stage].size() >= settings.per_stage; };
     std::size_t games = 0;
     std::size_t open = 0;
     while (open < kStages && games < 20 * settings.per_stage + kBatch) {
@@ -256,7 +258,7 @@ std::size_t Trainer::play(const PlaySettings& settings) {
                                          static_cast<int>(open));
         });
         for (std::size_t i = 0; i < kBatch; ++i) {
-            auto& kept = (games + i) % kHeldOut == 0 ? held_out_ : learned_;
+            auto& kept = (games + i) % kHeldOut == 0 ? held_out_ : positions_;
             for (const Position& p : batch[i]) {
                 const auto stage = static_cast<std::size_t>(stage_of(empties_of(p)));
                 if (!is_full(stage)) kept[stage].push_back(p);
@@ -266,10 +268,10 @@ std::size_t Trainer::play(const PlaySettings& settings) {
         while (open < kStages && is_full(open)) ++open;
     }
     for (std::size_t s = 0; s < kStages; ++s) {
-        sort_out_doubles(learned_[s]);
+        sort_out_doubles(positions_[s]);
         sort_out_doubles(held_out_[s]);
         std::erase_if(held_out_[s], [&](const Position& p) {
-            return std::binary_search(learned_[s].begin(), learned_[s].end(), p, is_before);
+            return std::binary_search(positions_[s].begin(), positions_[s].end(), p, is_before);
         });
     }
     return games;
@@ -318,51 +320,60 @@ std::vector<Trainer::Sample> Trainer::label(std::vector<Position>& positions, co
 
 StageReport Trainer::learn(int stage, const LearnSettings& settings) {
     const auto s = static_cast<std::size_t>(stage);
+    latest_ = std::move(later_);
     later_ = std::move(now_);
+    now_ = {};
     StageReport report{};
     const Watch labelling;
-    now_.learned = label(learned_[s], settings);
-    now_.held_out = label(held_out_[s], settings);
+    now_.samples = label(positions_[s], settings);
+    held_out_samples_[s] = label(held_out_[s], settings);
     report.label_seconds = labelling.seconds();
-    report.positions = now_.learned.size();
-    report.held_out = now_.held_out.size();
+    report.positions = now_.samples.size();
+    report.held_out = held_out_samples_[s].size();
 
     const Watch descent;
-    // The first sweep starts from the later stage, which is the nearest that is known; others from what the
-    // sweep before has learned.
-    if (sweep_ == 1 && stage > 0) weights_[s] = weights_[s - 1];
-    if (sweep_ == 1 && stage == 0) std::fill(weights_[s].begin(), weights_[s].end(), 0.0f);
-    descend(stage, settings, mixed(seed_, sweep_, ~s));
+    // The first sweep starts from the stage learned just now, the nearest thing that is known; the others from
+    // what the sweep before has learned, which keeps what its positions had to teach.
+    now_.start = weights_[s];
+    if (is_new_) now_.start = stage > 0 ? weights_[s - 1] : std::vector<float>(kStageSize);
+    descend(stage, now_, later_, {}, settings, mixed(seed_, sweep_, 2 * s));
+    if (!later_.samples.empty()) {
+        descend(stage - 1, later_, latest_, now_, settings, mixed(seed_, sweep_, 2 * s + 1));
+    }
     report.descent_seconds = descent.seconds();
-    report.error_learned = error(stage, now_.learned);
-    report.error_held_out = error(stage, now_.held_out);
-    publish(stage);
+    report.error = error(stage);
     return report;
 }
 
 // Stochastic gradient descent on the squared error in discs.
-void Trainer::descend(int stage, const LearnSettings& settings, std::uint64_t seed) {
-    std::vector<const Sample*> order;
-    for (const Sample& sample : now_.learned) order.push_back(&sample);
-    const auto borrowed = static_cast<std::size_t>(settings.neighbour * static_cast<double>(later_.learned.size()));
-    if (order.empty()) return;
-    const std::size_t own = order.size();
-    Random random(seed);
+void Trainer::descend(int stage, const Stage& own, const Stage& later, const Stage& earlier,
+                      const LearnSettings& settings, std::uint64_t seed) {
+    constexpr std::size_t kAhead = 6;          // samples lie all over memory: ask for them so much earlier
+    constexpr std::size_t kFewSteps = 100'000;  // a stage with few positions, as the first plies, takes more rounds
+    constexpr int kMostEpochs = 200;
     std::vector<float>& weights = weights_[static_cast<std::size_t>(stage)];
-    const std::vector<float> start = weights;
-    // A handful of positions, as in the first plies, need more rounds.
-    const int epochs = std::max<int>(settings.epochs, static_cast<int>(std::min<std::size_t>(200, 100'000 / own)));
+    weights = own.start;
+    Random random(seed);
+    const std::size_t count = own.samples.size();
+    const int epochs =
+        std::max(settings.epochs, static_cast<int>(std::min<std::size_t>(kMostEpochs, kFewSteps / std::max<std::size_t>(count, 1))));
+    std::vector<const Sample*> order;
     for (int epoch = 0; epoch < epochs; ++epoch) {
-        order.resize(own);
-        for (std::size_t i = 0; i < borrowed; ++i) {
-            order.push_back(&later_.learned[static_cast<std::size_t>(random.below(static_cast<int>(later_.learned.size())))]);
+        order.clear();
+        for (const Sample& sample : own.samples) order.push_back(&sample);
+        for (const Stage* other : {&later, &earlier}) {
+            const int others = static_cast<int>(other->samples.size());
+            const auto borrowed = static_cast<std::size_t>(
+                settings.neighbours * static_cast<double>(std::min(count, other->samples.size())));
+            for (std::size_t i = 0; i < borrowed; ++i) {
+                order.push_back(&other->samples[static_cast<std::size_t>(random.below(others))]);
+            }
         }
         for (std::size_t i = order.size(); i > 1; --i) {
             std::swap(order[i - 1], order[static_cast<std::size_t>(random.below(static_cast<int>(i)))]);
         }
         const double way = epochs == 1 ? 0.0 : static_cast<double>(epoch) / (epochs - 1);
-        const auto rate = static_cast<float>(settings.first_rate * std::pow(settings.last_rate / settings.first_rate, way));
-        constexpr std::size_t kAhead = 6;
+        const double rate = settings.first_rate * std::pow(settings.last_rate / settings.first_rate, way);
         for (std::size_t i = 0; i < order.size(); ++i) {
             if (i + kAhead < order.size()) {
                 const char* soon = reinterpret_cast<const char*>(order[i + kAhead]);
@@ -374,18 +385,18 @@ void Trainer::descend(int stage, const LearnSettings& settings, std::uint64_t se
                 sums[0] += weights[sample.at[k]];
                 sums[1] += weights[sample.at[k + 1]];
             }
-            const float step = rate * (sample.label - sums[0] - sums[1]);
+            const float step = static_cast<float>(rate) * (sample.label - sums[0] - sums[1]);
             for (const std::uint32_t entry : sample.at) weights[entry] += step;
         }
-        if (settings.shrink > 0.0) {
-            const auto share = static_cast<float>(std::min(1.0, rate * settings.shrink));
-            for (std::size_t i = 0; i < weights.size(); ++i) weights[i] += share * (start[i] - weights[i]);
-        }
+        const auto pull = static_cast<float>(std::min(1.0, rate * settings.shrink));
+        for (std::size_t i = 0; i < weights.size(); ++i) weights[i] += pull * (own.start[i] - weights[i]);
     }
+    publish(stage);
 }
 
-double Trainer::error(int stage, const std::vector<Sample>& samples) const {
+double Trainer::error(int stage) const {
     const std::vector<float>& weights = weights_[static_cast<std::size_t>(stage)];
+    const std::vector<Sample>& samples = held_out_samples_[static_cast<std::size_t>(stage)];
     double sum = 0.0;
     for (const Sample& sample : samples) {
         double score = 0.0;

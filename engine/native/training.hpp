@@ -24,19 +24,18 @@ struct PlaySettings {
 
 struct LearnSettings {
     int label_depth = 4;    // plies; at least 4, lest leaves fall into the stage that is being learned
-    int exact_empties = 10; // labels are exact results up to so many empty squares
-    int epochs = 12;
+    int exact_empties = 12;     // labels are exact results up to so many empty squares
+    int epochs = 20;
     double first_rate = 0.008;  // steps of the descent, per disc of error; falls geometrically ...
     double last_rate = 0.0003;  // ... to this
-    double shrink = 0.0;        // pull towards the start, as strong as so many positions
-    double neighbour = 0.0;     // share of the neighbouring later stage's positions that is learned as well
+    double shrink = 30.0;       // a weight is pulled to where it started as if by so many positions
+    double neighbours = 0.5;    // share of each neighbouring stage's positions that is learned as well
 };
 
 struct StageReport {
-    std::size_t positions;       // that were learned from
-    std::size_t held_out;        // from games apart, for the errors below
-    double error_learned;        // root mean square, discs, against the labels
-    double error_held_out;
+    std::size_t positions;  // that were learned from
+    std::size_t held_out;   // from games apart, for the error
+    double error;  // root mean square against the labels of the held-out positions, discs
     double label_seconds;
     double descent_seconds;
 };
@@ -59,8 +58,12 @@ class Trainer {
     // Plays games for their positions; those of a former call are forgotten.  Returns the number of games.
     std::size_t play(const PlaySettings& settings);
 
-    // Labels the positions of a stage and learns them.  The later stages must have been learned.
+    // Labels the positions of a stage and learns them; then learns the stage before it once more, which now has
+    // neighbours on both sides.  To be called for stage 0, 1, 2 ... in turn.
     StageReport learn(int stage, const LearnSettings& settings);
+
+    // Error on the held-out positions of a stage, as in the report, with the present weights.
+    double error(int stage) const;
 
     // Positions of games with ten random plies, with so many empty squares.
     std::vector<Check> check(int empties, std::size_t count);
@@ -70,27 +73,30 @@ class Trainer {
         std::uint32_t at[patterns::kFeatureCount + 2];  // its weights
         float label;                                    // discs
     };
-    struct Labelled {
-        std::vector<Sample> learned;
-        std::vector<Sample> held_out;
+    struct Stage {
+        std::vector<Sample> samples;
+        std::vector<float> start;  // its weights before it was learned
     };
 
     void publish(int stage);
     Sample describe(const Position& p) const;
     std::vector<Sample> label(std::vector<Position>& positions, const LearnSettings& settings);
-    void descend(int stage, const LearnSettings& settings, std::uint64_t seed);
-    double error(int stage, const std::vector<Sample>& samples) const;
+    void descend(int stage, const Stage& own, const Stage& later, const Stage& earlier, const LearnSettings& settings,
+                 std::uint64_t seed);
 
     const Unit& unit_;
     const std::uint64_t seed_;
     const int threads_;
     std::uint64_t sweep_ = 0;
+    bool is_new_ = true;  // no stage has weights worth starting from
     Evaluation evaluation_;
     std::vector<std::vector<float>> weights_;  // discs, by stage
-    std::vector<std::vector<Position>> learned_;
+    std::vector<std::vector<Position>> positions_;
     std::vector<std::vector<Position>> held_out_;
-    Labelled now_;
-    Labelled later_;  // what the stage before was learned from
+    std::vector<std::vector<Sample>> held_out_samples_;
+    Stage now_;      // the stage that is being learned,
+    Stage later_;    // the one learned before it,
+    Stage latest_;   // and the one before that
 };
 
 }  // namespace desdemona::othello::training

@@ -40,6 +40,12 @@ class TrapArithmetic {
         return final > raw ? (final - raw) * trappiness(shallow, final) : 0.0;
     }
 
+    // For sorting replies: quality where there is any, else the less negative the nearer to some.
+    double inclination(double shallow, double final, int raw) const {
+        const double found = quality(shallow, final, raw);
+        return found > 0 || final <= raw ? found : (final - raw) * (final - shallow) / (size(final) + 1);
+    }
+
     // The most that the quality can be when both are only bounded: the assessment from below, the score from
     // above.  See engine.trappy.quality_ceiling.
     double quality_ceiling(double shallow, int final, int raw) const {

@@ -28,10 +28,11 @@ from engine import _native
 
 WEIGHTS = Path(__file__).parents[1] / "games" / "othello_weights.xz"
 STAGES = 30
-PHASES = {"1-10": range(0, 5), "11-20": range(5, 10), "21-30": range(10, 15), "31-40": range(15, 20),
+PHASES = {"1-10": range(5), "11-20": range(5, 10), "21-30": range(10, 15), "31-40": range(15, 20),
           "41-50": range(20, 25), "51-60": range(25, 30)}  # fmt: skip
 """Stages by numbers of empty squares, for the card."""
-CHECKED_EMPTIES = (14, 16, 18, 20)
+# The weights are two bytes each, which LZMA likes to be told: a tenth smaller than its strongest preset.
+FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 6, "lc": 3, "lp": 1, "pb": 1}]
 
 
 def say(text: str) -> None:
@@ -40,14 +41,18 @@ def say(text: str) -> None:
     sys.stdout.flush()
 
 
-def positive(text: str) -> int:
+def natural(text: str, least: int = 0) -> int:
     number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be 1 or more, not {number}")
+    if number < least:
+        raise argparse.ArgumentTypeError(f"must be {least} or more, not {number}")
     return number
 
 
-def sizes(text: str) -> list[int]:
+def positive(text: str) -> int:
+    return natural(text, 1)
+
+
+def numbers(text: str) -> list[int]:
     return [positive(part) for part in text.split(",")]
 
 
@@ -59,37 +64,45 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--out", type=Path, default=WEIGHTS, help="file for the weights; the card goes beside it")
     p.add_argument("--start", type=Path, help="weights to start from, instead of rules of thumb")
     p.add_argument(
-        "--sweeps", type=sizes, default=[50_000, 100_000, 400_000], metavar="N,N,...",
-        help="positions a stage, for each sweep in turn (default: %(default)s)",
+        "--sweeps", type=numbers, default=[50_000, 100_000, 500_000], metavar="N,N,...",
+        help="positions a stage, for each sweep in turn (default: 50000,100000,500000)",
     )  # fmt: skip
-    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--seed", type=natural, default=1)
     p.add_argument("--threads", type=positive, default=2)
     p.add_argument("--play-depth", type=positive, default=2, help="plies the players look ahead")
     p.add_argument("--label-depth", type=int, default=4, help="plies searched for a label, 4 or more")
     p.add_argument(
-        "--exact-empties", type=int, default=10, help="labels are exact up to so many empty squares, 4 .. 24"
+        "--exact-empties", type=int, default=12, help="labels are exact up to so many empty squares, 4 .. 24"
     )
     p.add_argument("--epochs", type=positive, default=20, help="rounds through a stage's positions")
     p.add_argument("--first-rate", type=float, default=0.008)
     p.add_argument("--last-rate", type=float, default=0.0003)
-    p.add_argument("--shrink", type=float, default=0.0, help="pull of each weight to where it started")
-    p.add_argument("--neighbour", type=float, default=0.0, help="share of the next stage's positions to add")
     p.add_argument(
-        "--checks", type=int, default=200, metavar="N",
-        help="positions with 14 .. 20 empty squares to compare with exact results; 0: none",
+        "--shrink", type=float, default=30.0, metavar="N",
+        help="pull each weight to where it started as if by N positions",
+    )  # fmt: skip
+    p.add_argument(
+        "--neighbours", type=float, default=0.5, help="share of each neighbouring stage's positions to add"
+    )
+    p.add_argument(
+        "--checks", type=natural, default=200, metavar="N",
+        help="positions to compare with exact results at the end; 0: none",
+    )  # fmt: skip
+    p.add_argument(
+        "--check-empties", type=numbers, default=[14, 16, 18, 20], metavar="N,N,...",
+        help="their numbers of empty squares (default: 14,16,18,20)",
     )  # fmt: skip
     return p
 
 
-def error_by_phase(stages: Sequence[_native.OthelloStageReport]) -> dict[str, float]:
+def error_by_phase(held_out: Sequence[int], errors: Sequence[float]) -> dict[str, float]:
     """Root mean square error on held-out positions in discs, by empty squares."""
-    errors = {}
-    for name, numbers in PHASES.items():
-        held = sum(stages[s].held_out for s in numbers)
-        squares = sum(stages[s].held_out * stages[s].error_held_out ** 2 for s in numbers)
-        if held:
-            errors[name] = round(math.sqrt(squares / held), 2)
-    return errors
+    phases = {}
+    for name, stages in PHASES.items():
+        count = sum(held_out[s] for s in stages)
+        if count:
+            phases[name] = round(math.sqrt(sum(held_out[s] * errors[s] ** 2 for s in stages) / count), 2)
+    return phases
 
 
 def compared(pairs: Sequence[tuple[int, int]]) -> dict[str, float]:
@@ -119,37 +132,38 @@ def train(options: argparse.Namespace) -> tuple[bytes, dict[str, Any]]:
         trainer.set_weights(lzma.decompress(options.start.read_bytes()))
     learned = []
     began = time.monotonic()
-    reports: list[_native.OthelloStageReport] = []
     for number, per_stage in enumerate(options.sweeps, start=1):
         since = time.monotonic()
         games = trainer.play(per_stage, options.play_depth)
         say(f"sweep {number}: {games} games in {time.monotonic() - since:.0f} s")
-        reports = []
+        positions: list[int] = []
+        held_out: list[int] = []
         for stage in range(STAGES):
-            report = trainer.learn(
+            count, held, error, label_s, descent_s = trainer.learn(
                 stage, options.label_depth, options.exact_empties, options.epochs, options.first_rate,
-                options.last_rate, options.shrink, options.neighbour,
+                options.last_rate, options.shrink, options.neighbours,
             )  # fmt: skip
-            reports.append(report)
+            positions.append(count)
+            held_out.append(held)
             say(
-                f"  {2 * stage + 1:2}-{2 * stage + 2:2} empty: {report.positions:7} positions, error"
-                f" {report.error_learned:5.2f}, held out {report.error_held_out:5.2f} discs;"
-                f" labels {report.label_seconds:.1f} s, descent {report.descent_seconds:.1f} s"
+                f"  {2 * stage + 1:2}-{2 * stage + 2:2} empty: {count:7} positions, error {error:5.2f} discs,"
+                f" labels {label_s:.1f} s, descent {descent_s:.1f} s"
             )
         learned.append(
             {
                 "games": games,
-                "positions": sum(report.positions for report in reports),
-                "held_out": sum(report.held_out for report in reports),
-                "rms_error_by_empties": error_by_phase(reports),
+                "positions": sum(positions),
+                "held_out": sum(held_out),
+                "rms_error_by_empties": error_by_phase(
+                    held_out, [trainer.error(stage) for stage in range(STAGES)]
+                ),
             }
         )
         say(f"sweep {number}: error by empty squares {learned[-1]['rms_error_by_empties']}")
     checks = {}
-    if options.checks:
-        for empties in CHECKED_EMPTIES:
-            checks[str(empties)] = compared(trainer.check(empties, options.checks))
-            say(f"{empties} empty, against exact results: {checks[str(empties)]}")
+    for empties in options.check_empties if options.checks else ():
+        checks[str(empties)] = compared(trainer.check(empties, options.checks))
+        say(f"{empties} empty, against exact results: {checks[str(empties)]}")
     say(f"{time.monotonic() - began:.0f} s in all")
     return trainer.weights, {
         "seed": options.seed,
@@ -170,7 +184,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         weights, facts = train(options)
     except (ValueError, OSError, lzma.LZMAError) as exc:
         p.error(str(exc))
-    packed = lzma.compress(weights, preset=9 | lzma.PRESET_EXTREME)
+    packed = lzma.compress(weights, filters=FILTERS)
     options.out.write_bytes(packed)
     command = shlex.join(["python", "-m", "engine.training.othello_patterns", *arguments])
     card = {"command": command, **facts, "units": "1/25 disc", "matches": []}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engine import _native
 from engine.game import WIN_CENTI, Game
 from engine.games import GAMES, get_game
-from engine.games.othello import EVALUATION_WEIGHTS, Othello, OthelloPosition, moves_mask
+from engine.games.othello import Othello, OthelloPosition, moves_mask
 from engine.search import (
     INFINITY,
     ReferenceSearcher,
@@ -19,7 +19,7 @@ from engine.search import (
     minimax,
     principal_variation,
 )
-from engine.searchers import NativeOthelloSearcher, make_searcher
+from engine.searchers import NativeOthelloSearcher, make_searcher, othello_evaluation
 from engine.stop import StopFlag, Stopped
 from tests.engine.positions import positions, random_position
 
@@ -82,7 +82,7 @@ def test_the_table_never_shows(position: OthelloPosition, depth: int) -> None:
 def test_native_rules_and_evaluation(position: OthelloPosition) -> None:
     mover, waiter = position.mover, position.waiter
     assert _native.othello_moves_mask(mover, waiter) == moves_mask(mover, waiter)
-    core = _native.OthelloSearch(1, EVALUATION_WEIGHTS)
+    core = _native.OthelloSearch(1, othello_evaluation())
     assert core.evaluate(mover, waiter) == othello.evaluate_centi(position)
     assert core.evaluate(waiter, mover) == othello.evaluate_centi(OthelloPosition(waiter, mover, 1))
 
@@ -173,13 +173,13 @@ def test_a_search_is_stopped_from_another_thread() -> None:
     ],
 )
 def test_bad_arguments_are_refused(arguments: tuple[int, int, int, int, int], complaint: str) -> None:
-    core = _native.OthelloSearch(1, EVALUATION_WEIGHTS)
+    core = _native.OthelloSearch(1, othello_evaluation())
     with pytest.raises(ValueError, match=complaint):
         core.search(*arguments, StopFlag())
     with pytest.raises(TypeError):
         core.search(1 << 64, 0, 3, -1, 1, StopFlag())
     with pytest.raises(ValueError, match="table_mb"):
-        _native.OthelloSearch(0, EVALUATION_WEIGHTS)
+        _native.OthelloSearch(0, othello_evaluation())
 
 
 def test_infinity_is_the_same_everywhere() -> None:

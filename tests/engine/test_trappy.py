@@ -1,10 +1,9 @@
 """The trap arithmetic: the papers' numbers, and properties that must hold for all numbers."""
 
-import math
 from dataclasses import replace
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from engine.decision import Candidate, OutcomeKind, ReplyProfile
@@ -16,7 +15,7 @@ from engine.trappy import (
     bonus_cap,
     choose,
     classify,
-    quality_for_bonus,
+    quality_ceiling,
     reply_quality,
     reply_trappiness,
     scale,
@@ -151,14 +150,17 @@ def test_scale_never_falls_as_quality_rises(a: float, b: float, raw: int, margin
     assert scale(low, raw, margin) <= scale(high, raw, margin) + 1e-9
 
 
-@given(st.floats(0, 2000), scores, margins)
-def test_figure_5_inverted(wanted: float, raw: int, margin: int) -> None:
-    quality = quality_for_bonus(wanted, raw, margin)
-    if quality is None:
-        assert scale(math.inf, raw, margin) < wanted
-    else:
-        assert scale(quality, raw, margin) == pytest.approx(wanted, abs=1e-6)
-        assert wanted == 0 or scale(quality * 0.999, raw, margin) <= wanted
+@given(st.integers(-400, 400), st.integers(-300, 300), st.integers(-400, 400), st.sampled_from([0, 30, 200]))
+@example(-10, -100, 6, 0)
+def test_the_ceiling_of_a_quality(shallow: int, raw: int, final: int, margin: int) -> None:
+    """No score up to the bound, and no assessment from the bound up, has a quality above the ceiling."""
+    params = TrapParams(Assessment.LAST, margin)
+    ceiling = quality_ceiling(shallow, final, raw, params)
+    reached = max((reply_quality((shallow, s), raw, params) for s in range(raw + 1, final + 1)), default=0.0)
+    assert reached <= ceiling
+    assert ceiling <= max(reached * 1.05, reached + 3)  # and it is hardly above what scores reach
+    assert quality_ceiling(shallow + 7, final, raw, params) <= ceiling
+    assert quality_ceiling(shallow, final + 7, raw, params) >= ceiling
 
 
 @given(scores, margins)
@@ -245,6 +247,11 @@ def test_a_bound_that_proves_too_little_is_noticed() -> None:
     )
     with pytest.raises(ValueError, match="f5 could stand at"):
         verify(decision_with([open_reply, e6], "e6", params=PAPER))
+    seen_through = with_trap(
+        Candidate("f5", 400, False, 400, replies=(ReplyProfile("b4", (), 470, shallow_bound_centi=469),)),
+        PAPER,
+    )
+    verify(decision_with([seen_through, e6], "e6", params=PAPER))
 
 
 def test_a_move_that_was_never_looked_into_is_noticed() -> None:

@@ -1,0 +1,105 @@
+// What the strong search has to know of Othello (see StrongTraits in strong.hpp).
+#pragma once
+
+#include <cmath>
+
+#include "endgame.hpp"
+#include "othello_game.hpp"
+#include "probcut.hpp"
+#include "strong.hpp"
+
+namespace desdemona::othello {
+namespace {
+
+// The trained evaluation as the end-game solver wants it for the order of moves.
+class EvaluationOrder {
+   public:
+    explicit EvaluationOrder(const OthelloGame& game) : game_(game) {}
+
+    int operator()(Position after, int depth) const {
+        return search(game_.root(after), depth < 3 ? depth : 3, -kInfinity, kInfinity);
+    }
+
+   private:
+    int search(const Node& node, int depth, int alpha, int beta) const {
+        const auto moves = game_.moves(node);
+        if (moves.empty()) return game_.result(node);
+        if (depth == 0) return game_.evaluate(node);
+        int best = -kInfinity;
+        for (const int move : moves) {
+            const int score = -search(game_.play(node, move), depth - 1, -beta, -alpha);
+            if (score > best) best = score;
+            if (best > alpha) alpha = best;
+            if (alpha >= beta) break;
+        }
+        return best / 8;
+    }
+
+    const OthelloGame game_;
+};
+
+struct OthelloStrong {
+    static constexpr int kLeafPlies = 9;
+    static constexpr int kScoreStep = 200;
+    static constexpr int kLastScore = 6'400;
+
+    static int plies_left(const Node& node) {
+        return std::popcount(~(node.position.mover | node.position.waiter));
+    }
+
+    static bool is_free(int move) { return move == kPass; }
+
+    static int rating(const Node& before, int move, const Node& after) {
+        const Position p = after.position;
+        const Board replies = moves_mask(p);
+        const Board empty = ~(p.mover | p.waiter);
+        (void)before;
+        return kSquareOrder[move] - 16 * (std::popcount(replies) + std::popcount(replies & kCorners)) -
+               6 * std::popcount(neighbours(p.waiter) & empty);
+    }
+
+    static int shallow_depth(int depth, bool to_end) {
+        (void)to_end;
+        return 2 * (depth / 4) + (depth & 1);
+    }
+
+    static int error(int depth, int shallow, int plies_left) {
+        const float spread = kLog[depth + 1] - kLog[shallow + 1];
+        return static_cast<int>(static_cast<float>(probcut::kDeviation[plies_left]) * std::sqrt(spread));
+    }
+
+    static double seconds_to_solve(int plies) { return 1e-6 * kSolveMicroseconds[plies > 40 ? 40 : plies]; }
+
+    class Ending {
+       public:
+        Ending(std::size_t table_mb, const OthelloGame& game) : solver_(table_mb, EvaluationOrder(game)) {}
+
+        int score(const Position& p, int alpha, int beta, const StopFlag& stop) {
+            return 100 * solver_.solve(p, floored(alpha), -floored(-beta), stop);
+        }
+        int best_move(const Position& p, const StopFlag& stop) {
+            int score = 0;
+            return solver_.best_move(p, stop, score);
+        }
+        std::uint64_t nodes() const { return solver_.nodes(); }
+
+       private:
+        static int floored(int centi) { return centi >= 0 ? centi / 100 : -((99 - centi) / 100); }
+        BasicEndgameSolver<EvaluationOrder> solver_;
+    };
+
+   private:
+    // ln n
+    static constexpr float kLog[128] = {
+#include "/tmp/strong/logs.inc"
+    };
+    static constexpr double kSolveMicroseconds[41] = {};
+    // What a square is worth in the order of moves when nothing else is known.
+    static constexpr std::int8_t kSquareOrder[65] = {
+        90,  -20, 10, 6, 6, 10, -20, 90,  -20, -40, 0, 0, 0, 0, -40, -20, 10, 0,   4,  2, 2, 4,
+        0,   10,  6,  0, 2, 0,  0,   2,   0,   6,   6, 0, 2, 0, 0,   2,   0,  6,   10, 0, 4, 2,
+        2,   4,   0,  10, -20, -40, 0, 0, 0,   0,   -40, -20, 90, -20, 10, 6, 6,   10, -20, 90, 0};
+};
+
+}  // namespace
+}  // namespace desdemona::othello

@@ -1,0 +1,63 @@
+"""The native analysis against the whole table: 300 random positions, deep enough for every pruning to bite.
+
+The examples of test_players.py are Hypothesis's, small and many; these are fixed, and go deeper.
+"""
+
+import random
+
+import pytest
+
+from engine.decision import Decision
+from engine.games.othello import Othello, OthelloPosition
+from engine.limits import Limits
+from engine.params import Assessment, TrapParams
+from engine.players import Player
+from engine.profiles import Profiler
+from engine.searchers import NativeOthelloSearcher
+from engine.stop import StopFlag
+from engine.trappy import choose, verify
+from tests.engine.positions import random_position
+from tests.shared_data import shared_path
+
+othello = Othello()
+# Two searchers, so that neither finds the other's work in its table.
+lazy = NativeOthelloSearcher(table_mb=16)
+naive = NativeOthelloSearcher(table_mb=16)
+BATCHES = 10
+POSITIONS = {4: 80, 5: 80, 6: 80, 7: 40, 8: 20}
+"""How many at each depth: 300."""
+
+
+def assert_same_choice(position: OthelloPosition, depth: int, params: TrapParams) -> Decision:
+    decision = Player("trappy", othello, params, lazy).choose(position, Limits(depth), StopFlag())
+    verify(decision)
+    table = Profiler(othello, naive, position, params, StopFlag()).naive_candidates(decision.depth)
+    assert decision.move == choose(table, "trappy", params)
+    whole = next(candidate for candidate in table if candidate.move == decision.move)
+    assert decision.chosen.adjusted_centi == whole.adjusted_centi
+    assert decision.chosen.raw_centi == whole.raw_centi
+    return decision
+
+
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_lazy_equals_naive_on_random_positions(batch: int) -> None:
+    """Every position with every assessment, with and without a margin."""
+    bonuses = 0
+    for depth, count in POSITIONS.items():
+        for number in range(batch, count, BATCHES):
+            rng = random.Random(1000 * depth + number)
+            position = random_position(othello, rng, plies=rng.randrange(4, 48))
+            for assessment in Assessment:
+                for margin in (0, 300):
+                    decision = assert_same_choice(position, depth, TrapParams(assessment, margin))
+                    bonuses += decision.chosen.adjusted_centi != decision.chosen.raw_centi
+    assert bonuses > 20  # traps were there to be found
+
+
+@pytest.mark.parametrize("assessment", Assessment)
+def test_lazy_equals_naive_on_middle_games(assessment: Assessment) -> None:
+    lines = shared_path("suites/othello_midgame_20.obf").read_text().splitlines()
+    positions = [line for line in lines if line[:1] in "-XO"]
+    assert len(positions) == 20
+    for line in positions[:5]:
+        assert_same_choice(othello.parse_position(line), 8, TrapParams(assessment))

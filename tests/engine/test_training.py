@@ -1,0 +1,112 @@
+"""A small sweep from end to end: it learns, it repeats itself, and bad settings are refused."""
+
+import json
+import lzma
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import _native
+from engine.training import othello_patterns
+
+TINY = ("--sweeps", "600", "--exact-empties", "6", "--checks", "10", "--check-empties", "8")
+
+
+def trained(*more: str) -> tuple[bytes, dict[str, Any]]:
+    """Weights of a tiny sweep, and the facts for the card."""
+    return othello_patterns.train(othello_patterns.parser().parse_args([*TINY, *more]))
+
+
+@pytest.fixture(scope="module")
+def tiny() -> tuple[bytes, dict[str, Any]]:
+    return trained("--threads", "1")
+
+
+def error_discs(weights: bytes) -> float:
+    """Mean absolute error close to the end of games, played by the weights themselves."""
+    trainer = _native.OthelloTrainer(99, 1)
+    trainer.set_weights(weights)
+    pairs = trainer.check(6, 200)
+    return sum(abs(evaluation - exact) for evaluation, exact in pairs) / len(pairs) / 100
+
+
+def test_learns(tiny: tuple[bytes, dict[str, Any]]) -> None:
+    """600 positions a stage are next to nothing, and yet better than rules of thumb."""
+    assert error_discs(tiny[0]) < 0.8 * error_discs(_native.OthelloTrainer(1, 1).weights)
+
+
+def test_is_an_evaluation_for_searches(tiny: tuple[bytes, dict[str, Any]]) -> None:
+    weights = tiny[0]
+    search = _native.OthelloSearch(1, _native.OthelloEvaluation(weights))
+    corner_to_take, corner_to_lose = (1 << 9 | 1 << 18, 1 << 27), (1 << 27, 1 << 9 | 1 << 18)
+    assert search.evaluate(*corner_to_take) != search.evaluate(*corner_to_lose)
+    trainer = _native.OthelloTrainer(1, 1)
+    trainer.set_weights(weights)
+    assert trainer.weights == weights
+
+
+def test_same_seed_same_weights_with_any_number_of_threads(
+    tiny: tuple[bytes, dict[str, Any]],
+) -> None:
+    assert trained("--threads", "3") == tiny
+
+
+def test_other_seeds_learn_other_things_and_a_sweep_may_start_from_weights(
+    tiny: tuple[bytes, dict[str, Any]], tmp_path: Path
+) -> None:
+    start = tmp_path / "start.xz"
+    start.write_bytes(lzma.compress(tiny[0], preset=0))
+    further, _ = trained("--start", str(start), "--seed", "2", "--checks", "0")
+    anew, _ = trained("--seed", "2", "--checks", "0")
+    assert anew != tiny[0]
+    assert error_discs(further) < error_discs(anew)
+
+
+def test_writes_the_weights_and_a_card_that_tells_how_they_were_made(
+    tiny: tuple[bytes, dict[str, Any]], tmp_path: Path
+) -> None:
+    out = tmp_path / "weights.xz"
+    othello_patterns.main([*TINY, "--out", str(out)])
+    assert lzma.decompress(out.read_bytes()) == tiny[0]
+    card = json.loads(out.with_suffix(".json").read_text())
+    assert card["command"].startswith("python -m engine.training.othello_patterns --sweeps 600")
+    assert card["seed"] == 1
+    assert set(card["sweeps"][0]) == {"games", "positions", "held_out", "rms_error_by_empties"}
+    assert set(card["against_exact_results"]) == {"8"}
+    assert card["matches"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--sweeps", "10,0"], "must be 1 or more"),
+        (["--sweeps", "many"], "invalid"),
+        (["--label-depth", "3"], "label_depth must be 4 .. 12"),
+        (["--out", "/nowhere/at/all.xz"], "not a folder"),
+        (["--start", "/nowhere/at/all.xz"], "No such file"),
+        (["--first-rate", "0.5"], "rates must be"),
+    ],
+)
+def test_bad_settings_are_refused(
+    arguments: list[str], complaint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        othello_patterns.main(["--sweeps", "10", "--out", str(tmp_path / "w.xz"), *arguments])
+    assert complaint in capsys.readouterr().err
+
+
+def test_weights_of_a_wrong_length_are_refused() -> None:
+    with pytest.raises(ValueError, match="bytes, not 3"):
+        _native.OthelloTrainer(1, 1).set_weights(b"abc")
+
+
+def test_only_the_first_of_equal_entries_has_a_weight(tiny: tuple[bytes, dict[str, Any]]) -> None:
+    """The rim of ten squares read from its other end is the same rim: about half its entries are spare."""
+    weights = tiny[0]
+    size = len(weights) // 2 // othello_patterns.STAGES
+    stage = struct.unpack_from(f"<{size}h", weights, 2 * size * 5)
+    rim = stage[3**9 + 3**10 :][: 3**10]  # the third pattern; its digits 0 and 7 are the corners
+    assert any(rim)
+    assert rim[2 * 3**7] == 0  # h1 the waiter's, the same as a1 the waiter's
