@@ -1,0 +1,160 @@
+"""The native core, measured: perft, search, trap analysis and the end game, each against something beside it.
+
+    python -m bench.native [--depths 6 8 10 12] [--naive 6 8] [--endings 40 41 42 43 44] [--positions 20]
+
+Times are processor seconds of one core, with tables that have been in use before (the first touch of fresh
+memory is the machine's time, not the search's).  The fingerprint is the number of nodes that a fixed set of
+searches visits: it changes just when the search or the evaluation does.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from bench.suites import ENDINGS, midgames
+from engine import _native
+from engine.decision import Decision
+from engine.games.othello import Othello, OthelloPosition
+from engine.limits import Limits
+from engine.params import Assessment, TrapParams
+from engine.players import Player
+from engine.profiles import Profiler
+from engine.search import INFINITY, exact_score
+from engine.searchers import NativeOthelloSearcher
+from engine.stop import StopFlag, Stopped
+from engine.trappy import choose, is_swindle, with_trap
+
+TABLE_MB = 64
+PLAIN = "plain"
+GAME = Othello()
+
+
+def used_searcher() -> NativeOthelloSearcher:
+    """A searcher whose table has been written to everywhere."""
+    searcher, stop = NativeOthelloSearcher(TABLE_MB), StopFlag()
+    stop.set_node_limit(10_000_000)
+    with contextlib.suppress(Stopped):
+        exact_score(searcher, GAME.initial(), 60, stop)
+    return searcher
+
+
+def timed(work: Callable[..., Any], *arguments: Any) -> tuple[float, Any]:
+    """Processor seconds of a call, and its result."""
+    began = time.process_time()
+    result = work(*arguments)
+    return time.process_time() - began, result
+
+
+def perft(depth: int) -> dict[str, float]:
+    """Leaves per second of the unit in use."""
+    start = GAME.initial()
+    seconds, leaves = min(
+        timed(lambda: _native.othello_perft(start.mover, start.waiter, depth)) for _ in range(3)
+    )
+    return {"leaves": leaves, "per_s": leaves / seconds}
+
+
+def fingerprint() -> int:
+    """Nodes of fixed searches with a fresh, small table."""
+    searcher = NativeOthelloSearcher(1)
+    for position in midgames(5)[1]:
+        searcher.search(position, 7, -INFINITY, INFINITY, StopFlag())
+        searcher.trappy_candidates(position, 6, TrapParams(), StopFlag())
+    return searcher.nodes
+
+
+def print_perft() -> None:
+    here = json.dumps(perft(10))
+    print(f"perft 10 from the start, in leaves per second ({_native.UNIT} is in use)")
+    results = {_native.UNIT: json.loads(here)}
+    for unit in _native.units():
+        if unit not in results:
+            told = subprocess.run(
+                [
+                    sys.executable,
+                    "-c",
+                    "import json; from bench.native import perft; print(json.dumps(perft(10)))",
+                ],
+                env={**os.environ, "DESDEMONA_UNIT": unit},
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            results[unit] = json.loads(told.stdout)
+    base = results["baseline"]["per_s"]
+    for unit in _native.units():
+        rate = results[unit]["per_s"]
+        print(f"  {unit:<9} {rate / 1e6:5.0f} M/s   {rate / base:.2f} x baseline")
+
+
+def print_search(depths: list[int], naive_depths: list[int], count: int) -> None:
+    name, positions = midgames(count)
+    print(f"\nFull width on {len(positions)} middle games ({name}): plain, and trappy over plain")
+    print(f"{'depth':>5}  {'plain s':>8} {'M nodes':>8} {'Mnps':>5}", end="")
+    for assessment in Assessment:
+        print(f" | {assessment:>6}: time nodes worst", end="")
+    print(" | naive time")
+    searchers = {kind: used_searcher() for kind in (PLAIN, *Assessment)}
+    for depth in depths:
+        seconds: dict[str, list[float]] = {kind: [] for kind in searchers}
+        nodes = dict.fromkeys(searchers, 0)
+        decisions: dict[str, list[Decision]] = {kind: [] for kind in searchers}
+        for position in positions:
+            for kind, searcher in searchers.items():
+                params = TrapParams() if kind == PLAIN else TrapParams(Assessment(kind))
+                player = Player("standard" if kind == PLAIN else "trappy", GAME, params, searcher)
+                took, decision = timed(player.choose, position, Limits(depth), StopFlag())
+                seconds[kind].append(took)
+                nodes[kind] += decision.nodes
+                decisions[kind].append(decision)
+        total, count = sum(seconds[PLAIN]), len(positions)
+        rate = nodes[PLAIN] / total / 1e6
+        print(f"{depth:>5}  {total / count:8.4f} {nodes[PLAIN] / 1e6 / count:8.3f} {rate:5.1f}", end="")
+        for kind in Assessment:
+            worst = max(t / p for t, p in zip(seconds[kind], seconds[PLAIN], strict=True))
+            ratio = sum(seconds[kind]) / total
+            print(f" | {ratio:12.2f} {nodes[kind] / nodes[PLAIN]:5.2f} {worst:5.1f}", end="")
+        print(f" | {whole_table(positions, depth, decisions, total) if depth in naive_depths else '-'}")
+
+
+def whole_table(
+    positions: list[OthelloPosition], depth: int, decisions: dict[str, list[Decision]], plain_s: float
+) -> str:
+    """Time of the whole table over plain search, and whether it chooses the same, to the last bit."""
+    searcher, table_s, same = used_searcher(), 0.0, 0
+    for number, position in enumerate(positions):
+        profiler = Profiler(GAME, searcher, position, TrapParams(), StopFlag())
+        took, table = timed(profiler.naive_candidates, depth)
+        table_s += took
+        for kind in Assessment:
+            params = TrapParams(kind)
+            candidates = [with_trap(c, params, is_swindle(table, params)) for c in table]
+            move = choose(candidates, "trappy", params)
+            adjusted = next(c.adjusted_centi for c in candidates if c.move == move)
+            lazy = decisions[kind][number]
+            same += (move, adjusted) == (lazy.move, lazy.chosen.adjusted_centi)
+    return f"{table_s / plain_s:.1f}, same choice {same} of {len(positions) * len(Assessment)}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--depths", type=int, nargs="*", default=[6, 8, 10, 12])
+    parser.add_argument(
+        "--naive", type=int, nargs="*", default=[6, 8], help="depths to compare the whole table at"
+    )
+    parser.add_argument("--endings", type=int, nargs="*", default=[e.number for e in ENDINGS])
+    parser.add_argument("--positions", type=int, default=20)
+    arguments = parser.parse_args()
+    print(f"fingerprint {fingerprint()}\n")
+    print_perft()
+    print_search(arguments.depths, arguments.naive, arguments.positions)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""Positions that the benchmarks measure on."""
+
+import random
+from pathlib import Path
+from typing import NamedTuple
+
+from engine.games.othello import Othello, OthelloPosition
+from engine.search import exact_score
+from engine.searchers import NativeOthelloSearcher
+from engine.stop import StopFlag
+
+PLIES = 20
+BALANCED_CENTI = 600
+SHARED_MIDGAMES = Path(__file__).parents[2] / "shared" / "data" / "suites" / "othello_midgame_20.obf"
+
+
+class Ending(NamedTuple):
+    """A position of the FFO suite, which every Othello program is timed on."""
+
+    number: int
+    position: str
+    """64 squares from a1, X black, O white; then the side to move."""
+    score: int
+    """Final disc difference under best play, for the side to move."""
+    best: tuple[str, ...]
+
+
+ENDINGS = (
+    Ending(40, "O--OOOOX-OOOOOOXOOXXOOOXOOXOOOXXOOOOOOXX---OOOOX----O--X-------- X", 38, ("a2",)),
+    Ending(41, "-OOOOO----OOOOX--OOOOOO-XXXXXOO--XXOOX--OOXOXX----OXXO---OOO--O- X", 0, ("h4",)),
+    Ending(42, "--OOO-------XX-OOOOOOXOO-OOOOXOOX-OOOXXO---OOXOO---OOOXO--OOOO-- X", 6, ("g2",)),
+    Ending(
+        43,
+        "--XXXXX---XXXX---OOOXX---OOXXXX--OOXXXO-OOOOXOO----XOX----XXXXX- O",
+        -12,
+        (
+            "g3",
+            "c7",
+        ),
+    ),
+    Ending(
+        44,
+        "--O-X-O---O-XO-O-OOXXXOOOOOOXXXOOOOOXX--XXOOXO----XXXX-----XXX-- O",
+        -14,
+        (
+            "d2",
+            "b8",
+        ),
+    ),
+    Ending(45, "---XXXX-X-XXXO--XXOXOO--XXXOXO--XXOXXO---OXXXOO-O-OOOO------OO-- X", 6, ("b2",)),
+    Ending(46, "---XXX----OOOX----OOOXX--OOOOXXX--OOOOXX--OXOXXX--XXOO---XXXX-O- X", -8, ("b3",)),
+    Ending(47, "-OOOOO----OOOO---OOOOX--XXXXXX---OXOOX--OOOXOX----OOXX----XXXX-- O", 4, ("g2",)),
+    Ending(48, "-----X--X-XXX---XXXXOO--XOXOOXX-XOOXXX--XOOXX-----OOOX---XXXXXX- O", 28, ("f6",)),
+    Ending(49, "--OX-O----XXOO--OOOOOXX-OOOOOX--OOOXOXX-OOOOXX-----OOX----X-O--- X", 16, ("e1",)),
+)
+"""FFO end-game test positions 40 .. 49 (20 to 27 empty squares), with their published results."""
+
+
+def midgames(count: int) -> tuple[str, list[OthelloPosition]]:
+    """So many balanced middle games, and where they are from."""
+    if SHARED_MIDGAMES.exists():
+        lines = SHARED_MIDGAMES.read_text().splitlines()
+        found = [Othello().parse_position(line) for line in lines if line[:1] in ("-", "X", "O")]
+        return SHARED_MIDGAMES.name, found[:count]
+    return "random openings", balanced_positions(count)
+
+
+def balanced_positions(count: int) -> list[OthelloPosition]:
+    """So many middle games after random openings in which neither side is far ahead."""
+    game, rng, found = Othello(), random.Random(2006), list[OthelloPosition]()
+    searcher = NativeOthelloSearcher(16)
+    while len(found) < count:
+        position = game.initial()
+        for _ in range(PLIES):
+            moves = game.legal_moves(position)
+            if not moves:
+                break
+            position = game.play(position, rng.choice(moves))
+        else:
+            if len(game.legal_moves(position)) > 1:
+                score = exact_score(searcher, position, 6, StopFlag())
+                if abs(score) < BALANCED_CENTI:
+                    found.append(position)
+    return found
