@@ -53,6 +53,20 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Pick:
+    """Why a move was chosen that does not follow from exact scores: what a strong search or a book said of it."""
+
+    score_centi: int
+    """Of the chosen move, our view; a forced win or loss is beyond `WIN_CENTI`."""
+    depth: int
+    """Plies of the search that found it."""
+    confidence: int
+    """Per cent: how sure each cut of the search was; 100: full width."""
+    solved: bool
+    """The score is the game's true result."""
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """One choice of a player."""
 
@@ -60,9 +74,10 @@ class Decision:
     position: str
     """`Game.position_text` of the position that the move was chosen in."""
     player: str
-    """``standard`` or ``trappy``."""
+    """``standard``, ``trappy`` or ``strong``."""
     params: TrapParams
-    """Of the trap arithmetic.  For the standard player they only say what counts as a trap in hindsight."""
+    """Of the trap arithmetic.  For other players than trappy they only say what counts as a trap in
+    hindsight."""
     move: str
     """The chosen move."""
     candidates: tuple[Candidate, ...]
@@ -77,7 +92,11 @@ class Decision:
     """Which search the scores are from: ``reference`` or ``native``."""
     engine_version: str
     search_mode: str = "exact"
-    """``exact``: full width, fixed depth, entries of the table used at equal depth only."""
+    """``exact``: chosen by the candidates' scores, which are of full width and fixed depth.  ``strong``: by a
+    selective search.  ``book``: by an opening book.  The candidates' scores are exact at `depth` in any case,
+    so that the reply can be judged."""
+    pick: Pick | None = None
+    """What chose the move when `search_mode` is not ``exact``."""
 
     @property
     def chosen(self) -> Candidate:
@@ -139,6 +158,7 @@ class Decision:
                     ),
                     "candidates": candidates,
                     "principal_variation": tuple(record["principal_variation"]),
+                    "pick": Pick(**record["pick"]) if record.get("pick") else None,
                 }
             )
         except (KeyError, TypeError) as error:

@@ -155,5 +155,5 @@ def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision
             f"the decision was made by engine {decision.engine_version}"
         )
     swindle = is_swindle(decision.candidates, decision.params)
-    completed = with_trap(full, decision.params, swindle or decision.player == "standard")
+    completed = with_trap(full, decision.params, swindle or decision.player != "trappy")
     return decision.with_chosen(completed)

@@ -205,12 +205,12 @@ def _reply_ceiling(reply: ReplyProfile, raw: int, params: TrapParams) -> float:
 def choose(candidates: Sequence[Candidate], player: str, params: TrapParams) -> str:
     """The move to play: the highest standing, ties to the higher raw value, then to the first in order.
 
-    The standard player goes by raw values alone.  A candidate whose raw value is only bounded is never
-    chosen.
+    Players other than the trappy one go by raw values alone.  A candidate whose raw value is only bounded is
+    never chosen.
     """
     swindle = is_swindle(candidates, params)
     known = [c for c in candidates if not c.raw_is_bound]
-    if player == "standard":
+    if player != "trappy":
         return max(known, key=lambda c: c.raw_centi).move
     return max(known, key=lambda c: standing(c, params, swindle)).move
 
@@ -221,7 +221,7 @@ def verify(decision: Decision) -> None:
     Checks the arithmetic of every candidate, and that whatever the search left open (raw values and replies
     of which it only proved a bound, moves whose replies it never looked at) could not have changed the
     choice.  That the scores are what a search finds, and that no legal move is missing, is for the one who
-    has the rules and a searcher.
+    has the rules and a searcher; and so is a choice that was not made by exact scores (`Decision.search_mode`).
 
     Raises:
         ValueError: The recorded choice does not follow from the record; the message says where.
@@ -229,13 +229,17 @@ def verify(decision: Decision) -> None:
     params, candidates = decision.params, decision.candidates
     if len({c.move for c in candidates}) != len(candidates):
         raise ValueError("a move stands twice among the candidates")
-    trappy = decision.player != "standard"
+    trappy = decision.player == "trappy"
     swindle = is_swindle(candidates, params)
     for candidate in candidates:
         again = with_trap(candidate, params, swindle or not trappy)
         if candidate != again:
             raise ValueError(f"{candidate.move}: recorded {candidate}, recomputed {again}")
         _verify_replies(candidate, decision.depth)
+    if decision.search_mode != "exact":
+        if decision.pick is None or decision.chosen.raw_is_bound:
+            raise ValueError(f"{decision.move}: chosen by {decision.search_mode}, which left no exact score")
+        return
     if decision.move != choose(candidates, decision.player, params):
         raise ValueError(f"{decision.move} was played, {choose(candidates, decision.player, params)} follows")
     chosen = candidates.index(decision.chosen)

@@ -26,6 +26,7 @@ namespace patterns = desdemona::othello::patterns;
 namespace {
 
 constexpr int kMaxDepth = 120;  // no game is longer: 60 moves and fewer passes
+constexpr double kMaxSeconds = 1e6;
 constexpr std::size_t kMaxTableMegabytes = 1 << 16;
 
 // The unit in use: the best that the processor runs, or the one that DESDEMONA_UNIT asks for.
@@ -115,6 +116,42 @@ int search(OthelloSearch& self, othello::Board mover, othello::Board waiter, int
     return self.core().search(p, depth, alpha, beta, stop);
 }
 
+othello::Position ongoing(othello::Board mover, othello::Board waiter) {
+    const auto p = position(mover, waiter);
+    if ((unit().othello_moves(p) | unit().othello_moves({waiter, mover})) == 0) throw nb::value_error("the game is over");
+    return p;
+}
+
+nb::tuple think(OthelloSearch& self, othello::Board mover, othello::Board waiter, int depth, double seconds,
+                int confidence, int threads, const StopFlag& stop) {
+    const auto p = ongoing(mover, waiter);
+    if (!(seconds >= 0 && seconds <= kMaxSeconds)) throw nb::value_error("seconds must be 0 .. 1e6");
+    if (confidence != 73 && confidence != 87 && confidence != 95 && confidence != 99 && confidence != 100) {
+        throw nb::value_error("confidence must be 73, 87, 95, 99 or 100");
+    }
+    if (threads < 1 || threads > 64) throw nb::value_error("threads must be 1 .. 64");
+    const desdemona::ThinkLimits limits{depth_in_range(depth, 1), seconds, confidence, threads};
+    desdemona::ThinkResult found;
+    {
+        const nb::gil_scoped_release release;
+        found = self.core().think(p, limits, stop);
+    }
+    nb::list line;
+    for (int i = 0; i < found.line_length; ++i) line.append(found.line[i]);
+    return nb::make_tuple(found.move, found.score_centi, found.depth, found.confidence, found.solved, nb::tuple(line),
+                          found.nodes);
+}
+
+nb::tuple solve(OthelloSearch& self, othello::Board mover, othello::Board waiter, const StopFlag& stop) {
+    const auto p = ongoing(mover, waiter);
+    desdemona::SolveResult found;
+    {
+        const nb::gil_scoped_release release;
+        found = self.core().solve(p, stop);
+    }
+    return nb::make_tuple(found.move, found.score_centi);
+}
+
 struct Reply {
     int move;
     std::vector<int> scores;
@@ -196,7 +233,8 @@ NB_MODULE(_native, m) {
         .def(nb::new_(&evaluation_of), "weights"_a,
              "From little-endian 16-bit weights, all stages in turn.  Raises ValueError for a wrong length.");
 
-    nb::class_<OthelloSearch>(m, "OthelloSearch", "Exact fixed-depth search; for one thread at a time.")
+    nb::class_<OthelloSearch>(m, "OthelloSearch", "Search by one thread at a time, with tables of its own.\n\n"
+                              "`table_mb` is for the exact search; `think` and `solve` use as much again.")
         .def(nb::init<std::size_t, nb::object>(), "table_mb"_a, "evaluation"_a)
         .def("search", &search, "mover"_a, "waiter"_a, "depth"_a, "alpha"_a, "beta"_a, "stop"_a,
              "Score in centidiscs for the side to move: exact inside the window, else a bound (fail-soft).\n\n"
@@ -207,6 +245,17 @@ NB_MODULE(_native, m) {
              "move, raw, whether that is a bound, whether the profile is whole, and replies; each of these a tuple\n"
              "of move, scores s_2 .. s_D, bound on s_D, bound on the assessment (the bounds where there are no\n"
              "scores).  Raises as `search` does.")
+        .def("think", &think, "mover"_a, "waiter"_a, "depth"_a, "seconds"_a, "confidence"_a, "threads"_a, "stop"_a,
+             "The best move within the limits by selective search: a tuple of move, score in centidiscs, depth,\n"
+             "confidence in percent, whether solved, principal variation, and positions visited.\n\n"
+             "`seconds` may be 0: as long as it takes.  `confidence` is 73, 87, 95, 99, or 100 for full width.  With a\n"
+             "depth of all the squares left the ending is solved when there is time.  A score is an estimate unless\n"
+             "solved or of full width.  The same calls on a new object give the same, if there is no clock and one\n"
+             "thread.  Stopped early, it answers with what it has.  Releases the GIL.  Raises Stopped when the flag\n"
+             "is set too early for any answer, ValueError for bad arguments or a game that is over.")
+        .def("solve", &solve, "mover"_a, "waiter"_a, "stop"_a,
+             "A best move and the game's true score in centidiscs, +-(100000 + 100 for each disc) or 0.\n\n"
+             "Releases the GIL.  Raises as `think` does; minutes from some 26 empty squares on.")
         .def("evaluate", [](OthelloSearch& self, othello::Board mover,
                             othello::Board waiter) { return self.core().evaluate(position(mover, waiter)); },
              "mover"_a, "waiter"_a, "Static evaluation in centidiscs for the side to move.")

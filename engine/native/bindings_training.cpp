@@ -27,9 +27,9 @@ training::Trainer* make_trainer(std::uint64_t seed, int threads) {
 
 void set_weights(training::Trainer& self, nb::bytes weights) {
     if (weights.size() != sizeof(std::int16_t) * kWeights) {
-        throw nb::value_error(("the weights must be " + std::to_string(sizeof(std::int16_t) * kWeights) + " bytes, not " +
-                               std::to_string(weights.size()))
-                                  .c_str());
+        const std::string wanted = std::to_string(sizeof(std::int16_t) * kWeights);
+        throw nb::value_error(
+            ("the weights must be " + wanted + " bytes, not " + std::to_string(weights.size())).c_str());
     }
     std::vector<std::int16_t> copy(kWeights);
     std::memcpy(copy.data(), weights.c_str(), weights.size());
@@ -59,43 +59,50 @@ nb::tuple learn(training::Trainer& self, int stage, int label_depth, int exact_e
     if (exact_empties < 4 || exact_empties > 24) throw nb::value_error("exact_empties must be 4 .. 24");
     if (epochs < 1) throw nb::value_error("epochs must be 1 or more");
     if (!(first_rate > 0 && last_rate > 0 && first_rate <= 0.03 && last_rate <= first_rate)) {
-        throw nb::value_error("rates must be 0 < last_rate <= first_rate <= 0.03");  // above, the descent diverges
+        // Above 2 / 48, a weight for each feature, the descent would diverge.
+        throw nb::value_error("rates must be 0 < last_rate <= first_rate <= 0.03");
     }
     if (!(shrink >= 0)) throw nb::value_error("shrink must be 0 or more");
     if (!(neighbours >= 0 && neighbours <= 1)) throw nb::value_error("neighbours must be 0 .. 1");
     training::StageReport report;
     {
         const nb::gil_scoped_release release;
-        report = self.learn(stage, {label_depth, exact_empties, epochs, first_rate, last_rate, shrink, neighbours});
+        report = self.learn(
+            stage, {label_depth, exact_empties, epochs, first_rate, last_rate, shrink, neighbours});
     }
-    return nb::make_tuple(report.positions, report.held_out, report.error, report.label_seconds, report.descent_seconds);
+    return nb::make_tuple(report.positions, report.held_out, report.error, report.label_seconds,
+                          report.descent_seconds);
 }
 
 std::vector<std::pair<int, int>> check(training::Trainer& self, int empties, std::size_t count) {
     if (empties < 1 || empties > 30) throw nb::value_error("empties must be 1 .. 30");
     std::vector<std::pair<int, int>> pairs;
     const nb::gil_scoped_release release;
-    for (const training::Check& one : self.check(empties, count)) pairs.emplace_back(one.evaluation, one.exact);
+    for (const training::Check& one : self.check(empties, count)) {
+        pairs.emplace_back(one.evaluation, one.exact);
+    }
     return pairs;
 }
 
 }  // namespace
 
 void bind_training(nb::module_& m) {
-    nb::class_<training::Trainer>(m, "OthelloTrainer",
-                                  "Learns Othello weights by a backward minimax sweep; for one thread at a time.")
+    nb::class_<training::Trainer>(
+        m, "OthelloTrainer", "Learns Othello weights by a backward minimax sweep; for one thread at a time.")
         .def(nb::new_(&make_trainer), "seed"_a, "threads"_a, nb::rv_policy::take_ownership,
              "Starts from rules of thumb.  What follows depends on the seed, not on the number of threads.")
-        .def("set_weights", &set_weights, "weights"_a, "Start from weights as `OthelloEvaluation` takes them.")
+        .def("set_weights", &set_weights, "weights"_a,
+             "Start from weights as `OthelloEvaluation` takes them.")
         .def_prop_ro("weights", &weights, "The present weights, as `OthelloEvaluation` takes them.")
         .def("play", &play, "per_stage"_a, "depth"_a,
              "Play games for their positions, so many for each stage; forget those of earlier calls.\n\n"
              "Returns the number of games.")
-        .def("learn", &learn, "stage"_a, "label_depth"_a, "exact_empties"_a, "epochs"_a, "first_rate"_a, "last_rate"_a,
-             "shrink"_a, "neighbours"_a,
-             "Label the positions of a stage and learn them, and the stage before once more.  For 0, 1, 2 ... in turn.\n\n"
-             "Returns positions learned, positions held out, the error on these (root mean square, discs), and the\n"
-             "seconds that the labels and the descent took.")
+        .def("learn", &learn, "stage"_a, "label_depth"_a, "exact_empties"_a, "epochs"_a, "first_rate"_a,
+             "last_rate"_a, "shrink"_a, "neighbours"_a,
+             "Label the positions of a stage and learn them, and the stage before once more; for 0, 1, 2 ... in\n"
+             "turn.\n\n"
+             "Returns positions learned, positions held out, the error on these (root mean square, discs), and\n"
+             "the seconds that the labels and the descent took.")
         .def("error",
              [](const training::Trainer& self, int stage) {
                  stage_in_range(stage);

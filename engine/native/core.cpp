@@ -1,5 +1,9 @@
 #include "core.hpp"
 
+#include <system_error>
+#include <thread>
+#include <vector>
+
 namespace desdemona {
 
 ProfileSink::~ProfileSink() = default;
@@ -7,6 +11,18 @@ ProfileSink::~ProfileSink() = default;
 template <class Position>
 Core<Position>::~Core() = default;
 template class Core<othello::Position>;
+
+void run_with_helpers(int helpers, void (*lead)(void* context), void (*help)(void* context, int index),
+                      void* context) {
+    std::vector<std::thread> threads;
+    threads.reserve(static_cast<std::size_t>(helpers));
+    try {
+        for (int i = 1; i <= helpers; ++i) threads.emplace_back(help, context, i);
+    } catch (const std::system_error&) {
+    }  // the search goes on with those there are
+    lead(context);
+    for (std::thread& thread : threads) thread.join();
+}
 
 const Unit* const* runnable_units(int& count) {
     static const Unit* units[3];

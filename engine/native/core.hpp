@@ -29,6 +29,37 @@ class ProfileSink {
     virtual void candidate(int move, int raw, bool raw_is_bound, bool complete) = 0;
 };
 
+// When the strong search ends: at whichever limit comes first.
+struct ThinkLimits {
+    int depth;       // plies; the whole rest of the game or more: endings may be solved
+    double seconds;  // from the call on; 0: as long as the depth takes.  No step is begun that would hardly end
+    int confidence;  // percent, one of 73, 87, 95, 99; 100: full width
+    int threads;     // with more than one the result depends on chance
+};
+
+// What the strong search found.
+struct ThinkResult {
+    static constexpr int kMaxLine = 64;
+    int move;
+    int score_centi;  // side to move's view; an estimate unless `solved` or full width
+    int depth;        // plies of the last iteration that changed or confirmed the move
+    int confidence;   // percent, likewise
+    bool solved;      // the move and score are the game's true ones
+    int line_length;
+    std::uint16_t line[kMaxLine];  // principal variation, `move` first
+    std::uint64_t nodes;
+};
+
+struct SolveResult {
+    int move;
+    int score_centi;  // decided, or 0
+};
+
+// Runs `lead` in this thread and help(context, 1), help(context, 2) ... in others (fewer where there are none
+// to be had), and returns when all have.  Here so that units need no threads of their own.
+void run_with_helpers(int helpers, void (*lead)(void* context), void (*help)(void* context, int index),
+                      void* context);
+
 // Search of one game, with a transposition table of its own; for one thread at a time.
 template <class Position>
 class Core {
@@ -49,6 +80,21 @@ class Core {
         if (!try_trappy(p, depth, options, stop, sink)) throw Stopped{};
     }
 
+    // The best move that the limits allow, by selective search; the game must go on.  Throws Stopped only when
+    // stopped before it knows anything.
+    ThinkResult think(const Position& p, const ThinkLimits& limits, const StopFlag& stop) {
+        ThinkResult result{};
+        if (!try_think(p, limits, stop, result)) throw Stopped{};
+        return result;
+    }
+
+    // The game's true result and a move that reaches it; the game must go on.  Throws Stopped.
+    SolveResult solve(const Position& p, const StopFlag& stop) {
+        SolveResult result{};
+        if (!try_solve(p, stop, result)) throw Stopped{};
+        return result;
+    }
+
     virtual int evaluate(const Position& p) = 0;
     virtual std::uint64_t nodes() const = 0;
 
@@ -57,6 +103,9 @@ class Core {
     virtual bool try_search(const Position& p, int depth, int alpha, int beta, const StopFlag& stop, int& score) = 0;
     virtual bool try_trappy(const Position& p, int depth, const TrapOptions& options, const StopFlag& stop,
                             ProfileSink& sink) = 0;
+    virtual bool try_think(const Position& p, const ThinkLimits& limits, const StopFlag& stop,
+                           ThinkResult& result) = 0;
+    virtual bool try_solve(const Position& p, const StopFlag& stop, SolveResult& result) = 0;
 };
 
 extern template class Core<othello::Position>;

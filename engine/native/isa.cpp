@@ -5,8 +5,10 @@
 
 #include "core.hpp"
 #include "othello_game.hpp"
+#include "othello_strong.hpp"
 #include "profile.hpp"
 #include "search.hpp"
+#include "strong.hpp"
 
 #define DESDEMONA_TEXT(name) #name
 #define DESDEMONA_NAME(name) DESDEMONA_TEXT(name)
@@ -16,16 +18,17 @@
 namespace desdemona {
 namespace {
 
-template <Game G>
+template <Game G, StrongTraits<G> T>
 class UnitCore final : public Core<typename G::Position> {
     using Position = typename G::Position;
 
    public:
-    UnitCore(std::size_t table_mb, const G& game) : game_(game), table_(table_mb), search_(table_, game_) {}
+    UnitCore(std::size_t table_mb, const G& game)
+        : game_(game), table_(table_mb), search_(table_, game_), strong_(table_mb, game_) {}
 
-    bool is_allocated() const { return table_.is_allocated(); }
+    bool is_allocated() const { return table_.is_allocated() && strong_.is_allocated(); }
     int evaluate(const Position& p) override { return game_.evaluate(game_.root(p)); }
-    std::uint64_t nodes() const override { return search_.nodes(); }
+    std::uint64_t nodes() const override { return search_.nodes() + strong_.nodes(); }
 
    protected:
     bool try_search(const Position& p, int depth, int alpha, int beta, const StopFlag& stop, int& score) override {
@@ -49,19 +52,36 @@ class UnitCore final : public Core<typename G::Position> {
         }
     }
 
+    bool try_think(const Position& p, const ThinkLimits& limits, const StopFlag& stop,
+                   ThinkResult& result) override {
+        return strong_.think(p, limits, stop, result);
+    }
+
+    bool try_solve(const Position& p, const StopFlag& stop, SolveResult& result) override {
+        ThinkResult thought;
+        if (!strong_.think(p, {kSolveDepth, 0.0, 73, 1}, stop, thought) || !thought.solved) return false;
+        result = {thought.move, thought.score_centi};
+        return true;
+    }
+
    private:
+    static constexpr int kSolveDepth = 1'000;  // no game is longer
+
     const G game_;
     Table table_;
     Search<G> search_;
+    StrongSearch<G, T> strong_;  // with tables of its own: what is selective stays out of the exact search's
 };
 
 Core<othello::Position>* make_othello(std::size_t table_mb, const othello::Evaluation& evaluation) {
-    auto* core = new (std::nothrow) UnitCore<othello::OthelloGame>(table_mb, othello::OthelloGame(evaluation));
-    if (core != nullptr && !core->is_allocated()) {
+    using OthelloCore = UnitCore<othello::OthelloGame, othello::OthelloStrong>;
+    try {
+        auto* core = new OthelloCore(table_mb, othello::OthelloGame(evaluation));
+        if (core->is_allocated()) return core;
         delete core;
-        return nullptr;
+    } catch (const std::bad_alloc&) {
     }
-    return core;
+    return nullptr;
 }
 
 othello::Board othello_moves(const othello::Position& p) { return othello::moves_mask(p); }

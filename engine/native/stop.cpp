@@ -6,6 +6,10 @@ namespace desdemona {
 
 const char* Stopped::what() const noexcept { return "the search was told to stop"; }
 
+double now_s() noexcept {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 void StopFlag::set() noexcept { set_.store(true, std::memory_order_relaxed); }
 
 void StopFlag::set_deadline(double seconds) noexcept {
@@ -20,6 +24,7 @@ void StopFlag::set_node_limit(std::uint64_t nodes) noexcept {
 
 bool StopFlag::is_set() const noexcept {
     if (set_.load(std::memory_order_relaxed) || nodes_left_.load(std::memory_order_relaxed) <= 0) return true;
+    if (parent_ != nullptr && parent_->is_set()) return true;
     const auto deadline = deadline_.load(std::memory_order_relaxed);
     return deadline != 0 && Clock::now().time_since_epoch().count() >= deadline;
 }
@@ -28,6 +33,7 @@ bool StopFlag::spend(std::uint64_t nodes) const noexcept {
     if (nodes_left_.load(std::memory_order_relaxed) != INT64_MAX) {  // a limit is set
         nodes_left_.fetch_sub(static_cast<std::int64_t>(nodes), std::memory_order_relaxed);
     }
+    if (parent_ != nullptr) parent_->spend(nodes);
     return is_set();
 }
 

@@ -13,6 +13,9 @@ struct Stopped : std::exception {
     const char* what() const noexcept override;
 };
 
+// Seconds of a clock that only goes forward.
+double now_s() noexcept;
+
 // Set from any thread; asked by searches every `kNodesPerLook` nodes (well under a millisecond).
 //
 // Its functions are not inline on purpose: a copy of them compiled for a newer instruction set must not be
@@ -20,6 +23,10 @@ struct Stopped : std::exception {
 class StopFlag {
    public:
     static constexpr std::uint64_t kNodesPerLook = 1024;
+
+    StopFlag() noexcept = default;
+    // Counts as set whenever its parent does, too, and books nodes there: for a limit within a limit.
+    explicit StopFlag(const StopFlag* parent) noexcept : parent_(parent) {}
 
     void set() noexcept;
 
@@ -36,6 +43,7 @@ class StopFlag {
 
    private:
     using Clock = std::chrono::steady_clock;
+    const StopFlag* parent_ = nullptr;
     std::atomic<bool> set_{false};
     std::atomic<Clock::rep> deadline_{0};
     mutable std::atomic<std::int64_t> nodes_left_{INT64_MAX};

@@ -17,6 +17,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
+#include <new>
 
 #include "core.hpp"
 #include "game.hpp"
@@ -32,10 +33,11 @@ namespace {
 // * `rating(before, move, after)`: larger for moves to be searched earlier, evaluation aside.
 // * `error(depth, shallow, plies_left)`: standard deviation, in score units, of the difference between searches
 //   of these depths; 0 where it has not been measured, so must not be relied on.
+// * `nodes_to_solve(plies)`: what `Ending` visits on the average to solve so long an ending.
 // * `Ending`: solves endings; `score` is the margin of the end in score units, fail-soft.
 template <class T, class G>
-concept StrongTraits = requires(const typename G::Node& node, const typename G::Position& position, int n,
-                                typename T::Ending& ending, const StopFlag& stop) {
+concept StrongTraits = requires(const typename G::Node& node, int n, typename T::Ending& ending,
+                                const StopFlag& stop) {
     { T::plies_left(node) } -> std::same_as<int>;
     { T::is_free(n) } -> std::same_as<bool>;
     { T::rating(node, n, node) } -> std::same_as<int>;
@@ -43,9 +45,9 @@ concept StrongTraits = requires(const typename G::Node& node, const typename G::
     { T::kLeafPlies } -> std::convertible_to<int>;   // endings of so many plies are solved at once
     { T::kScoreStep } -> std::convertible_to<int>;   // what two final margins differ by at least
     { T::kLastScore } -> std::convertible_to<int>;   // no final margin is larger
-    { T::seconds_to_solve(n) } -> std::same_as<double>;  // what `Ending` needs about, one time in two
-    { ending.score(position, n, n, stop) } -> std::same_as<int>;
-    { ending.best_move(position, stop) } -> std::same_as<int>;
+    { T::nodes_to_solve(n) } -> std::same_as<double>;
+    { ending.score(node, n, n, stop) } -> std::same_as<int>;
+    { ending.best_move(node, stop) } -> std::same_as<int>;
     { ending.nodes() } -> std::same_as<std::uint64_t>;
 };
 
@@ -175,11 +177,6 @@ class StrongWorker {
     using Node = typename G::Node;
     using Line = strong::Line;
 
-    struct RootMove {
-        int move;
-        int score;  // of the iteration that is being searched; kNone: not yet
-    };
-
     StrongWorker(const strong::Table& table, const G& game) : table_(table), game_(game), leaves_(1, game) {}
 
     // To be called before anything else: lists the moves.
@@ -188,43 +185,67 @@ class StrongWorker {
         stop_ = &stop;
         count_ = 0;
         line_.length = 0;
-        for (const int move : game_.moves(root)) moves_[count_++] = {move, strong::kNone};
+        for (const int move : game_.moves(root)) moves_[count_++] = move;
     }
 
-    // One iteration.  Afterwards, even when it was stopped (`Unwind`), the first root move is the best known.
+    // One iteration; its score.  Also when it is stopped (`Unwind`) the first root move is the best known.
     int iterate(int depth, int level, int guess) {
         level_ = level;
         salt_ = level == strong::kFullWidth ? kSalt : 0;
-        int low = 0, high = 0;
-        int width = depth < 4 ? 2 * -strong::kNone : kFirstWidth;
-        for (low = guess - width, high = guess + width;;) {
-            const int score = search_root(depth, low, high);
-            if (score > low && score < high) return score;
-            if (score <= low && low <= strong::kNone) return score;
-            if (score >= high && high >= -strong::kNone) return score;
-            width = width > 2'000 ? 2 * -strong::kNone : 4 * width;
-            if (score <= low) {
-                low = score - width;
-            } else {
-                high = score + width;
-            }
+        int width = depth < kWindowDepth ? kAllScores : kFirstWidth;
+        int low = guess - width;
+        int high = guess + width;
+        for (;;) {
             if (low < strong::kNone) low = strong::kNone;
             if (high > -strong::kNone) high = -strong::kNone;
+            score_ = search_root(depth, low, high);
+            if (score_ > low && score_ < high) return score_;
+            width = width > 2'000 ? kAllScores : 4 * width;
+            if (score_ <= low) {
+                low = score_ - width;
+            } else {
+                high = score_ + width;
+            }
         }
     }
 
+    // Of the last iteration, finished or not.
     const Line& line() const { return line_; }
-    int best_move() const { return moves_[0].move; }
+    int score() const { return score_; }
+
     int move_count() const { return count_; }
-    int move(int i) const { return moves_[i].move; }
+    int move(int i) const { return moves_[i]; }
     void to_front(int i) {
-        const RootMove chosen = moves_[i];
+        const int chosen = moves_[i];
         for (; i > 0; --i) moves_[i] = moves_[i - 1];
         moves_[0] = chosen;
+    }
+
+    // Adds to a line what the table knows of its continuation.
+    void continue_line(Line& line) const {
+        Node node = root_;
+        for (int i = 0; i < line.length; ++i) node = game_.play(node, line.move[i]);
+        strong::Known known;
+        while (line.length < strong::kMaxLine) {
+            const auto moves = game_.moves(node);
+            if (moves.empty()) return;
+            int next = *moves.begin();
+            if (!T::is_free(next)) {
+                if (!table_.find(key_of(node), known)) return;
+                next = known.move;
+            }
+            bool is_legal = false;
+            for (const int move : moves) is_legal = is_legal || move == next;
+            if (!is_legal) return;
+            line.move[line.length++] = static_cast<std::uint16_t>(next);
+            node = game_.play(node, next);
+        }
     }
     std::uint64_t nodes() const { return nodes_ + leaves_.nodes(); }
 
    private:
+    static constexpr int kAllScores = -2 * strong::kNone;
+    static constexpr int kWindowDepth = 4;     // from here on the window is narrow at first
     static constexpr int kFirstWidth = 150;    // of the window around the score of the iteration before
     static constexpr int kTableDepth = 2;      // below it plain alpha-beta
     static constexpr int kCutDepth = 3;        // from here on ProbCut
@@ -257,11 +278,9 @@ class StrongWorker {
     int after(int depth, int move) const { return T::is_free(move) && !is_full_width() ? depth : depth - 1; }
 
     int search_root(int depth, int alpha, int beta) {
-        const int start = alpha;
         int best = strong::kNone - 1;
-        for (int i = 0; i < count_; ++i) moves_[i].score = strong::kNone;
         for (int i = 0; i < count_; ++i) {
-            const int move = moves_[i].move;
+            const int move = moves_[i];
             const Node next = game_.play(root_, move);
             const int rest = after(depth, move);
             Line below;
@@ -273,12 +292,12 @@ class StrongWorker {
                 score = -null(next, rest, -lower - 1);
                 if (score > lower && score < beta) score = -open(next, rest, -beta, -lower, below);
             }
-            moves_[i].score = score;
             if (score > best) {
                 best = score;
-                if (score > start) {
+                if (score > alpha) {
                     line_.put(move, below);
                     to_front(i);
+                    score_ = score;
                 }
                 if (best >= beta) break;
             }
@@ -346,7 +365,7 @@ class StrongWorker {
             if (depth >= rest) {
                 depth = rest;
                 to_end = true;
-                if (rest <= T::kLeafPlies) return leaves_.score(node.position, alpha, alpha + 1, *stop_);
+                if (rest <= T::kLeafPlies) return leaves_.score(node, alpha, alpha + 1, *stop_);
             }
         }
         count_node();
@@ -530,9 +549,337 @@ class StrongWorker {
     std::uint64_t salt_ = 0;
     int level_ = 0;
     Node root_{};
-    RootMove moves_[G::kMaxMoves];
+    int moves_[G::kMaxMoves];
     int count_ = 0;
+    int score_ = 0;
     Line line_;
+};
+
+// The whole search: what to search in which order, when to stop, and the threads.
+template <Game G, StrongTraits<G> T>
+class StrongSearch {
+   public:
+    using Node = typename G::Node;
+    using Position = typename G::Position;
+
+    // Throws std::bad_alloc.
+    StrongSearch(std::size_t table_mb, const G& game)
+        : game_(game), table_(table_mb / 2), ending_(table_mb / 2, game), worker_(table_, game) {}
+
+    ~StrongSearch() {
+        for (int i = 0; i < helper_count_; ++i) delete helpers_[i];
+    }
+    StrongSearch(const StrongSearch&) = delete;
+    StrongSearch& operator=(const StrongSearch&) = delete;
+
+    bool is_allocated() const { return table_.is_allocated(); }
+
+    // The best move that the limits allow.  False: stopped before it knew anything.
+    bool think(const Position& p, const ThinkLimits& limits, const StopFlag& stop, ThinkResult& result) {
+        began_ = limits.seconds > 0 ? now_s() : 0.0;
+        const std::uint64_t nodes_before = nodes();
+        StopFlag deadline(&stop);
+        if (limits.seconds > 0) deadline.set_deadline(limits.seconds);
+        if (stop.is_set()) return false;
+        StopFlag helpers_stop(&deadline);
+        stop_ = &deadline;
+        helpers_stop_ = &helpers_stop;
+        limits_ = &limits;
+        root_ = game_.root(p);
+        result = {};
+        result_ = &result;
+        is_solving_ = false;
+        table_.new_search();
+        worker_.start(root_, deadline);
+        first_level_ = 0;
+        while (strong::kLevels[first_level_].percent < limits.confidence) ++first_level_;
+        depth_.store(0, std::memory_order_relaxed);
+        const int helpers = make_helpers(limits.threads - 1);
+        if (helpers == 0) {
+            lead();
+        } else {
+            run_with_helpers(
+                helpers, [](void* self) { static_cast<StrongSearch*>(self)->lead(); },
+                [](void* self, int i) { static_cast<StrongSearch*>(self)->help(i); }, this);
+        }
+        result.nodes = nodes() - nodes_before;
+        return result.depth > 0;
+    }
+
+    std::uint64_t nodes() const {
+        std::uint64_t sum = worker_.nodes() + ending_.nodes();
+        for (int i = 0; i < helper_count_; ++i) sum += helpers_[i]->nodes();
+        return sum;
+    }
+
+   private:
+    using Worker = StrongWorker<G, T>;
+    using Line = strong::Line;
+
+    static constexpr int kMaxHelpers = 63;
+    static constexpr int kEndJump = 6;          // so near the end the next iteration goes all the way to it
+    static constexpr double kGrowth = 1.6;      // an iteration takes so many times the longer of the last two
+    static constexpr double kEndShare = 0.15;   // a selective search to the end, in solutions of the ending
+    static constexpr double kLevelGrowth = 2.0; // what the next level takes, in searches at this one
+    static constexpr double kSolveSpeed = 2.2;  // nodes a second of the ending's solver, in those of the search
+
+    // --- Threads ---------------------------------------------------------------------------------------------
+
+    // "Lazy SMP": helpers run the same iterations, every other one a ply ahead; what they find reaches the
+    // leading thread through the table alone.
+    int make_helpers(int wanted) {
+        if (wanted > kMaxHelpers) wanted = kMaxHelpers;
+        while (helper_count_ < wanted) {
+            try {
+                Worker* helper = new (std::nothrow) Worker(table_, game_);
+                if (helper == nullptr) break;
+                helpers_[helper_count_++] = helper;
+            } catch (const std::bad_alloc&) {
+                break;
+            }
+        }
+        return wanted < helper_count_ ? wanted : helper_count_;
+    }
+
+    void lead() {
+        try {
+            deepen();
+        } catch (const Unwind&) {
+            // What the unfinished step found so far counts if it is another move.
+            if (result_->depth > 0 && worker_.move(0) != result_->move) {
+                if (is_solving_) {
+                    result_->move = worker_.move(0);
+                    put_line_of(result_->move);
+                } else {
+                    report_line(worker_.score());
+                }
+            }
+        }
+        helpers_stop_->set();
+    }
+
+    void help(int index) {
+        Worker& worker = *helpers_[index - 1];
+        worker.start(root_, *helpers_stop_);
+        const int last = last_depth();
+        int guess = 0;
+        int done = 0;
+        int done_level = -1;
+        try {
+            while (!helpers_stop_->is_set()) {
+                const int level = level_.load(std::memory_order_relaxed);
+                int depth = depth_.load(std::memory_order_relaxed) + (index & 1);
+                if (depth <= done && level == done_level) depth = done + 1;
+                if (depth < 1) depth = 1;
+                if (depth > last) {
+                    if (level == done_level && done >= last) return;
+                    depth = last;
+                }
+                guess = worker.iterate(depth, level, guess);
+                done = depth;
+                done_level = level;
+            }
+        } catch (const Unwind&) {
+        }
+    }
+
+    // --- Steps -----------------------------------------------------------------------------------------------
+
+    int plies_left() const { return T::plies_left(root_); }
+    bool is_full_width() const { return first_level_ == strong::kFullWidth; }
+    bool may_solve() const { return limits_->depth >= plies_left(); }
+
+    // Full width counts passes as plies (as search.hpp does), so it leaves the end to the solver.
+    int last_depth() const {
+        const int end = is_full_width() ? plies_left() - 1 : plies_left();
+        const int last = limits_->depth < end ? limits_->depth : end;
+        return last < 1 ? 1 : last;
+    }
+
+    double elapsed() const { return now_s() - began_; }
+    bool is_timed() const { return limits_->seconds > 0; }
+    bool fits(double seconds) const { return !is_timed() || elapsed() + seconds <= limits_->seconds; }
+
+    double seconds_to_solve() const {
+        const double spent = elapsed();
+        double speed = 1e7;
+        if (spent > 0.002) speed = static_cast<double>(worker_.nodes() - first_nodes_) / spent;
+        return T::nodes_to_solve(plies_left()) / (kSolveSpeed * speed);
+    }
+
+    void deepen() {
+        first_nodes_ = worker_.nodes();
+        const int end = plies_left();
+        const int last = last_depth();
+
+        // Step 1. Ever deeper at the first level.
+        double longest = 0.0;  // of the last two iterations
+        double before = 0.0;
+        int scores[2] = {0, 0};
+        int depth = 0;
+        while (depth < last) {
+            ++depth;
+            const bool is_ready = depth > (end / 2 < 8 ? end / 2 : 8);
+            if (may_solve() && is_ready) {
+                if (!is_timed() ? end <= kSolveAtOnce : fits(kAtOnceFactor * seconds_to_solve())) break;
+                if (!is_full_width() && depth > end - kEndJump && fits(kEndShare * seconds_to_solve())) depth = last;
+            }
+            if (!fits(kGrowth * longest)) return;
+            if (is_timed() && worker_.move_count() == 1 && depth > kForcedDepth) return;
+            const double start = is_timed() ? elapsed() : 0.0;
+            // Scores of odd and even depths differ, so the guess is that of two plies before.
+            const int score = step(depth, first_level_, scores[depth & 1]);
+            scores[depth & 1] = score;
+            if (depth == 1) scores[0] = score;
+            if (is_timed()) {
+                const double spent = elapsed() - start;
+                longest = spent > before ? spent : before;
+                before = spent;
+            }
+        }
+        if (!may_solve()) return;
+        int score = scores[depth & 1];
+
+        // Step 2. To the end at higher levels, as long as solving takes longer than there is time.
+        if (!is_full_width() && depth == end) {
+            double cost = before;
+            for (int level = first_level_ + 1; level < strong::kFullWidth; ++level) {
+                if (is_timed() ? fits(seconds_to_solve()) : end <= kSolveAfterFirst) break;
+                cost *= kLevelGrowth;
+                if (!fits(cost)) break;
+                const double start = is_timed() ? elapsed() : 0.0;
+                score = step(end, level, score);
+                if (is_timed()) cost = elapsed() - start;
+            }
+            if (!fits(0.7 * seconds_to_solve())) return;
+        } else if (is_full_width() && !fits(seconds_to_solve())) {
+            return;
+        }
+
+        // Step 3. The true result.
+        solve(score);
+    }
+
+    int step(int depth, int level, int guess) {
+        level_.store(level, std::memory_order_relaxed);
+        depth_.store(depth, std::memory_order_relaxed);
+        const int score = worker_.iterate(depth, level, guess);
+        result_->depth = depth;
+        result_->confidence = strong::kLevels[level].percent;
+        report_line(score);
+        return score;
+    }
+
+    void report_line(int score) {
+        result_->move = worker_.move(0);
+        const bool is_decided = is_full_width() && (score >= strong::kDecided || score <= -strong::kDecided);
+        const int beyond = is_decided ? kWin - strong::kDecided : 0;
+        result_->score_centi = score > 0 ? score + beyond : score - beyond;
+        Line line = worker_.line();
+        worker_.continue_line(line);
+        put(line);
+    }
+
+    void put_line_of(int move) {
+        Line line;
+        line.put(move, Line{});
+        put(line);
+    }
+
+    void put(const Line& line) {
+        result_->line_length = line.length;
+        for (int i = 0; i < line.length; ++i) result_->line[i] = line.move[i];
+    }
+
+    // --- The end of the game -----------------------------------------------------------------------------------
+
+    void solve(int guess) {
+        helpers_stop_->set();  // the solver works alone
+        is_solving_ = true;
+        if (guess > T::kLastScore) guess = T::kLastScore;
+        if (guess < -T::kLastScore) guess = -T::kLastScore;
+        constexpr int step = T::kScoreStep;
+        int width = step;
+        int low = (guess + 1'000 * step + step / 2) / step * step - 1'000 * step - step;
+        int high = low + 2 * step;
+        int score;
+        for (;;) {
+            score = solve_root(low, high);
+            if (score > low && score < high) break;
+            width *= 2;
+            if (score <= low) {
+                high = score + 1;
+                low = score - width;
+            } else {
+                low = score - 1;
+                high = score + width;
+            }
+        }
+        result_->move = worker_.move(0);
+        result_->score_centi = score > 0 ? kWin + score : score < 0 ? score - kWin : 0;
+        result_->depth = plies_left();
+        result_->confidence = 100;
+        result_->solved = true;
+        Line line;
+        line.put(result_->move, Line{});
+        put(line);
+        try {
+            Node node = game_.play(root_, result_->move);
+            while (line.length < strong::kMaxLine && !game_.moves(node).empty()) {
+                const int move = ending_.best_move(node, *stop_);
+                line.move[line.length++] = static_cast<std::uint16_t>(move);
+                put(line);
+                node = game_.play(node, move);
+            }
+        } catch (const Unwind&) {  // a short line, then
+        }
+    }
+
+    int solve_root(int alpha, int beta) {
+        int best = strong::kNone;
+        for (int i = 0; i < worker_.move_count(); ++i) {
+            const Node next = game_.play(root_, worker_.move(i));
+            const int lower = alpha > best ? alpha : best;
+            int score;
+            if (i == 0) {
+                score = -ending_.score(next, -beta, -lower, *stop_);
+            } else {
+                score = -ending_.score(next, -lower - 1, -lower, *stop_);
+                if (score > lower && score < beta) score = -ending_.score(next, -beta, -lower, *stop_);
+            }
+            if (score > best) {
+                best = score;
+                if (score > alpha) worker_.to_front(i);
+                if (best >= beta) break;
+            }
+        }
+        return best;
+    }
+
+    static constexpr int kSolveAtOnce = 16;       // without a clock: endings of so many plies, or ...
+    static constexpr int kSolveAfterFirst = 26;   // ... of so many after one search to the end
+    static constexpr double kAtOnceFactor = 8.0;  // with one: if the time were enough so many times
+    static constexpr int kForcedDepth = 6;        // a move without choice needs no more
+
+    const G& game_;
+    strong::Table table_;
+    typename T::Ending ending_;
+    Worker worker_;
+    Worker* helpers_[kMaxHelpers] = {};
+    int helper_count_ = 0;
+    std::atomic<int> depth_{0};  // what the leading thread searches
+    std::atomic<int> level_{0};
+
+    // Of the present call.
+    Node root_{};
+    const ThinkLimits* limits_ = nullptr;
+    const StopFlag* stop_ = nullptr;
+    StopFlag* helpers_stop_ = nullptr;
+    ThinkResult* result_ = nullptr;
+    int first_level_ = 0;
+    bool is_solving_ = false;
+    double began_ = 0.0;
+    std::uint64_t first_nodes_ = 0;
 };
 
 }  // namespace

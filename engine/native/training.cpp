@@ -5,6 +5,7 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <new>
 #include <numeric>
@@ -92,7 +93,8 @@ void in_parallel(std::vector<std::unique_ptr<Core>>& cores, std::size_t count, c
 }
 
 // The move that a search of `depth` plies likes best, the first of equals.
-int best_move(const Unit& unit, Core& core, const Position& p, Board moves, int depth, const StopFlag& never) {
+int best_move(const Unit& unit, Core& core, const Position& p, Board moves, int depth,
+              const StopFlag& never) {
     int best = -kInfinity;
     int chosen = kPass;
     for (Board rest = moves; rest != 0; rest &= rest - 1) {
@@ -124,7 +126,8 @@ struct Game {
 // Positions of one game.  The first plies are random, 6 to 46 of them, few more often than many; positions
 // count from then on, and the first eight plies always, which would otherwise be rare.  A quarter of them
 // leave the game by a random move or two: whoever only sees good moves cannot tell why the others are bad.
-std::vector<Position> positions_of_game(const Unit& unit, Core& core, Random random, int depth, int last_stage) {
+std::vector<Position> positions_of_game(const Unit& unit, Core& core, Random random, int depth,
+                                        int last_stage) {
     const double skew = random.fraction();
     const int random_plies = 6 + static_cast<int>(41 * skew * skew);
     const StopFlag never;
@@ -169,7 +172,8 @@ std::vector<float> rule_of_thumb() {
     }
     // The first pattern is the corner of three by three: corner, its two neighbours (digits 1 and 3), and the
     // square diagonally beside it (digit 4).
-    static_assert(kPatterns[0].squares[1] == 1 && kPatterns[0].squares[3] == 8 && kPatterns[0].squares[4] == 9);
+    constexpr const int* kSquares = kPatterns[0].squares;
+    static_assert(kSquares[1] == 1 && kSquares[3] == 8 && kSquares[4] == 9);
     for (int index = 0; index < power_of_three(kPatterns[0].size); ++index) {
         const auto side = [&](int digit) {
             constexpr float kSides[3] = {0.0f, 1.0f, -1.0f};
@@ -203,8 +207,8 @@ class Watch {
 }  // namespace
 
 Trainer::Trainer(std::uint64_t seed, int threads)
-    : unit_(best_unit()), seed_(seed), threads_(threads), weights_(kStages, rule_of_thumb()), positions_(kStages),
-      held_out_(kStages), held_out_samples_(kStages) {
+    : unit_(best_unit()), seed_(seed), threads_(threads), weights_(kStages, rule_of_thumb()),
+      positions_(kStages), held_out_(kStages), held_out_samples_(kStages) {
     for (int s = 0; s < kStages; ++s) publish(s);
 }
 
@@ -282,7 +286,9 @@ Trainer::Sample Trainer::describe(const Position& p) const {
     const auto add = [&](Board discs, int digit) {
         for (; discs != 0; discs &= discs - 1) {
             const std::uint16_t* step = kLayout.step[std::countr_zero(discs)];
-            for (int i = 0; i < kLanes; ++i) feature[i] = static_cast<std::uint16_t>(feature[i] + digit * step[i]);
+            for (int i = 0; i < kLanes; ++i) {
+                feature[i] = static_cast<std::uint16_t>(feature[i] + digit * step[i]);
+            }
         }
     };
     add(p.mover, 1);
@@ -332,8 +338,8 @@ StageReport Trainer::learn(int stage, const LearnSettings& settings) {
     report.held_out = held_out_samples_[s].size();
 
     const Watch descent;
-    // The first sweep starts from the stage learned just now, the nearest thing that is known; the others from
-    // what the sweep before has learned, which keeps what its positions had to teach.
+    // The first sweep starts from the stage learned just now, the nearest thing that is known; the others
+    // from what the sweep before has learned, which keeps what its positions had to teach.
     now_.start = weights_[s];
     if (is_new_) now_.start = stage > 0 ? weights_[s - 1] : std::vector<float>(kStageSize);
     descend(stage, now_, later_, {}, settings, mixed(seed_, sweep_, 2 * s));
@@ -348,15 +354,15 @@ StageReport Trainer::learn(int stage, const LearnSettings& settings) {
 // Stochastic gradient descent on the squared error in discs.
 void Trainer::descend(int stage, const Stage& own, const Stage& later, const Stage& earlier,
                       const LearnSettings& settings, std::uint64_t seed) {
-    constexpr std::size_t kAhead = 6;          // samples lie all over memory: ask for them so much earlier
-    constexpr std::size_t kFewSteps = 100'000;  // a stage with few positions, as the first plies, takes more rounds
-    constexpr int kMostEpochs = 200;
+    constexpr std::size_t kAhead = 6;        // samples lie all over memory: ask for them so much earlier
+    constexpr std::size_t kSteps = 100'000;  // a stage with few positions, as the first plies, takes more rounds
+    constexpr std::size_t kMostEpochs = 200;
     std::vector<float>& weights = weights_[static_cast<std::size_t>(stage)];
     weights = own.start;
     Random random(seed);
     const std::size_t count = own.samples.size();
-    const int epochs =
-        std::max(settings.epochs, static_cast<int>(std::min<std::size_t>(kMostEpochs, kFewSteps / std::max<std::size_t>(count, 1))));
+    const std::size_t rounds = std::min(kMostEpochs, kSteps / std::max<std::size_t>(count, 1));
+    const int epochs = std::max(settings.epochs, static_cast<int>(rounds));
     std::vector<const Sample*> order;
     for (int epoch = 0; epoch < epochs; ++epoch) {
         order.clear();

@@ -1,12 +1,13 @@
 // Training of the Othello evaluation from nothing but the rules: a backward minimax sweep.
 //
 // The idea is that of K. Engel, "Learning a Reversi Board Evaluator with Minimax": the stages of the game are
-// learned from its end backwards.  A position near the end is labelled with its exact result, any other with a
-// shallow full-width search whose leaves fall into a stage that has been learned already.  Such labels hold
+// learned from its end backwards.  A position near the end is labelled with its exact result, any other with
+// a shallow full-width search whose leaves fall into a stage that has been learned already.  Such labels hold
 // far less noise than results of games, and no game needs to be played well.
 //
 // A sweep is `play` (games of the present weights against themselves, for the positions alone) followed by
-// `learn` for each stage, the last first.  Everything depends on the seed alone, not on the number of threads.
+// `learn` for each stage, the last first.  Everything depends on the seed alone, not on the number of
+// threads.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,7 @@ struct PlaySettings {
 };
 
 struct LearnSettings {
-    int label_depth = 4;    // plies; at least 4, lest leaves fall into the stage that is being learned
+    int label_depth = 4;        // plies; at least 4, lest leaves fall into the stage that is being learned
     int exact_empties = 12;     // labels are exact results up to so many empty squares
     int epochs = 20;
     double first_rate = 0.008;  // steps of the descent, per disc of error; falls geometrically ...
@@ -35,7 +36,7 @@ struct LearnSettings {
 struct StageReport {
     std::size_t positions;  // that were learned from
     std::size_t held_out;   // from games apart, for the error
-    double error;  // root mean square against the labels of the held-out positions, discs
+    double error;           // root mean square against the labels of the held-out positions, discs
     double label_seconds;
     double descent_seconds;
 };
@@ -58,8 +59,8 @@ class Trainer {
     // Plays games for their positions; those of a former call are forgotten.  Returns the number of games.
     std::size_t play(const PlaySettings& settings);
 
-    // Labels the positions of a stage and learns them; then learns the stage before it once more, which now has
-    // neighbours on both sides.  To be called for stage 0, 1, 2 ... in turn.
+    // Labels the positions of a stage and learns them; then learns the stage before it once more, which now
+    // has neighbours on both sides.  To be called for stage 0, 1, 2 ... in turn.
     StageReport learn(int stage, const LearnSettings& settings);
 
     // Error on the held-out positions of a stage, as in the report, with the present weights.
@@ -81,8 +82,8 @@ class Trainer {
     void publish(int stage);
     Sample describe(const Position& p) const;
     std::vector<Sample> label(std::vector<Position>& positions, const LearnSettings& settings);
-    void descend(int stage, const Stage& own, const Stage& later, const Stage& earlier, const LearnSettings& settings,
-                 std::uint64_t seed);
+    void descend(int stage, const Stage& own, const Stage& later, const Stage& earlier,
+                 const LearnSettings& settings, std::uint64_t seed);
 
     const Unit& unit_;
     const std::uint64_t seed_;
@@ -94,9 +95,9 @@ class Trainer {
     std::vector<std::vector<Position>> positions_;
     std::vector<std::vector<Position>> held_out_;
     std::vector<std::vector<Sample>> held_out_samples_;
-    Stage now_;      // the stage that is being learned,
-    Stage later_;    // the one learned before it,
-    Stage latest_;   // and the one before that
+    Stage now_;     // the stage that is being learned,
+    Stage later_;   // the one learned before it,
+    Stage latest_;  // and the one before that
 };
 
 }  // namespace desdemona::othello::training

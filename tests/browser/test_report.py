@@ -103,7 +103,7 @@ def test_plain_minimax_is_not_said_to_have_set_traps(finished: Page) -> None:
     for decision in report["decisions"]:
         decision["player"] = "standard"
     show_report(finished, report)
-    assert "played plain minimax" in finished.text(".summary-story")
+    assert "looked for the best move only" in finished.text(".summary-story")
     assert "arose by accident" in finished.text(".summary-story")
     for i in (i for i, d in enumerate(report["decisions"]) if d["is_trap"]):
         finished.click(f".chip[data-index='{i}']")

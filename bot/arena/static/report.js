@@ -119,11 +119,11 @@ export class ReportSection {
     const tile = (kind, number, label) => el("div", { class: `tile tile-${kind}` }, icon(VERDICTS[kind].icon), el("strong", {}, String(number)), el("span", {}, label));
     const unit = looks(this.game).unit;
     const lost = this.report.decisions.reduce((sum, decision, i) => sum + (this.verdicts[i].isTrap && decision.cost_centi < 100_000 ? (decision.cost_centi ?? 0) : 0), 0);
-    const isMeant = this.report.player !== "standard";
+    const isMeant = this.report.player === "trappy";
     const some = `${traps} ${traps === 1 ? "trap" : "traps"}`;
     let story;
     if (isMeant) story = traps ? `${this.opponent} set ${some}. ` : `${this.opponent} set no trap in this game.`;
-    else story = `In this game ${this.opponent} played plain minimax, which looks for the best move only; ${traps ? `${some} arose by accident. ` : "no trap arose by accident."}`;
+    else story = `In this game ${this.opponent} looked for the best move only; ${traps ? `${some} arose by accident. ` : "no trap arose by accident."}`;
     if (traps) {
       if (fell === 0) story += "You did not fall into a single one.";
       else story += `You fell into ${fell === traps ? (traps === 1 ? "it" : "all of them") : fell}${lost >= 50 ? `, and your answers to traps cost ${cost(lost, unit)} in all` : ""}.`;

@@ -69,7 +69,7 @@ export function judge(decision, bot, game) {
   const bests = replies.filter(({ final_centi: score }) => score === bestScore);
   const isForced = replies.length === 1;
   const isTrap = Boolean(decision.is_trap);
-  const isMeant = decision.player !== "standard"; // plain minimax sets traps by accident only
+  const isMeant = decision.player === "trappy"; // the other players set traps by accident only
   const kind = kindOf(decision, isForced);
   const bait = isTrap ? byName.get(decision.trap?.reply) : null;
   const played = byName.get(decision.reply) ?? null;
