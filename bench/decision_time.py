@@ -7,42 +7,20 @@ balanced, so nothing beside the project is needed and every run has the same one
 """
 
 import argparse
-import random
 import statistics
 import time
 
-from engine.games.othello import Othello, OthelloPosition
+from bench.suites import balanced_positions
+from engine.games.othello import Othello
 from engine.limits import Limits
 from engine.params import TrapParams
-from engine.players import PLAYER_KINDS, Player, complete
+from engine.players import COMPARED_KINDS, Player, complete
 from engine.profiles import Profiler
-from engine.search import exact_score
 from engine.searchers import NativeOthelloSearcher
 from engine.stop import StopFlag
 from engine.trappy import verify
 
 TABLE_MB = 64
-PLIES = 20
-BALANCED_CENTI = 600
-
-
-def balanced_positions(count: int) -> list[OthelloPosition]:
-    """So many middle games in which neither side is far ahead."""
-    game, rng, found = Othello(), random.Random(2006), list[OthelloPosition]()
-    searcher = NativeOthelloSearcher(TABLE_MB)
-    while len(found) < count:
-        position = game.initial()
-        for _ in range(PLIES):
-            moves = game.legal_moves(position)
-            if not moves:
-                break
-            position = game.play(position, rng.choice(moves))
-        else:
-            if len(game.legal_moves(position)) > 1:
-                score = exact_score(searcher, position, 6, StopFlag())
-                if abs(score) < BALANCED_CENTI:
-                    found.append(position)
-    return found
 
 
 def main() -> None:
@@ -56,7 +34,7 @@ def main() -> None:
     print("depth  player    mean s  median s  max s   nodes M  Mnps  whole profile s  time ratio")
     for depth in arguments.depths:
         means = {}
-        for kind in PLAYER_KINDS:
+        for kind in COMPARED_KINDS:
             times, profile_times, nodes = [], [], 0
             for position in positions:
                 searcher = NativeOthelloSearcher(TABLE_MB)

@@ -142,6 +142,29 @@ def whole_table(
     return f"{table_s / plain_s:.1f}, same choice {same} of {len(positions) * len(Assessment)}"
 
 
+def print_endings(numbers: list[int]) -> None:
+    """FFO positions solved to the end, each with a table that knows nothing of it."""
+    print("\nFFO endings, exact score and best move")
+    print("number  empty  score  move  right  seconds  M nodes  Mnps")
+    total_s, total_nodes, wrong = 0.0, 0, 0
+    for ending in ENDINGS:
+        if ending.number not in numbers:
+            continue
+        searcher = used_searcher()
+        position = GAME.parse_position(ending.position)
+        before = searcher.nodes
+        took, (move, score) = timed(searcher.solve, position, StopFlag())
+        nodes = searcher.nodes - before
+        is_right = score == GAME.result_of_margin(ending.score) and move in ending.best
+        total_s, total_nodes, wrong = total_s + took, total_nodes + nodes, wrong + (not is_right)
+        print(
+            f"{ending.number:>6} {GAME.plies_left(position):>6} {GAME.score_text(score):>12} {move:>5}"
+            f" {'yes' if is_right else 'NO':>6} {took:8.2f} {nodes / 1e6:8.1f} {nodes / 1e6 / took:5.1f}"
+        )
+    if total_s:
+        print(f"all: {total_s:.1f} s, {total_nodes / 1e6:.0f} M nodes, {wrong} wrong")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--depths", type=int, nargs="*", default=[6, 8, 10, 12])
@@ -154,6 +177,7 @@ def main() -> None:
     print(f"fingerprint {fingerprint()}\n")
     print_perft()
     print_search(arguments.depths, arguments.naive, arguments.positions)
+    print_endings(arguments.endings)
 
 
 if __name__ == "__main__":

@@ -47,6 +47,7 @@ async def play(config: Config) -> None:
     """Open everything, play until a signal comes, close everything."""
     stop = _signalled()
     async with AsyncExitStack() as stack:
+        strong = config.engine.strong()
         database = await Database.open(config.storage.url)
         stack.push_async_callback(database.close)
         server = await stack.enter_async_context(open_server(config, database))
@@ -56,7 +57,7 @@ async def play(config: Config) -> None:
         account = await sign_in(server, stop, rng)
         if account is None:
             return
-        lobby = Lobby(Services(server, database, pool, config, account.name, rng))
+        lobby = Lobby(Services(server, database, pool, config, account.name, strong, rng))
         async with asyncio.TaskGroup() as tasks:
             listening = tasks.create_task(lobby.listen())
             await stop.wait()

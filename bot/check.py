@@ -61,7 +61,7 @@ async def _database(config: Config) -> str:
 
 def _engine(config: Config) -> str:
     """A decision of each player for each game, recomputed from its record."""
-    told = []
+    told, strong = [], config.engine.strong()
     for name in config.challenges.variants:
         game = get_game(name)
         position = game.initial()
@@ -69,7 +69,7 @@ def _engine(config: Config) -> str:
         searcher = make_searcher(name, config.engine.table_mb)
         began = time.monotonic()
         for kind in PLAYER_KINDS:
-            player = Player(kind, game, config.trap.params(), searcher)
+            player = Player(kind, game, config.trap.params(), searcher, strong)
             decision = player.choose(position, Limits(SELF_TEST_DEPTH), StopFlag())
             verify(complete(decision, searcher, StopFlag()))
         took_s = time.monotonic() - began

@@ -32,9 +32,10 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from bot.errors import ConfigError
 from bot.events import CHAT_LIMIT, Speed
+from engine.book import BadBook, Book
 from engine.games import GAMES
 from engine.params import Assessment, Decided, TrapParams
-from engine.players import PLAYER_KINDS
+from engine.players import COMPARED_KINDS, PLAYER_KINDS, StrongOptions
 
 ENV_PREFIX = "DESDEMONA_"
 
@@ -152,6 +153,26 @@ class EngineConfig(Section):
     """Transposition table of each worker and game, in MiB."""
     workers: int = Field(default=0, ge=0, le=1024)
     """Searches at the same time; 0: one for each core."""
+    strong_depth: int = Field(default=60, ge=2, le=120)
+    """Deepest selective search of the strong player, in plies."""
+    strong_confidence: Literal[73, 87, 95, 99, 100] = 73
+    """How sure the strong player's cuts must be, in per cent: 73, 87, 95, 99, or 100 (full width)."""
+    threads: int = Field(default=1, ge=1, le=256)
+    """Threads of one search of the strong player."""
+    book: str = ""
+    """Opening book of the strong player at Othello; empty: none."""
+
+    def strong(self) -> StrongOptions:
+        """The same for the strong player; reads the book.
+
+        Raises:
+            ConfigError: The book cannot be read.
+        """
+        try:
+            book = Book.open(Path(self.book)) if self.book else None
+        except BadBook as error:
+            raise ConfigError(f"engine.book: {error}") from error
+        return StrongOptions(self.strong_depth, self.strong_confidence, self.threads, book)
 
 
 class TrapConfig(Section):
@@ -189,8 +210,8 @@ class SelectionConfig(Section):
     method: SelectionMethod = SelectionMethod.BALANCED
     """balanced (randomised, as many games of each: a fair comparison), fixed, or rules."""
     player: PlayerKind = "trappy"
-    """The player of `fixed`, and of `rules` when none matches: standard or trappy."""
-    players: tuple[PlayerKind, ...] = Field(default=PLAYER_KINDS, min_length=1)
+    """The player of `fixed`, and of `rules` when none matches: standard, trappy or strong."""
+    players: tuple[PlayerKind, ...] = Field(default=COMPARED_KINDS, min_length=1)
     """The players that `balanced` compares."""
     rules: tuple[SelectionRule, ...] = ()
     """Tried in order, the first that matches decides.  Keys: player, and any of game, site, speed,

@@ -41,7 +41,7 @@ from bot.workers import WorkerPool
 from engine.decision import Decision
 from engine.games import get_game
 from engine.limits import from_clock
-from engine.players import Player, complete
+from engine.players import Player, StrongOptions, complete
 from engine.search import Searcher
 from engine.stop import StopFlag
 from storage.database import Database
@@ -64,6 +64,8 @@ class Services:
     pool: WorkerPool
     config: Config
     bot_name: str
+    strong: StrongOptions = field(default_factory=StrongOptions)
+    """Settings of the strong player."""
     rng: random.Random = field(default_factory=random.Random)
     """For the selection, and for spreading out retries."""
     clock: Callable[[], float] = time.monotonic
@@ -228,7 +230,7 @@ class GamePlayer:
                 max_time_s=engine.max_time_s,
                 overhead_s=engine.overhead_s,
             )
-            player = Player(stored_game.player, game, stored_game.params, searcher)
+            player = Player(stored_game.player, game, stored_game.params, searcher, self._services.strong)
             return player.choose(position, limits, stop)
 
         deadline = received_at + (UNTIMED_S if think.remaining_s is None else think.remaining_s)

@@ -21,7 +21,7 @@ class OthelloEvaluation:
     def __init__(self, weights: bytes) -> None: ...
 
 class OthelloSearch:
-    """Exact fixed-depth search; for one thread at a time."""
+    """Search by one thread at a time, with tables of its own."""
 
     def __init__(self, table_mb: int, evaluation: object) -> None: ...
     def search(self, mover: int, waiter: int, depth: int, alpha: int, beta: int, stop: StopFlag) -> int: ...
@@ -35,6 +35,17 @@ class OthelloSearch:
         swindle: bool,
         stop: StopFlag,
     ) -> list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, int]]]]: ...
+    def think(
+        self,
+        mover: int,
+        waiter: int,
+        depth: int,
+        seconds: float,
+        confidence: int,
+        threads: int,
+        stop: StopFlag,
+    ) -> tuple[int, int, int, int, bool, tuple[int, ...], int]: ...
+    def solve(self, mover: int, waiter: int, stop: StopFlag) -> tuple[int, int]: ...
     def evaluate(self, mover: int, waiter: int) -> int: ...
     @property
     def nodes(self) -> int: ...

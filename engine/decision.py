@@ -54,7 +54,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """Why a move was chosen that does not follow from exact scores: what a strong search or a book said of it."""
+    """What a strong search or a book said of a move, whose choice does not follow from exact scores."""
 
     score_centi: int
     """Of the chosen move, our view; a forced win or loss is beyond `WIN_CENTI`."""

@@ -1,10 +1,13 @@
 """Players: a position and limits in, a `Decision` out."""
 
+import random
 import time
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, runtime_checkable
 
 from engine import ENGINE_VERSION
-from engine.decision import Candidate, Decision
+from engine.book import Book
+from engine.decision import Candidate, Decision, Pick
 from engine.game import WIN_CENTI, Game
 from engine.games import get_game
 from engine.limits import Limits
@@ -12,10 +15,15 @@ from engine.params import TrapParams
 from engine.profiles import LazySource, Profiler, whole_profile
 from engine.search import Searcher, exact_score, principal_variation
 from engine.stop import StopFlag, Stopped
+from engine.thought import Thought
 from engine.trappy import choose, is_swindle, with_trap
 
-PLAYER_KINDS = ("standard", "trappy")
-"""``standard``: minimax by alpha-beta.  ``trappy``: trappy minimax."""
+PLAYER_KINDS = ("standard", "trappy", "strong")
+"""``standard``: minimax by alpha-beta.  ``trappy``: trappy minimax.  ``strong``: the best move that the time
+allows, by selective search, with endings solved and openings from a book if there is one."""
+
+COMPARED_KINDS = ("standard", "trappy")
+"""The players of the papers, which differ in nothing but the traps."""
 
 _FIRST_DEPTH = 2
 # A new iteration usually costs several times all before it: started later than this part of the time, it
@@ -25,13 +33,64 @@ _LAST_START = 0.35
 # now and then one before, lest a search that is stopped had nothing to show.
 _ANALYSE_EVERY = 3
 _LINE_NODES = 100_000
+# A strong move's replies are judged by exact scores of this depth: deep enough to see what people see, and
+# found in a few milliseconds.
+_JUDGED_DEPTH = 8
+_LEAST_S = 0.001
+
+
+@runtime_checkable
+class Thinker(Protocol):
+    """A searcher that also has a selective search for play."""
+
+    def think(
+        self,
+        position: Any,
+        depth: int,
+        time_s: float | None,
+        stop: StopFlag,
+        *,
+        confidence_percent: int,
+        threads: int,
+    ) -> Thought:
+        """The best move that the limits allow; see `engine.searchers.NativeOthelloSearcher.think`."""
+
+
+@dataclass(frozen=True, slots=True)
+class StrongOptions:
+    """Settings of the strong player; a game without a selective search is played by full width."""
+
+    depth: int = 60
+    """Deepest selective search in plies, 2 to 120, when there is a clock."""
+    confidence_percent: int = 73
+    """How sure a cut must be: 73, 87, 95, 99 or 100 (full width)."""
+    threads: int = 1
+    """Threads of one search.  With more than one, equal searches may differ."""
+    book: Book | None = None
+    """Opening book of Othello."""
 
 
 class Player:
     """One of the players of `PLAYER_KINDS`; for one thread at a time, like its searcher."""
 
-    def __init__(self, kind: str, game: Game[Any], params: TrapParams, searcher: Searcher) -> None:
+    def __init__(
+        self,
+        kind: str,
+        game: Game[Any],
+        params: TrapParams,
+        searcher: Searcher,
+        strong: StrongOptions | None = None,
+        rng: random.Random | None = None,
+    ) -> None:
         """
+        Args:
+            kind: One of `PLAYER_KINDS`.
+            game: The game to play.
+            params: Of the trap arithmetic.
+            searcher: Finds the scores.
+            strong: Settings of the strong player; None: as they come.
+            rng: Chooses among a book's moves; None: seeded by the operating system.
+
         Raises:
             ValueError: No player of that kind.
         """
@@ -41,6 +100,8 @@ class Player:
         self._game = game
         self._params = params
         self._searcher = searcher
+        self._strong = strong or StrongOptions()
+        self._rng = rng or random.Random()  # noqa: S311 - which opening is played is no secret
 
     def choose(self, position: Any, limits: Limits, stop: StopFlag) -> Decision:
         """Search by iterative deepening and choose a move.
@@ -63,6 +124,8 @@ class Player:
         nodes_before = self._searcher.nodes
         if limits.time_s is not None:
             stop.set_deadline(limits.time_s)
+        selective = self.kind == "strong" and isinstance(self._searcher, Thinker)
+        most = min(limits.depth, _JUDGED_DEPTH) if selective else limits.depth
         depth = reached = _FIRST_DEPTH
         unhurried = StopFlag()
         candidates = latest = self._candidates(
@@ -70,11 +133,11 @@ class Player:
         )
         profiler = Profiler(game, self._searcher, position, self._params, stop)
         try:
-            while reached < limits.depth and not stop.is_set():
+            while reached < most and not stop.is_set():
                 late = limits.time_s is not None and time.monotonic() - began > _LAST_START * limits.time_s
                 if late or self._is_settled(position, latest, reached, stop):
                     break
-                if self.kind == "standard" or (limits.depth - reached - 1) % _ANALYSE_EVERY == 0:
+                if self.kind != "trappy" or (most - reached - 1) % _ANALYSE_EVERY == 0:
                     latest = self._candidates(profiler, position, reached + 1, stop)
                     candidates, depth = latest, reached + 1
                 else:
@@ -84,8 +147,7 @@ class Player:
                 candidates, depth = self._candidates(profiler, position, reached, stop), reached
         except Stopped:
             pass  # the last whole iteration stands
-        line = self._line(position, depth)
-        return Decision(
+        decision = Decision(
             game=game.name,
             position=game.position_text(position),
             player=self.kind,
@@ -93,12 +155,65 @@ class Player:
             move=choose(candidates, self.kind, self._params),
             candidates=tuple(candidates),
             depth=depth,
-            principal_variation=line or (choose(candidates, "standard", self._params),),
-            nodes=self._searcher.nodes - nodes_before,
-            time_s=time.monotonic() - began,
+            principal_variation=(),
+            nodes=0,
+            time_s=0.0,
             profile_source=self._searcher.source,
             engine_version=ENGINE_VERSION,
         )
+        if selective:
+            # Without a clock it thinks as deep as the others, else as deep as it can.
+            rest = limits
+            if limits.time_s is not None:
+                left_s = max(_LEAST_S, limits.time_s - (time.monotonic() - began))
+                rest = Limits(max(limits.depth, self._strong.depth), left_s)
+            decision = self._picked(decision, position, rest, stop)
+        line = decision.principal_variation or self._line(position, depth)
+        return replace(
+            decision,
+            principal_variation=line or (choose(candidates, "standard", self._params),),
+            nodes=self._searcher.nodes - nodes_before,
+            time_s=time.monotonic() - began,
+        )
+
+    def _picked(self, decision: Decision, position: Any, limits: Limits, stop: StopFlag) -> Decision:
+        """The decision with the move of the book or of the strong search, if either has one in time."""
+        book = self._strong.book if self._game.name == "othello" else None
+        found = None if book is None else book.choose(position, self._rng)
+        if found is not None:
+            move = self._game.move_text(found.move)
+            pick = Pick(found.score_centi, found.depth, 0, False)
+            decision = replace(
+                decision, search_mode="book", move=move, pick=pick, principal_variation=(move,)
+            )
+        else:
+            assert isinstance(self._searcher, Thinker)  # noqa: S101 - for the type checker; `choose` asked
+            try:
+                thought = self._searcher.think(
+                    position,
+                    limits.depth,
+                    limits.time_s,
+                    stop,
+                    confidence_percent=self._strong.confidence_percent,
+                    threads=self._strong.threads,
+                )
+            except Stopped:
+                return decision
+            pick = Pick(thought.score_centi, thought.depth, thought.confidence_percent, thought.solved)
+            line = thought.principal_variation
+            decision = replace(
+                decision, search_mode="strong", move=thought.move, pick=pick, principal_variation=line
+            )
+        return decision.with_chosen(self._exact(decision.chosen, position, decision.depth))
+
+    def _exact(self, candidate: Candidate, position: Any, depth: int) -> Candidate:
+        """The candidate with its exact raw value, by which its replies are judged."""
+        if not candidate.raw_is_bound:
+            return candidate
+        after = self._game.play(position, self._game.parse_move(position, candidate.move))
+        raw = -exact_score(self._searcher, after, depth - 1, StopFlag())
+        over = not self._game.legal_moves(after)
+        return Candidate(candidate.move, raw, raw_is_bound=False, adjusted_centi=raw, complete=over)
 
     def _is_settled(self, position: Any, candidates: list[Candidate], depth: int, stop: StopFlag) -> bool:
         """Whether a deeper search could tell nothing new: the best score is the game's true result.
@@ -116,7 +231,7 @@ class Player:
 
     def _candidates(self, profiler: Profiler, position: Any, depth: int, stop: StopFlag) -> list[Candidate]:
         """Candidates at a depth, as far as this kind of player needs them."""
-        if self.kind == "standard":
+        if self.kind != "trappy":
             return profiler.plain(depth)
         if isinstance(self._searcher, LazySource):
             return self._searcher.trappy_candidates(position, depth, self._params, stop)

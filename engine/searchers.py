@@ -10,6 +10,7 @@ from engine.games.othello_evaluation import weight_bytes
 from engine.params import Assessment, Decided, TrapParams
 from engine.search import ReferenceSearcher, Searcher
 from engine.stop import StopFlag
+from engine.thought import Thought
 from engine.trappy import is_swindle, with_trap
 
 _ASSESSMENTS = {Assessment.MEDIAN: 0, Assessment.BEST: 1, Assessment.LAST: 2}  # as in native/core.hpp
@@ -72,6 +73,50 @@ class NativeOthelloSearcher:
         ]
         lost = is_swindle(candidates, params)
         return [with_trap(candidate, params, lost) for candidate in candidates]
+
+    def think(
+        self,
+        position: OthelloPosition,
+        depth: int,
+        time_s: float | None,
+        stop: StopFlag,
+        *,
+        confidence_percent: int = 73,
+        threads: int = 1,
+    ) -> Thought:
+        """The best move that the limits allow, by selective search: for strong play, not for trap analysis.
+
+        Args:
+            position: The game goes on in it.
+            depth: Plies at most, 1 to 120.  With all the empty squares or more the ending is solved when
+                there is time, and always when there is no clock.
+            time_s: Seconds at most; None: no clock.  Nothing is begun that would hardly end in time.
+            stop: Ends the search early; it then answers with what it has.
+            confidence_percent: 73, 87, 95 or 99: how sure a forecast must be to replace a search.  100: full
+                width, as `search`.
+            threads: Of more than one, the result depends on chance.
+
+        Raises:
+            Stopped: The flag is set too early for any answer.
+            ValueError: The game is over, or a limit is out of range.
+        """
+        if time_s is not None and time_s <= 0:
+            raise ValueError(f"time_s is {time_s}, must be above 0")
+        move, score, depth, confidence, solved, line, nodes = self._core.think(
+            position.mover, position.waiter, depth, time_s or 0.0, confidence_percent, threads, stop
+        )
+        text = self._game.move_text
+        return Thought(text(move), score, depth, confidence, solved, tuple(map(text, line)), nodes)
+
+    def solve(self, position: OthelloPosition, stop: StopFlag) -> tuple[str, int]:
+        """A best move and the game's true result in centi-units (see `engine.game.WIN_CENTI`).
+
+        Raises:
+            Stopped: The flag is or becomes set.
+            ValueError: The game is over.
+        """
+        move, score = self._core.solve(position.mover, position.waiter, stop)
+        return self._game.move_text(move), score
 
 
 def make_searcher(game_name: str, table_mb: int) -> Searcher:

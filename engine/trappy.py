@@ -221,7 +221,8 @@ def verify(decision: Decision) -> None:
     Checks the arithmetic of every candidate, and that whatever the search left open (raw values and replies
     of which it only proved a bound, moves whose replies it never looked at) could not have changed the
     choice.  That the scores are what a search finds, and that no legal move is missing, is for the one who
-    has the rules and a searcher; and so is a choice that was not made by exact scores (`Decision.search_mode`).
+    has the rules and a searcher.  A choice that exact scores did not make (`Decision.search_mode`) is not
+    questioned.
 
     Raises:
         ValueError: The recorded choice does not follow from the record; the message says where.

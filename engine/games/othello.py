@@ -100,10 +100,12 @@ class Othello:
         return OthelloPosition(waiter & ~flipped, mover | flipped | 1 << move, 1 - side)
 
     def result_centi(self, position: OthelloPosition) -> int:
-        margin = self.margin_discs(position)
-        if margin == 0:
-            return 0
-        return WIN_CENTI + 100 * margin if margin > 0 else -WIN_CENTI + 100 * margin
+        return self.result_of_margin(self.margin_discs(position))
+
+    @staticmethod
+    def result_of_margin(discs: int) -> int:
+        """A final disc difference as a score."""
+        return 0 if discs == 0 else (WIN_CENTI if discs > 0 else -WIN_CENTI) + 100 * discs
 
     def margin_discs(self, position: OthelloPosition) -> int:
         """Final score of a finished game in discs, the empty squares given to the winner."""

@@ -131,7 +131,7 @@ def evaluate_centi(mover: int, waiter: int, mover_moves: int, waiter_moves: int)
         lanes.reverse()
     weights = _weights()
     stage = STAGE_SIZE * stage_of(64 - (mover | waiter).bit_count())
-    score = weights[stage + PATTERN_WEIGHTS + mover_moves]
+    score: int = weights[stage + PATTERN_WEIGHTS + mover_moves]
     score += weights[stage + PATTERN_WEIGHTS + MOBILITIES + waiter_moves]
     for feature, table in enumerate(tables):
         score += weights[stage + table + min(lanes[2 * feature], lanes[2 * feature + 1])]

@@ -99,10 +99,9 @@ void bind_training(nb::module_& m) {
              "Returns the number of games.")
         .def("learn", &learn, "stage"_a, "label_depth"_a, "exact_empties"_a, "epochs"_a, "first_rate"_a,
              "last_rate"_a, "shrink"_a, "neighbours"_a,
-             "Label the positions of a stage and learn them, and the stage before once more; for 0, 1, 2 ... in\n"
-             "turn.\n\n"
-             "Returns positions learned, positions held out, the error on these (root mean square, discs), and\n"
-             "the seconds that the labels and the descent took.")
+             "Label the positions of a stage and learn them, then the one before again; for 0, 1 ...\n\n"
+             "Returns positions learned, positions held out, the error on these (root mean square, discs),\n"
+             "seconds that the labels took, and seconds of the descent.")
         .def("error",
              [](const training::Trainer& self, int stage) {
                  stage_in_range(stage);

@@ -17,10 +17,13 @@ class EvaluationOrder {
     explicit EvaluationOrder(const OthelloGame& game) : game_(game) {}
 
     int operator()(Position after, int depth) const {
-        return search(game_.root(after), depth < 3 ? depth : 3, -kInfinity, kInfinity);
+        return search(game_.root(after), depth < kMostDepth ? depth : kMostDepth, -kInfinity, kInfinity) / kScale;
     }
 
    private:
+    static constexpr int kMostDepth = 3;
+    static constexpr int kScale = 8;  // so that a disc weighs about as much as one move of mobility
+
     int search(const Node& node, int depth, int alpha, int beta) const {
         const auto moves = game_.moves(node);
         if (moves.empty()) return game_.result(node);
@@ -32,11 +35,30 @@ class EvaluationOrder {
             if (best > alpha) alpha = best;
             if (alpha >= beta) break;
         }
-        return best / 8;
+        return best;
     }
 
     const OthelloGame game_;
 };
+
+constexpr int kMaxDepth = 64;  // the empty squares
+
+// Natural logarithms of 1, 2 ...: each from the one before by ln((n + 1) / n) = 2 artanh(1 / (2n + 1)).
+struct Logarithms {
+    float of[kMaxDepth + 2]{};
+};
+constexpr Logarithms make_logarithms() {
+    Logarithms logarithms;
+    double sum = 0.0;
+    for (int n = 1; n <= kMaxDepth; ++n) {
+        const double x = 1.0 / (2 * n + 1);
+        double power = x;
+        for (int k = 1; k < 40; k += 2, power *= x * x) sum += 2 * power / k;
+        logarithms.of[n + 1] = static_cast<float>(sum);
+    }
+    return logarithms;
+}
+constexpr Logarithms kLog = make_logarithms();
 
 struct OthelloStrong {
     static constexpr int kLeafPlies = 9;
@@ -49,11 +71,10 @@ struct OthelloStrong {
 
     static bool is_free(int move) { return move == kPass; }
 
-    static int rating(const Node& before, int move, const Node& after) {
+    static int rating(const Node&, int move, const Node& after) {
         const Position p = after.position;
         const Board replies = moves_mask(p);
         const Board empty = ~(p.mover | p.waiter);
-        (void)before;
         return kSquareOrder[move] - 16 * (std::popcount(replies) + std::popcount(replies & kCorners)) -
                6 * std::popcount(neighbours(p.waiter) & empty);
     }
@@ -64,13 +85,13 @@ struct OthelloStrong {
     }
 
     static int error(int depth, int shallow, int plies_left) {
-        const float spread = kLog[depth + 1] - kLog[shallow + 1];
+        const float spread = kLog.of[depth + 1] - kLog.of[shallow + 1];
         return static_cast<int>(static_cast<float>(probcut::kDeviation[plies_left]) * std::sqrt(spread));
     }
 
     // Measured on balanced positions of games from 12 to 22 plies.
     static double nodes_to_solve(int plies) {
-        double nodes = 5e6;  // with 20 plies left
+        double nodes = 2.5e6;  // with 20 plies left
         for (; plies > 20; --plies) nodes *= 2.4;
         for (; plies < 20 && nodes > 1; ++plies) nodes /= 2;
         return nodes;
@@ -95,10 +116,6 @@ struct OthelloStrong {
     };
 
    private:
-    // ln n
-    static constexpr float kLog[128] = {
-#include "/tmp/strong/logs.inc"
-    };
     // What a square is worth in the order of moves when nothing else is known.
     static constexpr std::int8_t kSquareOrder[65] = {
         90,  -20, 10, 6, 6, 10, -20, 90,  -20, -40, 0, 0, 0, 0, -40, -20, 10, 0,   4,  2, 2, 4,

@@ -248,7 +248,7 @@ class StrongWorker {
     static constexpr int kWindowDepth = 4;     // from here on the window is narrow at first
     static constexpr int kFirstWidth = 150;    // of the window around the score of the iteration before
     static constexpr int kTableDepth = 2;      // below it plain alpha-beta
-    static constexpr int kCutDepth = 3;        // from here on ProbCut
+    static constexpr int kCutDepth = 2;        // from here on ProbCut
     static constexpr int kEnhancedDepth = 5;   // from here on the children are looked up first
     static constexpr int kGuessDepth = 4;      // from here on moves are sorted with the help of evaluations
     static constexpr int kLookDepth = 9;       // and from here on with that of a search

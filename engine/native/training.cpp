@@ -355,7 +355,7 @@ StageReport Trainer::learn(int stage, const LearnSettings& settings) {
 void Trainer::descend(int stage, const Stage& own, const Stage& later, const Stage& earlier,
                       const LearnSettings& settings, std::uint64_t seed) {
     constexpr std::size_t kAhead = 6;        // samples lie all over memory: ask for them so much earlier
-    constexpr std::size_t kSteps = 100'000;  // a stage with few positions, as the first plies, takes more rounds
+    constexpr std::size_t kSteps = 100'000;  // a stage with few positions takes more rounds
     constexpr std::size_t kMostEpochs = 200;
     std::vector<float>& weights = weights_[static_cast<std::size_t>(stage)];
     weights = own.start;

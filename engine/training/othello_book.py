@@ -11,7 +11,7 @@ not much worse than the best one; their scores come about in the same way.
 
 Nothing is lost when the program is ended in the middle: each searched position is a line of ``FILE.part``,
 and the same command goes on from there.  What has been searched stays valid with another width, number of
-plies or set of games.
+plies or set of games.  Exact searches by depth alone make the same book every time.
 """
 
 import argparse
@@ -24,6 +24,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,13 +34,15 @@ from engine.book import BadBook, BookMove, Key, board_text, canonical, parse_boa
 from engine.game import Move
 from engine.games.othello import SQUARES, Othello, OthelloPosition, flips_mask
 from engine.games.othello_evaluation import turned, weight_bytes
-from engine.search import Searcher, exact_score
-from engine.searchers import make_searcher
+from engine.search import exact_score
+from engine.searchers import NativeOthelloSearcher
 from engine.stop import StopFlag, Stopped
 from engine.training.othello_patterns import natural, positive, say
 from engine.training.wthor import BadGames, GameRecord, read_games
 
 SEARCHES = "desdemona book searches"
+CONFIDENCES = (73, 87, 95, 99, 100)
+_EXACT = 100
 _PROGRESS_S = 10.0
 
 
@@ -79,13 +82,40 @@ Scorer = Callable[[OthelloPosition], tuple[int, dict[Move, int]]]
 """Searches all moves of a position: the depth in plies, and each move's score for the side to move."""
 
 
+Measure = Callable[[OthelloPosition, int, StopFlag], int]
+"""Score of a position, for the side to move, by a search of so many plies; raises `Stopped`."""
+
+
+def make_measure(searcher: NativeOthelloSearcher, confidence_percent: int) -> Measure:
+    """The exact search for a confidence of 100, else the strong one, which is selective.
+
+    Raises:
+        ValueError: There is no such level of confidence.
+    """
+    if confidence_percent == _EXACT:
+        return partial(exact_score, searcher)
+    if confidence_percent not in CONFIDENCES:
+        raise ValueError(f"confidence is one of {', '.join(map(str, CONFIDENCES))}, not {confidence_percent}")
+    game = Othello()
+
+    def measure(position: OthelloPosition, plies: int, stop: StopFlag) -> int:
+        if not game.legal_moves(position):
+            return game.result_centi(position)
+        thought = searcher.think(position, plies, None, stop, confidence_percent=confidence_percent)
+        if stop.is_set():  # it may have answered with less than it was asked for
+            raise Stopped("the search was told to stop")
+        return thought.score_centi
+
+    return measure
+
+
 def make_scorer(
-    searcher: Searcher, depth: int, node_limit: int | None = None, time_s: float | None = None
+    measure: Measure, depth: int, node_limit: int | None = None, time_s: float | None = None
 ) -> Scorer:
     """A scorer by iterative deepening, two plies at a time, so that all depths are alike odd or even.
 
     Args:
-        searcher: Finds exact scores at fixed depth.
+        measure: The search.
         depth: Deepest search in plies, at least 2.
         node_limit: For one position; None: none.  The first depth is always finished.
         time_s: The same in seconds.
@@ -103,7 +133,7 @@ def make_scorer(
         with suppress(Stopped):
             for plies in range(2 + depth % 2, depth + 1, 2):
                 flag = stop if found else unhurried
-                latest = {move: -exact_score(searcher, to, plies - 1, flag) for move, to in after.items()}
+                latest = {move: -measure(to, plies - 1, flag) for move, to in after.items()}
                 reached, found = plies, latest
         return reached, found
 
@@ -366,6 +396,11 @@ def parser() -> argparse.ArgumentParser:
         "--depth", type=int, default=12, metavar="N",
         help="plies that each position is searched (default: 12)",
     )  # fmt: skip
+    p.add_argument(
+        "--confidence", type=int, choices=CONFIDENCES, default=_EXACT, metavar="PERCENT",
+        help="73, 87, 95 or 99: by the strong search, which sees deeper in the same time and may err;"
+        " 100: exact (default)",
+    )  # fmt: skip
     p.add_argument("--nodes", type=positive, metavar="N", help="most nodes to search for a position")
     p.add_argument("--time", type=float, metavar="SECONDS", help="longest search of a position")
     p.add_argument("--table-mb", type=positive, default=64, metavar="N", help="transposition table")
@@ -391,12 +426,13 @@ def make(options: argparse.Namespace) -> dict[Key, list[BookMove]]:
     settings = {
         "engine": ENGINE_VERSION,
         "evaluation": hashlib.sha256(weight_bytes()).hexdigest()[:16],
+        "confidence": options.confidence,
         "depth": options.depth,
         "nodes": options.nodes,
         "time_s": options.time,
     }
-    searcher = make_searcher("othello", options.table_mb)
-    scorer = make_scorer(searcher, options.depth, options.nodes, options.time)
+    measure = make_measure(NativeOthelloSearcher(options.table_mb), options.confidence)
+    scorer = make_scorer(measure, options.depth, options.nodes, options.time)
     start = Othello().initial()
     root = canonical(start.mover, start.waiter)[0]
     games = None

@@ -12,7 +12,6 @@ them.  The same seed gives the same numbers.
 import argparse
 import math
 import random
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -130,7 +129,7 @@ def given_games(searcher: Searcher, options: argparse.Namespace) -> Iterator[lis
             if empties_of(position) <= options.solved_empties:
                 break
             score = exact_score(searcher, position, options.depth, StopFlag())
-            if abs(score) < WIN_CENTI and len(record.squares) > 0:
+            if abs(score) < WIN_CENTI:
                 margin = record.margin or 0
                 samples.append(
                     Sample(score, empties_of(position), result_of(margin if position.side == 0 else -margin))

@@ -1,19 +1,22 @@
 """Players: the lazy analysis against the whole table, records that prove themselves, limits that hold."""
 
 import random
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.book import Book, BookMove, canonical, write_book
 from engine.decision import Decision
 from engine.game import WIN_CENTI
 from engine.games import GAMES, get_game
 from engine.games.othello import Othello, OthelloPosition
 from engine.limits import Limits, from_clock
 from engine.params import Assessment, Decided, TrapParams
-from engine.players import PLAYER_KINDS, Player, complete
+from engine.players import COMPARED_KINDS, PLAYER_KINDS, Player, StrongOptions, complete
 from engine.profiles import Profiler
 from engine.search import ReferenceSearcher, exact_score, minimax
 from engine.searchers import NativeOthelloSearcher, make_searcher
@@ -78,7 +81,7 @@ def test_the_standard_player_is_plain_minimax(position: OthelloPosition, depth: 
     assert decision.principal_variation[0] == decision.move
 
 
-@given(positions(othello, 58), st.integers(2, 4), params, st.sampled_from(PLAYER_KINDS))
+@given(positions(othello, 58), st.integers(2, 4), params, st.sampled_from(COMPARED_KINDS))
 @settings(max_examples=40, deadline=None)
 def test_native_and_reference_players_agree(
     position: OthelloPosition, depth: int, trap: TrapParams, kind: str
@@ -272,3 +275,63 @@ def test_limits() -> None:
     for bad in ({"depth": 1}, {"depth": 4, "time_s": 0.0}):
         with pytest.raises(ValueError, match="must be"):
             Limits(**bad)
+
+
+def test_the_strong_player_says_what_picked_its_move() -> None:
+    """Its move comes from the selective search; its replies are judged by exact scores all the same."""
+    position = random_position(othello, random.Random(8), plies=16)
+    decision = decide(position, 10, kind="strong")
+    assert decision.search_mode == "strong"
+    assert decision.pick is not None
+    assert decision.pick.depth == 10
+    assert decision.depth < decision.pick.depth
+    assert decision.principal_variation[0] == decision.move
+    full = complete(Decision.from_record(decision.to_record()), native, StopFlag())
+    verify(full)
+    assert full.is_complete
+    bounded = next(c for c in decision.candidates if c.raw_is_bound)
+    with pytest.raises(ValueError, match="no exact score"):
+        verify(replace(decision, move=bounded.move))
+
+
+def test_the_strong_player_solves_endings() -> None:
+    for seed in range(10):
+        position = random_position(othello, random.Random(seed), plies=50)
+        decision = decide(position, 20, kind="strong")
+        assert decision.pick is not None
+        assert decision.pick.solved
+        assert decision.pick.score_centi == exact_score(
+            native, position, othello.most_plies_left(position), StopFlag()
+        )
+
+
+def test_a_strong_player_without_a_selective_search_plays_by_full_width() -> None:
+    decision = decide(get_game("tictactoe").initial(), 4, kind="strong", game="tictactoe")
+    assert (decision.search_mode, decision.pick) == ("exact", None)
+    verify(decision)
+
+
+def test_a_strong_player_that_is_stopped_at_once_still_decides() -> None:
+    stop = StopFlag()
+    stop.set()
+    position = random_position(othello, random.Random(3), plies=12)
+    decision = Player("strong", othello, TrapParams(), native).choose(position, Limits(30), stop)
+    assert othello.parse_move(position, decision.move) in othello.legal_moves(position)
+    verify(decision)
+
+
+def test_the_strong_player_opens_by_the_book(tmp_path: Path) -> None:
+    path = tmp_path / "opening.book"
+    start = othello.initial()
+    key, _ = canonical(start.mover, start.waiter)
+    move = min(othello.legal_moves(OthelloPosition(*key, 0)))
+    write_book(path, {key: (BookMove(move, 12, 20),)}, {})
+    options = StrongOptions(book=Book.open(path))
+    player = Player("strong", othello, TrapParams(), native, options, random.Random(1))
+    decision = player.choose(start, Limits(6), StopFlag())
+    assert decision.search_mode == "book"
+    assert decision.pick is not None
+    assert (decision.pick.score_centi, decision.pick.depth) == (12, 20)
+    verify(complete(decision, native, StopFlag()))
+    later = othello.play(start, othello.parse_move(start, decision.move))
+    assert player.choose(later, Limits(6), StopFlag()).search_mode == "strong"
