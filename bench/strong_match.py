@@ -1,6 +1,6 @@
 """How much stronger the selective search is than the exact one, at equal time: paired Othello games.
 
-    python -m bench.strong_match [--pairs 50] [--seconds 0.05 | --nodes 500000] [--against full|95]
+    python -m bench.strong_match [--pairs 50] [--seconds 0.05 | --nodes 500000] [--against PERCENT]
 
 Each pair of games starts from the same ten random plies, once with either side; a side is the strong search
 (`think`) or iterative deepening of the exact one (`search`).  With --against PERCENT the second side is the
@@ -125,9 +125,8 @@ def main() -> None:
     print(
         f"{ours.kind} % against {theirs.kind}: +{wins} ={len(margins) - wins - losses} -{losses}, {score:.1%}"
     )
-    print(
-        f"Elo {elo(score):+.0f}, 95 % interval {elo(score - 1.96 * error):+.0f} to {elo(score + 1.96 * error):+.0f}"
-    )
+    low, high = score - 1.96 * error, score + 1.96 * error
+    print(f"Elo {elo(score):+.0f}, 95 % interval {elo(low):+.0f} to {elo(high):+.0f}")
     print(f"discs {statistics.mean(margins):+.2f} +- {1.96 * disc_error:.2f} a game")
     for side in (ours, theirs):
         print(

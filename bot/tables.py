@@ -187,7 +187,7 @@ def _moves(header: StoredGame) -> RenderableType:
 
 def _decision(report: GameReport, decision: DecisionReport) -> RenderableType:
     side = report.sides[report.header.our_side]
-    effort = f"depth {decision.depth}, {decision.time_s:.2f} s"
+    effort = f"{_search(decision)}, {decision.time_s:.2f} s"
     title = f"Move {decision.number}, {side} plays {decision.move} ({effort})"
     table = Table(box=None, pad_edge=False)
     for name in ("move", "standard", "trappy", "trap", ""):
@@ -210,6 +210,17 @@ def _decision(report: GameReport, decision: DecisionReport) -> RenderableType:
     return Group(
         "", Text(title, style="bold"), Text(_story(decision)), Padding(sides, (1, 0, 0, 2), expand=False)
     )
+
+
+def _search(decision: DecisionReport) -> str:
+    """How the move was found."""
+    pick = decision.pick
+    if pick is None:
+        return f"depth {decision.depth}"
+    if decision.search_mode == "book":
+        return f"book, replies judged to depth {decision.depth}"
+    found = "solved" if pick.solved else f"depth {pick.depth} at {pick.confidence} %"
+    return f"{found}, replies judged to depth {decision.depth}"
 
 
 def _story(decision: DecisionReport) -> str:

@@ -235,7 +235,7 @@ class Player:
             return profiler.plain(depth)
         if isinstance(self._searcher, LazySource):
             return self._searcher.trappy_candidates(position, depth, self._params, stop)
-        return profiler.naive_candidates(depth)
+        return profiler.likely_candidates(depth)
 
     def _line(self, position: Any, depth: int) -> tuple[str, ...]:
         """The principal variation, if the table still knows nearly all of it."""

@@ -5,6 +5,7 @@ leaves that out, with proofs (``engine/native/profile.hpp``); `Profiler.naive_ca
 table, for any game and search, and is the measure of everything else.
 """
 
+import math
 from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -13,7 +14,7 @@ from engine.game import Game, Move
 from engine.params import TrapParams
 from engine.search import INFINITY, Searcher, exact_score
 from engine.stop import StopFlag
-from engine.trappy import is_swindle, with_trap
+from engine.trappy import Standing, bonus_cap, is_swindle, standing, with_trap
 
 
 @runtime_checkable
@@ -104,6 +105,25 @@ class Profiler:
             )
         swindle = is_swindle(candidates, self._params)
         return [with_trap(candidate, self._params, swindle) for candidate in candidates]
+
+    def likely_candidates(self, depth: int) -> list[Candidate]:
+        """The same choice from fewer profiles: moves that no bonus could lift to the top have none."""
+        params = self._params
+        raws = [-exact_score(self._searcher, self._after[move], depth - 1, self._stop) for move in self.moves]
+        candidates = [
+            Candidate(self._game.move_text(move), raw, False, raw, complete=not self._replies[move])
+            for move, raw in zip(self.moves, raws, strict=True)
+        ]
+        swindle = is_swindle(candidates, params)
+        best = Standing(-math.inf, 0)
+        for index in sorted(range(len(candidates)), key=lambda i: -raws[i]):
+            raw, cap = raws[index], bonus_cap(raws[index], params)
+            if swindle or (cap > 0 and Standing(raw + cap, raw) >= best):
+                replies = self.all_replies(self.moves[index], depth)
+                candidates[index] = replace(candidates[index], replies=replies, complete=True)
+            candidates[index] = with_trap(candidates[index], params, swindle)
+            best = max(best, standing(candidates[index], params, swindle))
+        return candidates
 
     def all_replies(self, move: Move, depth: int) -> tuple[ReplyProfile, ...]:
         """The whole profile of a move: exact scores of every reply at every depth."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.decision import Candidate, OutcomeKind, ReplyProfile
+from engine.decision import Candidate, OutcomeKind, Pick, ReplyProfile
 from engine.game import WIN_CENTI, Game
 from engine.games import get_game
 from engine.trappy import reply_quality
@@ -72,6 +72,8 @@ class DecisionReport:
     move: str
     squares: tuple[str, ...]
     player: str
+    search_mode: str
+    pick: Pick | None
     depth: int
     time_s: float
     state: str
@@ -148,6 +150,8 @@ def _decision(game: Game[Any], stored: StoredGame, made: StoredDecision) -> Deci
         move=decision.move,
         squares=reports[decision.move].squares,
         player=decision.player,
+        search_mode=decision.search_mode,
+        pick=decision.pick,
         depth=decision.depth,
         time_s=decision.time_s,
         state=made.state,

@@ -151,7 +151,7 @@ def log_loss(fit: Fit, samples: Sequence[Sample]) -> float:
 
 def fitted(samples: Sequence[Sample], linear: bool = True) -> Fit:
     """The fit of least log-loss, by Fisher scoring with ever shorter steps where one leads astray."""
-    fit, loss = Fit(500.0, 0.0), math.inf
+    fit = Fit(500.0, 0.0)
     loss = log_loss(fit, samples)
     for _ in range(50):
         ga = gb = haa = hab = hbb = 0.0
@@ -166,11 +166,10 @@ def fitted(samples: Sequence[Sample], linear: bool = True) -> Fit:
             haa += w * da * da
             hab += w * da * db
             hbb += w * db * db
-        if linear:
-            det = haa * hbb - hab * hab
-            step = Fit((ga * hbb - gb * hab) / det, (gb * haa - ga * hab) / det)
-        else:
-            step = Fit(ga / haa, 0.0)
+        det = haa * hbb - hab * hab
+        if haa <= 0 or (linear and det <= 1e-12 * haa * hbb):
+            break  # nothing to tell apart: no scores, or all at one number of empty squares
+        step = Fit((ga * hbb - gb * hab) / det, (gb * haa - ga * hab) / det) if linear else Fit(ga / haa, 0)
         for shorter in range(20):
             tried = Fit(fit.a + step.a / 2**shorter, fit.b + step.b / 2**shorter)
             tried_loss = log_loss(tried, samples)
@@ -250,6 +249,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     low, high = options.random_plies
     if not low <= high <= 40:
         p.error("--random-plies must be FROM <= TO <= 40")
+    if options.solved_empties > 24:
+        p.error("--solved-empties must be 24 or less")
     searcher = make_searcher("othello", 16)
     games = given_games(searcher, options) if options.from_games else self_play(searcher, options)
     train: list[Sample] = []

@@ -343,7 +343,7 @@ async def test_a_profile_of_another_engine(database: Database, monkeypatch: pyte
         raise ValueError("made by engine 0")
 
     monkeypatch.setattr("bot.player.complete", contradict)
-    server = FakeServer(pick=picker(1))
+    server = FakeServer("othello", pick=picker(1))
     await play(server, database)
     game = await stored_game(database)
     assert game.state is GameStatus.FINISHED

@@ -53,7 +53,7 @@ async def play(server: FakeServer, database: Database, killer: Killer) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("game", "our_side", "seed"), [("tictactoe", 0, 1), ("tictactoe", 1, 2), ("othello", 1, 2)]
+    ("game", "our_side", "seed"), [("tictactoe", 0, 1), ("tictactoe", 1, 2), ("othello", 1, 8)]
 )
 async def test_killed_once_at_every_step(
     template: Path, tmp_path: Path, game: str, our_side: int, seed: int

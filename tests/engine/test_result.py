@@ -98,7 +98,15 @@ def test_a_fit_to_given_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         othello_result.main(["--from-games", str(path), "--depth", "2"])
 
 
-@pytest.mark.parametrize("arguments", [["--games", "1", "--depth", "2"], ["--random-plies", "9", "8"]])
+def test_data_that_tell_nothing_do_no_harm() -> None:
+    assert fitted([Sample(0, 20, 0.5)] * 3) == Fit(500.0, 0.0)
+    assert fitted([Sample(100, 20, 1.0), Sample(100, 20, 0.0)]) == Fit(500.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--games", "1", "--depth", "2"], ["--random-plies", "9", "8"], ["--solved-empties", "25"]],
+)
 def test_bad_settings_are_refused(arguments: list[str]) -> None:
     with pytest.raises(SystemExit):
         othello_result.main(arguments)

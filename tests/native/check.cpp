@@ -52,6 +52,15 @@ struct Set {
     std::unique_ptr<OthelloCore> judge;               // asked for whatever a check needs to know
 };
 
+// Equal when all that was found is.
+struct Comparable : ThinkResult {
+    bool operator==(const Comparable& other) const {
+        return move == other.move && score_centi == other.score_centi && depth == other.depth &&
+               confidence == other.confidence && solved == other.solved && nodes == other.nodes &&
+               line_length == other.line_length && std::equal(line, line + line_length, other.line);
+    }
+};
+
 struct Bench {
     explicit Bench(std::uint64_t seed) : units(all_units()) {
         Random random(seed);
@@ -376,10 +385,97 @@ void check_ending(Random& random, Bench& bench) {
     int alpha = -64;
     int beta = 64;
     if (random.one_in(2)) {
-        alpha = random.between(-66, 63);  // part of the window lies where scores do
-        beta = std::max(random.one_in(2) ? alpha + 1 : random.between(alpha + 1, 66), -63);
+        alpha = random.between(-70, 69);
+        beta = random.one_in(2) ? alpha + 1 : random.between(alpha + 1, 70);
     }
     require_bound(solve_ending(p, alpha, beta), margin, alpha, beta, "the endgame solver", p);
+}
+
+// --- The strong search -----------------------------------------------------------------------------------------------
+
+// Whether a line of moves can be played.
+bool is_legal(const Unit& unit, Position p, const std::uint16_t* line, int length) {
+    for (int i = 0; i < length; ++i) {
+        const std::vector<int> moves = moves_of(unit, p);
+        if (std::find(moves.begin(), moves.end(), line[i]) == moves.end()) return false;
+        p = unit.othello_play(p, line[i]);
+    }
+    return true;
+}
+
+void require_sound(Set& set, const Unit& unit, Position p, const ThinkResult& found, const ThinkLimits& limits) {
+    const std::string where = text(p);
+    require(found.line_length >= 1 && found.line_length <= ThinkResult::kMaxLine && found.line[0] == found.move,
+            "the line of a thought on %s", where.c_str());
+    require(is_legal(unit, p, found.line, found.line_length), "a thought's line is not legal: %s", where.c_str());
+    const int empties = inputs::empties_of(p);
+    const auto exact_after = [&](int depth) { return -set.exact(unit.othello_play(p, found.move), depth - 1); };
+    if (found.solved) {
+        require(found.confidence == 100 && found.depth == empties && limits.depth >= empties, "solved, but %d %d: %s",
+                found.confidence, found.depth, where.c_str());
+        if (empties > 7) return;
+        require(found.score_centi == set.exact(p, 2 * empties), "solved for %d: %s", found.score_centi, where.c_str());
+        require(found.score_centi == exact_after(2 * empties), "solved with move %d: %s", found.move, where.c_str());
+        return;
+    }
+    require(found.depth >= 1 && found.depth <= std::max(1, std::min(limits.depth, empties)), "a thought of depth %d: %s",
+            found.depth, where.c_str());
+    require(found.confidence >= limits.confidence, "a thought's confidence: %s", where.c_str());
+    if (limits.confidence < 100) {
+        require(std::abs(found.score_centi) <= 6'400, "a thought's estimate, %d: %s", found.score_centi, where.c_str());
+    }
+}
+
+void check_think(Random& random, Bench& bench) {
+    Position p = inputs::any(random, bench.best());
+    if (random.one_in(2)) p = inputs::filled(random, random.between(1, 14));
+    if (moves_of(bench.best(), p).empty()) return;
+    Set& set = bench.any_set(random);
+    constexpr int kConfidences[] = {73, 87, 95, 99, 100};
+    const bool to_end = inputs::empties_of(p) <= 10 && random.one_in(2);
+    const ThinkLimits limits{to_end ? random.between(inputs::empties_of(p), 120) : random.between(1, 6), 0.0,
+                             kConfidences[random.between(0, 4)], 1};
+    const bool is_limited = random.one_in(4);
+    const auto limit = static_cast<std::uint64_t>(random.between(1, 5000));
+    const ThinkResult found = set.on_all(
+        [&](OthelloCore& core) {
+            StopFlag stop;
+            if (is_limited) stop.set_node_limit(limit);
+            ThinkResult result{};
+            try {
+                result = core.think(p, limits, stop);
+            } catch (const Stopped&) {
+                require(is_limited, "a thought was stopped: %s", text(p).c_str());
+            }
+            return Comparable{result};
+        },
+        "thought", p);
+    if (found.depth == 0) return;  // stopped
+    require_sound(set, bench.best(), p, found, limits);
+    if (limits.confidence == 100 && !found.solved && !is_limited) {
+        require(found.score_centi == set.exact(p, found.depth), "full width says %d of %s", found.score_centi,
+                text(p).c_str());
+    }
+}
+
+void check_solve(Random& random, Bench& bench) {
+    const int empties = random.one_in(50) ? random.between(8, 14) : random.between(0, 7);
+    const Position p = random.one_in(2) ? inputs::filled(random, empties)
+                                        : inputs::played(random, bench.best(), 60 - empties);
+    if (inputs::empties_of(p) > 14 || moves_of(bench.best(), p).empty()) return;
+    Set& set = bench.any_set(random);
+    const StopFlag never;
+    const auto found = set.on_all(
+        [&](OthelloCore& core) {
+            const SolveResult result = core.solve(p, never);
+            return std::pair(result.move, result.score_centi);
+        },
+        "solution", p);
+    if (inputs::empties_of(p) > 7) return;
+    const int depth = 2 * inputs::empties_of(p);
+    require(found.second == set.exact(p, depth), "solved for %d: %s", found.second, text(p).c_str());
+    require(found.second == -set.exact(bench.best().othello_play(p, found.first), depth), "solved with move %d: %s",
+            found.first, text(p).c_str());
 }
 
 // --- Running ---------------------------------------------------------------------------------------------------------
@@ -393,9 +489,9 @@ struct Kind {
 };
 
 Kind kinds[] = {
-    {"rules", check_rules, 600},   {"evaluation", check_evaluation, 180}, {"search", check_search, 100},
-    {"ending", check_ending, 60},  {"perft", check_perft, 35},            {"stop", check_stop, 10},
-    {"trappy", check_trappy, 15},
+    {"rules", check_rules, 585},   {"evaluation", check_evaluation, 175}, {"search", check_search, 100},
+    {"ending", check_ending, 60},  {"perft", check_perft, 25},            {"stop", check_stop, 10},
+    {"trappy", check_trappy, 15},  {"think", check_think, 15},            {"solve", check_solve, 15},
 };
 
 // For whatever ends the program without a word of ours: which input it was.

@@ -1,4 +1,4 @@
-// Threads that share what the core lets them share, for ThreadSanitizer: the evaluation, flags, the training.
+// Threads that share what the core lets them share, for ThreadSanitizer: evaluation, flags, tables, training.
 #include <atomic>
 #include <mutex>
 #include <thread>
@@ -90,6 +90,50 @@ void share_evaluation_and_flags(std::uint64_t seed, int threads, std::uint64_t r
                 static_cast<unsigned long long>(finished.load()), static_cast<unsigned long long>(stopped.load()));
 }
 
+// One thought of several threads, whose tables are shared without locks; some are cut short by another thread.
+void think_together(std::uint64_t seed, int threads, std::uint64_t rounds) {
+    Random random(seed);
+    const Weights weights(inputs::weights(random, inputs::Style::kMild));
+    const std::vector<const Unit*> units = all_units();
+    std::uint64_t solved = 0;
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        const Unit& unit = *units[round % units.size()];
+        const auto core = make_core(unit, weights.core);
+        for (int i = 0; i < 4; ++i) {
+            const Position p = inputs::played(random, unit, i < 2 ? random.between(0, 40) : random.between(44, 54));
+            if (unit.othello_moves(p) == 0) continue;
+            constexpr int kConfidences[] = {73, 87, 95, 99, 100};
+            const ThinkLimits limits{i < 2 ? random.between(1, 8) : 60, i == 1 ? 0.005 : 0.0,
+                                     kConfidences[random.between(0, 4)], threads};
+            StopFlag stop;
+            const bool is_cut_short = i == 0 && random.one_in(2);
+            const auto think = [&](int) {
+                try {
+                    const ThinkResult found = core->think(p, limits, stop);
+                    const Board moves = unit.othello_moves(p);
+                    require(found.move < 64 && (moves >> found.move & 1) != 0, "a move that is not legal: %s",
+                            text(p).c_str());
+                    if (!found.solved) return;
+                    ++solved;
+                    const StopFlag never;
+                    if (inputs::empties_of(p) > 8) return;
+                    require(found.score_centi == core->search(p, 16, -kInfinity, kInfinity, never),
+                            "solved by %d threads: %s", threads, text(p).c_str());
+                } catch (const Stopped&) {
+                    require(is_cut_short || limits.seconds > 0, "a thought was stopped: %s", text(p).c_str());
+                }
+            };
+            in_threads(1, think, [&](const auto& goes_on) {
+                while (is_cut_short && goes_on()) {
+                    std::this_thread::sleep_for(std::chrono::milliseconds(random.between(0, 10)));
+                    stop.set();
+                }
+            });
+        }
+    }
+    std::printf("%d threads together: %llu endings solved\n", threads, static_cast<unsigned long long>(solved));
+}
+
 // The training plays and labels in threads of its own; what it learns must not depend on their number.
 void train(std::uint64_t seed, int threads) {
     std::vector<std::int16_t> learned[2];
@@ -110,6 +154,7 @@ void train(std::uint64_t seed, int threads) {
 
 void run_threads(std::uint64_t seed, int threads, std::uint64_t rounds) {
     share_evaluation_and_flags(seed, threads, rounds);
+    think_together(seed, threads, rounds / 10);
     train(seed, threads);
 }
 
