@@ -106,8 +106,9 @@ class Player:
     def choose(self, position: Any, limits: Limits, stop: StopFlag) -> Decision:
         """Search by iterative deepening and choose a move.
 
-        A search that is stopped falls back on the deepest iteration that was finished; the first one, two
-        plies, is always finished, so there is always a decision.
+        A search that is stopped falls back on the deepest iteration that was finished (of the trappy player:
+        finished with its analysis); the first one, two plies, is always finished, so there is always a
+        decision.
 
         Args:
             position: The game goes on in it.
@@ -126,27 +127,7 @@ class Player:
             stop.set_deadline(limits.time_s)
         selective = self.kind == "strong" and isinstance(self._searcher, Thinker)
         most = min(limits.depth, _JUDGED_DEPTH) if selective else limits.depth
-        depth = reached = _FIRST_DEPTH
-        unhurried = StopFlag()
-        candidates = latest = self._candidates(
-            Profiler(game, self._searcher, position, self._params, unhurried), position, depth, unhurried
-        )
-        profiler = Profiler(game, self._searcher, position, self._params, stop)
-        try:
-            while reached < most and not stop.is_set():
-                late = limits.time_s is not None and time.monotonic() - began > _LAST_START * limits.time_s
-                if late or self._is_settled(position, latest, reached, stop):
-                    break
-                if self.kind != "trappy" or (most - reached - 1) % _ANALYSE_EVERY == 0:
-                    latest = self._candidates(profiler, position, reached + 1, stop)
-                    candidates, depth = latest, reached + 1
-                else:
-                    latest = profiler.plain(reached + 1)
-                reached += 1
-            if reached > depth:
-                candidates, depth = self._candidates(profiler, position, reached, stop), reached
-        except Stopped:
-            pass  # the last whole iteration stands
+        candidates, depth = self._deepen(position, Limits(most, limits.time_s), stop, began)
         decision = Decision(
             game=game.name,
             position=game.position_text(position),
@@ -175,6 +156,36 @@ class Player:
             nodes=self._searcher.nodes - nodes_before,
             time_s=time.monotonic() - began,
         )
+
+    def _deepen(
+        self, position: Any, limits: Limits, stop: StopFlag, began: float
+    ) -> tuple[list[Candidate], int]:
+        """Candidates of the last iteration that was finished, and its depth.
+
+        The trappy player deepens by plain search, and analyses where it may have to end.
+        """
+        game, params = self._game, self._params
+        first = Profiler(game, self._searcher, position, params, StopFlag())  # in any case, so never stopped
+        depth = reached = _FIRST_DEPTH
+        candidates = latest = self._candidates(first, position, depth, StopFlag())
+        profiler = Profiler(game, self._searcher, position, params, stop)
+        every = _ANALYSE_EVERY if limits.time_s is not None else limits.depth
+        try:
+            while reached < limits.depth and not stop.is_set():
+                late = limits.time_s is not None and time.monotonic() - began > _LAST_START * limits.time_s
+                if late or self._is_settled(position, latest, reached, stop):
+                    break
+                if self.kind != "trappy" or (limits.depth - reached - 1) % every == 0:
+                    latest = self._candidates(profiler, position, reached + 1, stop)
+                    candidates, depth = latest, reached + 1
+                else:
+                    latest = profiler.plain(reached + 1)
+                reached += 1
+            if reached > depth:
+                candidates, depth = self._candidates(profiler, position, reached, stop), reached
+        except Stopped:
+            pass  # the last whole iteration stands
+        return candidates, depth
 
     def _picked(self, decision: Decision, position: Any, limits: Limits, stop: StopFlag) -> Decision:
         """The decision with the move of the book or of the strong search, if either has one in time."""

@@ -1,16 +1,18 @@
 // How much the scores of Othello searches of different depths differ, for ProbCut (strong.hpp).
 //
-// For searches of equal parity the variance is, to within the noise of the measurement, a number that depends on
-// the empty squares alone times ln((deep + 1) / (shallow + 1)).  Found by
+// Written by
 //     python -m engine.training.othello_probcut
+// on 2026-11-21; what the numbers mean is told there.
 #pragma once
 
 namespace desdemona::othello::probcut {
 
-// Standard deviation in centidiscs by number of empty squares, per square root of the logarithm.
+// Standard deviation in centidiscs by number of empty squares, for depths of which one is e times the other.
 constexpr short kDeviation[65] = {
-    550, 550, 550, 550, 550, 550, 550, 550, 550, 550, 550, 550, 550, 550, 550, 540, 535, 530, 525, 520, 515,
-    508, 500, 492, 484, 476, 468, 460, 450, 440, 430, 420, 410, 400, 391, 382, 373, 364, 355, 346, 337, 328,
-    319, 310, 301, 292, 284, 276, 268, 260, 252, 245, 240, 240, 240, 240, 240, 240, 240, 240, 240, 240, 240, 240, 240};
+    529, 529, 529, 529, 529, 529, 529, 529, 529, 529, 529, 529, 529, 529, 529, 517,
+    505, 493, 482, 471, 460, 449, 439, 429, 419, 410, 400, 391, 382, 373, 365, 357,
+    349, 341, 333, 325, 318, 311, 304, 297, 290, 283, 277, 271, 265, 259, 253, 247,
+    242, 236, 231, 226, 221, 216, 211, 211, 211, 211, 211, 211, 211, 211, 211, 211,
+    211};
 
 }  // namespace desdemona::othello::probcut

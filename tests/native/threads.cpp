@@ -135,19 +135,21 @@ void think_together(std::uint64_t seed, int threads, std::uint64_t rounds) {
 }
 
 // The training plays and labels in threads of its own; what it learns must not depend on their number.
+std::vector<std::int16_t> trained(std::uint64_t seed, int threads) {
+    desdemona::othello::training::Trainer trainer(seed, threads);
+    trainer.play({4, 1});
+    desdemona::othello::training::LearnSettings settings;
+    settings.exact_empties = 4;
+    settings.epochs = 1;
+    for (int stage = 0; stage < 2; ++stage) trainer.learn(stage, settings);
+    return trainer.weights();
+}
+
 void train(std::uint64_t seed, int threads) {
-    std::vector<std::int16_t> learned[2];
-    for (const int count : {threads, 1}) {
-        desdemona::othello::training::Trainer trainer(seed, count);
-        trainer.play({4, 1});
-        desdemona::othello::training::LearnSettings settings;
-        settings.exact_empties = 4;
-        settings.epochs = 1;
-        for (int stage = 0; stage < 4; ++stage) trainer.learn(stage, settings);
-        trainer.check(4, 70);
-        learned[count == 1] = trainer.weights();
-    }
-    require(learned[0] == learned[1], "the training depends on the number of threads");
+    const std::vector<std::int16_t> together = trained(seed, threads);
+#if !defined(__SANITIZE_THREAD__)  // slow there, and one thread has nobody to race with
+    require(together == trained(seed, 1), "the training depends on the number of threads");
+#endif
 }
 
 }  // namespace
