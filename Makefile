@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip
 NATIVE := CMakeLists.txt $(wildcard engine/native/*)
 
-.PHONY: run test lint lock clean
+.PHONY: run test bench lint lock clean
 
 run: $(VENV)/.installed
 	$(BIN)/desdemona run
@@ -14,10 +14,24 @@ run: $(VENV)/.installed
 test: $(VENV)/.installed-dev lint
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
+bench: $(VENV)/.installed-dev
+	$(BIN)/python -m bench.native
+
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The C++ core by itself: under sanitizers (a minute or two on two cores), and with ten million random inputs.
+sanitize:
+	$(MAKE) -C tests/native -j 2 sanitize
+
+fuzz:
+	$(MAKE) -C tests/native -j 2 fuzz
+
+# The stub of the C++ core as the built module has it.
+stub: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.engine.stub engine/_native.pyi
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("Desdemona needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'

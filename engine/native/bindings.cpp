@@ -89,19 +89,18 @@ std::unique_ptr<othello::Evaluation> evaluation_of(nb::bytes weights) {
 
 // --- Search ----------------------------------------------------------------------------------------------
 
-// The search of one unit; keeps its evaluation alive.
+// The search of one unit; the evaluation must outlive it.
 class OthelloSearch {
    public:
-    OthelloSearch(std::size_t table_mb, nb::object evaluation) : evaluation_(std::move(evaluation)) {
+    OthelloSearch(std::size_t table_mb, const othello::Evaluation& evaluation) {
         if (table_mb < 1 || table_mb > kMaxTableMegabytes) throw nb::value_error("table_mb must be 1 .. 65536");
-        core_.reset(unit().make_othello(table_mb, nb::cast<const othello::Evaluation&>(evaluation_)));
+        core_.reset(unit().make_othello(table_mb, evaluation));
         if (core_ == nullptr) throw std::bad_alloc{};
     }
 
     Core<othello::Position>& core() { return *core_; }
 
    private:
-    nb::object evaluation_;
     std::unique_ptr<Core<othello::Position>> core_;
 };
 
@@ -235,17 +234,23 @@ NB_MODULE(_native, m) {
 
     nb::class_<OthelloSearch>(m, "OthelloSearch", "Search by one thread at a time, with tables of its own.\n\n"
                               "`table_mb` is for the exact search; `think` and `solve` use as much again.")
-        .def(nb::init<std::size_t, nb::object>(), "table_mb"_a, "evaluation"_a)
+        .def(nb::init<std::size_t, const othello::Evaluation&>(), "table_mb"_a, "evaluation"_a,
+             nb::keep_alive<1, 3>())  // the search, its second argument
         .def("search", &search, "mover"_a, "waiter"_a, "depth"_a, "alpha"_a, "beta"_a, "stop"_a,
              "Score in centidiscs for the side to move: exact inside the window, else a bound (fail-soft).\n\n"
              "Releases the GIL.  Raises Stopped when the flag is or becomes set, ValueError for bad arguments.")
         .def("trappy_candidates", &trappy_candidates, "mover"_a, "waiter"_a, "depth"_a, "assessment"_a,
              "margin_centi"_a, "swindle"_a, "stop"_a,
+             nb::sig("def trappy_candidates(self, mover: int, waiter: int, depth: int, assessment: int, "
+                     "margin_centi: int, swindle: bool, stop: StopFlag) "
+                     "-> list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, int]]]]"),
              "Candidates as far as trappy minimax needs them to choose, in the fixed order of moves: tuples of\n"
              "move, raw, whether that is a bound, whether the profile is whole, and replies; each of these a tuple\n"
              "of move, scores s_2 .. s_D, bound on s_D, bound on the assessment (the bounds where there are no\n"
              "scores).  Raises as `search` does.")
         .def("think", &think, "mover"_a, "waiter"_a, "depth"_a, "seconds"_a, "confidence"_a, "threads"_a, "stop"_a,
+             nb::sig("def think(self, mover: int, waiter: int, depth: int, seconds: float, confidence: int, "
+                     "threads: int, stop: StopFlag) -> tuple[int, int, int, int, bool, tuple[int, ...], int]"),
              "The best move within the limits by selective search: a tuple of move, score in centidiscs, depth,\n"
              "confidence in percent, whether solved, principal variation, and positions visited.\n\n"
              "`seconds` may be 0: as long as it takes.  `confidence` is 73, 87, 95, 99, or 100 for full width.  With a\n"
@@ -254,6 +259,7 @@ NB_MODULE(_native, m) {
              "thread.  Stopped early, it answers with what it has.  Releases the GIL.  Raises Stopped when the flag\n"
              "is set too early for any answer, ValueError for bad arguments or a game that is over.")
         .def("solve", &solve, "mover"_a, "waiter"_a, "stop"_a,
+             nb::sig("def solve(self, mover: int, waiter: int, stop: StopFlag) -> tuple[int, int]"),
              "A best move and the game's true score in centidiscs, +-(100000 + 100 for each disc) or 0.\n\n"
              "Releases the GIL.  Raises as `think` does; minutes from some 26 empty squares on.")
         .def("evaluate", [](OthelloSearch& self, othello::Board mover,

@@ -99,6 +99,9 @@ void bind_training(nb::module_& m) {
              "Returns the number of games.")
         .def("learn", &learn, "stage"_a, "label_depth"_a, "exact_empties"_a, "epochs"_a, "first_rate"_a,
              "last_rate"_a, "shrink"_a, "neighbours"_a,
+             nb::sig("def learn(self, stage: int, label_depth: int, exact_empties: int, epochs: int, "
+                     "first_rate: float, last_rate: float, shrink: float, neighbours: float) "
+                     "-> tuple[int, int, float, float, float]"),
              "Label the positions of a stage and learn them, then the one before again; for 0, 1 ...\n\n"
              "Returns positions learned, positions held out, the error on these (root mean square, discs),\n"
              "seconds that the labels took, and seconds of the descent.")

@@ -33,8 +33,16 @@ class UnitCore final : public Core<typename G::Position> {
    protected:
     bool try_search(const Position& p, int depth, int alpha, int beta, const StopFlag& stop, int& score) override {
         try {
+            const auto root = game_.root(p);
+            const int plies = T::plies_left(root);
+            if (plies >= kSolvePlies && depth >= 2 * plies && !game_.moves(root).empty()) {
+                SolveResult solved;  // no line is longer, each move after a pass: the true result, much sooner
+                if (!try_solve(p, stop, solved)) return false;
+                score = solved.score_centi;
+                return true;
+            }
             table_.new_search();
-            score = search_.search(game_.root(p), depth, alpha, beta, stop);
+            score = search_.search(root, depth, alpha, beta, stop);
             return true;
         } catch (const Unwind&) {
             return false;
@@ -66,6 +74,7 @@ class UnitCore final : public Core<typename G::Position> {
 
    private:
     static constexpr int kSolveDepth = 1'000;  // no game is longer
+    static constexpr int kSolvePlies = 6;      // from here on the solver is faster than the search
 
     const G game_;
     Table table_;

@@ -618,7 +618,7 @@ class StrongSearch {
 
     static constexpr int kMaxHelpers = 63;
     static constexpr int kEndJump = 6;          // so near the end the next iteration goes all the way to it
-    static constexpr double kGrowth = 1.6;      // an iteration takes so many times the longer of the last two
+    static constexpr double kGrowth = 1.4;      // an iteration takes so many times the longer of the last two
     static constexpr double kEndShare = 0.15;   // a selective search to the end, in solutions of the ending
     static constexpr double kLevelGrowth = 2.0; // what the next level takes, in searches at this one
     static constexpr double kSolveSpeed = 2.2;  // nodes a second of the ending's solver, in those of the search

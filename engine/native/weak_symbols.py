@@ -1,0 +1,21 @@
+"""Refuses units of the core that share code: `python weak_symbols.py NM OBJECT ...`, called by the build.
+
+An inline function compiled for several instruction sets becomes a weak symbol in each object, and the linker
+keeps one copy for all: a processor without AVX2 could then meet AVX2 code.  See isa.cpp.
+"""
+
+import subprocess
+import sys
+
+
+def weak_code(listing: str) -> list[str]:
+    """The weak (W) and unique (u) symbols in what `nm` prints; weak data (V) carries no instructions."""
+    return [line.split()[-1] for line in listing.splitlines() if line.split()[-2:-1] in (["W"], ["u"])]
+
+
+if __name__ == "__main__":
+    program, *objects = sys.argv[1:]
+    for path in objects:
+        found = weak_code(subprocess.run([program, path], check=True, capture_output=True, text=True).stdout)  # noqa: S603
+        if found:
+            sys.exit(f"{path}: other units may end up with this code: {', '.join(found)}")
