@@ -142,6 +142,35 @@ def whole_table(
     return f"{table_s / plain_s:.1f}, same choice {same} of {len(positions) * len(Assessment)}"
 
 
+def print_strong(depths: list[int], count: int) -> None:
+    """Selective search, without a clock, each position with a table that knows nothing of it."""
+    name, positions = midgames(count)
+    print(f"\nStrong search (73 % cuts) on {len(positions)} middle games ({name})")
+    print("depth  mean s  worst s  M nodes  plies of full width in the same time")
+    searcher = used_searcher()
+    for depth in depths:
+        times, nodes, widths = [], 0, []
+        for position in positions:
+            before = searcher.nodes
+            times.append(timed(searcher.think, position, depth, None, StopFlag())[0])
+            nodes += searcher.nodes - before
+            widths.append(full_width_depth(searcher, position, times[-1]))
+        mean = sum(times) / len(times)
+        print(
+            f"{depth:>5} {mean:7.3f} {max(times):8.3f} {nodes / 1e6 / len(times):8.2f}"
+            f"  {sum(widths) / len(widths):.1f}"
+        )
+
+
+def full_width_depth(searcher: NativeOthelloSearcher, position: OthelloPosition, seconds: float) -> int:
+    """How many plies iterative deepening of the exact search finishes in so many processor seconds."""
+    began, depth = time.process_time(), 0
+    while time.process_time() - began < seconds:
+        depth += 1
+        exact_score(searcher, position, depth, StopFlag())
+    return depth - 1
+
+
 def print_endings(numbers: list[int]) -> None:
     """FFO positions solved to the end, each with a table that knows nothing of it."""
     print("\nFFO endings, exact score and best move")
@@ -172,11 +201,15 @@ def main() -> None:
         "--naive", type=int, nargs="*", default=[6, 8], help="depths to compare the whole table at"
     )
     parser.add_argument("--endings", type=int, nargs="*", default=[e.number for e in ENDINGS])
+    parser.add_argument(
+        "--strong", type=int, nargs="*", default=[12, 16, 20], help="depths of the strong search"
+    )
     parser.add_argument("--positions", type=int, default=20)
     arguments = parser.parse_args()
     print(f"fingerprint {fingerprint()}\n")
     print_perft()
     print_search(arguments.depths, arguments.naive, arguments.positions)
+    print_strong(arguments.strong, arguments.positions)
     print_endings(arguments.endings)
 
 
