@@ -2,10 +2,11 @@
 
     python -m bench.strong_match [--pairs 50] [--seconds 0.05 | --nodes 500000] [--against PERCENT]
 
-Each pair of games starts from the same ten random plies, once with either side; a side is the strong search
-(`think`) or iterative deepening of the exact one (`search`).  With --against PERCENT the second side is the
-strong search as well, at that confidence.  Time is CPU time asked of a wall clock, so the machine had better
-be idle; --nodes does not mind.
+Each pair of games starts from the same nearly balanced position after ten random plies, once with either
+side.  A side is the strong search (`think`) or iterative deepening of the exact one (`search`); with
+--against PERCENT the second side is the strong search as well, at that confidence.  The clock is that on
+the wall, so the machine had better be idle; --nodes does not mind, but nodes of the two searches do
+not cost the same.
 """
 
 import argparse
@@ -16,12 +17,13 @@ import time
 
 from engine.game import WIN_CENTI
 from engine.games.othello import Othello, OthelloPosition
-from engine.search import INFINITY
+from engine.search import INFINITY, exact_score
 from engine.searchers import NativeOthelloSearcher
 from engine.stop import StopFlag, Stopped
 
 TABLE_MB = 64
 RANDOM_PLIES = 10
+BALANCED_CENTI = 300
 GAME = Othello()
 
 
@@ -85,11 +87,14 @@ def margin_discs(sides: tuple[Side, Side], position: OthelloPosition) -> int:
     return margin if (result > 0) == (turn == 0) else -margin
 
 
-def opening(rng: random.Random) -> OthelloPosition:
-    position = GAME.initial()
-    for _ in range(RANDOM_PLIES):
-        position = GAME.play(position, rng.choice(GAME.legal_moves(position)))
-    return position
+def opening(rng: random.Random, judge: NativeOthelloSearcher) -> OthelloPosition:
+    """A position in which neither side is far ahead: elsewhere a pair says little about its players."""
+    while True:
+        position = GAME.initial()
+        for _ in range(RANDOM_PLIES):
+            position = GAME.play(position, rng.choice(GAME.legal_moves(position)))
+        if abs(exact_score(judge, position, 8, StopFlag())) <= BALANCED_CENTI:
+            return position
 
 
 def elo(score: float) -> float:
@@ -109,11 +114,11 @@ def main() -> None:
         parser.error("--pairs must be 2 or more")
     seconds = arguments.seconds or (None if arguments.nodes else 0.05)
     ours, theirs = (Side(k, seconds, arguments.nodes) for k in (str(arguments.confidence), arguments.against))
-    rng = random.Random(arguments.seed)
+    rng, judge = random.Random(arguments.seed), NativeOthelloSearcher(TABLE_MB)
     margins: list[int] = []
     points: list[float] = []  # of each pair, 0 to 1
     for _ in range(arguments.pairs):
-        position = opening(rng)
+        position = opening(rng, judge)
         pair = (margin_discs((ours, theirs), position), -margin_discs((theirs, ours), position))
         margins += pair
         points.append(sum((1 + (m > 0) - (m < 0)) / 4 for m in pair))

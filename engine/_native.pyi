@@ -1,30 +1,58 @@
 """The C++ core: exact search of Othello, and the flag that stops it."""
 
 INFINITY: int
+
 UNIT: str
 
-class Stopped(Exception): ...
+class Stopped(Exception):
+    pass
 
 class StopFlag:
     """Tells a running search to end; set from any thread."""
 
     def __init__(self) -> None: ...
-    def set(self) -> None: ...
-    def set_deadline(self, seconds: float) -> None: ...
-    def set_node_limit(self, nodes: int) -> None: ...
-    def is_set(self) -> bool: ...
-    def spend(self, nodes: int) -> bool: ...
+    def set(self) -> None:
+        """End every search that was given this flag, within milliseconds."""
+
+    def set_deadline(self, seconds: float) -> None:
+        """Count as set, too, once this many seconds have passed from now."""
+
+    def set_node_limit(self, nodes: int) -> None:
+        """
+        Count as set, too, once searches with this flag have visited about so many positions more.
+        """
+
+    def is_set(self) -> bool:
+        """Whether a search should end."""
+
+    def spend(self, nodes: int) -> bool:
+        """
+        Book so many positions as visited, and say whether the search should end.
+        """
 
 class OthelloEvaluation:
     """Weights of the Othello evaluation; shared by searches."""
 
-    def __init__(self, weights: bytes) -> None: ...
+    def __init__(self, weights: bytes) -> None:
+        """
+        From little-endian 16-bit weights, all stages in turn.  Raises ValueError for a wrong length.
+        """
 
 class OthelloSearch:
-    """Search by one thread at a time, with tables of its own."""
+    """
+    Search by one thread at a time, with tables of its own.
 
-    def __init__(self, table_mb: int, evaluation: object) -> None: ...
-    def search(self, mover: int, waiter: int, depth: int, alpha: int, beta: int, stop: StopFlag) -> int: ...
+    `table_mb` is for the exact search; `think` and `solve` use as much again.
+    """
+
+    def __init__(self, table_mb: int, evaluation: OthelloEvaluation) -> None: ...
+    def search(self, mover: int, waiter: int, depth: int, alpha: int, beta: int, stop: StopFlag) -> int:
+        """
+        Score in centidiscs for the side to move: exact inside the window, else a bound (fail-soft).
+
+        Releases the GIL.  Raises Stopped when the flag is or becomes set, ValueError for bad arguments.
+        """
+
     def trappy_candidates(
         self,
         mover: int,
@@ -34,7 +62,14 @@ class OthelloSearch:
         margin_centi: int,
         swindle: bool,
         stop: StopFlag,
-    ) -> list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, int]]]]: ...
+    ) -> list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, int]]]]:
+        """
+        Candidates as far as trappy minimax needs them to choose, in the fixed order of moves: tuples of
+        move, raw, whether that is a bound, whether the profile is whole, and replies; each of these a tuple
+        of move, scores s_2 .. s_D, bound on s_D, bound on the assessment (the bounds where there are no
+        scores).  Raises as `search` does.
+        """
+
     def think(
         self,
         mover: int,
@@ -44,20 +79,65 @@ class OthelloSearch:
         confidence: int,
         threads: int,
         stop: StopFlag,
-    ) -> tuple[int, int, int, int, bool, tuple[int, ...], int]: ...
-    def solve(self, mover: int, waiter: int, stop: StopFlag) -> tuple[int, int]: ...
-    def evaluate(self, mover: int, waiter: int) -> int: ...
+    ) -> tuple[int, int, int, int, bool, tuple[int, ...], int]:
+        """
+        The best move within the limits by selective search: a tuple of move, score in centidiscs, depth,
+        confidence in percent, whether solved, principal variation, and positions visited.
+
+        `seconds` may be 0: as long as it takes.  `confidence` is 73, 87, 95, 99, or 100: full width.  With a
+        depth of all the squares left the ending is solved when there is time.  A score is an estimate unless
+        solved or of full width.  The same calls on a new object give the same, if there is no clock and one
+        thread.  Stopped early, it answers with what it has.  Releases the GIL.  Raises Stopped when the flag
+        is set too early for any answer, ValueError for bad arguments or a game that is over.
+        """
+
+    def solve(self, mover: int, waiter: int, stop: StopFlag) -> tuple[int, int]:
+        """
+        A best move and the game's true score in centidiscs, +-(100000 + 100 for each disc) or 0.
+
+        Releases the GIL.  Raises as `think` does; minutes from some 26 empty squares on.
+        """
+
+    def evaluate(self, mover: int, waiter: int) -> int:
+        """Static evaluation in centidiscs for the side to move."""
+
     @property
-    def nodes(self) -> int: ...
+    def nodes(self) -> int:
+        """Positions visited since this object was made."""
+
+def units() -> list[str]:
+    """Instruction sets of the core that this processor runs, the best last."""
+
+def othello_moves_mask(mover: int, waiter: int) -> int:
+    """Bitboard of the squares where the mover may place a disc."""
+
+def othello_perft(mover: int, waiter: int, depth: int) -> int:
+    """Leaf positions so many plies away; a pass is a ply."""
 
 class OthelloTrainer:
-    """Learns Othello weights by a backward minimax sweep; for one thread at a time."""
+    """
+    Learns Othello weights by a backward minimax sweep; for one thread at a time.
+    """
 
-    def __init__(self, seed: int, threads: int) -> None: ...
-    def set_weights(self, weights: bytes) -> None: ...
+    def __init__(self, seed: int, threads: int) -> None:
+        """
+        Starts from rules of thumb.  What follows depends on the seed, not on the number of threads.
+        """
+
+    def set_weights(self, weights: bytes) -> None:
+        """Start from weights as `OthelloEvaluation` takes them."""
+
     @property
-    def weights(self) -> bytes: ...
-    def play(self, per_stage: int, depth: int) -> int: ...
+    def weights(self) -> bytes:
+        """The present weights, as `OthelloEvaluation` takes them."""
+
+    def play(self, per_stage: int, depth: int) -> int:
+        """
+        Play games for their positions, so many for each stage; forget those of earlier calls.
+
+        Returns the number of games.
+        """
+
     def learn(
         self,
         stage: int,
@@ -68,10 +148,18 @@ class OthelloTrainer:
         last_rate: float,
         shrink: float,
         neighbours: float,
-    ) -> tuple[int, int, float, float, float]: ...
-    def error(self, stage: int) -> float: ...
-    def check(self, empties: int, count: int) -> list[tuple[int, int]]: ...
+    ) -> tuple[int, int, float, float, float]:
+        """
+        Label the positions of a stage and learn them, then the one before again; for 0, 1 ...
 
-def units() -> list[str]: ...
-def othello_moves_mask(mover: int, waiter: int) -> int: ...
-def othello_perft(mover: int, waiter: int, depth: int) -> int: ...
+        Returns positions learned, positions held out, the error on these (root mean square, discs),
+        seconds that the labels took, and seconds of the descent.
+        """
+
+    def error(self, stage: int) -> float:
+        """Error on the held-out positions of a stage with the present weights."""
+
+    def check(self, empties: int, count: int) -> list[tuple[int, int]]:
+        """
+        Evaluation and exact result, in centidiscs, of positions from games with ten random plies.
+        """

@@ -253,7 +253,7 @@ NB_MODULE(_native, m) {
                      "threads: int, stop: StopFlag) -> tuple[int, int, int, int, bool, tuple[int, ...], int]"),
              "The best move within the limits by selective search: a tuple of move, score in centidiscs, depth,\n"
              "confidence in percent, whether solved, principal variation, and positions visited.\n\n"
-             "`seconds` may be 0: as long as it takes.  `confidence` is 73, 87, 95, 99, or 100 for full width.  With a\n"
+             "`seconds` may be 0: as long as it takes.  `confidence` is 73, 87, 95, 99, or 100: full width.  With a\n"
              "depth of all the squares left the ending is solved when there is time.  A score is an estimate unless\n"
              "solved or of full width.  The same calls on a new object give the same, if there is no clock and one\n"
              "thread.  Stopped early, it answers with what it has.  Releases the GIL.  Raises Stopped when the flag\n"

@@ -279,16 +279,6 @@ class Table {
 
     void new_search() noexcept { age_ = age_ == 255 ? 1 : age_ + 1; }
 
-    // See search.hpp for why both boards are mixed this thoroughly.
-    static std::uint64_t hash(Position p) noexcept {
-        std::uint64_t h = p.waiter * 0x9E3779B97F4A7C15ull;
-        h ^= h >> 32;
-        h = (h ^ p.mover) * 0xD6E8FEB86659FD93ull;
-        h ^= h >> 29;
-        h *= 0xC2B2AE3D27D4EB4Full;
-        return h ^ h >> 32;
-    }
-
     void prefetch(std::uint64_t key) const noexcept { __builtin_prefetch(&clusters_[key & (count_ - 1)]); }
 
     Cluster& cluster(std::uint64_t key) noexcept { return clusters_[key & (count_ - 1)]; }
@@ -689,7 +679,7 @@ class BasicEndgameSolver {
         if (int bound; cut_by_stability(p, alpha, empties, bound)) return bound;
 
         // Step 2. Small table.
-        const std::uint64_t key = endgame::Table::hash(p);
+        const std::uint64_t key = hash(p);
         endgame::NearEntry& entry = near_.at(key);
         int first = kPass;
         if (entry.key == key) {
@@ -768,7 +758,7 @@ class BasicEndgameSolver {
         if (int bound; cut_by_stability(p, alpha, empties, bound)) return bound;
 
         // Step 3. Table.
-        const std::uint64_t key = endgame::Table::hash(p);
+        const std::uint64_t key = hash(p);
         endgame::Cluster& cluster = table_.cluster(key);
         const endgame::Entry* entry = endgame::Table::find(cluster, key);
         int first = kPass, second = kPass;
@@ -845,7 +835,7 @@ class BasicEndgameSolver {
                 return true;
             }
             const Position after = moved(p, flipped, x);
-            const std::uint64_t key = endgame::Table::hash(after);
+            const std::uint64_t key = hash(after);
             if (remember) table_.prefetch(key);
             list.move[list.count++] = {after, key, x, 0};
         }
@@ -897,7 +887,7 @@ class BasicEndgameSolver {
             if (moves_mask(passed(p)) == 0) return margin_discs(p);
             return -pv(passed(p), -beta, -alpha, empties, parity, ignored);
         }
-        const std::uint64_t key = endgame::Table::hash(p);
+        const std::uint64_t key = hash(p);
         endgame::Cluster& cluster = table_.cluster(key);
         int first = kPass, second = kPass;
         if (const endgame::Entry* entry = endgame::Table::find(cluster, key); entry != nullptr) {

@@ -173,6 +173,17 @@ inline int margin_discs(Position p) {
 // The same as a score: a won game is worth kWin and 100 for each disc of the margin.
 inline int result_of_margin(int discs) { return discs == 0 ? 0 : (discs > 0 ? kWin : -kWin) + 100 * discs; }
 
+// A key of 64 bits.  A weak mix of the two boards once changed a score without a trace (a difference in the top
+// squares reached only the top bits): so multiply, fold down, and multiply again, over both boards.
+inline std::uint64_t hash(Position p) {
+    std::uint64_t h = p.waiter * 0x9E3779B97F4A7C15ull;
+    h ^= h >> 32;
+    h = (h ^ p.mover) * 0xD6E8FEB86659FD93ull;
+    h ^= h >> 29;
+    h *= 0xC2B2AE3D27D4EB4Full;
+    return h ^ h >> 32;
+}
+
 // Number of leaf positions `depth` plies away; a pass is a ply, and a game that is over is one leaf.
 inline std::uint64_t perft(Position p, int depth) {
     if (depth == 0) return 1;

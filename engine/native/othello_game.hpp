@@ -112,17 +112,7 @@ class OthelloGame {
         return after;
     }
 
-    // A weak mix of two boards once changed a score without a trace (a difference in the top squares reached
-    // only the top bits): so multiply, fold down, and multiply again, over both boards.
-    std::uint64_t hash(const Node& node) const { return hash(node.position); }
-    static std::uint64_t hash(Position p) {
-        std::uint64_t h = p.waiter * 0x9E3779B97F4A7C15ull;
-        h ^= h >> 32;
-        h = (h ^ p.mover) * 0xD6E8FEB86659FD93ull;
-        h ^= h >> 29;
-        h *= 0xC2B2AE3D27D4EB4Full;
-        return h ^ h >> 32;
-    }
+    std::uint64_t hash(const Node& node) const { return othello::hash(node.position); }
 
     int result(const Node& node) const { return result_of_margin(margin_discs(node.position)); }
 

@@ -22,6 +22,7 @@
 #include "core.hpp"
 #include "game.hpp"
 #include "stop.hpp"
+#include "table.hpp"
 
 namespace desdemona {
 namespace {
@@ -78,34 +79,14 @@ struct Known {
 
 // Unlike Table (table.hpp) it holds a position once, deepest search first, with both bounds: here a deeper
 // result may stand in for a shallower one.  Words are checked against one another as there.
-class Table {
+class Table : public Clusters {
    public:
-    struct Entry {
-        std::atomic<std::uint64_t> check;
-        std::atomic<std::uint64_t> data;
-    };
-    struct alignas(64) Cluster {
-        Entry entries[4];
-    };
-
-    explicit Table(std::size_t megabytes)
-        : count_(std::bit_floor((megabytes < 1 ? 1 : megabytes) << 14)),
-          memory_(std::calloc(count_ + 1, sizeof(Cluster))) {  // zeroed only when touched
-        const auto at = reinterpret_cast<std::uintptr_t>(memory_);
-        clusters_ = reinterpret_cast<Cluster*>((at + sizeof(Cluster) - 1) & ~(sizeof(Cluster) - 1));
-    }
-    ~Table() { std::free(memory_); }
-    Table(const Table&) = delete;
-    Table& operator=(const Table&) = delete;
-
-    bool is_allocated() const noexcept { return memory_ != nullptr; }
-    void new_search() noexcept { age_ = (age_ + 1) & 0x3F; }
-    void prefetch(std::uint64_t key) const noexcept { __builtin_prefetch(&clusters_[key & (count_ - 1)]); }
+    using Clusters::Clusters;
 
     bool find(std::uint64_t key, Known& known) const noexcept {
-        for (const Entry& entry : clusters_[key & (count_ - 1)].entries) {
-            const std::uint64_t data = entry.data.load(std::memory_order_relaxed);
-            if ((entry.check.load(std::memory_order_relaxed) ^ data) == key && data != 0) {
+        for (const Entry& entry : cluster(key).entries) {
+            const std::uint64_t data = entry.read(key);
+            if (data != 0) {
                 known = unpacked(data);
                 return true;
             }
@@ -116,9 +97,9 @@ class Table {
     void store(std::uint64_t key, Known known) const noexcept {
         Entry* victim = nullptr;
         int least = 1 << 20;
-        for (Entry& entry : clusters_[key & (count_ - 1)].entries) {
+        for (Entry& entry : cluster(key).entries) {
             const std::uint64_t data = entry.data.load(std::memory_order_relaxed);
-            if ((entry.check.load(std::memory_order_relaxed) ^ data) == key && data != 0) {
+            if (entry.read(key) != 0) {
                 victim = &entry;
                 const Known old = unpacked(data);
                 if (old.depth == known.depth && old.level == known.level) {
@@ -139,8 +120,7 @@ class Table {
                                    static_cast<std::uint64_t>(known.move) << 16 |
                                    static_cast<std::uint64_t>(known.level) << 13 |
                                    static_cast<std::uint64_t>(age_) << 7 | static_cast<std::uint64_t>(known.depth);
-        victim->check.store(key ^ data, std::memory_order_relaxed);
-        victim->data.store(data, std::memory_order_relaxed);
+        victim->write(key, data);
     }
 
    private:
@@ -150,11 +130,6 @@ class Table {
         return {static_cast<std::int16_t>(data >> 48), static_cast<std::int16_t>(data >> 32),
                 static_cast<int>(data >> 16 & 0xFFFF), depth_of(data), static_cast<int>(data >> 13 & 7)};
     }
-
-    std::size_t count_;
-    void* memory_;
-    Cluster* clusters_;
-    std::uint32_t age_ = 0;
 };
 
 struct Line {

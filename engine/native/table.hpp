@@ -13,6 +13,52 @@ namespace {
 
 enum class Bound : std::uint8_t { kNone, kLower, kUpper, kExact };
 
+// Memory for entries of two words, four in a cache line: the first word is the key xor the data, the second the
+// data, which is never 0 (Hyatt & Mann 2002).  Words of two threads that got mixed do not match, and count as absent.
+class Clusters {
+   public:
+    struct Entry {
+        std::atomic<std::uint64_t> check;
+        std::atomic<std::uint64_t> data;
+
+        // The data, or 0 when the entry is another position's.
+        std::uint64_t read(std::uint64_t key) const noexcept {
+            const std::uint64_t word = data.load(std::memory_order_relaxed);
+            return (check.load(std::memory_order_relaxed) ^ word) == key ? word : 0;
+        }
+        void write(std::uint64_t key, std::uint64_t word) noexcept {
+            check.store(key ^ word, std::memory_order_relaxed);
+            data.store(word, std::memory_order_relaxed);
+        }
+    };
+    struct alignas(64) Cluster {
+        Entry entries[4];
+    };
+
+    explicit Clusters(std::size_t megabytes)
+        : count_(std::bit_floor((megabytes < 1 ? 1 : megabytes) << 14)),
+          memory_(std::calloc(count_ + 1, sizeof(Cluster))) {  // zeroed only when touched
+        const auto at = reinterpret_cast<std::uintptr_t>(memory_);
+        clusters_ = reinterpret_cast<Cluster*>((at + sizeof(Cluster) - 1) & ~(sizeof(Cluster) - 1));
+    }
+    ~Clusters() { std::free(memory_); }
+    Clusters(const Clusters&) = delete;
+    Clusters& operator=(const Clusters&) = delete;
+
+    bool is_allocated() const noexcept { return memory_ != nullptr; }
+    void new_search() noexcept { age_ = (age_ + 1) & 0x3F; }
+    void prefetch(std::uint64_t key) const noexcept { __builtin_prefetch(&clusters_[key & (count_ - 1)]); }
+    Cluster& cluster(std::uint64_t key) const noexcept { return clusters_[key & (count_ - 1)]; }
+
+   protected:
+    std::uint32_t age_ = 0;  // of the search, six bits: entries of earlier ones go first
+
+   private:
+    std::size_t count_;
+    void* memory_;
+    Cluster* clusters_;
+};
+
 // What the table knows of a position at one depth.
 struct Known {
     int score;
@@ -21,41 +67,15 @@ struct Known {
     Bound bound;
 };
 
-// Four entries share a cache line.  The same position may stand in it at several depths, since each depth has
+// For the exact search.  The same position may stand in it at several depths, since each depth has
 // a score of its own.
-//
-// An entry is two words, the second the data and the first the key xor the data (Hyatt & Mann 2002): words of
-// two threads that got mixed do not match, and count as absent.
-class Table {
+class Table : public Clusters {
    public:
-    struct Entry {
-        std::atomic<std::uint64_t> check;
-        std::atomic<std::uint64_t> data;
-    };
-    static constexpr int kWays = 4;
-    struct alignas(64) Cluster {
-        Entry entries[kWays];
-    };
-    static_assert(sizeof(Cluster) == 64);
-
-    explicit Table(std::size_t megabytes)
-        : count_(std::bit_floor((megabytes < 1 ? 1 : megabytes) << 14)),
-          memory_(std::calloc(count_ + 1, sizeof(Cluster))) {  // zeroed only when touched
-        const auto at = reinterpret_cast<std::uintptr_t>(memory_);
-        clusters_ = reinterpret_cast<Cluster*>((at + sizeof(Cluster) - 1) & ~(sizeof(Cluster) - 1));
-    }
-    ~Table() { std::free(memory_); }
-    Table(const Table&) = delete;
-    Table& operator=(const Table&) = delete;
-
-    bool is_allocated() const noexcept { return memory_ != nullptr; }
-    void new_search() noexcept { age_ = (age_ + 1) & 0x3F; }
-    void prefetch(std::uint64_t key) const noexcept { __builtin_prefetch(&clusters_[key & (count_ - 1)]); }
-    Cluster& cluster(std::uint64_t key) const noexcept { return clusters_[key & (count_ - 1)]; }
+    using Clusters::Clusters;
 
     static bool read(const Entry& entry, std::uint64_t key, Known& known) noexcept {
-        const std::uint64_t data = entry.data.load(std::memory_order_relaxed);
-        if ((entry.check.load(std::memory_order_relaxed) ^ data) != key || data == 0) return false;
+        const std::uint64_t data = entry.read(key);
+        if (data == 0) return false;
         known = {static_cast<std::int32_t>(data >> 32), static_cast<int>(data & 0xFF),
                  static_cast<int>(data >> 8 & 0xFFFF), static_cast<Bound>(data >> 24 & 3)};
         return true;
@@ -69,7 +89,7 @@ class Table {
         for (Entry& entry : cluster.entries) {
             const std::uint64_t data = entry.data.load(std::memory_order_relaxed);
             const int depth = static_cast<int>(data & 0xFF);
-            if ((entry.check.load(std::memory_order_relaxed) ^ data) == key && depth == known.depth && data != 0) {
+            if (depth == known.depth && entry.read(key) != 0) {
                 victim = &entry;
                 break;
             }
@@ -84,15 +104,8 @@ class Table {
                                    static_cast<std::uint64_t>(known.bound) << 24 |
                                    static_cast<std::uint64_t>(known.move) << 8 |
                                    static_cast<std::uint64_t>(known.depth);
-        victim->check.store(key ^ data, std::memory_order_relaxed);
-        victim->data.store(data, std::memory_order_relaxed);
+        victim->write(key, data);
     }
-
-   private:
-    std::size_t count_;
-    void* memory_;
-    Cluster* clusters_;
-    std::uint32_t age_ = 0;
 };
 
 }  // namespace
