@@ -22,7 +22,7 @@ class Moves {
    public:
     class Iterator {
        public:
-        Iterator(Board now, Board later) : now_(now), later_(later) {}
+        Iterator(Board now, Board later, bool done) : now_(now), later_(later), done_(done) {}
         int operator*() const { return std::countr_zero(now_); }  // of no square: 64, the pass
         Iterator& operator++() {
             now_ &= now_ - 1;
@@ -38,14 +38,15 @@ class Moves {
        private:
         Board now_;
         Board later_;
-        bool done_ = false;
+        bool done_;
     };
 
     Moves(Board squares, bool can_pass) : squares_(squares), can_pass_(can_pass) {}
     bool empty() const { return squares_ == 0 && !can_pass_; }
     Iterator begin() const {
         const Board corners = squares_ & kCorners;
-        return corners != 0 ? Iterator(corners, squares_ & ~kCorners) : Iterator(squares_, 0);
+        if (corners != 0) return {corners, squares_ & ~kCorners, false};
+        return {squares_, 0, empty()};
     }
     std::nullptr_t end() const { return nullptr; }
 

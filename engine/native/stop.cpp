@@ -13,7 +13,9 @@ double now_s() noexcept {
 void StopFlag::set() noexcept { set_.store(true, std::memory_order_relaxed); }
 
 void StopFlag::set_deadline(double seconds) noexcept {
-    const auto span = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    // Ten years are as good as for ever, and fit the clock; what is no number counts as passed.
+    const double limited = seconds == seconds ? std::clamp(seconds, -1.0, 3e8) : -1.0;
+    const auto span = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limited));
     deadline_.store((Clock::now() + span).time_since_epoch().count(), std::memory_order_relaxed);
 }
 
