@@ -3,7 +3,8 @@
     python -m bench.native [--depths 6 8 10 12] [--naive 6 8] [--endings 40 41 42 43 44] [--positions 20]
 
 Times are processor seconds of one core, with tables that have been in use before (the first touch of fresh
-memory is the machine's time, not the search's).  The fingerprint is the number of nodes that a fixed set of
+memory is the machine's time, not the search's); a search may find there what was found of its position
+at smaller depths.  The fingerprint is the number of nodes that a fixed set of
 searches visits: it changes just when the search or the evaluation does.
 """
 
@@ -17,7 +18,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from bench.suites import ENDINGS, midgames
+from bench.suites import ENDINGS, balanced_positions, midgames
 from engine import _native
 from engine.decision import Decision
 from engine.games.othello import Othello, OthelloPosition
@@ -36,11 +37,18 @@ GAME = Othello()
 
 
 def used_searcher() -> NativeOthelloSearcher:
-    """A searcher whose table has been written to everywhere."""
-    searcher, stop = NativeOthelloSearcher(TABLE_MB), StopFlag()
-    stop.set_node_limit(10_000_000)
-    with contextlib.suppress(Stopped):
-        exact_score(searcher, GAME.initial(), 60, stop)
+    """A searcher whose tables have been written to nearly everywhere."""
+    searcher = NativeOthelloSearcher(TABLE_MB)
+    searches: tuple[Callable[[StopFlag], object], ...] = (
+        lambda stop: exact_score(searcher, GAME.initial(), 60, stop),
+        lambda stop: searcher.think(GAME.initial(), 60, None, stop),
+        lambda stop: searcher.solve(GAME.parse_position(ENDINGS[-1].position), stop),
+    )
+    for search in searches:
+        stop = StopFlag()
+        stop.set_node_limit(5_000_000)
+        with contextlib.suppress(Stopped):
+            search(stop)
     return searcher
 
 
@@ -63,9 +71,11 @@ def perft(depth: int) -> dict[str, float]:
 def fingerprint() -> int:
     """Nodes of fixed searches with a fresh, small table."""
     searcher = NativeOthelloSearcher(1)
-    for position in midgames(5)[1]:
+    for position in balanced_positions(5):
         searcher.search(position, 7, -INFINITY, INFINITY, StopFlag())
         searcher.trappy_candidates(position, 6, TrapParams(), StopFlag())
+        searcher.think(position, 10, None, StopFlag())
+    searcher.solve(GAME.parse_position(ENDINGS[0].position), StopFlag())
     return searcher.nodes
 
 
@@ -147,10 +157,10 @@ def print_strong(depths: list[int], count: int) -> None:
     name, positions = midgames(count)
     print(f"\nStrong search (73 % cuts) on {len(positions)} middle games ({name})")
     print("depth  mean s  worst s  M nodes  plies of full width in the same time")
-    searcher = used_searcher()
     for depth in depths:
         times, nodes, widths = [], 0, []
         for position in positions:
+            searcher = used_searcher()
             before = searcher.nodes
             times.append(timed(searcher.think, position, depth, None, StopFlag())[0])
             nodes += searcher.nodes - before

@@ -47,9 +47,11 @@ class Side:
         if self.kind == "exact":
             move, depth = self._deepen(position, stop)
         else:
-            thought = self._searcher.think(
-                position, 60, self._seconds, stop, confidence_percent=int(self.kind)
-            )
+            percent = int(self.kind)
+            try:
+                thought = self._searcher.think(position, 60, self._seconds, stop, confidence_percent=percent)
+            except Stopped:  # the machine was busy with something else all the time
+                thought = self._searcher.think(position, 1, None, StopFlag(), confidence_percent=percent)
             move, depth = GAME.parse_move(position, thought.move), thought.depth
         self.used_s += time.process_time() - began
         self.depths.append(depth)

@@ -1,4 +1,6 @@
-"""The C++ core: exact search of Othello, and the flag that stops it."""
+"""
+The C++ core: exact and strong search of Othello, the flag that stops them, and training.
+"""
 
 INFINITY: int
 

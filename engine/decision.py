@@ -22,8 +22,8 @@ class ReplyProfile:
     bound_centi: int | None = None
     """The search only proved that s_D is at most this (our view); None when the scores are there."""
     shallow_bound_centi: int | None = None
-    """The search proved that the assessment of the shallow scores is at least this (our view); None: it
-    looked at none."""
+    """The search proved that the assessment of the shallow scores is at least this (our view).  A bound at
+    or beyond `engine.search.INFINITY` says nothing; None: there is none (old records), or there are scores."""
 
     @property
     def final_centi(self) -> int:
@@ -61,7 +61,7 @@ class Pick:
     depth: int
     """Plies of the search that found it."""
     confidence: int
-    """Per cent: how sure each cut of the search was; 100: full width."""
+    """Per cent: how sure each cut of the search was; 100: full width; 0: a book does not say."""
     solved: bool
     """The score is the game's true result."""
 
@@ -83,9 +83,10 @@ class Decision:
     candidates: tuple[Candidate, ...]
     """Every legal move once, in the game's fixed order."""
     depth: int
-    """D: plies of the full search, counted from `position`; 1 only when time allowed no more."""
+    """D: plies of the full search, counted from `position`, at least 2."""
     principal_variation: tuple[str, ...]
-    """The line that plain minimax expects, starting with its own best move."""
+    """The line that plain minimax expects, starting with its own best move; or the line of what picked the
+    move."""
     nodes: int
     time_s: float
     profile_source: str

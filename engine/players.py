@@ -36,7 +36,7 @@ _LINE_NODES = 100_000
 # A strong move's replies are judged by exact scores of this depth: deep enough to see what people see, and
 # found in a few milliseconds.
 _JUDGED_DEPTH = 8
-_LEAST_S = 0.001
+_LEAST_S, _MOST_S = 0.001, 1e6  # what a strong search may be given
 
 
 @runtime_checkable
@@ -146,7 +146,7 @@ class Player:
             # Without a clock it thinks as deep as the others, else as deep as it can.
             rest = limits
             if limits.time_s is not None:
-                left_s = max(_LEAST_S, limits.time_s - (time.monotonic() - began))
+                left_s = min(max(_LEAST_S, limits.time_s - (time.monotonic() - began)), _MOST_S)
                 rest = Limits(max(limits.depth, self._strong.depth), left_s)
             decision = self._picked(decision, position, rest, stop)
         line = decision.principal_variation or self._line(position, depth)
@@ -246,7 +246,7 @@ class Player:
             return profiler.plain(depth)
         if isinstance(self._searcher, LazySource):
             return self._searcher.trappy_candidates(position, depth, self._params, stop)
-        return profiler.likely_candidates(depth)
+        return profiler.pruned_candidates(depth)
 
     def _line(self, position: Any, depth: int) -> tuple[str, ...]:
         """The principal variation, if the table still knows nearly all of it."""

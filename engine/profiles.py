@@ -106,7 +106,7 @@ class Profiler:
         swindle = is_swindle(candidates, self._params)
         return [with_trap(candidate, self._params, swindle) for candidate in candidates]
 
-    def likely_candidates(self, depth: int) -> list[Candidate]:
+    def pruned_candidates(self, depth: int) -> list[Candidate]:
         """The same choice from fewer profiles: moves that no bonus could lift to the top have none."""
         params = self._params
         raws = [-exact_score(self._searcher, self._after[move], depth - 1, self._stop) for move in self.moves]

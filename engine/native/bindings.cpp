@@ -1,4 +1,4 @@
-// The only file of the core that knows Python.
+// The core as Python sees it.  Only this file and bindings_training.cpp know Python.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -212,7 +212,7 @@ nb::list trappy_candidates(OthelloSearch& self, othello::Board mover, othello::B
 void bind_training(nb::module_& m);  // bindings_training.cpp
 
 NB_MODULE(_native, m) {
-    m.doc() = "The C++ core: exact search of Othello, and the flag that stops it.";
+    m.doc() = "The C++ core: exact and strong search of Othello, the flag that stops them, and training.";
     m.attr("INFINITY") = desdemona::kInfinity;
     m.attr("UNIT") = unit().name;
     nb::exception<Stopped>(m, "Stopped");

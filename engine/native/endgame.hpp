@@ -471,6 +471,7 @@ class BasicEndgameSolver {
         const unsigned parity = endgame::parity_of(empty);
         if (alpha < -64) alpha = -64;
         if (beta > 64) beta = 64;
+        if (alpha >= beta) return alpha;  // asked for more than 64 or less than -64: there is neither
         if (empties < endgame::kGuessEmpties) return pv(p, alpha, beta, empties, parity, move);
 
         // A window around a guess, moved until the score lies inside: even several small searches are cheaper

@@ -1,6 +1,7 @@
 // One unit of the core: this file is compiled once for each instruction set (CMakeLists.txt).
 //
-// DESDEMONA_UNIT names the set.  All code but the `Unit` at the end has internal linkage, see game.hpp.
+// DESDEMONA_UNIT names the set.  All code but the `Unit` at the end has internal linkage (see game.hpp) or is
+// inlined; weak_symbols.py makes the build fail on what is neither.
 #include <new>
 
 #include "core.hpp"

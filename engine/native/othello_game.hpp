@@ -129,7 +129,9 @@ class OthelloGame {
 
     // Leave the opponent few moves, and few to come; the corners count double.
     int order(const Node& node, int move) const {
-        const Position p = othello::play(node.position, move);
+        return order_after(move, othello::play(node.position, move));
+    }
+    static int order_after(int move, Position p) {
         const Board replies = moves_mask(p);
         const Board empty = ~(p.mover | p.waiter);
         return kSquareOrder[move] - 16 * (std::popcount(replies) + std::popcount(replies & kCorners)) -

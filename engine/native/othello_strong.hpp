@@ -71,18 +71,9 @@ struct OthelloStrong {
 
     static bool is_free(int move) { return move == kPass; }
 
-    static int rating(const Node&, int move, const Node& after) {
-        const Position p = after.position;
-        const Board replies = moves_mask(p);
-        const Board empty = ~(p.mover | p.waiter);
-        return kSquareOrder[move] - 16 * (std::popcount(replies) + std::popcount(replies & kCorners)) -
-               6 * std::popcount(neighbours(p.waiter) & empty);
-    }
+    static int rating(int move, const Node& after) { return OthelloGame::order_after(move, after.position); }
 
-    static int shallow_depth(int depth, bool to_end) {
-        (void)to_end;
-        return 2 * (depth / 4) + (depth & 1);
-    }
+    static int shallow_depth(int depth) { return 2 * (depth / 4) + (depth & 1); }
 
     static int error(int depth, int shallow, int plies_left) {
         const float spread = kLog.of[depth + 1] - kLog.of[shallow + 1];
@@ -114,13 +105,6 @@ struct OthelloStrong {
         static int floored(int centi) { return centi >= 0 ? centi / 100 : -((99 - centi) / 100); }
         BasicEndgameSolver<EvaluationOrder> solver_;
     };
-
-   private:
-    // What a square is worth in the order of moves when nothing else is known.
-    static constexpr std::int8_t kSquareOrder[65] = {
-        90,  -20, 10, 6, 6, 10, -20, 90,  -20, -40, 0, 0, 0, 0, -40, -20, 10, 0,   4,  2, 2, 4,
-        0,   10,  6,  0, 2, 0,  0,   2,   0,   6,   6, 0, 2, 0, 0,   2,   0,  6,   10, 0, 4, 2,
-        2,   4,   0,  10, -20, -40, 0, 0, 0,   0,   -40, -20, 90, -20, 10, 6, 6,   10, -20, 90, 0};
 };
 
 }  // namespace

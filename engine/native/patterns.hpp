@@ -3,7 +3,7 @@
 // A pattern is a list of squares; each of the board's eight symmetries carries it to a *feature*, and all
 // features of a pattern share one table of weights.  The contents of a feature are a number in base three
 // (0 empty, 1 and 2 the two sides), the first square its lowest digit.  The Python mirror of this file is
-// engine/games/othello_patterns.py.
+// engine/games/othello_evaluation.py.
 #pragma once
 
 #include <cstddef>
@@ -95,6 +95,6 @@ constexpr int kStages = 30;
 constexpr int stage_of(int empties) { return empties < 1 ? 0 : empties > 60 ? kStages - 1 : (empties - 1) / 2; }
 
 constexpr int kUnitCenti = 4;             // a weight counts in 1/25 disc
-constexpr int kMaxEvaluation = 6'000;     // EVALUATION_LIMIT_CENTI
+constexpr int kMaxEvaluation = 6'000;     // LIMIT_CENTI
 
 }  // namespace desdemona::othello::patterns

@@ -72,7 +72,7 @@ class Profiler {
         for (int i = 0; i < count_; ++i) consider(order[i]);
 
         // Step 3. When every move loses by force, the trap that is hardest to see is wanted instead.
-        if (is_swindling_ && moves_[best_].raw <= -kWin) {
+        if (best_ >= 0 && is_swindling_ && moves_[best_].raw <= -kWin) {
             for (int i = 0; i < count_; ++i) find_escapes(moves_[i]);
         }
         for (int i = 0; i < count_; ++i) report(moves_[i], sink);
@@ -220,6 +220,7 @@ class Profiler {
             reply.scores = free_scores + r * depth_;
             reply.known = 0;
             reply.final_bound = kInfinity;
+            reply.likely_final = 0;
             reply.likely = 0;
             for (int d = 0; d < depth_; ++d) reply.scores[d] = -kInfinity;
         }

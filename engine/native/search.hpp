@@ -58,11 +58,11 @@ class Search {
             count_node();
             return game_.leaf(node);
         }
-        return depth < kTableDepth ? before_leaves(node, alpha, beta) : deep(node, depth, alpha, beta);
+        return depth < kTableDepth ? before_leaves(node, beta) : deep(node, depth, alpha, beta);
     }
 
     // Depth 1: no table and no sorting beyond what the game's own order of moves gives.
-    int before_leaves(const Node& node, int alpha, int beta) {
+    int before_leaves(const Node& node, int beta) {
         count_node();
         const auto moves = game_.moves(node);
         if (moves.empty()) return game_.result(node);
@@ -75,7 +75,6 @@ class Search {
                 if (best >= beta) break;
             }
         }
-        (void)alpha;
         return best;
     }
 

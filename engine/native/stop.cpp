@@ -4,6 +4,10 @@
 
 namespace desdemona {
 
+namespace {
+constexpr double kLongest_s = 1e9;
+}
+
 const char* Stopped::what() const noexcept { return "the search was told to stop"; }
 
 double now_s() noexcept {
@@ -13,10 +17,11 @@ double now_s() noexcept {
 void StopFlag::set() noexcept { set_.store(true, std::memory_order_relaxed); }
 
 void StopFlag::set_deadline(double seconds) noexcept {
-    // Ten years are as good as for ever, and fit the clock; what is no number counts as passed.
-    const double limited = seconds == seconds ? std::clamp(seconds, -1.0, 3e8) : -1.0;
+    // Three decades are as good as for ever, and fit the clock; so does what is no number.
+    const double limited = seconds < kLongest_s ? std::max(seconds, -kLongest_s) : kLongest_s;
     const auto span = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limited));
-    deadline_.store((Clock::now() + span).time_since_epoch().count(), std::memory_order_relaxed);
+    const auto at = (Clock::now() + span).time_since_epoch().count();
+    deadline_.store(at != 0 ? at : 1, std::memory_order_relaxed);  // 0: there is none
 }
 
 void StopFlag::set_node_limit(std::uint64_t nodes) noexcept {

@@ -27,13 +27,14 @@
 namespace desdemona {
 namespace {
 
-// What the strong search has to know of a game beyond its rules; `After` stands for a node after a move.
+// What the strong search has to know of a game beyond its rules.
 //
 // * `plies_left(node)`: no line to the end of the game is longer, free moves not counted.
 // * `is_free(move)`: the move (a forced pass) brings the end no nearer and costs no ply.
-// * `rating(before, move, after)`: larger for moves to be searched earlier, evaluation aside.
+// * `rating(move, after)`: larger for moves to be searched earlier, evaluation aside.
 // * `error(depth, shallow, plies_left)`: standard deviation, in score units, of the difference between searches
-//   of these depths; 0 where it has not been measured, so must not be relied on.
+//   of these depths; 0 where it must not be relied on.
+// * `shallow_depth(depth)`: how deep to look for a cut in place of a search of that depth.
 // * `nodes_to_solve(plies)`: what `Ending` visits on the average to solve so long an ending.
 // * `Ending`: solves endings; `score` is the margin of the end in score units, fail-soft.
 template <class T, class G>
@@ -41,7 +42,8 @@ concept StrongTraits = requires(const typename G::Node& node, int n, typename T:
                                 const StopFlag& stop) {
     { T::plies_left(node) } -> std::same_as<int>;
     { T::is_free(n) } -> std::same_as<bool>;
-    { T::rating(node, n, node) } -> std::same_as<int>;
+    { T::rating(n, node) } -> std::same_as<int>;
+    { T::shallow_depth(n) } -> std::same_as<int>;
     { T::error(n, n, n) } -> std::same_as<int>;
     { T::kLeafPlies } -> std::convertible_to<int>;   // endings of so many plies are solved at once
     { T::kScoreStep } -> std::convertible_to<int>;   // what two final margins differ by at least
@@ -64,7 +66,7 @@ constexpr int kFullWidth = 4;
 
 constexpr int kNone = -32'000;    // below every score
 constexpr int kDecided = 20'000;  // full width: a finished game is worth this and its margin
-constexpr int kMaxLine = 64;
+constexpr int kMaxLine = ThinkResult::kMaxLine;
 
 // --- Transposition table -----------------------------------------------------------------------------------
 
@@ -77,8 +79,8 @@ struct Known {
     int level;
 };
 
-// Unlike Table (table.hpp) it holds a position once, deepest search first, with both bounds: here a deeper
-// result may stand in for a shallower one.  Words are checked against one another as there.
+// Unlike Table (table.hpp) it holds a position once, the latest search of it, with both bounds: here a deeper
+// result may stand in for a shallower one.
 class Table : public Clusters {
    public:
     using Clusters::Clusters;
@@ -334,12 +336,10 @@ class StrongWorker {
         }
 
         // Step 1. Near the end of the game: exact.
-        bool to_end = false;
         if (!is_full_width()) {
             const int rest = T::plies_left(node);
             if (depth >= rest) {
                 depth = rest;
-                to_end = true;
                 if (rest <= T::kLeafPlies) return leaves_.score(node, alpha, alpha + 1, *stop_);
             }
         }
@@ -365,7 +365,7 @@ class StrongWorker {
         // Step 3. ProbCut.
         if (depth >= kCutDepth && !is_full_width()) {
             int bound;
-            if (is_cut(node, depth, alpha, to_end, bound)) return bound;
+            if (is_cut(node, depth, alpha, bound)) return bound;
         }
 
         // Step 4. Order, and on the way the children's entries, one of which may settle the node.
@@ -395,7 +395,7 @@ class StrongWorker {
             if (move == table_move) {
                 order = 1 << 28;
             } else {
-                order = T::rating(node, move, next);
+                order = T::rating(move, next);
                 if (depth >= kLookDepth) {
                     order -= look(next, depth >= kLookDepth + 4 ? 2 : 1) / 2;
                 } else if (depth >= kGuessDepth) {
@@ -439,9 +439,9 @@ class StrongWorker {
         return best;
     }
 
-    bool is_cut(const Node& node, int depth, int alpha, bool to_end, int& bound) {
+    bool is_cut(const Node& node, int depth, int alpha, int& bound) {
         const int rest = T::plies_left(node);
-        const int shallow_depth = T::shallow_depth(depth, to_end);
+        const int shallow_depth = T::shallow_depth(depth);
         const int deviation = T::error(depth, shallow_depth, rest);
         if (deviation == 0) return false;
         const int margin = deviation * strong::kLevels[level_].centi_deviations / 100;
@@ -486,11 +486,11 @@ class StrongWorker {
             const Node next = game_.play(node, move);
             const int order = move == table_move ? 1 << 28
                               : T::is_free(move) ? 0
-                                                 : T::rating(node, move, next) - look(next, depth >= 5 ? 2 : 1) / 2;
+                                                 : T::rating(move, next) - look(next, depth >= 5 ? 2 : 1) / 2;
             insert(list, count, move, order);
         }
         int best = strong::kNone;
-        int best_move = list[0].move;
+        int best_move = *moves.begin();
         for (int i = 0; i < count; ++i) {
             const int move = list[i].move;
             const Node next = game_.play(node, move);
@@ -825,7 +825,7 @@ class StrongSearch {
             if (score > best) {
                 best = score;
                 if (score > alpha) worker_.to_front(i);
-                if (best >= beta) break;
+                if (best >= beta || best >= T::kLastScore) break;
             }
         }
         return best;

@@ -87,7 +87,11 @@ void in_parallel(std::vector<std::unique_ptr<Core>>& cores, std::size_t count, c
         }
     };
     std::vector<std::thread> others;
-    for (std::size_t t = 1; t < cores.size(); ++t) others.emplace_back(run, std::ref(*cores[t]));
+    others.reserve(cores.size());
+    try {
+        for (std::size_t t = 1; t < cores.size(); ++t) others.emplace_back(run, std::ref(*cores[t]));
+    } catch (const std::system_error&) {  // the work is shared among those there are
+    }
     run(*cores[0]);
     for (std::thread& thread : others) thread.join();
 }
