@@ -1,11 +1,13 @@
 """The native core, measured: perft, search, trap analysis and the end game, each against something beside it.
 
-    python -m bench.native [--depths 6 8 10 12] [--naive 6 8] [--endings 40 41 42 43 44] [--positions 20]
+    python -m bench.native [--depths 6 8 10 12] [--naive 6 8] [--strong 12 16 20] [--endings 40 41 42]
+                           [--positions 20]
 
 Times are processor seconds of one core, with tables that have been in use before (the first touch of fresh
 memory is the machine's time, not the search's); a search may find there what was found of its position
-at smaller depths.  The fingerprint is the number of nodes that a fixed set of
-searches visits: it changes just when the search or the evaluation does.
+at smaller depths.  Columns median, best and last are the trap assessments; "same choice" counts the decisions
+in which the whole table gives the same move with the same adjusted value.  The fingerprint is the number of
+nodes that a fixed set of searches visits: it changes just when the search or the evaluation does.
 """
 
 import argparse

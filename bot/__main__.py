@@ -2,7 +2,12 @@
 
 import sys
 
-from bot.cli import app
+try:
+    from bot.cli import app
+except ImportError as wrong:
+    if "DESDEMONA_UNIT" not in str(wrong):
+        raise
+    sys.exit(f"desdemona: environment: {wrong}")  # the core was told to use what this processor lacks
 from bot.errors import DesdemonaError
 from storage.errors import StorageError
 

@@ -10,6 +10,7 @@ from bot.errors import ConfigError, DesdemonaError
 from bot.servers.dialects import get_dialect
 from bot.servers.lichess import LichessServer
 from engine import ENGINE_VERSION
+from engine._native import UNIT
 from engine.games import get_game
 from engine.limits import Limits
 from engine.players import PLAYER_KINDS, Player, complete
@@ -74,7 +75,8 @@ def _engine(config: Config) -> str:
             verify(complete(decision, searcher, StopFlag()))
         took_s = time.monotonic() - began
         told.append(f"{name} to depth {SELF_TEST_DEPTH} in {took_s:.2f} s ({searcher.source})")
-    return f"version {ENGINE_VERSION}: {', '.join(told)}"
+    book = "no book" if strong.book is None else f"a book of {len(strong.book)} positions"
+    return f"version {ENGINE_VERSION} for {UNIT} processors, {book}: {', '.join(told)}"
 
 
 async def _account(config: Config) -> str:

@@ -437,10 +437,16 @@ def sections() -> dict[str, type[Section]]:
     }
 
 
+NOT_SETTINGS = {f"{ENV_PREFIX}UNIT"}
+"""Variables that other parts of the program read: which instruction set the core uses."""
+
+
 def _refuse_unknown_variables() -> None:
-    known = {_variable(section) for section in Config.model_fields} | {
-        _variable(section, key) for section, model in sections().items() for key in model.model_fields
-    }
+    known = (
+        NOT_SETTINGS
+        | {_variable(section) for section in Config.model_fields}
+        | {_variable(section, key) for section, model in sections().items() for key in model.model_fields}
+    )
     for name in sorted(os.environ):
         if name.upper().startswith(ENV_PREFIX) and name.upper() not in known:
             raise ConfigError(

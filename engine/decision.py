@@ -22,8 +22,8 @@ class ReplyProfile:
     bound_centi: int | None = None
     """The search only proved that s_D is at most this (our view); None when the scores are there."""
     shallow_bound_centi: int | None = None
-    """The search proved that the assessment of the shallow scores is at least this (our view).  A bound at
-    or beyond `engine.search.INFINITY` says nothing; None: there is none (old records), or there are scores."""
+    """The search proved that the assessment of the shallow scores is at least this (our view).  A bound at or
+    beyond `engine.search.INFINITY` says nothing; None: there is none, or the scores are there."""
 
     @property
     def final_centi(self) -> int:

@@ -2,6 +2,8 @@ import asyncio
 import csv
 import io
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
@@ -304,3 +306,20 @@ def test_a_bot_account_gets_a_token(desdemona: Command) -> None:
     status, _, err = desdemona("add-bot", "no spaces, please")
     assert status == 2
     assert err.count("\n") == 1
+
+
+def test_the_core_can_be_forced_to_an_instruction_set() -> None:
+    for unit, status, told in (
+        ("baseline", 0, "Usage"),
+        ("z80", 1, "DESDEMONA_UNIT is 'z80'; this processor runs"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "bot", "--help"],
+            env={**os.environ, "DESDEMONA_UNIT": unit},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == status
+        assert told in done.stdout + done.stderr
+        assert "Traceback" not in done.stderr

@@ -137,6 +137,30 @@ void check_published_perft(const Bench& bench, int depth) {
     }
 }
 
+// No two positions have one key.  Random ones would not by any mix; so all that differ from one position on up to
+// three squares, where a weak mix shows.
+void check_keys(Random& random, const Bench& bench) {
+    const Position p = inputs::played(random, bench.best(), random.between(20, 56));
+    std::vector<std::uint64_t> keys{key_of(p)};
+    const auto change = [&](const auto& self, Position q, int from, int squares) -> void {
+        for (int square = from; square < 64; ++square) {
+            const Board bit = Board{1} << square;
+            const Position contents[] = {{q.mover & ~bit, q.waiter & ~bit},
+                                         {q.mover | bit, q.waiter & ~bit},
+                                         {q.mover & ~bit, q.waiter | bit}};
+            for (const Position& changed : contents) {
+                if (changed.mover == q.mover && changed.waiter == q.waiter) continue;
+                keys.push_back(key_of(changed));
+                if (squares > 1) self(self, changed, square + 1, squares - 1);
+            }
+        }
+    };
+    change(change, p, 0, 3);
+    std::sort(keys.begin(), keys.end());
+    require(std::adjacent_find(keys.begin(), keys.end()) == keys.end(), "two positions near this one share a key: %s",
+            text(p).c_str());
+}
+
 // --- Evaluation ----------------------------------------------------------------------------------------------
 
 Position turned(Position p, int symmetry) {
@@ -533,6 +557,8 @@ void run(std::uint64_t seed, std::uint64_t first, std::uint64_t inputs, int perf
     using Clock = std::chrono::steady_clock;
     Bench bench(seed);
     check_published_perft(bench, perft);
+    Random near(seed);
+    for (int i = 0; i < 3; ++i) check_keys(near, bench);
     auto since = Clock::now();
     for (std::uint64_t i = first; i < first + inputs; ++i) {
         Random random(mixed(seed, i));

@@ -1,4 +1,4 @@
-// The endgame solver as the checks see it; apart from check.cpp, since it lies in an unnamed namespace.
+// What lies in unnamed namespaces, and so apart from check.cpp: the endgame solver and the key of a position.
 #include "endgame.hpp"
 
 #include "checks.hpp"
@@ -10,5 +10,7 @@ int solve_ending(Position p, int alpha, int beta) {
     const StopFlag never;
     return solver.solve(p, alpha, beta, never);
 }
+
+std::uint64_t key_of(Position p) { return desdemona::othello::hash(p); }
 
 }  // namespace check
