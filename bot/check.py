@@ -48,6 +48,8 @@ async def _try(what: str, look: Callable[[], Awaitable[str]]) -> Finding:
         return Finding(what, True, await look())
     except (DesdemonaError, StorageError, ValueError) as error:
         return Finding(what, False, str(error))
+    except MemoryError:
+        return Finding(what, False, "there is not enough memory: engine.table_mb is too large")
 
 
 async def _database(config: Config) -> str:

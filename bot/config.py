@@ -32,7 +32,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from bot.errors import ConfigError
 from bot.events import CHAT_LIMIT, Speed
-from engine.book import BadBook, Book
+from engine.book import Book
 from engine.games import GAMES
 from engine.params import Assessment, Decided, TrapParams
 from engine.players import COMPARED_KINDS, PLAYER_KINDS, StrongOptions
@@ -157,7 +157,7 @@ class EngineConfig(Section):
     """Deepest selective search of the strong player, in plies."""
     strong_confidence: Literal[73, 87, 95, 99, 100] = 73
     """How sure the strong player's cuts must be, in per cent: 73, 87, 95, 99, or 100 (full width)."""
-    threads: int = Field(default=1, ge=1, le=256)
+    threads: int = Field(default=1, ge=1, le=64)
     """Threads of one search of the strong player."""
     book: str = ""
     """Opening book of the strong player at Othello; empty: none."""
@@ -170,7 +170,7 @@ class EngineConfig(Section):
         """
         try:
             book = Book.open(Path(self.book)) if self.book else None
-        except BadBook as error:
+        except ValueError as error:  # also a name that no file can have
             raise ConfigError(f"engine.book: {error}") from error
         return StrongOptions(self.strong_depth, self.strong_confidence, self.threads, book)
 

@@ -36,6 +36,8 @@ VERSION = 1
 Key = tuple[int, int]
 """Discs of the side to move and of the other, canonical."""
 
+_MOST_PLIES, _MOST_GAMES = 1_000, 10**12
+
 _NUMBER = {name: square for square, name in enumerate(SQUARES)}
 _MOVER, _WAITER = str.maketrans("XO-", "100"), str.maketrans("XO-", "010")
 _BACK = (0, 1, 2, 3, 4, 6, 5, 7)  # the symmetry that undoes each one
@@ -102,6 +104,8 @@ class Book:
         number = 0
         entries: dict[Key, tuple[BookMove, ...]] = {}
         try:
+            if path.is_fifo():  # it would be waited for
+                raise OSError(0, "not a file")
             with gzip.open(path, "rt", encoding="ascii", newline="\n") as lines:
                 header: dict[str, Any] = {}
                 for number, line in enumerate(lines, start=1):
@@ -260,7 +264,12 @@ def _move(row: Any, legal: int) -> BookMove:
     square = _NUMBER.get(name)
     if square is None or not legal >> square & 1:
         raise BadBook(f"{name!r:.20} is not a legal move there")
-    if abs(score) > INFINITY or depth < 1 or games < 0 or (mean is not None and not 0 <= mean <= 1):
+    if (
+        abs(score) > INFINITY
+        or not 1 <= depth <= _MOST_PLIES
+        or not 0 <= games <= _MOST_GAMES
+        or (mean is not None and not 0 <= mean <= 1)
+    ):
         raise BadBook(f"a number is out of range: {row!r:.60}")
     return BookMove(square, score, depth, games, mean)
 

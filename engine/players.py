@@ -32,7 +32,7 @@ _LAST_START = 0.35
 # Trap analysis costs about as much as all plain iterations up to its depth, so only the last one gets it, and
 # now and then one before, lest a search that is stopped had nothing to show.
 _ANALYSE_EVERY = 3
-_LINE_NODES = 100_000
+_LINE_NODES = 20_000  # two milliseconds
 # A strong move's replies are judged by exact scores of this depth: deep enough to see what people see, and
 # found in a few milliseconds.
 _JUDGED_DEPTH = 8

@@ -238,6 +238,8 @@ def verify(decision: Decision) -> None:
             raise ValueError(f"{candidate.move}: recorded {candidate}, recomputed {again}")
         _verify_replies(candidate, decision.depth)
     if decision.search_mode != "exact":
+        if decision.player != "strong" or decision.search_mode not in ("strong", "book"):
+            raise ValueError(f"{decision.player} players do not choose by {decision.search_mode!r}")
         if decision.pick is None or decision.chosen.raw_is_bound:
             raise ValueError(f"{decision.move}: chosen by {decision.search_mode}, which left no exact score")
         return

@@ -4,9 +4,11 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -100,8 +102,23 @@ class OthelloSearch {
 
     Core<othello::Position>& core() { return *core_; }
 
+    // Holds the object for one search: two at a time would garble its state.
+    class Use {
+       public:
+        explicit Use(OthelloSearch& search) : busy_(search.busy_) {
+            if (busy_.test_and_set()) throw std::runtime_error("this object is searching in another thread");
+        }
+        ~Use() { busy_.clear(); }
+        Use(const Use&) = delete;
+        Use& operator=(const Use&) = delete;
+
+       private:
+        std::atomic_flag& busy_;
+    };
+
    private:
     std::unique_ptr<Core<othello::Position>> core_;
+    std::atomic_flag busy_;
 };
 
 int search(OthelloSearch& self, othello::Board mover, othello::Board waiter, int depth, int alpha, int beta,
@@ -112,6 +129,7 @@ int search(OthelloSearch& self, othello::Board mover, othello::Board waiter, int
     const auto p = position(mover, waiter);
     depth = depth_in_range(depth);
     const nb::gil_scoped_release release;
+    const OthelloSearch::Use use(self);
     return self.core().search(p, depth, alpha, beta, stop);
 }
 
@@ -133,6 +151,7 @@ nb::tuple think(OthelloSearch& self, othello::Board mover, othello::Board waiter
     desdemona::ThinkResult found;
     {
         const nb::gil_scoped_release release;
+        const OthelloSearch::Use use(self);
         found = self.core().think(p, limits, stop);
     }
     nb::list line;
@@ -146,6 +165,7 @@ nb::tuple solve(OthelloSearch& self, othello::Board mover, othello::Board waiter
     desdemona::SolveResult found;
     {
         const nb::gil_scoped_release release;
+        const OthelloSearch::Use use(self);
         found = self.core().solve(p, stop);
     }
     return nb::make_tuple(found.move, found.score_centi);
@@ -191,6 +211,7 @@ nb::list trappy_candidates(OthelloSearch& self, othello::Board mover, othello::B
     Collector found;
     {
         const nb::gil_scoped_release release;
+        const OthelloSearch::Use use(self);
         self.core().trappy_candidates(p, depth, options, stop, found);
     }
     nb::list candidates;

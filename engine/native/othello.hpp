@@ -173,14 +173,17 @@ inline int margin_discs(Position p) {
 // The same as a score: a won game is worth kWin and 100 for each disc of the margin.
 inline int result_of_margin(int discs) { return discs == 0 ? 0 : (discs > 0 ? kWin : -kWin) + 100 * discs; }
 
-// A key of 64 bits.  A weak mix of the two boards once changed a score without a trace (a difference in the top
-// squares reached only the top bits): so multiply, fold down, and multiply again, over both boards.
+// A key of 64 bits.  Each board is mixed to the end before the two meet: after one multiplication a difference in
+// the upper rows is still in the upper bits, where the other board can cancel it, and positions of one game did
+// collide.  Two rounds of multiplying and folding down reach every bit from every other.
 inline std::uint64_t hash(Position p) {
-    std::uint64_t h = p.waiter * 0x9E3779B97F4A7C15ull;
-    h ^= h >> 32;
-    h = (h ^ p.mover) * 0xD6E8FEB86659FD93ull;
-    h ^= h >> 29;
-    h *= 0xC2B2AE3D27D4EB4Full;
+    std::uint64_t a = p.waiter * 0x9E3779B97F4A7C15ull;
+    std::uint64_t b = p.mover * 0xD6E8FEB86659FD93ull;
+    a = (a ^ a >> 32) * 0xC2B2AE3D27D4EB4Full;
+    b = (b ^ b >> 32) * 0xFF51AFD7ED558CCDull;
+    a ^= a >> 29;
+    b ^= b >> 32;
+    const std::uint64_t h = (a + b) * 0xC4CEB9FE1A85EC53ull;
     return h ^ h >> 32;
 }
 

@@ -184,3 +184,33 @@ def test_bad_arguments_are_refused(arguments: tuple[int, int, int, int, int], co
 
 def test_infinity_is_the_same_everywhere() -> None:
     assert _native.INFINITY == INFINITY
+
+
+def test_positions_do_not_collide_in_the_table() -> None:
+    """Pairs of one game, equal but for a few discs, that a weak key took for one another."""
+    pairs = [
+        ((0x22063A5A6E1E0D00, 0x41F9C5A591A0F2FF), (0x62063A5A2E1E0D00, 0x81F9C5A591A0F2FF)),
+        ((0x000757FF1FBEFEFE, 0xEE38280020410101), (0x400757FF5FBEFEFE, 0x2E38280020410101)),
+    ]
+    for first, second in pairs:
+        for depth in (4, 7, 8):
+            shared = NativeOthelloSearcher(1)
+            for mover, waiter in (first, second):
+                position = OthelloPosition(mover, waiter, 0)
+                fresh = exact_score(NativeOthelloSearcher(1), position, depth, StopFlag())
+                assert exact_score(shared, position, depth, StopFlag()) == fresh
+    ending = OthelloPosition(0x38380071BB5D3F47, 0x4103FF0E04A2C098, 0)
+    reference = exact_score(ReferenceSearcher(othello), ending, 5, StopFlag())
+    assert exact_score(native, ending, 5, StopFlag()) == reference
+
+
+def test_an_object_searches_for_one_thread_at_a_time() -> None:
+    stop, searcher = StopFlag(), NativeOthelloSearcher(1)
+    thread = threading.Thread(target=lambda: searcher.think(othello.initial(), 60, None, stop))
+    thread.start()
+    while searcher.nodes < 10_000:
+        pass
+    with pytest.raises(RuntimeError, match="another thread"):
+        exact_score(searcher, othello.initial(), 2, StopFlag())
+    stop.set()
+    thread.join(timeout=30)
