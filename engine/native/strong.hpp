@@ -100,10 +100,9 @@ class Table : public Clusters {
         Entry* victim = nullptr;
         int least = 1 << 20;
         for (Entry& entry : cluster(key).entries) {
-            const std::uint64_t data = entry.data.load(std::memory_order_relaxed);
-            if (entry.read(key) != 0) {
+            if (const std::uint64_t own = entry.read(key); own != 0) {  // read once: others may write meanwhile
                 victim = &entry;
-                const Known old = unpacked(data);
+                const Known old = unpacked(own);
                 if (old.depth == known.depth && old.level == known.level) {
                     // Both bounds hold, unless a selective search contradicts itself: then the latest word.
                     if (known.lower == kNone && old.lower <= known.upper) known.lower = old.lower;
@@ -111,6 +110,7 @@ class Table : public Clusters {
                 }
                 break;
             }
+            const std::uint64_t data = entry.data.load(std::memory_order_relaxed);
             const int worth = data == 0 ? -1 : depth_of(data) + (age_of(data) == age_ ? 256 : 0);
             if (worth < least) {
                 least = worth;
