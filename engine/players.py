@@ -149,7 +149,7 @@ class Player:
                 left_s = min(max(_LEAST_S, limits.time_s - (time.monotonic() - began)), _MOST_S)
                 rest = Limits(max(limits.depth, self._strong.depth), left_s)
             decision = self._picked(decision, position, rest, stop)
-        line = decision.principal_variation or self._line(position, depth)
+        line = decision.principal_variation or self._line(position, depth, hurried=stop.is_set())
         return replace(
             decision,
             principal_variation=line or (choose(candidates, "standard", self._params),),
@@ -248,10 +248,10 @@ class Player:
             return self._searcher.trappy_candidates(position, depth, self._params, stop)
         return profiler.pruned_candidates(depth)
 
-    def _line(self, position: Any, depth: int) -> tuple[str, ...]:
+    def _line(self, position: Any, depth: int, hurried: bool) -> tuple[str, ...]:
         """The principal variation, if the table still knows nearly all of it."""
         brief = StopFlag()
-        brief.set_node_limit(_LINE_NODES)
+        brief.set_node_limit(_LINE_NODES // 10 if hurried else _LINE_NODES)
         try:
             return principal_variation(self._game, self._searcher, position, depth, brief)
         except Stopped:
