@@ -262,13 +262,7 @@ class StrongWorker {
             const int rest = after(depth, move);
             Line below;
             const int lower = alpha > best ? alpha : best;
-            int score;
-            if (i == 0) {
-                score = -open(next, rest, -beta, -lower, below);
-            } else {
-                score = -null(next, rest, -lower - 1);
-                if (score > lower && score < beta) score = -open(next, rest, -beta, -lower, below);
-            }
+            const int score = principal(next, rest, i == 0, lower, beta, below);
             if (score > best) {
                 best = score;
                 if (score > alpha) {
@@ -280,6 +274,16 @@ class StrongWorker {
             }
         }
         return best;
+    }
+
+    // Principal variation search of a child: the first with the whole window, the others must prove with a null
+    // window that they deserve it.
+    int principal(const Node& next, int depth, bool is_first, int alpha, int beta, Line& line) {
+        if (!is_first) {
+            const int score = -null(next, depth, -alpha - 1);
+            if (score <= alpha || score >= beta) return score;
+        }
+        return -open(next, depth, -beta, -alpha, line);
     }
 
     // Null window below the table: as in search.hpp.
@@ -497,13 +501,7 @@ class StrongWorker {
             const int rest = after(depth, move);
             const int lower = alpha > best ? alpha : best;
             Line below;
-            int score;
-            if (i == 0) {
-                score = -open(next, rest, -beta, -lower, below);
-            } else {
-                score = -null(next, rest, -lower - 1);
-                if (score > lower && score < beta) score = -open(next, rest, -beta, -lower, below);
-            }
+            const int score = principal(next, rest, i == 0, lower, beta, below);
             if (score > best) {
                 best = score;
                 best_move = move;
