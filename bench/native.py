@@ -199,7 +199,8 @@ def print_endings(numbers: list[int]) -> None:
         is_right = score == GAME.result_of_margin(ending.score) and move in ending.best
         total_s, total_nodes, wrong = total_s + took, total_nodes + nodes, wrong + (not is_right)
         print(
-            f"{ending.number:>6} {GAME.plies_left(position):>6} {GAME.score_text(score):>12} {move:>5}"
+            f"{ending.number:>6} {GAME.plies_left(position):>6} "
+            f"{GAME.score_text(score, position):>12} {move:>5}"
             f" {'yes' if is_right else 'NO':>6} {took:8.2f} {nodes / 1e6:8.1f} {nodes / 1e6 / took:5.1f}"
         )
     if total_s:

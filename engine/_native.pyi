@@ -1,5 +1,5 @@
 """
-The C++ core: exact and strong search of Othello, the flag that stops them, and training.
+The C++ core: exact and strong search, the flag that stops them, and training.
 """
 
 INFINITY: int
@@ -32,6 +32,9 @@ class StopFlag:
         Book so many positions as visited, and say whether the search should end.
         """
 
+def units() -> list[str]:
+    """Instruction sets of the core that this processor runs, the best last."""
+
 class OthelloEvaluation:
     """Weights of the Othello evaluation; shared by searches."""
 
@@ -42,23 +45,23 @@ class OthelloEvaluation:
 
 class OthelloSearch:
     """
-    Search by one thread at a time, with tables of its own.
+    Search of Othello by one thread at a time, with tables of its own.
 
-    `table_mb` is for the exact search; `think` and `solve` use as much again.
+    Positions are the discs of the mover and of the other.  `table_mb` is for the exact search; `think` and
+    `solve` use as much again.
     """
 
     def __init__(self, table_mb: int, evaluation: OthelloEvaluation) -> None: ...
-    def search(self, mover: int, waiter: int, depth: int, alpha: int, beta: int, stop: StopFlag) -> int:
+    def search(self, position: tuple[int, int], depth: int, alpha: int, beta: int, stop: StopFlag) -> int:
         """
-        Score in centidiscs for the side to move: exact inside the window, else a bound (fail-soft).
+        Score in centi-units for the side to move: exact inside the window, else a bound (fail-soft).
 
         Releases the GIL.  Raises Stopped when the flag is or becomes set, ValueError for bad arguments.
         """
 
     def trappy_candidates(
         self,
-        mover: int,
-        waiter: int,
+        position: tuple[int, int],
         depth: int,
         assessment: int,
         margin_centi: int,
@@ -74,12 +77,12 @@ class OthelloSearch:
 
     def think(
         self,
-        mover: int,
-        waiter: int,
+        position: tuple[int, int],
         depth: int,
         seconds: float,
         confidence: int,
         threads: int,
+        contempt_centi: int,
         stop: StopFlag,
     ) -> tuple[int, int, int, int, bool, tuple[int, ...], int]:
         """
@@ -88,27 +91,24 @@ class OthelloSearch:
 
         `seconds` may be 0: as long as it takes.  `confidence` is 73, 87, 95, 99, or 100: full width.  With a
         depth of all the squares left the ending is solved when there is time.  A score is an estimate unless
-        solved or of full width.  The same calls on a new object give the same, if there is no clock and one
-        thread.  Stopped early, it answers with what it has.  Releases the GIL.  Raises Stopped when the flag
-        is set too early for any answer, ValueError for bad arguments or a game that is over.
+        solved or of full width.  `contempt_centi` is not used.  The same calls on a new object give the same, if
+        there is no clock and one thread.  Stopped early, it answers with what it has.  Releases the GIL.  Raises
+        Stopped when the flag is set too early for any answer, ValueError for bad arguments or a game that is over.
         """
 
-    def solve(self, mover: int, waiter: int, stop: StopFlag) -> tuple[int, int]:
-        """
-        A best move and the game's true score in centidiscs, +-(100000 + 100 for each disc) or 0.
-
-        Releases the GIL.  Raises as `think` does; minutes from some 26 empty squares on.
-        """
-
-    def evaluate(self, mover: int, waiter: int) -> int:
-        """Static evaluation in centidiscs for the side to move."""
+    def evaluate(self, position: tuple[int, int]) -> int:
+        """Static evaluation in centi-units for the side to move."""
 
     @property
     def nodes(self) -> int:
         """Positions visited since this object was made."""
 
-def units() -> list[str]:
-    """Instruction sets of the core that this processor runs, the best last."""
+    def solve(self, position: tuple[int, int], stop: StopFlag) -> tuple[int, int]:
+        """
+        A best move and the game's true score in centi-units, beyond +-100000, or 0.
+
+        Releases the GIL.  Raises as `think` does; minutes from some 26 plies on.
+        """
 
 def othello_moves_mask(mover: int, waiter: int) -> int:
     """Bitboard of the squares where the mover may place a disc."""

@@ -126,8 +126,9 @@ class Player:
         if limits.time_s is not None:
             stop.set_deadline(limits.time_s)
         selective = self.kind == "strong" and isinstance(self._searcher, Thinker)
-        most = min(limits.depth, _JUDGED_DEPTH) if selective else limits.depth
-        candidates, depth = self._deepen(position, Limits(most, limits.time_s), stop, began)
+        most = min(limits.depth, game.deepest_search, _JUDGED_DEPTH if selective else limits.depth)
+        root = game.for_search(position)
+        candidates, depth = self._deepen(root, Limits(most, limits.time_s), stop, began)
         decision = Decision(
             game=game.name,
             position=game.position_text(position),
@@ -148,8 +149,8 @@ class Player:
             if limits.time_s is not None:
                 left_s = min(max(_LEAST_S, limits.time_s - (time.monotonic() - began)), _MOST_S)
                 rest = Limits(max(limits.depth, self._strong.depth), left_s)
-            decision = self._picked(decision, position, rest, stop)
-        line = decision.principal_variation or self._line(position, depth, hurried=stop.is_set())
+            decision = self._picked(decision, root, rest, stop)
+        line = decision.principal_variation or self._line(root, depth, hurried=stop.is_set())
         return replace(
             decision,
             principal_variation=line or (choose(candidates, "standard", self._params),),

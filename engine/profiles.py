@@ -43,6 +43,7 @@ class Profiler:
         self._searcher = searcher
         self._params = params
         self._stop = stop
+        position = game.for_search(position)
         self.moves: tuple[Move, ...] = game.legal_moves(position)
         self._after = {move: game.play(position, move) for move in self.moves}
         self._replies = {move: game.legal_moves(after) for move, after in self._after.items()}

@@ -37,7 +37,10 @@ class Searcher(Protocol):
 
 
 def minimax(game: Game[Any], position: Any, depth: int) -> int:
-    """Plain minimax in negamax form: every line, no window (Gordon & Reda 2006, Figure 1)."""
+    """Plain minimax in negamax form: every line, no window (Gordon & Reda 2006, Figure 1).
+
+    Of a position of `Game.for_search`, as every search.
+    """
     moves = game.legal_moves(position)
     if not moves:
         return game.result_centi(position)
@@ -57,6 +60,9 @@ class ReferenceSearcher:
 
     def search(self, position: Any, depth: int, alpha: int, beta: int, stop: StopFlag) -> int:
         """See `Searcher.search`."""
+        return self._search(self._game.for_search(position), depth, alpha, beta, stop)
+
+    def _search(self, position: Any, depth: int, alpha: int, beta: int, stop: StopFlag) -> int:
         if stop.spend(1):
             raise Stopped("the search was told to stop")
         self.nodes += 1
@@ -68,7 +74,7 @@ class ReferenceSearcher:
         best = -INFINITY
         for move in moves:
             child = self._game.play(position, move)
-            score = -self.search(child, depth - 1, -beta, -max(alpha, best), stop)
+            score = -self._search(child, depth - 1, -beta, -max(alpha, best), stop)
             if score > best:
                 best = score
                 if best >= beta:
@@ -90,6 +96,7 @@ def principal_variation(
     still there.
     """
     line: list[str] = []
+    position = game.for_search(position)
     score = exact_score(searcher, position, depth, stop)
     for rest in range(depth - 1, -1, -1):
         for move in game.legal_moves(position):

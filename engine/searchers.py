@@ -1,9 +1,12 @@
 """Which search serves which game: the C++ core where it knows the game, else the reference."""
 
+from collections.abc import Callable
 from functools import cache
+from typing import Any, Protocol, TypeVar
 
 from engine._native import OthelloEvaluation, OthelloSearch
 from engine.decision import Candidate, ReplyProfile
+from engine.game import Game
 from engine.games import get_game
 from engine.games.othello import Othello, OthelloPosition
 from engine.games.othello_evaluation import weight_bytes
@@ -13,41 +16,50 @@ from engine.stop import StopFlag
 from engine.thought import Thought
 from engine.trappy import is_swindle, with_trap
 
+P = TypeVar("P")
+
 _ASSESSMENTS = {Assessment.MEDIAN: 0, Assessment.BEST: 1, Assessment.LAST: 2}  # as in native/core.hpp
 
 
-@cache
-def othello_evaluation() -> OthelloEvaluation:
-    """The learned evaluation as the core reads it: one for all searches of the process."""
-    return OthelloEvaluation(weight_bytes())
+class NativeGame(Game[P], Protocol[P]):
+    """A game that the core knows too."""
+
+    def native_position(self, position: P) -> Any:
+        """The position as the core's search of this game takes it."""
 
 
-class NativeOthelloSearcher:
-    """The C++ core's search behind the common interface."""
+class NativeSearcher:
+    """The C++ core's search of one game behind the common interface."""
 
     source = "native"
 
-    def __init__(self, table_mb: int) -> None:
-        self._core = OthelloSearch(table_mb, othello_evaluation())
-        self._game = Othello()
+    def __init__(self, game: NativeGame[Any], core: Any) -> None:
+        """
+        Args:
+            game: The game.
+            core: Its search, one of the ``...Search`` classes of `engine._native`.
+        """
+        self._game = game
+        self._core = core
 
     @property
     def nodes(self) -> int:
         """See `Searcher.nodes`."""
-        return self._core.nodes
+        nodes: int = self._core.nodes
+        return nodes
 
-    def search(self, position: OthelloPosition, depth: int, alpha: int, beta: int, stop: StopFlag) -> int:
+    def search(self, position: Any, depth: int, alpha: int, beta: int, stop: StopFlag) -> int:
         """See `Searcher.search`."""
-        return self._core.search(position.mover, position.waiter, depth, alpha, beta, stop)
+        score: int = self._core.search(self._game.native_position(position), depth, alpha, beta, stop)
+        return score
 
     def trappy_candidates(
-        self, position: OthelloPosition, depth: int, params: TrapParams, stop: StopFlag
+        self, position: Any, depth: int, params: TrapParams, stop: StopFlag
     ) -> list[Candidate]:
         """See `engine.profiles.LazySource.trappy_candidates`."""
         swindle = params.decided is Decided.SWINDLE
         found = self._core.trappy_candidates(
-            position.mover,
-            position.waiter,
+            self._game.native_position(position),
             depth,
             _ASSESSMENTS[params.assessment],
             params.margin_centi,
@@ -76,25 +88,27 @@ class NativeOthelloSearcher:
 
     def think(
         self,
-        position: OthelloPosition,
+        position: Any,
         depth: int,
         time_s: float | None,
         stop: StopFlag,
         *,
         confidence_percent: int = 73,
         threads: int = 1,
+        contempt_centi: int = 0,
     ) -> Thought:
         """The best move that the limits allow, by selective search: for strong play, not for trap analysis.
 
         Args:
             position: The game goes on in it.
-            depth: Plies at most, 1 to 120.  With all the empty squares or more the ending is solved when
-                there is time, and always when there is no clock.
+            depth: Plies at most, 1 to `Game.deepest_search`.  Othello: with all the empty squares or more the
+                ending is solved when there is time, and always when there is no clock.
             time_s: Seconds at most; None: no clock.  Nothing is begun that would hardly end in time.
             stop: Ends the search early; it then answers with what it has.
-            confidence_percent: 73, 87, 95 or 99: how sure a forecast must be to replace a search.  100: full
-                width, as `search`.
+            confidence_percent: Of Othello: 73, 87, 95 or 99: how sure a forecast must be to replace a search.
+                100: full width, as `search`.
             threads: Of more than one, the result depends on chance.
+            contempt_centi: What a draw is worth less than nothing to the side to move, in games with draws.
 
         Raises:
             Stopped: The flag is set too early for any answer.
@@ -103,10 +117,29 @@ class NativeOthelloSearcher:
         if time_s is not None and time_s <= 0:
             raise ValueError(f"time_s is {time_s}, must be above 0")
         move, score, depth, confidence, solved, line, nodes = self._core.think(
-            position.mover, position.waiter, depth, time_s or 0.0, confidence_percent, threads, stop
+            self._game.native_position(position),
+            depth,
+            time_s or 0.0,
+            confidence_percent,
+            threads,
+            contempt_centi,
+            stop,
         )
         text = self._game.move_text
         return Thought(text(move), score, depth, confidence, solved, tuple(map(text, line)), nodes)
+
+
+@cache
+def othello_evaluation() -> OthelloEvaluation:
+    """The learned evaluation as the core reads it: one for all searches of the process."""
+    return OthelloEvaluation(weight_bytes())
+
+
+class NativeOthelloSearcher(NativeSearcher):
+    """The core's search of Othello, which can also solve endings."""
+
+    def __init__(self, table_mb: int) -> None:
+        super().__init__(Othello(), OthelloSearch(table_mb, othello_evaluation()))
 
     def solve(self, position: OthelloPosition, stop: StopFlag) -> tuple[str, int]:
         """A best move and the game's true result in centi-units (see `engine.game.WIN_CENTI`).
@@ -115,8 +148,12 @@ class NativeOthelloSearcher:
             Stopped: The flag is or becomes set.
             ValueError: The game is over.
         """
-        move, score = self._core.solve(position.mover, position.waiter, stop)
+        move, score = self._core.solve(self._game.native_position(position), stop)
         return self._game.move_text(move), score
+
+
+_NATIVE: dict[str, Callable[[int], Searcher]] = {"othello": NativeOthelloSearcher}
+"""By the game's name: makes the core's searcher with a table of so many MB."""
 
 
 def make_searcher(game_name: str, table_mb: int) -> Searcher:
@@ -125,6 +162,5 @@ def make_searcher(game_name: str, table_mb: int) -> Searcher:
     Raises:
         KeyError: No such game.
     """
-    if game_name == "othello":
-        return NativeOthelloSearcher(table_mb)
-    return ReferenceSearcher(get_game(game_name))
+    native = _NATIVE.get(game_name)
+    return ReferenceSearcher(get_game(game_name)) if native is None else native(table_mb)

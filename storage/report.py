@@ -142,7 +142,7 @@ def _decision(game: Game[Any], stored: StoredGame, made: StoredDecision) -> Deci
     known = stored.moves[made.ply + 1] if len(stored.moves) > made.ply + 1 else None
     trap = None
     if chosen.trap is not None:
-        text = _size_text(game, chosen.quality_centi)
+        text = _size_text(game, before, chosen.quality_centi)
         trap = TrapReport(chosen.trap, chosen.quality_centi, text)
     return DecisionReport(
         ply=made.ply,
@@ -170,7 +170,7 @@ def _decision(game: Game[Any], stored: StoredGame, made: StoredDecision) -> Deci
         outcome=None if outcome is None else outcome.kind,
         fell_for_best=None if outcome is None else outcome.fell_for_best,
         cost_centi=None if outcome is None else outcome.cost_centi,
-        cost_text=None if outcome is None else _size_text(game, outcome.cost_centi),
+        cost_text=None if outcome is None else _size_text(game, before, outcome.cost_centi),
     )
 
 
@@ -179,10 +179,10 @@ def _candidate(game: Game[Any], position: Any, candidate: Candidate) -> Candidat
         move=candidate.move,
         squares=game.move_squares(game.parse_move(position, candidate.move)),
         raw_centi=candidate.raw_centi,
-        raw_text=game.score_text(candidate.raw_centi),
+        raw_text=game.score_text(candidate.raw_centi, position),
         raw_is_bound=candidate.raw_is_bound,
         adjusted_centi=candidate.adjusted_centi,
-        adjusted_text=game.score_text(candidate.adjusted_centi),
+        adjusted_text=game.score_text(candidate.adjusted_centi, position),
         quality_centi=candidate.quality_centi,
         trap=candidate.trap,
     )
@@ -196,22 +196,22 @@ def _reply(game: Game[Any], position: Any, made: StoredDecision, profile: ReplyP
     if len(scores) > 1:
         # The least for us; of equal ones the deepest, which says the most.
         least, glance_plies = min((score, -plies) for plies, score in enumerate(scores[:-1], start=2))
-        glance_text, glance_plies = game.score_text(-least), -glance_plies
+        glance_text, glance_plies = game.score_text(-least, position), -glance_plies
     return ReplyReport(
         reply=profile.reply,
         squares=game.move_squares(game.parse_move(position, profile.reply)),
         scores_centi=scores,
         final_centi=profile.final_centi,
-        our_text=game.score_text(profile.final_centi),
-        their_text=game.score_text(-profile.final_centi),
+        our_text=game.score_text(profile.final_centi, position),
+        their_text=game.score_text(-profile.final_centi, position),
         quality_centi=quality,
         glance_text=glance_text,
         glance_plies=glance_plies,
     )
 
 
-def _size_text(game: Game[Any], size_centi: float) -> str:
+def _size_text(game: Game[Any], position: Any, size_centi: float) -> str:
     """A difference of scores, which is no score: without its sign."""
     if abs(size_centi) >= WIN_CENTI / 2:
         return "the game"
-    return game.score_text(size_centi).removeprefix("+")
+    return game.score_text(size_centi, position).removeprefix("+")

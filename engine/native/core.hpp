@@ -35,6 +35,7 @@ struct ThinkLimits {
     double seconds;  // from the call on; 0: as long as the depth takes.  No step is begun that would hardly end
     int confidence;  // percent, one of 73, 87, 95, 99; 100: full width
     int threads;     // with more than one the result depends on chance
+    int contempt_centi;  // what a draw is worth less than nothing to the side that thinks, where there are draws
 };
 
 // What the strong search found.
@@ -43,7 +44,7 @@ struct ThinkResult {
     int move;
     int score_centi;  // side to move's view; an estimate unless `solved` or full width
     int depth;        // plies of the last iteration that changed or confirmed the move
-    int confidence;   // percent, likewise
+    int confidence;   // percent, likewise; 0: the search does not say
     bool solved;      // the move and score are the game's true ones
     int line_length;
     std::uint16_t line[kMaxLine];  // principal variation, `move` first
@@ -95,6 +96,7 @@ class Core {
         return result;
     }
 
+    virtual bool is_over(const Position& p) = 0;
     virtual int evaluate(const Position& p) = 0;
     virtual std::uint64_t nodes() const = 0;
 

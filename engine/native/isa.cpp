@@ -19,7 +19,13 @@
 namespace desdemona {
 namespace {
 
-template <Game G, StrongTraits<G> T>
+// A strong search that can also say a game's true result when few plies are left.
+template <class Strong, class G>
+concept Solves = requires(const typename G::Node& node) {
+    { Strong::plies_left(node) } -> std::same_as<int>;
+};
+
+template <Game G, class Strong>
 class UnitCore final : public Core<typename G::Position> {
     using Position = typename G::Position;
 
@@ -28,6 +34,7 @@ class UnitCore final : public Core<typename G::Position> {
         : game_(game), table_(table_mb), search_(table_, game_), strong_(table_mb, game_) {}
 
     bool is_allocated() const { return table_.is_allocated() && strong_.is_allocated(); }
+    bool is_over(const Position& p) override { return game_.moves(game_.root(p)).empty(); }
     int evaluate(const Position& p) override { return game_.evaluate(game_.root(p)); }
     std::uint64_t nodes() const override { return search_.nodes() + strong_.nodes(); }
 
@@ -35,12 +42,14 @@ class UnitCore final : public Core<typename G::Position> {
     bool try_search(const Position& p, int depth, int alpha, int beta, const StopFlag& stop, int& score) override {
         try {
             const auto root = game_.root(p);
-            const int plies = T::plies_left(root);
-            if (plies >= kSolvePlies && depth >= 2 * plies && !game_.moves(root).empty()) {
-                SolveResult solved;  // no line is longer, each move after a pass: the true result, much sooner
-                if (!try_solve(p, stop, solved)) return false;
-                score = solved.score_centi;
-                return true;
+            if constexpr (Solves<Strong, G>) {
+                const int plies = Strong::plies_left(root);
+                if (plies >= kSolvePlies && depth >= 2 * plies && !game_.moves(root).empty()) {
+                    SolveResult solved;  // no line is longer, each move after a pass: the true result, much sooner
+                    if (!try_solve(p, stop, solved)) return false;
+                    score = solved.score_centi;
+                    return true;
+                }
             }
             table_.new_search();
             score = search_.search(root, depth, alpha, beta, stop);
@@ -68,7 +77,7 @@ class UnitCore final : public Core<typename G::Position> {
 
     bool try_solve(const Position& p, const StopFlag& stop, SolveResult& result) override {
         ThinkResult thought;
-        if (!strong_.think(p, {kSolveDepth, 0.0, 73, 1}, stop, thought) || !thought.solved) return false;
+        if (!strong_.think(p, {kSolveDepth, 0.0, 73, 1, 0}, stop, thought) || !thought.solved) return false;
         result = {thought.move, thought.score_centi};
         return true;
     }
@@ -80,18 +89,23 @@ class UnitCore final : public Core<typename G::Position> {
     const G game_;
     Table table_;
     Search<G> search_;
-    StrongSearch<G, T> strong_;  // with tables of its own: what is selective stays out of the exact search's
+    Strong strong_;  // with tables of its own: what is selective stays out of the exact search's
 };
 
-Core<othello::Position>* make_othello(std::size_t table_mb, const othello::Evaluation& evaluation) {
-    using OthelloCore = UnitCore<othello::OthelloGame, othello::OthelloStrong>;
+// Null when there is not the memory for it.
+template <Game G, class Strong, class Evaluation>
+Core<typename G::Position>* make(std::size_t table_mb, const Evaluation& evaluation) {
     try {
-        auto* core = new OthelloCore(table_mb, othello::OthelloGame(evaluation));
+        auto* core = new UnitCore<G, Strong>(table_mb, G(evaluation));
         if (core->is_allocated()) return core;
         delete core;
     } catch (const std::bad_alloc&) {
     }
     return nullptr;
+}
+
+Core<othello::Position>* make_othello(std::size_t table_mb, const othello::Evaluation& evaluation) {
+    return make<othello::OthelloGame, StrongSearch<othello::OthelloGame, othello::OthelloStrong>>(table_mb, evaluation);
 }
 
 othello::Board othello_moves(const othello::Position& p) { return othello::moves_mask(p); }

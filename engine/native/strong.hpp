@@ -535,6 +535,8 @@ class StrongSearch {
     using Node = typename G::Node;
     using Position = typename G::Position;
 
+    static int plies_left(const Node& node) { return T::plies_left(node); }  // see `StrongTraits`
+
     // Throws std::bad_alloc.
     StrongSearch(std::size_t table_mb, const G& game)
         : game_(game), table_(table_mb / 2), ending_(table_mb / 2, game), worker_(table_, game) {}
@@ -658,7 +660,7 @@ class StrongSearch {
 
     // --- Steps -----------------------------------------------------------------------------------------------
 
-    int plies_left() const { return T::plies_left(root_); }
+    int plies_left() const { return plies_left(root_); }
     bool is_full_width() const { return first_level_ == strong::kFullWidth; }
     bool may_solve() const { return limits_->depth >= plies_left(); }
 

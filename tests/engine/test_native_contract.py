@@ -81,7 +81,7 @@ def test_rules_and_evaluation_take_anything(mover: Any, waiter: Any, depth: Any)
         assert _native.othello_moves_mask(mover, waiter) & (mover | waiter) == 0
         assert mover & waiter == 0
     with contextlib.suppress(ValueError, TypeError):
-        assert abs(core.evaluate(mover, waiter)) <= 6_000
+        assert abs(core.evaluate((mover, waiter))) <= 6_000
     if not (isinstance(depth, int) and 3 < depth <= 120):  # allowed, and nothing would end it
         with contextlib.suppress(ValueError, TypeError):
             assert _native.othello_perft(mover, waiter, depth) >= 1
@@ -91,21 +91,21 @@ def test_rules_and_evaluation_take_anything(mover: Any, waiter: Any, depth: Any)
 @settings(max_examples=200, deadline=None)
 def test_made_up_positions_have_true_bounds(discs: int, side: int, depth: int) -> None:
     mover, waiter = discs & side, discs & ~side
-    exact = core.search(mover, waiter, depth, -INFINITY, INFINITY, StopFlag())
+    exact = core.search((mover, waiter), depth, -INFINITY, INFINITY, StopFlag())
     assert abs(exact) <= 106_400
-    found = core.search(mover, waiter, depth, exact - 1, exact + 1, StopFlag())
+    found = core.search((mover, waiter), depth, exact - 1, exact + 1, StopFlag())
     assert found == exact
 
 
 @pytest.mark.parametrize("swindle", [False, True])
 @pytest.mark.parametrize(("mover", "waiter"), [(0, 0), (FULL, 0), (0, FULL), (FULL >> 32, FULL << 32 & FULL)])
 def test_a_finished_game(mover: int, waiter: int, swindle: bool) -> None:
-    assert core.trappy_candidates(mover, waiter, 4, 0, 100, swindle, StopFlag()) == []
-    score = core.search(mover, waiter, 4, -INFINITY, INFINITY, StopFlag())
+    assert core.trappy_candidates((mover, waiter), 4, 0, 100, swindle, StopFlag()) == []
+    score = core.search((mover, waiter), 4, -INFINITY, INFINITY, StopFlag())
     assert score == {(FULL, 0): 106_400, (0, FULL): -106_400}.get((mover, waiter), 0)
     for call in (
-        lambda: core.think(mover, waiter, 4, 0.0, 73, 1, StopFlag()),
-        lambda: core.solve(mover, waiter, StopFlag()),
+        lambda: core.think((mover, waiter), 4, 0.0, 73, 1, 0, StopFlag()),
+        lambda: core.solve((mover, waiter), StopFlag()),
     ):
         with pytest.raises(ValueError, match="over"):
             call()
@@ -113,7 +113,7 @@ def test_a_finished_game(mover: int, waiter: int, swindle: bool) -> None:
 
 def test_a_move_that_ends_the_game_has_no_reply() -> None:
     """The last disc of the other side goes: not even a pass is left."""
-    ((move, raw, is_bound, complete, replies),) = core.trappy_candidates(1, 2, 4, 0, 100, False, StopFlag())
+    ((move, raw, is_bound, complete, replies),) = core.trappy_candidates((1, 2), 4, 0, 100, False, StopFlag())
     assert (move, raw, is_bound, complete, replies) == (2, 106_400, False, True, [])
 
 
@@ -134,7 +134,7 @@ def test_a_node_limit_holds(nodes: int, position: Any) -> None:
     stop.set_node_limit(nodes)
     before = core.nodes
     with pytest.raises(Stopped):
-        core.search(position.mover, position.waiter, 20, -INFINITY, INFINITY, stop)
+        core.search((position.mover, position.waiter), 20, -INFINITY, INFINITY, stop)
     assert core.nodes - before <= nodes + 1024
 
 
@@ -143,11 +143,11 @@ def test_a_deadline_ends_a_search_and_the_core_is_sound() -> None:
     stop.set_deadline(0.02)
     began = time.monotonic()
     with pytest.raises(Stopped):
-        core.search(*p, 60, -INFINITY, INFINITY, stop)
+        core.search(p, 60, -INFINITY, INFINITY, stop)
     assert time.monotonic() - began < 10  # by far less, but the machine may be busy
     fresh = _native.OthelloSearch(1, othello_evaluation())
     for depth in range(6):
-        scores = {c.search(*p, depth, -INFINITY, INFINITY, StopFlag()) for c in (core, fresh)}
+        scores = {c.search(p, depth, -INFINITY, INFINITY, StopFlag()) for c in (core, fresh)}
         assert len(scores) == 1
 
 
@@ -157,7 +157,7 @@ def test_searches_in_threads_share_an_evaluation() -> None:
 
     def work() -> None:
         own = _native.OthelloSearch(1, othello_evaluation())
-        found.append(own.search(*p, 7, -INFINITY, INFINITY, StopFlag()))
+        found.append(own.search(p, 7, -INFINITY, INFINITY, StopFlag()))
 
     threads = [threading.Thread(target=work) for _ in range(3)]
     for thread in threads:
@@ -191,7 +191,7 @@ def test_a_search_keeps_its_evaluation() -> None:
     """The last reference to the evaluation is the search's own."""
     weights = bytes(2) * (len(trainer.weights) // 2)
     own = _native.OthelloSearch(1, _native.OthelloEvaluation(weights))
-    assert [own.evaluate(1, 2), own.search(1, 2, 0, -INFINITY, INFINITY, StopFlag())] == [0, 0]
+    assert [own.evaluate((1, 2)), own.search((1, 2), 0, -INFINITY, INFINITY, StopFlag())] == [0, 0]
 
 
 @pytest.mark.parametrize(

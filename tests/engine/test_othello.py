@@ -78,7 +78,7 @@ def test_the_empty_squares_are_the_winners() -> None:
     wiped_out = game.parse_position("bb6/8/8/8/8/8/8/8 w")
     assert game.legal_moves(wiped_out) == ()
     assert game.result_centi(wiped_out) == -WIN_CENTI - 6400
-    assert game.score_text(game.result_centi(wiped_out)) == "lost by 64"
+    assert game.score_text(game.result_centi(wiped_out), wiped_out) == "lost by 64"
     assert game.result_centi(game.parse_position("b6w/8/8/8/8/8/8/8 b")) == 0
 
 

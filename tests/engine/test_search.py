@@ -83,8 +83,8 @@ def test_native_rules_and_evaluation(position: OthelloPosition) -> None:
     mover, waiter = position.mover, position.waiter
     assert _native.othello_moves_mask(mover, waiter) == moves_mask(mover, waiter)
     core = _native.OthelloSearch(1, othello_evaluation())
-    assert core.evaluate(mover, waiter) == othello.evaluate_centi(position)
-    assert core.evaluate(waiter, mover) == othello.evaluate_centi(OthelloPosition(waiter, mover, 1))
+    assert core.evaluate((mover, waiter)) == othello.evaluate_centi(position)
+    assert core.evaluate((waiter, mover)) == othello.evaluate_centi(OthelloPosition(waiter, mover, 1))
 
 
 def test_solved_endings_are_exact() -> None:
@@ -175,9 +175,9 @@ def test_a_search_is_stopped_from_another_thread() -> None:
 def test_bad_arguments_are_refused(arguments: tuple[int, int, int, int, int], complaint: str) -> None:
     core = _native.OthelloSearch(1, othello_evaluation())
     with pytest.raises(ValueError, match=complaint):
-        core.search(*arguments, StopFlag())
+        core.search(arguments[:2], *arguments[2:], StopFlag())
     with pytest.raises(TypeError):
-        core.search(1 << 64, 0, 3, -1, 1, StopFlag())
+        core.search((1 << 64, 0), 3, -1, 1, StopFlag())
     with pytest.raises(ValueError, match="table_mb"):
         _native.OthelloSearch(0, othello_evaluation())
 

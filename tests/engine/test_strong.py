@@ -2,6 +2,7 @@
 
 import random
 import threading
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -267,8 +268,8 @@ def test_two_threads_find_what_one_finds_when_all_is_exact() -> None:
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"mover": 3, "waiter": 1}, "two discs"),
-        ({"mover": 0, "waiter": 1}, "over"),
+        ({"position": (3, 1)}, "two discs"),
+        ({"position": (0, 1)}, "over"),
         ({"depth": 0}, "depth"),
         ({"depth": 121}, "depth"),
         ({"seconds": -1.0}, "seconds"),
@@ -277,14 +278,16 @@ def test_two_threads_find_what_one_finds_when_all_is_exact() -> None:
         ({"confidence": 50}, "confidence"),
         ({"threads": 0}, "threads"),
         ({"threads": 65}, "threads"),
+        ({"contempt_centi": 1001}, "contempt"),
     ],
 )
-def test_bad_arguments_are_refused(changes: dict[str, float], complaint: str) -> None:
+def test_bad_arguments_are_refused(changes: dict[str, Any], complaint: str) -> None:
     core = _native.OthelloSearch(1, othello_evaluation())
     start = othello.initial()
-    arguments = {"mover": start.mover, "waiter": start.waiter, "depth": 2, "seconds": 0.0, "confidence": 73}
+    position = othello.native_position(start)
+    arguments = {"position": position, "depth": 2, "seconds": 0.0, "confidence": 73, "threads": 1}
     with pytest.raises(ValueError, match=complaint):
-        core.think(**(arguments | {"threads": 1} | changes), stop=StopFlag())  # type: ignore[arg-type]
+        core.think(**(arguments | {"contempt_centi": 0} | changes), stop=StopFlag())  # type: ignore[arg-type]
 
 
 def test_there_is_nothing_to_think_about_when_the_game_is_over() -> None:

@@ -41,7 +41,7 @@ def test_is_an_evaluation_for_searches(tiny: tuple[bytes, dict[str, Any]]) -> No
     weights = tiny[0]
     search = _native.OthelloSearch(1, _native.OthelloEvaluation(weights))
     corner_to_take, corner_to_lose = (1 << 9 | 1 << 18, 1 << 27), (1 << 27, 1 << 9 | 1 << 18)
-    assert search.evaluate(*corner_to_take) != search.evaluate(*corner_to_lose)
+    assert search.evaluate(corner_to_take) != search.evaluate(corner_to_lose)
     trainer = _native.OthelloTrainer(1, 1)
     trainer.set_weights(weights)
     assert trainer.weights == weights

@@ -35,14 +35,14 @@ def everything(positions: Sequence[OthelloPosition]) -> list[Any]:
         found.append(
             [_native.othello_moves_mask(*p), *(_native.othello_perft(*p, depth) for depth in range(6))]
         )
-        found.append(core.evaluate(*p))
-        found.append([core.search(*p, depth, -INFINITY, INFINITY, stop) for depth in range(6)])
-        found += [core.trappy_candidates(*p, 5, assessment, 100, False, stop) for assessment in range(3)]
+        found.append(core.evaluate(p))
+        found.append([core.search(p, depth, -INFINITY, INFINITY, stop) for depth in range(6)])
+        found += [core.trappy_candidates(p, 5, assessment, 100, False, stop) for assessment in range(3)]
         found += [
-            core.think(*p, depth, 0.0, confidence, 1, stop) for depth, confidence in ((7, 73), (4, 100))
+            core.think(p, depth, 0.0, confidence, 1, 0, stop) for depth, confidence in ((7, 73), (4, 100))
         ]
         if p[0].bit_count() + p[1].bit_count() > 50:
-            found.append(core.solve(*p, stop))
+            found.append(core.solve(p, stop))
         found.append(core.nodes)
     return found
 

@@ -1,0 +1,223 @@
+// A game's search as Python sees it: the same class for every game, made of what `Binding` tells of it.
+//
+// A `Binding` names the game's `Position` and `Evaluation`, how a position is written in Python (`Argument`, which
+// nanobind converts, and `kPython`, its type in the stub), `position(argument)` (raises nb::value_error for what
+// is none), the unit's `make`, and what the docstrings say.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <atomic>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core.hpp"
+
+namespace desdemona::bindings {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+constexpr double kMaxSeconds = 1e6;
+constexpr std::size_t kMaxTableMegabytes = 1 << 16;
+
+// The unit in use: the best that the processor runs, or the one that DESDEMONA_UNIT asks for.
+const Unit& unit();
+
+inline int depth_in_range(int depth, int least, int most) {
+    if (depth < least || depth > most) {
+        throw nb::value_error(
+            ("depth must be " + std::to_string(least) + " .. " + std::to_string(most)).c_str());
+    }
+    return depth;
+}
+
+// Takes what an analysis found, and makes Python values of it.
+class Collector final : public ProfileSink {
+   public:
+    void reply(int move, const int* scores, int count, int final_bound, int shallow_bound) override {
+        replies_.push_back({move, std::vector<int>(scores, scores + count), final_bound, shallow_bound});
+    }
+    void candidate(int move, int raw, bool raw_is_bound, bool complete) override {
+        candidates_.push_back({move, raw, raw_is_bound, complete, std::move(replies_)});
+        replies_.clear();
+    }
+
+    nb::list to_python() const {
+        nb::list candidates;
+        for (const Candidate& candidate : candidates_) {
+            nb::list replies;
+            for (const Reply& reply : candidate.replies) {
+                nb::list scores;
+                for (const int score : reply.scores) scores.append(score);
+                replies.append(nb::make_tuple(reply.move, nb::tuple(scores), reply.final_bound, reply.shallow_bound));
+            }
+            candidates.append(
+                nb::make_tuple(candidate.move, candidate.raw, candidate.raw_is_bound, candidate.complete, replies));
+        }
+        return candidates;
+    }
+
+   private:
+    struct Reply {
+        int move;
+        std::vector<int> scores;
+        int final_bound;
+        int shallow_bound;
+    };
+    struct Candidate {
+        int move;
+        int raw;
+        bool raw_is_bound;
+        bool complete;
+        std::vector<Reply> replies;
+    };
+    std::vector<Candidate> candidates_;
+    std::vector<Reply> replies_;
+};
+
+// The search of one unit; the evaluation must outlive it.
+template <class Binding>
+class GameSearch {
+   public:
+    using Position = typename Binding::Position;
+    using Argument = const typename Binding::Argument&;
+
+    GameSearch(std::size_t table_mb, const typename Binding::Evaluation& evaluation) {
+        if (table_mb < 1 || table_mb > kMaxTableMegabytes) throw nb::value_error("table_mb must be 1 .. 65536");
+        core_.reset((unit().*Binding::kMake)(table_mb, evaluation));
+        if (core_ == nullptr) throw std::bad_alloc{};
+    }
+
+    int search(Argument argument, int depth, int alpha, int beta, const StopFlag& stop) {
+        if (alpha >= beta || alpha < -kInfinity || beta > kInfinity) {
+            throw nb::value_error("the window must be -INFINITY <= alpha < beta <= INFINITY");
+        }
+        const Position p = Binding::position(argument);
+        depth_in_range(depth, 0, Binding::kMaxDepth);
+        const nb::gil_scoped_release release;
+        const Use use(busy_);
+        return core_->search(p, depth, alpha, beta, stop);
+    }
+
+    nb::list trappy_candidates(Argument argument, int depth, int assessment, int margin_centi, bool swindle,
+                               const StopFlag& stop) {
+        if (assessment < 0 || assessment > 2) throw nb::value_error("assessment must be 0, 1 or 2");
+        if (margin_centi < 0) throw nb::value_error("margin_centi must be 0 or more");
+        const Position p = Binding::position(argument);
+        depth_in_range(depth, 2, Binding::kMaxDepth);
+        const TrapOptions options{static_cast<TrapOptions::Assessment>(assessment), margin_centi, swindle};
+        Collector found;
+        {
+            const nb::gil_scoped_release release;
+            const Use use(busy_);
+            core_->trappy_candidates(p, depth, options, stop, found);
+        }
+        return found.to_python();
+    }
+
+    nb::tuple think(Argument argument, int depth, double seconds, int confidence, int threads, int contempt_centi,
+                    const StopFlag& stop) {
+        const Position p = ongoing(argument);
+        if (!(seconds >= 0 && seconds <= kMaxSeconds)) throw nb::value_error("seconds must be 0 .. 1e6");
+        if (confidence != 73 && confidence != 87 && confidence != 95 && confidence != 99 && confidence != 100) {
+            throw nb::value_error("confidence must be 73, 87, 95, 99 or 100");
+        }
+        if (threads < 1 || threads > 64) throw nb::value_error("threads must be 1 .. 64");
+        if (contempt_centi < -1'000 || contempt_centi > 1'000) {
+            throw nb::value_error("contempt_centi must be -1000 .. 1000");
+        }
+        const ThinkLimits limits{depth_in_range(depth, 1, Binding::kMaxDepth), seconds, confidence, threads,
+                                 contempt_centi};
+        ThinkResult found;
+        {
+            const nb::gil_scoped_release release;
+            const Use use(busy_);
+            found = core_->think(p, limits, stop);
+        }
+        nb::list line;
+        for (int i = 0; i < found.line_length; ++i) line.append(found.line[i]);
+        return nb::make_tuple(found.move, found.score_centi, found.depth, found.confidence, found.solved,
+                              nb::tuple(line), found.nodes);
+    }
+
+    nb::tuple solve(Argument argument, const StopFlag& stop) {
+        const Position p = ongoing(argument);
+        SolveResult found;
+        {
+            const nb::gil_scoped_release release;
+            const Use use(busy_);
+            found = core_->solve(p, stop);
+        }
+        return nb::make_tuple(found.move, found.score_centi);
+    }
+
+    int evaluate(Argument argument) { return core_->evaluate(Binding::position(argument)); }
+    std::uint64_t nodes() const { return core_->nodes(); }
+
+   private:
+    // Holds the object for one search: two at a time would garble its state.
+    class Use {
+       public:
+        explicit Use(std::atomic_flag& busy) : busy_(busy) {
+            if (busy_.test_and_set()) throw std::runtime_error("this object is searching in another thread");
+        }
+        ~Use() { busy_.clear(); }
+        Use(const Use&) = delete;
+        Use& operator=(const Use&) = delete;
+
+       private:
+        std::atomic_flag& busy_;
+    };
+
+    Position ongoing(Argument argument) {
+        const Position p = Binding::position(argument);
+        if (core_->is_over(p)) throw nb::value_error("the game is over");
+        return p;
+    }
+
+    std::unique_ptr<Core<Position>> core_;
+    std::atomic_flag busy_;
+};
+
+template <class Binding>
+void bind_search(nb::module_& m, const char* name) {
+    using Self = GameSearch<Binding>;
+    const std::string position = std::string("(self, position: ") + Binding::kPython + ", ";
+    const std::string trappy = "def trappy_candidates" + position +
+                               "depth: int, assessment: int, margin_centi: int, swindle: bool, stop: StopFlag) "
+                               "-> list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, int]]]]";
+    const std::string think = "def think" + position +
+                              "depth: int, seconds: float, confidence: int, threads: int, contempt_centi: int, "
+                              "stop: StopFlag) -> tuple[int, int, int, int, bool, tuple[int, ...], int]";
+    const std::string solve = "def solve" + position + "stop: StopFlag) -> tuple[int, int]";
+    auto bound = nb::class_<Self>(m, name, Binding::kAbout);
+    bound.def(nb::init<std::size_t, const typename Binding::Evaluation&>(), "table_mb"_a, "evaluation"_a,
+             nb::keep_alive<1, 3>())  // the search, its second argument
+        .def("search", &Self::search, "position"_a, "depth"_a, "alpha"_a, "beta"_a, "stop"_a,
+             "Score in centi-units for the side to move: exact inside the window, else a bound (fail-soft).\n\n"
+             "Releases the GIL.  Raises Stopped when the flag is or becomes set, ValueError for bad arguments.")
+        .def("trappy_candidates", &Self::trappy_candidates, "position"_a, "depth"_a, "assessment"_a,
+             "margin_centi"_a, "swindle"_a, "stop"_a, nb::sig(trappy.c_str()),
+             "Candidates as far as trappy minimax needs them to choose, in the fixed order of moves: tuples of\n"
+             "move, raw, whether that is a bound, whether the profile is whole, and replies; each of these a tuple\n"
+             "of move, scores s_2 .. s_D, bound on s_D, bound on the assessment (the bounds where there are no\n"
+             "scores).  Raises as `search` does.")
+        .def("think", &Self::think, "position"_a, "depth"_a, "seconds"_a, "confidence"_a, "threads"_a,
+             "contempt_centi"_a, "stop"_a, nb::sig(think.c_str()), Binding::kThink)
+        .def("evaluate", &Self::evaluate, "position"_a, "Static evaluation in centi-units for the side to move.")
+        .def_prop_ro("nodes", &Self::nodes, "Positions visited since this object was made.");
+    if constexpr (Binding::kSolves) {
+        bound.def("solve", &Self::solve, "position"_a, "stop"_a, nb::sig(solve.c_str()),
+                  "A best move and the game's true score in centi-units, beyond +-100000, or 0.\n\n"
+                  "Releases the GIL.  Raises as `think` does; minutes from some 26 plies on.");
+    }
+}
+
+}  // namespace desdemona::bindings
