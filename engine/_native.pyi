@@ -47,8 +47,8 @@ class OthelloSearch:
     """
     Search of Othello by one thread at a time, with tables of its own.
 
-    Positions are the discs of the mover and of the other.  `table_mb` is for the exact search; `think` and
-    `solve` use as much again.
+    Positions are the discs of the mover and of the other.  `table_mb` is for the exact search; `think`
+    and `solve` use as much again.
     """
 
     def __init__(self, table_mb: int, evaluation: OthelloEvaluation) -> None: ...
@@ -66,13 +66,16 @@ class OthelloSearch:
         assessment: int,
         margin_centi: int,
         swindle: bool,
+        expected: bytes,
+        risk: float,
         stop: StopFlag,
-    ) -> list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, int]]]]:
+    ) -> list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, float]]]]:
         """
         Candidates as far as trappy minimax needs them to choose, in the fixed order of moves: tuples of
         move, raw, whether that is a bound, whether the profile is whole, and replies; each of these a tuple
         of move, scores s_2 .. s_D, bound on s_D, bound on the assessment (the bounds where there are no
-        scores).  Raises as `search` does.
+        scores).  `expected` is `engine.expected.expected_table`, or empty for the paper's scale, and `risk`
+        its budget in hundredths of a per cent.  Raises as `search` does.
         """
 
     def think(
@@ -91,9 +94,10 @@ class OthelloSearch:
 
         `seconds` may be 0: as long as it takes.  `confidence` is 73, 87, 95, 99, or 100: full width.  With a
         depth of all the squares left the ending is solved when there is time.  A score is an estimate unless
-        solved or of full width.  `contempt_centi` is not used.  The same calls on a new object give the same, if
-        there is no clock and one thread.  Stopped early, it answers with what it has.  Releases the GIL.  Raises
-        Stopped when the flag is set too early for any answer, ValueError for bad arguments or a game that is over.
+        solved or of full width.  `contempt_centi` is not used.  The same calls on a new object give the same,
+        if there is no clock and one thread.  Stopped early, it answers with what it has.  Releases the GIL.
+        Raises Stopped when the flag is set too early for any answer, ValueError for bad arguments or a game
+        that is over.
         """
 
     def evaluate(self, position: tuple[int, int]) -> int:
@@ -115,6 +119,61 @@ def othello_moves_mask(mover: int, waiter: int) -> int:
 
 def othello_perft(mover: int, waiter: int, depth: int) -> int:
     """Leaf positions so many plies away; a pass is a ply."""
+
+class Connect4Search:
+    """
+    Search of Connect Four by one thread at a time, with tables of its own.
+
+    Positions are the discs of the mover and of the other, as in `engine.games.connect4`.
+    """
+
+    def __init__(self, table_mb: int) -> None: ...
+    def search(self, position: tuple[int, int], depth: int, alpha: int, beta: int, stop: StopFlag) -> int:
+        """
+        Score in centi-units for the side to move: exact inside the window, else a bound (fail-soft).
+
+        Releases the GIL.  Raises Stopped when the flag is or becomes set, ValueError for bad arguments.
+        """
+
+    def trappy_candidates(
+        self,
+        position: tuple[int, int],
+        depth: int,
+        assessment: int,
+        margin_centi: int,
+        swindle: bool,
+        expected: bytes,
+        risk: float,
+        stop: StopFlag,
+    ) -> list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, float]]]]:
+        """
+        Candidates as far as trappy minimax needs them to choose, in the fixed order of moves: tuples of
+        move, raw, whether that is a bound, whether the profile is whole, and replies; each of these a tuple
+        of move, scores s_2 .. s_D, bound on s_D, bound on the assessment (the bounds where there are no
+        scores).  `expected` is `engine.expected.expected_table`, or empty for the paper's scale, and `risk`
+        its budget in hundredths of a per cent.  Raises as `search` does.
+        """
+
+    def think(
+        self,
+        position: tuple[int, int],
+        depth: int,
+        seconds: float,
+        confidence: int,
+        threads: int,
+        contempt_centi: int,
+        stop: StopFlag,
+    ) -> tuple[int, int, int, int, bool, tuple[int, ...], int]:
+        """
+        The best move within the limits by full width: a tuple as in `OthelloSearch.think`.
+        """
+
+    def evaluate(self, position: tuple[int, int]) -> int:
+        """Static evaluation in centi-units for the side to move."""
+
+    @property
+    def nodes(self) -> int:
+        """Positions visited since this object was made."""
 
 class OthelloTrainer:
     """

@@ -6,7 +6,7 @@ an ordinary move, so no search ever asks which game it is in.
 """
 
 from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 Move = int
 
@@ -33,8 +33,32 @@ class IllegalMove(ValueError):
         self.position = position
 
 
+class Highlight(NamedTuple):
+    """Something that a board should point out to a player."""
+
+    kind: str
+    """What it is, for the looks: ``check``, ..."""
+    squares: tuple[str, ...]
+    text: str
+    """A sentence for people."""
+
+
+class Ending(NamedTuple):
+    """How a game ended by its rules."""
+
+    kind: str
+    """A word that game servers know: ``mate``, ``stalemate`` (a draw), ``draw``; ``variantEnd``: won by another
+    rule."""
+    text: str
+    """The rule as a sentence for people; empty where the result says it all."""
+
+
 class Game(Protocol[P]):
     """The rules of one two-player game of perfect information.
+
+    A position may know of the game before it (repetition), so it is more than what stands on the board.
+    Scores must not depend on the way to a position, else no search could remember them; so a search sees the
+    game up to where it began, and not the way within its own lines: `for_search` is the border.
 
     Scores are whole centi-units (a hundredth of a disc, pawn, ...) from the side to move's point of view.
     """
@@ -50,6 +74,10 @@ class Game(Protocol[P]):
     @property
     def sides(self) -> tuple[str, str]:
         """What the two sides are called, the one that moves first in front: ``("black", "white")``."""
+
+    @property
+    def deepest_search(self) -> int:
+        """No search may be asked for more plies."""
 
     def initial(self) -> P:
         """The position that a game starts from."""
@@ -67,17 +95,37 @@ class Game(Protocol[P]):
             IllegalMove: The rules do not allow it.
         """
 
+    def for_search(self, position: P) -> P:
+        """The position as the root of searched lines: moves from here on do not count as the game's past.
+
+        Of such a position, or a line's, the position itself.
+        """
+
     def result_centi(self, position: P) -> int:
         """Exact score of a finished game (`legal_moves` is empty): 0, or beyond `WIN_CENTI`."""
+
+    def ending(self, position: P) -> Ending:
+        """By which rule a finished game ended (`legal_moves` is empty)."""
 
     def evaluate_centi(self, position: P) -> int:
         """Static evaluation of a game that goes on, well inside ``+-WIN_CENTI``."""
 
-    def score_text(self, score_centi: float) -> str:
-        """A score as people read it, for instance ``+3.5`` discs or ``won by 12``."""
+    def score_text(self, score_centi: float, position: P) -> str:
+        """A score as people read it, for instance ``+3.5`` discs or ``won by 12``.
+
+        Args:
+            score_centi: The score.
+            position: Where the search began, for scores that tell a distance (mate in so many moves).
+        """
+
+    def expected_scale_centi(self, position: P) -> float:
+        """What a lead must be, in centi-units, to make the odds of winning e to 1 between equals."""
 
     def move_text(self, move: Move) -> str:
         """The move in the game's usual notation."""
+
+    def move_name(self, position: P, move: Move) -> str:
+        """A legal move as people write it in their notes; for the other way round there is `parse_move`."""
 
     def parse_move(self, position: P, text: str) -> Move:
         """A legal move from its notation.
@@ -88,6 +136,9 @@ class Game(Protocol[P]):
 
     def position_text(self, position: P) -> str:
         """One line that `parse_position` turns back into the same position."""
+
+    def board_text(self, position: P) -> str:
+        """What stands on the board as other programs know it (a FEN), without the game before it."""
 
     def parse_position(self, text: str) -> P:
         """A position from one line of text.
@@ -101,6 +152,9 @@ class Game(Protocol[P]):
 
     def move_squares(self, move: Move) -> tuple[str, ...]:
         """Squares that a person touches to play the move, in order; empty for a move without one (a pass)."""
+
+    def highlights(self, position: P) -> tuple[Highlight, ...]:
+        """What the board should point out to the side to move, for instance that it is in check."""
 
     def plies_left(self, position: P) -> int:
         """Roughly how many plies are still to come, at least 1: for dividing up a clock."""

@@ -3,10 +3,11 @@
 from typing import Any
 
 from engine.game import Game
+from engine.games.connect4 import Connect4
 from engine.games.othello import Othello
 from engine.games.tictactoe import TicTacToe
 
-GAMES: dict[str, Game[Any]] = {game.name: game for game in (Othello(), TicTacToe())}
+GAMES: dict[str, Game[Any]] = {game.name: game for game in (Othello(), Connect4(), TicTacToe())}
 
 
 def get_game(name: str) -> Game[Any]:

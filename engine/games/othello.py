@@ -8,8 +8,8 @@ other.  The C++ core (``engine/native/othello.hpp``) has the same rules.
 import re
 from typing import NamedTuple
 
-from engine.game import WIN_CENTI, BadPosition, IllegalMove, Move
-from engine.games import othello_evaluation
+from engine.game import WIN_CENTI, BadPosition, Ending, Highlight, IllegalMove, Move
+from engine.games import othello_evaluation, othello_result
 
 PASS: Move = 64
 SQUARES = tuple(f"{column}{row}" for row in range(1, 9) for column in "abcdefgh")
@@ -75,6 +75,7 @@ class Othello:
     name = "othello"
     title = "Othello"
     sides = ("black", "white")
+    deepest_search = 120  # 60 placements, each after a pass
 
     def initial(self) -> OthelloPosition:
         return OthelloPosition(0x0000000810000000, 0x0000001008000000, 0)
@@ -99,6 +100,13 @@ class Othello:
             raise IllegalMove(self.move_text(move), self.position_text(position))
         return OthelloPosition(waiter & ~flipped, mover | flipped | 1 << move, 1 - side)
 
+    def for_search(self, position: OthelloPosition) -> OthelloPosition:
+        return position
+
+    def native_position(self, position: OthelloPosition) -> tuple[int, int]:
+        """As the core takes it: discs of the mover, discs of the other."""
+        return position.mover, position.waiter
+
     def result_centi(self, position: OthelloPosition) -> int:
         return self.result_of_margin(self.margin_discs(position))
 
@@ -114,22 +122,31 @@ class Othello:
             return 0
         return 64 - 2 * waiter if mover > waiter else 2 * mover - 64
 
+    def ending(self, position: OthelloPosition) -> Ending:
+        return Ending("variantEnd" if self.margin_discs(position) else "draw", "")
+
     def evaluate_centi(self, position: OthelloPosition) -> int:
         mover, waiter = position.mover, position.waiter
         return othello_evaluation.evaluate_centi(
             mover, waiter, moves_mask(mover, waiter).bit_count(), moves_mask(waiter, mover).bit_count()
         )
 
-    def score_text(self, score_centi: float) -> str:
+    def score_text(self, score_centi: float, position: OthelloPosition) -> str:  # noqa: ARG002
         if abs(score_centi) >= WIN_CENTI:
             margin = (abs(score_centi) - WIN_CENTI) / 100
             return f"{'won' if score_centi > 0 else 'lost'} by {margin:.0f}"
         return f"{score_centi / 100:+.2f}"
 
+    def expected_scale_centi(self, position: OthelloPosition) -> float:
+        return othello_result.scale_centi(64 - (position.mover | position.waiter).bit_count())
+
     def move_text(self, move: Move) -> str:
         if move == PASS:
             return "pass"
         return SQUARES[move] if 0 <= move < 64 else f"square {move}"
+
+    def move_name(self, position: OthelloPosition, move: Move) -> str:  # noqa: ARG002
+        return self.move_text(move)
 
     def parse_move(self, position: OthelloPosition, text: str) -> Move:
         for move in self.legal_moves(position):
@@ -140,6 +157,9 @@ class Othello:
     def position_text(self, position: OthelloPosition) -> str:
         rows = (re.sub(r"\.+", lambda run: str(len(run[0])), row) for row in self.board_rows(position))
         return f"{'/'.join(rows)} {'bw'[position.side]}"
+
+    def board_text(self, position: OthelloPosition) -> str:
+        return self.position_text(position)
 
     def parse_position(self, text: str) -> OthelloPosition:
         """Read ``8/8/8/3wb3/3bw3/8/8/8 b``, or the 64 letters of the Othello world: ``---...OX...--- X``."""
@@ -168,6 +188,9 @@ class Othello:
 
     def move_squares(self, move: Move) -> tuple[str, ...]:
         return () if move == PASS else (SQUARES[move],)
+
+    def highlights(self, position: OthelloPosition) -> tuple[Highlight, ...]:  # noqa: ARG002
+        return ()
 
     def plies_left(self, position: OthelloPosition) -> int:
         return max(1, 64 - (position.mover | position.waiter).bit_count())

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from engine.game import WIN_CENTI, BadPosition, IllegalMove, Move
+from engine.game import WIN_CENTI, BadPosition, Ending, Highlight, IllegalMove, Move
 
 _LINES = (0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124)
 _FULL = 0o777
@@ -26,6 +26,7 @@ class TicTacToe:
     name = "tictactoe"
     title = "Tic-tac-toe"
     sides = ("x", "o")
+    deepest_search = 60
 
     def initial(self) -> TicTacToePosition:
         return TicTacToePosition(0, 0)
@@ -44,10 +45,16 @@ class TicTacToe:
             raise IllegalMove(self.move_text(move), self.position_text(position))
         return TicTacToePosition(position.waiter, position.mover | 1 << move)
 
+    def for_search(self, position: TicTacToePosition) -> TicTacToePosition:
+        return position
+
     def result_centi(self, position: TicTacToePosition) -> int:
         if not _is_line(position.waiter):
             return 0
         return -WIN_CENTI - 100 * (self.plies_left(position))  # the shorter a win, the better
+
+    def ending(self, position: TicTacToePosition) -> Ending:
+        return Ending("variantEnd" if _is_line(position.waiter) else "draw", "")
 
     def evaluate_centi(self, position: TicTacToePosition) -> int:
         """100 for each line that only the mover can still fill, less the waiter's."""
@@ -55,13 +62,19 @@ class TicTacToe:
         closed_lines = sum(not position.mover & line for line in _LINES)
         return 100 * (open_lines - closed_lines)
 
-    def score_text(self, score_centi: float) -> str:
+    def score_text(self, score_centi: float, position: TicTacToePosition) -> str:  # noqa: ARG002
         if abs(score_centi) >= WIN_CENTI:
             return "won" if score_centi > 0 else "lost"
         return f"{score_centi / 100:+.2f}"
 
+    def expected_scale_centi(self, position: TicTacToePosition) -> float:  # noqa: ARG002
+        return 200.0
+
     def move_text(self, move: Move) -> str:
         return f"{'abc'[move % 3]}{move // 3 + 1}" if 0 <= move < _CELLS else f"cell {move}"
+
+    def move_name(self, position: TicTacToePosition, move: Move) -> str:  # noqa: ARG002
+        return self.move_text(move)
 
     def parse_move(self, position: TicTacToePosition, text: str) -> Move:
         for move in self.legal_moves(position):
@@ -71,6 +84,9 @@ class TicTacToe:
 
     def position_text(self, position: TicTacToePosition) -> str:
         return f"{'/'.join(self.board_rows(position))} {self.sides[self.side_to_move(position)]}"
+
+    def board_text(self, position: TicTacToePosition) -> str:
+        return self.position_text(position)
 
     def parse_position(self, text: str) -> TicTacToePosition:
         board, _, side = text.partition(" ")
@@ -96,6 +112,9 @@ class TicTacToe:
 
     def move_squares(self, move: Move) -> tuple[str, ...]:
         return (self.move_text(move),)
+
+    def highlights(self, position: TicTacToePosition) -> tuple[Highlight, ...]:  # noqa: ARG002
+        return ()
 
     def plies_left(self, position: TicTacToePosition) -> int:
         return max(1, self.most_plies_left(position))

@@ -24,6 +24,7 @@ using desdemona::Unit;
 using desdemona::bindings::bind_search;
 using desdemona::bindings::depth_in_range;
 using desdemona::bindings::unit;
+namespace connect4 = desdemona::connect4;
 namespace othello = desdemona::othello;
 namespace patterns = desdemona::othello::patterns;
 
@@ -125,6 +126,28 @@ void bind_othello(nb::module_& m) {
           "mover"_a, "waiter"_a, "depth"_a, "Leaf positions so many plies away; a pass is a ply.");
 }
 
+// --- Connect Four ----------------------------------------------------------------------------------------
+
+struct Connect4Binding {
+    using Position = connect4::Position;
+    using Evaluation = connect4::NoEvaluation;
+    using Argument = std::pair<connect4::Board, connect4::Board>;
+    static constexpr auto kMake = &Unit::make_connect4;
+    static constexpr const char* kPython = "tuple[int, int]";
+    static constexpr int kMaxDepth = 42;
+    static constexpr bool kSolves = false;
+    static constexpr const char* kAbout =
+        "Search of Connect Four by one thread at a time, with tables of its own.\n\n"
+        "Positions are the discs of the mover and of the other, as in `engine.games.connect4`.";
+    static constexpr const char* kThink =
+        "The best move within the limits by full width: a tuple as in `OthelloSearch.think`.";
+
+    static Position position(const Argument& discs) {
+        if (!connect4::is_position(discs.first, discs.second)) throw nb::value_error("not a position of Connect Four");
+        return {discs.first, discs.second};
+    }
+};
+
 }  // namespace
 
 void bind_training(nb::module_& m);  // bindings_training.cpp
@@ -148,5 +171,6 @@ NB_MODULE(_native, m) {
 
     m.def("units", &unit_names, "Instruction sets of the core that this processor runs, the best last.");
     bind_othello(m);
+    bind_search<Connect4Binding>(m, "Connect4Search");
     bind_training(m);
 }

@@ -14,6 +14,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -41,7 +42,7 @@ inline int depth_in_range(int depth, int least, int most) {
 // Takes what an analysis found, and makes Python values of it.
 class Collector final : public ProfileSink {
    public:
-    void reply(int move, const int* scores, int count, int final_bound, int shallow_bound) override {
+    void reply(int move, const int* scores, int count, int final_bound, double shallow_bound) override {
         replies_.push_back({move, std::vector<int>(scores, scores + count), final_bound, shallow_bound});
     }
     void candidate(int move, int raw, bool raw_is_bound, bool complete) override {
@@ -69,7 +70,7 @@ class Collector final : public ProfileSink {
         int move;
         std::vector<int> scores;
         int final_bound;
-        int shallow_bound;
+        double shallow_bound;
     };
     struct Candidate {
         int move;
@@ -89,7 +90,7 @@ class GameSearch {
     using Position = typename Binding::Position;
     using Argument = const typename Binding::Argument&;
 
-    GameSearch(std::size_t table_mb, const typename Binding::Evaluation& evaluation) {
+    explicit GameSearch(std::size_t table_mb, const typename Binding::Evaluation& evaluation = {}) {
         if (table_mb < 1 || table_mb > kMaxTableMegabytes) throw nb::value_error("table_mb must be 1 .. 65536");
         core_.reset((unit().*Binding::kMake)(table_mb, evaluation));
         if (core_ == nullptr) throw std::bad_alloc{};
@@ -107,12 +108,18 @@ class GameSearch {
     }
 
     nb::list trappy_candidates(Argument argument, int depth, int assessment, int margin_centi, bool swindle,
-                               const StopFlag& stop) {
+                               const nb::bytes& expected, double risk, const StopFlag& stop) {
         if (assessment < 0 || assessment > 2) throw nb::value_error("assessment must be 0, 1 or 2");
         if (margin_centi < 0) throw nb::value_error("margin_centi must be 0 or more");
         const Position p = Binding::position(argument);
         depth_in_range(depth, 2, Binding::kMaxDepth);
-        const TrapOptions options{static_cast<TrapOptions::Assessment>(assessment), margin_centi, swindle};
+        const std::size_t count = expected.size() / sizeof(std::int16_t);
+        if (expected.size() % sizeof(std::int16_t) != 0 || count > kWin) {
+            throw nb::value_error("expected must be 16-bit integers, 100000 at most");
+        }
+        if (count != 0 && !(risk > 0 && risk <= 10'000)) throw nb::value_error("risk must be above 0 .. 10000");
+        const TrapOptions options{static_cast<TrapOptions::Assessment>(assessment), margin_centi, swindle,
+                                  static_cast<const std::int16_t*>(expected.data()), static_cast<int>(count), risk};
         Collector found;
         {
             const nb::gil_scoped_release release;
@@ -191,24 +198,30 @@ void bind_search(nb::module_& m, const char* name) {
     using Self = GameSearch<Binding>;
     const std::string position = std::string("(self, position: ") + Binding::kPython + ", ";
     const std::string trappy = "def trappy_candidates" + position +
-                               "depth: int, assessment: int, margin_centi: int, swindle: bool, stop: StopFlag) "
-                               "-> list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, int]]]]";
+                               "depth: int, assessment: int, margin_centi: int, swindle: bool, "
+                               "expected: bytes, risk: float, stop: StopFlag) "
+                               "-> list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, float]]]]";
     const std::string think = "def think" + position +
                               "depth: int, seconds: float, confidence: int, threads: int, contempt_centi: int, "
                               "stop: StopFlag) -> tuple[int, int, int, int, bool, tuple[int, ...], int]";
     const std::string solve = "def solve" + position + "stop: StopFlag) -> tuple[int, int]";
     auto bound = nb::class_<Self>(m, name, Binding::kAbout);
-    bound.def(nb::init<std::size_t, const typename Binding::Evaluation&>(), "table_mb"_a, "evaluation"_a,
-             nb::keep_alive<1, 3>())  // the search, its second argument
-        .def("search", &Self::search, "position"_a, "depth"_a, "alpha"_a, "beta"_a, "stop"_a,
+    if constexpr (std::is_empty_v<typename Binding::Evaluation>) {
+        bound.def(nb::init<std::size_t>(), "table_mb"_a);
+    } else {
+        bound.def(nb::init<std::size_t, const typename Binding::Evaluation&>(), "table_mb"_a, "evaluation"_a,
+                  nb::keep_alive<1, 3>());  // the search, its second argument
+    }
+    bound.def("search", &Self::search, "position"_a, "depth"_a, "alpha"_a, "beta"_a, "stop"_a,
              "Score in centi-units for the side to move: exact inside the window, else a bound (fail-soft).\n\n"
              "Releases the GIL.  Raises Stopped when the flag is or becomes set, ValueError for bad arguments.")
         .def("trappy_candidates", &Self::trappy_candidates, "position"_a, "depth"_a, "assessment"_a,
-             "margin_centi"_a, "swindle"_a, "stop"_a, nb::sig(trappy.c_str()),
+             "margin_centi"_a, "swindle"_a, "expected"_a, "risk"_a, "stop"_a, nb::sig(trappy.c_str()),
              "Candidates as far as trappy minimax needs them to choose, in the fixed order of moves: tuples of\n"
              "move, raw, whether that is a bound, whether the profile is whole, and replies; each of these a tuple\n"
              "of move, scores s_2 .. s_D, bound on s_D, bound on the assessment (the bounds where there are no\n"
-             "scores).  Raises as `search` does.")
+             "scores).  `expected` is `engine.expected.expected_table`, or empty for the paper's scale, and `risk`\n"
+             "its budget in hundredths of a per cent.  Raises as `search` does.")
         .def("think", &Self::think, "position"_a, "depth"_a, "seconds"_a, "confidence"_a, "threads"_a,
              "contempt_centi"_a, "stop"_a, nb::sig(think.c_str()), Binding::kThink)
         .def("evaluate", &Self::evaluate, "position"_a, "Static evaluation in centi-units for the side to move.")

@@ -11,6 +11,7 @@ ProfileSink::~ProfileSink() = default;
 template <class Position>
 Core<Position>::~Core() = default;
 template class Core<othello::Position>;
+template class Core<connect4::Position>;
 
 void run_with_helpers(int helpers, void (*lead)(void* context), void (*help)(void* context, int index),
                       void* context) {
@@ -24,15 +25,29 @@ void run_with_helpers(int helpers, void (*lead)(void* context), void (*help)(voi
     for (std::thread& thread : threads) thread.join();
 }
 
+#define DESDEMONA_UNIT_PARTS(set)           \
+    extern const OthelloUnit othello_##set;   \
+    extern const Connect4Unit connect4_##set;
+#define DESDEMONA_UNIT_OF(set) Unit{othello_##set, connect4_##set, #set}
+
+DESDEMONA_UNIT_PARTS(baseline)
+#if defined(DESDEMONA_X86_UNITS)
+DESDEMONA_UNIT_PARTS(v2)
+DESDEMONA_UNIT_PARTS(v3)
+#endif
+
 const Unit* const* runnable_units(int& count) {
     static const Unit* units[3];
     static const int found = [] {
         int n = 0;
-        units[n++] = &unit_baseline;
+        static const Unit baseline = DESDEMONA_UNIT_OF(baseline);
+        units[n++] = &baseline;
 #if defined(DESDEMONA_X86_UNITS)
+        static const Unit v2 = DESDEMONA_UNIT_OF(v2);
+        static const Unit v3 = DESDEMONA_UNIT_OF(v3);
         // Every part of the set is asked for: virtual machines may show AVX2 and hide others.
-        if (__builtin_cpu_supports("x86-64-v2")) units[n++] = &unit_v2;
-        if (__builtin_cpu_supports("x86-64-v3")) units[n++] = &unit_v3;
+        if (__builtin_cpu_supports("x86-64-v2")) units[n++] = &v2;
+        if (__builtin_cpu_supports("x86-64-v3")) units[n++] = &v3;
 #endif
         return n;
     }();

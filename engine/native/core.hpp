@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "connect4_position.hpp"
 #include "evaluation.hpp"
 #include "position.hpp"
 #include "stop.hpp"
@@ -16,6 +17,11 @@ struct TrapOptions {
     Assessment assessment;
     int margin_centi;
     bool swindle;
+    // The expected scale (engine/expected.py): what scores of 0, 1, 2, ... are worth, in hundredths of a per
+    // cent, up to where it is certainty; it must outlive the analysis.  Empty: the paper's scale.
+    const std::int16_t* expected = nullptr;
+    int expected_count = 0;
+    double risk = 0;  // likewise in hundredths of a per cent
 };
 
 // Takes what an analysis found: a candidate at a time, its replies first.
@@ -24,8 +30,8 @@ class ProfileSink {
     virtual ~ProfileSink();
     // One reply of the next candidate.  Either its scores s_2 .. s_D (`count` of them), or, with `count` 0,
     // what the search proved instead: s_D is at most `final_bound`, the assessment of the shallow scores at
-    // least `shallow_bound`.  All from the view of the side that sets the trap.
-    virtual void reply(int move, const int* scores, int count, int final_bound, int shallow_bound) = 0;
+    // least `shallow_bound` (a median may lie between two scores).  All from the view of the side that sets the trap.
+    virtual void reply(int move, const int* scores, int count, int final_bound, double shallow_bound) = 0;
     virtual void candidate(int move, int raw, bool raw_is_bound, bool complete) = 0;
 };
 
@@ -111,19 +117,23 @@ class Core {
 };
 
 extern template class Core<othello::Position>;
+extern template class Core<connect4::Position>;
 
-// What a unit offers.
-struct Unit {
-    const char* name;  // "baseline", "v2", "v3"
+// What a unit offers, game by game: each game's part is compiled by itself, for each instruction set.
+struct OthelloUnit {
     Core<othello::Position>* (*make_othello)(std::size_t table_mb, const othello::Evaluation& evaluation);
     othello::Board (*othello_moves)(const othello::Position& p);
     othello::Position (*othello_play)(const othello::Position& p, int move);
     std::uint64_t (*othello_perft)(const othello::Position& p, int depth);
 };
 
-extern const Unit unit_baseline;
-extern const Unit unit_v2;
-extern const Unit unit_v3;
+struct Connect4Unit {
+    Core<connect4::Position>* (*make_connect4)(std::size_t table_mb, const connect4::NoEvaluation& evaluation);
+};
+
+struct Unit : OthelloUnit, Connect4Unit {
+    const char* name;  // "baseline", "v2", "v3"
+};
 
 // The units that this processor can run, the best last; `count` of them.
 const Unit* const* runnable_units(int& count);

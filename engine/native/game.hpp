@@ -1,6 +1,6 @@
 // What the search may know about a game: a C++20 concept.
 //
-// Everything that is compiled once per instruction set (see isa.cpp) lives in an unnamed namespace, so that
+// Everything that is compiled once per instruction set (see unit.hpp) lives in an unnamed namespace, so that
 // each unit has functions of its own: were two units to share an inline function, the linker would keep one
 // copy for both, and a processor without AVX2 could meet AVX2 code.
 #pragma once

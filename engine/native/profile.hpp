@@ -135,11 +135,11 @@ class Profiler {
     int floor_of(int index) const {
         const int best_raw = moves_[best_].raw;
         if (is_swindling_ && (best_raw >= kWin || best_raw <= -kWin)) return best_raw + (index > best_);
-        int low = -kInfinity;  // raw + cap grows with raw, so halving finds the joint
+        int low = -kInfinity + 1;  // worth + cap never falls as raw grows, so halving finds the joint
         int high = best_raw + 1;
         while (low < high) {
             const int middle = low + (high - low) / 2;
-            if (beats_best(middle + trap_.bonus_cap(middle), middle, index)) {
+            if (beats_best(trap_.worth(middle) + trap_.bonus_cap(middle), middle, index)) {
                 high = middle;
             } else {
                 low = middle + 1;
@@ -165,7 +165,7 @@ class Profiler {
             if (score > best_raw) score = raw_of(candidate, score - 1, kInfinity);
             candidate.raw = score;
         }
-        const double adjusted = candidate.raw + bonus_of(index);
+        const double adjusted = trap_.worth(candidate.raw) + bonus_of(index);
         if (beats_best(adjusted, candidate.raw, index)) {
             best_ = index;
             best_adjusted_ = adjusted;
@@ -178,9 +178,10 @@ class Profiler {
     double bonus_of(int index) {
         Candidate& candidate = moves_[index];
         const int raw = candidate.raw;
+        const int worth = trap_.worth(raw);
         const double cap = trap_.bonus_cap(raw);
         if (is_swindling_ && raw <= -kWin) return 0.0;
-        if (cap == 0 || !beats_best(raw + cap, raw, index) || !look_into(candidate)) return 0.0;
+        if (cap == 0 || !beats_best(worth + cap, raw, index) || !look_into(candidate)) return 0.0;
         Reply* replies = candidate.replies;
         for (int r = 0; r < candidate.reply_count; ++r) begin(replies[r], raw);
         Buffer<int> order(candidate.reply_count);
@@ -191,7 +192,7 @@ class Profiler {
             // Whether a quality would change the move's bonus, and the bonus the choice.
             const auto matters = [&](double other) {
                 const double bonus = trap_.bonus(other, raw);
-                return bonus > trap_.bonus(quality, raw) && beats_best(raw + bonus, raw, index);
+                return bonus > trap_.bonus(quality, raw) && beats_best(worth + bonus, raw, index);
             };
             const double found = quality_of(replies[order[r]], raw, matters);
             quality = found > quality ? found : quality;
@@ -240,7 +241,7 @@ class Profiler {
         ++reply.known;
     }
 
-    // A bound from below on the assessment.
+    // A bound from below on the assessment, in the scale's unit.
     double shallow_bound(const Reply& reply) const {
         return shallow_count() == 0 ? kInfinity : trap_.assess(reply.scores, shallow_count());
     }
@@ -364,8 +365,7 @@ class Profiler {
             complete = complete && is_known;
             double shallow = shallow_bound(reply);
             if (shallow < -kInfinity) shallow = -kInfinity;
-            const int floored = static_cast<int>(shallow) - (shallow < static_cast<int>(shallow));
-            sink.reply(reply.move, reply.scores, is_known ? score_count() : 0, reply.final_bound, floored);
+            sink.reply(reply.move, reply.scores, is_known ? score_count() : 0, reply.final_bound, shallow);
         }
         if (candidate.reply_count == 0) complete = complete && game_.moves(candidate.after).empty();
         sink.candidate(candidate.move, candidate.raw, candidate.raw_is_bound, complete);

@@ -11,17 +11,27 @@ namespace {
 
 class TrapArithmetic {
    public:
-    explicit TrapArithmetic(const TrapOptions& options) : options_(options), margin_(options.margin_centi) {}
+    explicit TrapArithmetic(const TrapOptions& options)
+        : options_(options), margin_(options.margin_centi), is_expected_(options.expected_count != 0) {}
+
+    // A score in the scale's unit: in that are assessments, qualities and bonuses; raw and final scores come in
+    // centi-units.
+    int worth(int score) const {
+        if (!is_expected_) return score;
+        const int size = score < 0 ? -score : score;
+        const int found = size < options_.expected_count ? options_.expected[size] : kWhole;
+        return score < 0 ? kWhole - found : found;
+    }
 
     // Assessment U of shallow scores, from the trap setter's view (so the least of them for `kBest`).  Bounds
     // from below give a bound from below.
     double assess(const int* scores, int count) const {
         switch (options_.assessment) {
-            case TrapOptions::kLast: return scores[count - 1];
+            case TrapOptions::kLast: return worth(scores[count - 1]);
             case TrapOptions::kBest: {
                 int least = scores[0];
                 for (int i = 1; i < count; ++i) least = scores[i] < least ? scores[i] : least;
-                return least;
+                return worth(least);
             }
             case TrapOptions::kMedian: break;
         }
@@ -31,28 +41,31 @@ class TrapArithmetic {
             for (; j > 0 && sorted[j - 1] > scores[i]; --j) sorted[j] = sorted[j - 1];
             sorted[j] = scores[i];
         }
-        const int upper = sorted[count / 2];
-        return count % 2 != 0 ? upper : (sorted[count / 2 - 1] + upper) / 2.0;
+        const int upper = worth(sorted[count / 2]);
+        return count % 2 != 0 ? upper : (worth(sorted[count / 2 - 1]) + upper) / 2.0;
     }
 
     // Quality of a reply, given its assessment and its score at full depth (Figure 3, times profit).
-    double quality(double shallow, double final, int raw) const {
-        return final > raw ? (final - raw) * trappiness(shallow, final) : 0.0;
+    double quality(double shallow, int final, int raw) const {
+        return quality_of_worths(shallow, worth(final), worth(raw));
     }
 
     // For sorting replies: quality where there is any, else the less negative the nearer to some.
-    double inclination(double shallow, double final, int raw) const {
-        const double found = quality(shallow, final, raw);
-        return found > 0 || final <= raw ? found : (final - raw) * (final - shallow) / (size(final) + 1);
+    double inclination(double shallow, int final_score, int raw) const {
+        const double found = quality(shallow, final_score, raw);
+        const double final = worth(final_score);
+        const double profit = final - worth(raw);
+        return found > 0 || profit <= 0 ? found : profit * (final - shallow) / (size(final) + 1);
     }
 
     // The most that the quality can be when both are only bounded: the assessment from below, the score from
     // above.  See engine.trappy.quality_ceiling.
     double quality_ceiling(double shallow, int final, int raw) const {
         double most = quality(shallow, final, raw);
+        if (is_expected_) return most;  // sizes being constant, quality grows with the score
         const double turn = -shallow / 3 > margin_ ? -shallow / 3 : margin_;
         if (raw < turn && turn < final) {
-            const double there = quality(shallow, turn, raw);
+            const double there = quality_of_worths(shallow, turn, raw);
             most = there > most ? there : most;
         }
         return most;
@@ -60,24 +73,37 @@ class TrapArithmetic {
 
     double bonus_cap(int raw) const {
         if (options_.swindle && raw >= kWin) return 0.0;  // a forced win needs no trap
-        return 0.25 * size(raw);
+        if (!is_expected_) return 0.25 * size(raw);
+        if (options_.swindle && raw <= -kWin) return 0.0;  // a risk is no reason to lose by force
+        return bonus_of(kWhole - worth(raw), size(0));     // no reply gains more than certainty
     }
 
-    // Figure 5, mended.
     double bonus(double quality, int raw) const {
-        if (bonus_cap(raw) == 0 || quality <= 0) return 0.0;
-        const double s = size(raw);
-        if (quality <= 0.25 * s) return 0.8 * quality;
-        if (quality < 2 * s) return 0.2 * s + 0.05 * (quality - 0.25 * s) / 1.75;
-        return 0.25 * s;
+        return bonus_cap(raw) == 0 ? 0.0 : bonus_of(quality, size(worth(raw)));
     }
 
     static constexpr int kMaxShallow = 128;
 
    private:
+    static constexpr int kWhole = 10'000;  // what a won game is worth on the expected scale
+
+    // What a gap or a quality beside that value is held against.
     double size(double score) const {
+        if (is_expected_) return 4 * options_.risk;
         const double absolute = score < 0 ? -score : score;
         return absolute > margin_ ? absolute : margin_;
+    }
+
+    // Figure 5, mended.
+    static double bonus_of(double quality, double s) {
+        if (quality <= 0 || s == 0) return 0.0;
+        if (quality <= 0.25 * s) return 0.8 * quality;
+        if (quality < 2 * s) return 0.2 * s + 0.05 * (quality - 0.25 * s) / 1.75;
+        return 0.25 * s;
+    }
+
+    double quality_of_worths(double shallow, double final, double raw) const {
+        return final > raw ? (final - raw) * trappiness(shallow, final) : 0.0;
     }
 
     double trappiness(double shallow, double final) const {
@@ -91,6 +117,7 @@ class TrapArithmetic {
 
     const TrapOptions options_;
     const double margin_;
+    const bool is_expected_;
 };
 
 }  // namespace

@@ -20,10 +20,26 @@ def random_position(game: Game[Any], rng: random.Random, plies: int) -> Any:
     return position
 
 
+def repetitive_position(game: Game[Any], rng: random.Random, plies: int) -> Any:
+    """The same of two players who like to move to and fro: earlier positions come back."""
+    position = game.initial()
+    seen = [game.board_rows(position)]
+    for _ in range(plies):
+        following = [game.play(position, move) for move in game.legal_moves(position)]
+        back = [each for each in following if game.board_rows(each) in seen]
+        chosen = rng.choice(back if back and rng.random() < 0.7 else following)
+        if not game.legal_moves(chosen):
+            break
+        position = chosen
+        seen.append(game.board_rows(position))
+    return position
+
+
 def positions(game: Game[Any], max_plies: int) -> st.SearchStrategy[Any]:
-    """Hypothesis strategy for positions in which the game goes on."""
+    """Hypothesis strategy for positions in which the game goes on, some with a past that may come back."""
     return st.builds(
-        lambda seed, plies: random_position(game, random.Random(seed), plies),
+        lambda make, seed, plies: make(game, random.Random(seed), plies),
+        st.sampled_from((random_position, random_position, repetitive_position)),
         st.integers(0, 2**32 - 1),
         st.integers(0, max_plies),
     )

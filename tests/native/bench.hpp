@@ -82,7 +82,7 @@ struct Reply {
     int move;
     std::vector<int> scores;
     int final_bound;
-    int shallow_bound;
+    double shallow_bound;
     bool operator==(const Reply&) const = default;
 };
 
@@ -97,7 +97,7 @@ struct Candidate {
 
 class Collector final : public ProfileSink {
    public:
-    void reply(int move, const int* scores, int count, int final_bound, int shallow_bound) override {
+    void reply(int move, const int* scores, int count, int final_bound, double shallow_bound) override {
         replies_.push_back({move, {scores, scores + count}, final_bound, shallow_bound});
     }
     void candidate(int move, int raw, bool raw_is_bound, bool complete) override {

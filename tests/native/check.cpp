@@ -289,10 +289,34 @@ void check_stop(Random& random, Bench& bench) {
 
 // --- Trappy minimax ----------------------------------------------------------------------------------------------
 
+// Tables as engine/expected.py makes them, of steep and flat logistic functions.
+const std::vector<std::int16_t>& expected_table(int which) {
+    static const std::vector<std::vector<std::int16_t>> tables = [] {
+        std::vector<std::vector<std::int16_t>> made;
+        for (const double s : {1.0, 30.0, 300.0, 800.0, 50'000.0}) {
+            const int size = std::min(kWin, static_cast<int>(std::ceil(std::log(20'000.0) * s)) + 1);
+            auto& table = made.emplace_back();
+            for (int score = 0; score < size; ++score) {
+                table.push_back(static_cast<std::int16_t>(10'000 / (1 + std::exp(-score / s)) + 0.5));
+            }
+        }
+        return made;
+    }();
+    return tables[static_cast<std::size_t>(which)];
+}
+
 TrapOptions trap_options(Random& random) {
     constexpr int kMargins[] = {0, 1, 25, 100, 400, 6000, 100'000, INT_MAX};
-    return {static_cast<TrapOptions::Assessment>(random.between(0, 2)), kMargins[random.between(0, 7)],
-            random.one_in(2)};
+    constexpr double kRisks[] = {1, 100, 500, 512.5, 2500, 10'000};
+    TrapOptions options{static_cast<TrapOptions::Assessment>(random.between(0, 2)), kMargins[random.between(0, 7)],
+                        random.one_in(2)};
+    if (random.one_in(2)) {
+        const auto& table = expected_table(random.between(0, 4));
+        options.expected = table.data();
+        options.expected_count = static_cast<int>(table.size());
+        options.risk = kRisks[random.between(0, 5)];
+    }
+    return options;
 }
 
 std::vector<int> moves_of(const Unit& unit, Position p) {
@@ -314,7 +338,7 @@ void check_reply(Set& set, Position after, const Reply& reply, int depth, const 
             text(p).c_str());
     if (depth > 2) {
         scores.pop_back();
-        require(reply.shallow_bound <= trap.assess(scores), "bound %d on an assessment of %g: %s",
+        require(reply.shallow_bound <= trap.assess(scores), "bound %g on an assessment of %g: %s",
                 reply.shallow_bound, trap.assess(scores), text(p).c_str());
     }
 }
@@ -341,7 +365,7 @@ void check_choice(Set& set, const Unit& unit, Position p, int depth, const naive
             for (int d = 0; d <= depth - 2; ++d) scores.push_back(set.exact(reply, d));
             quality = std::max(quality, trap.quality(scores, raw));
         }
-        const double adjusted = raw + trap.bonus(quality, raw);
+        const double adjusted = trap.worth(raw) + trap.bonus(quality, raw);
         if (whole.is_below(adjusted, raw)) whole = {adjusted, raw, candidate.move};
 
         if (candidate.raw_is_bound) continue;
@@ -349,7 +373,7 @@ void check_choice(Set& set, const Unit& unit, Position p, int depth, const naive
         for (const Reply& reply : candidate.replies) {
             if (!reply.scores.empty()) quality = std::max(quality, trap.quality(reply.scores, raw));
         }
-        const double found = raw + trap.bonus(quality, raw);
+        const double found = trap.worth(raw) + trap.bonus(quality, raw);
         if (lazy.is_below(found, raw)) lazy = {found, raw, candidate.move};
     }
     require(whole.move == lazy.move && whole.adjusted == lazy.adjusted,

@@ -156,9 +156,17 @@ class Trap {
    public:
     explicit Trap(const desdemona::TrapOptions& options) : options_(options) {}
 
+    // A score in the scale's unit.
+    int worth(int score) const {
+        if (options_.expected_count == 0) return score;
+        const int found = std::abs(score) < options_.expected_count ? options_.expected[std::abs(score)] : 10'000;
+        return score < 0 ? 10'000 - found : found;
+    }
+
     // Of the shallow scores s_2 .. s_(D-1), our view.
     double assess(std::vector<int> shallow) const {
         using desdemona::TrapOptions;
+        for (int& score : shallow) score = worth(score);
         if (options_.assessment == TrapOptions::kLast) return shallow.back();
         std::sort(shallow.begin(), shallow.end());
         if (options_.assessment == TrapOptions::kBest) return shallow.front();
@@ -168,15 +176,16 @@ class Trap {
 
     // Of a reply with scores s_2 .. s_D.
     double quality(std::vector<int> scores, int raw) const {
-        const double last = scores.back();
+        const double last = worth(scores.back());
         scores.pop_back();
-        if (scores.empty() || last <= raw) return 0;
-        return (last - raw) * trappiness(assess(scores), last);
+        if (scores.empty() || last <= worth(raw)) return 0;
+        return (last - worth(raw)) * trappiness(assess(scores), last);
     }
 
     double bonus(double quality, int raw) const {
         const double size = size_of(raw);
         if (options_.swindle && raw >= desdemona::kWin) return 0;
+        if (options_.swindle && raw <= -desdemona::kWin && options_.expected_count != 0) return 0;
         if (quality <= 0 || size == 0) return 0;
         if (quality <= 0.25 * size) return 0.8 * quality;
         if (quality < 2 * size) return 0.2 * size + 0.05 * (quality - 0.25 * size) / 1.75;
@@ -184,7 +193,10 @@ class Trap {
     }
 
    private:
-    double size_of(double score) const { return std::max<double>(std::abs(score), options_.margin_centi); }
+    double size_of(double score) const {
+        if (options_.expected_count != 0) return 4 * options_.risk;
+        return std::max<double>(std::abs(score), options_.margin_centi);
+    }
     double trappiness(double shallow, double last) const {
         const double gap = last - shallow;
         const double size = size_of(last);

@@ -1,20 +1,22 @@
-// One unit of the core: this file is compiled once for each instruction set (CMakeLists.txt).
+// What every unit of the core is made of.  A unit (othello_unit.cpp, ...) is the code of one game for one
+// instruction set: CMakeLists.txt compiles the file once for each set.
 //
-// DESDEMONA_UNIT names the set.  All code but the `Unit` at the end has internal linkage (see game.hpp) or is
-// inlined; weak_symbols.py makes the build fail on what is neither.
+// DESDEMONA_UNIT names the set.  All code but the tables of functions at the end of the files has internal linkage
+// (see game.hpp) or is inlined; weak_symbols.py makes the build fail on what is neither.
+#pragma once
+
 #include <new>
 
 #include "core.hpp"
-#include "othello_game.hpp"
-#include "othello_strong.hpp"
 #include "profile.hpp"
 #include "search.hpp"
-#include "strong.hpp"
 
-#define DESDEMONA_TEXT(name) #name
-#define DESDEMONA_NAME(name) DESDEMONA_TEXT(name)
+// Begins the definition of a unit's table of functions, which core.cpp looks for under this name: othello_v3.
 #define DESDEMONA_JOIN(a, b) a##b
 #define DESDEMONA_SYMBOL(a, b) DESDEMONA_JOIN(a, b)
+#define DESDEMONA_PART(Type, game)                        \
+    extern const Type DESDEMONA_SYMBOL(game, DESDEMONA_UNIT); \
+    const Type DESDEMONA_SYMBOL(game, DESDEMONA_UNIT)
 
 namespace desdemona {
 namespace {
@@ -104,18 +106,5 @@ Core<typename G::Position>* make(std::size_t table_mb, const Evaluation& evaluat
     return nullptr;
 }
 
-Core<othello::Position>* make_othello(std::size_t table_mb, const othello::Evaluation& evaluation) {
-    return make<othello::OthelloGame, StrongSearch<othello::OthelloGame, othello::OthelloStrong>>(table_mb, evaluation);
-}
-
-othello::Board othello_moves(const othello::Position& p) { return othello::moves_mask(p); }
-othello::Position othello_play(const othello::Position& p, int move) { return othello::play(p, move); }
-std::uint64_t othello_perft(const othello::Position& p, int depth) { return othello::perft(p, depth); }
-
 }  // namespace
-
-const Unit DESDEMONA_SYMBOL(unit_, DESDEMONA_UNIT) = {
-    DESDEMONA_NAME(DESDEMONA_UNIT), &make_othello, &othello_moves, &othello_play, &othello_perft,
-};
-
 }  // namespace desdemona
