@@ -2,6 +2,8 @@
 The C++ core: exact and strong search, the flag that stops them, and training.
 """
 
+from collections.abc import Sequence
+
 INFINITY: int
 
 UNIT: str
@@ -175,6 +177,166 @@ class Connect4Search:
     def nodes(self) -> int:
         """Positions visited since this object was made."""
 
+class ChessEvaluation:
+    """Weights of an evaluation; shared by searches."""
+
+    def __init__(self, weights: bytes) -> None:
+        """
+        From little-endian 16-bit weights, for each feature that of the middle game and that of the
+        endgame.  Raises ValueError for a wrong length.
+        """
+
+class ChessSearch:
+    """
+    Search by one thread at a time, with tables of its own.
+
+    Positions are texts: `FEN moves m1 m2 ... line l1 l2 ...`, the moves of the line not counting as the game's
+    past.  `table_mb` is for the exact search; `think` uses as much again.
+    """
+
+    def __init__(self, table_mb: int, evaluation: ChessEvaluation) -> None: ...
+    def search(self, position: str, depth: int, alpha: int, beta: int, stop: StopFlag) -> int:
+        """
+        Score in centi-units for the side to move: exact inside the window, else a bound (fail-soft).
+
+        Releases the GIL.  Raises Stopped when the flag is or becomes set, ValueError for bad arguments.
+        """
+
+    def trappy_candidates(
+        self,
+        position: str,
+        depth: int,
+        assessment: int,
+        margin_centi: int,
+        swindle: bool,
+        expected: bytes,
+        risk: float,
+        stop: StopFlag,
+    ) -> list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, float]]]]:
+        """
+        Candidates as far as trappy minimax needs them to choose, in the fixed order of moves: tuples of
+        move, raw, whether that is a bound, whether the profile is whole, and replies; each of these a tuple
+        of move, scores s_2 .. s_D, bound on s_D, bound on the assessment (the bounds where there are no
+        scores).  `expected` is `engine.expected.expected_table`, or empty for the paper's scale, and `risk`
+        its budget in hundredths of a per cent.  Raises as `search` does.
+        """
+
+    def think(
+        self,
+        position: str,
+        depth: int,
+        seconds: float,
+        confidence: int,
+        threads: int,
+        contempt_centi: int,
+        stop: StopFlag,
+    ) -> tuple[int, int, int, int, bool, tuple[int, ...], int]:
+        """
+        The best move within the limits by selective search: a tuple of move, score in centi-units, depth,
+        confidence (0: not known), whether a forced win or loss was proven, principal variation, and positions
+        visited.
+
+        `seconds` may be 0: as long as it takes.  `confidence` is not used.  A draw counts as -`contempt_centi` for
+        the side to move.  The same calls on a new object give the same, if there is no clock and one thread.
+        Stopped early, it answers with what it has.  Releases the GIL.  Raises Stopped when the flag is set too
+        early for any answer, ValueError for bad arguments or a game that is over.
+        """
+
+    def evaluate(self, position: str) -> int:
+        """Static evaluation in centi-units for the side to move."""
+
+    @property
+    def nodes(self) -> int:
+        """Positions visited since this object was made."""
+
+def chess_moves(position: str) -> list[int]:
+    """
+    Legal moves by the rules of the board alone: repetition, counters and dead positions end no game here.
+    """
+
+def chess_perft(position: str, depth: int) -> int:
+    """Leaf positions so many plies away, by the rules of the board alone."""
+
+class XiangqiEvaluation:
+    """Weights of an evaluation; shared by searches."""
+
+    def __init__(self, weights: bytes) -> None:
+        """
+        From little-endian 16-bit weights, for each feature that of the middle game and that of the
+        endgame.  Raises ValueError for a wrong length.
+        """
+
+class XiangqiSearch:
+    """
+    Search by one thread at a time, with tables of its own.
+
+    Positions are texts: `FEN moves m1 m2 ... line l1 l2 ...`, the moves of the line not counting as the game's
+    past.  `table_mb` is for the exact search; `think` uses as much again.
+    """
+
+    def __init__(self, table_mb: int, evaluation: XiangqiEvaluation) -> None: ...
+    def search(self, position: str, depth: int, alpha: int, beta: int, stop: StopFlag) -> int:
+        """
+        Score in centi-units for the side to move: exact inside the window, else a bound (fail-soft).
+
+        Releases the GIL.  Raises Stopped when the flag is or becomes set, ValueError for bad arguments.
+        """
+
+    def trappy_candidates(
+        self,
+        position: str,
+        depth: int,
+        assessment: int,
+        margin_centi: int,
+        swindle: bool,
+        expected: bytes,
+        risk: float,
+        stop: StopFlag,
+    ) -> list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, float]]]]:
+        """
+        Candidates as far as trappy minimax needs them to choose, in the fixed order of moves: tuples of
+        move, raw, whether that is a bound, whether the profile is whole, and replies; each of these a tuple
+        of move, scores s_2 .. s_D, bound on s_D, bound on the assessment (the bounds where there are no
+        scores).  `expected` is `engine.expected.expected_table`, or empty for the paper's scale, and `risk`
+        its budget in hundredths of a per cent.  Raises as `search` does.
+        """
+
+    def think(
+        self,
+        position: str,
+        depth: int,
+        seconds: float,
+        confidence: int,
+        threads: int,
+        contempt_centi: int,
+        stop: StopFlag,
+    ) -> tuple[int, int, int, int, bool, tuple[int, ...], int]:
+        """
+        The best move within the limits by selective search: a tuple of move, score in centi-units, depth,
+        confidence (0: not known), whether a forced win or loss was proven, principal variation, and positions
+        visited.
+
+        `seconds` may be 0: as long as it takes.  `confidence` is not used.  A draw counts as -`contempt_centi` for
+        the side to move.  The same calls on a new object give the same, if there is no clock and one thread.
+        Stopped early, it answers with what it has.  Releases the GIL.  Raises Stopped when the flag is set too
+        early for any answer, ValueError for bad arguments or a game that is over.
+        """
+
+    def evaluate(self, position: str) -> int:
+        """Static evaluation in centi-units for the side to move."""
+
+    @property
+    def nodes(self) -> int:
+        """Positions visited since this object was made."""
+
+def xiangqi_moves(position: str) -> list[int]:
+    """
+    Legal moves by the rules of the board alone: repetition, counters and dead positions end no game here.
+    """
+
+def xiangqi_perft(position: str, depth: int) -> int:
+    """Leaf positions so many plies away, by the rules of the board alone."""
+
 class OthelloTrainer:
     """
     Learns Othello weights by a backward minimax sweep; for one thread at a time.
@@ -223,4 +385,116 @@ class OthelloTrainer:
     def check(self, empties: int, count: int) -> list[tuple[int, int]]:
         """
         Evaluation and exact result, in centidiscs, of positions from games with ten random plies.
+        """
+
+class ChessTrainer:
+    """
+    Learns a linear evaluation from games against itself; for one thread at a time.
+    """
+
+    def __init__(self, seed: int, threads: int) -> None:
+        """What follows depends on the seed, not on the number of threads."""
+
+    def set_start(self, start: bytes) -> None:
+        """The present weights, and what `fit` pulls them to."""
+
+    @property
+    def weights(self) -> bytes:
+        """The present weights, as the game's evaluation takes them."""
+
+    @weights.setter
+    def weights(self, weights: bytes) -> None: ...
+    def play(self, games: int, depth: int, asides: int, random_plies: tuple[int, int]) -> tuple[int, int]:
+        """
+        Play games by the present weights and keep their positions; numbers kept: to learn, held out.
+        """
+
+    def forget(self) -> None:
+        """Drop the positions of all but the last call of `play`."""
+
+    def fit(
+        self,
+        epochs: int,
+        scale_centi: float,
+        results: float,
+        first_rate: float,
+        last_rate: float,
+        pull: float,
+        smooth: float,
+        neighbours: Sequence[tuple[int, int]],
+    ) -> tuple[float, float]:
+        """
+        Learn from the positions kept.
+
+        Returns the log-loss and the root mean square error of the expected result on those held out.
+        """
+
+    def error(self, scale_centi: float, results: float) -> tuple[float, float]:
+        """As `fit` returns it, of the present weights."""
+
+    def scored(self) -> list[tuple[int, int, int]]:
+        """
+        Positions of the last call's games: score of the search, share of the middle game (of 64), result
+        (0 lost, 1 drawn, 2 won); for the side to move.
+        """
+
+    def match(self, others: bytes, games: int, nodes: int) -> tuple[int, int, int]:
+        """
+        Play the present weights against others, with so many nodes a move: wins, draws, losses.
+        """
+
+class XiangqiTrainer:
+    """
+    Learns a linear evaluation from games against itself; for one thread at a time.
+    """
+
+    def __init__(self, seed: int, threads: int) -> None:
+        """What follows depends on the seed, not on the number of threads."""
+
+    def set_start(self, start: bytes) -> None:
+        """The present weights, and what `fit` pulls them to."""
+
+    @property
+    def weights(self) -> bytes:
+        """The present weights, as the game's evaluation takes them."""
+
+    @weights.setter
+    def weights(self, weights: bytes) -> None: ...
+    def play(self, games: int, depth: int, asides: int, random_plies: tuple[int, int]) -> tuple[int, int]:
+        """
+        Play games by the present weights and keep their positions; numbers kept: to learn, held out.
+        """
+
+    def forget(self) -> None:
+        """Drop the positions of all but the last call of `play`."""
+
+    def fit(
+        self,
+        epochs: int,
+        scale_centi: float,
+        results: float,
+        first_rate: float,
+        last_rate: float,
+        pull: float,
+        smooth: float,
+        neighbours: Sequence[tuple[int, int]],
+    ) -> tuple[float, float]:
+        """
+        Learn from the positions kept.
+
+        Returns the log-loss and the root mean square error of the expected result on those held out.
+        """
+
+    def error(self, scale_centi: float, results: float) -> tuple[float, float]:
+        """As `fit` returns it, of the present weights."""
+
+    def scored(self) -> list[tuple[int, int, int]]:
+        """
+        Positions of the last call's games: score of the search, share of the middle game (of 64), result
+        (0 lost, 1 drawn, 2 won); for the side to move.
+        """
+
+    def match(self, others: bytes, games: int, nodes: int) -> tuple[int, int, int]:
+        """
+        Play the present weights against others, with so many nodes a move: wins, draws, losses.
         """

@@ -5,9 +5,13 @@ from typing import Any
 from engine.game import Game
 from engine.games.connect4 import Connect4
 from engine.games.othello import Othello
+from engine.games.standard_chess import StandardChess
 from engine.games.tictactoe import TicTacToe
+from engine.games.xiangqi import Xiangqi
 
-GAMES: dict[str, Game[Any]] = {game.name: game for game in (Othello(), Connect4(), TicTacToe())}
+GAMES: dict[str, Game[Any]] = {
+    game.name: game for game in (Othello(), StandardChess(), Xiangqi(), Connect4(), TicTacToe())
+}
 
 
 def get_game(name: str) -> Game[Any]:

@@ -3,14 +3,15 @@
 import re
 from typing import NamedTuple
 
-from engine.game import WIN_CENTI, BadPosition, Ending, Highlight, IllegalMove, Move
+from engine.game import WIN_CENTI, BadPosition, Ending, IllegalMove, Move
+from engine.games.plain import PlainGame
 
 COLUMNS, ROWS = 7, 6
 _HEIGHT = ROWS + 1  # each column has one bit more, so that lines cannot run over its top
 _BOARD = sum(((1 << ROWS) - 1) << _HEIGHT * column for column in range(COLUMNS))
 _STEPS = (1, _HEIGHT, _HEIGHT - 1, _HEIGHT + 1)  # up, right, down right, up right
 _WORTH_CENTI = (0, 4, 15, 60, 0)
-"""Of a line of four that only one side can still fill, by the discs in it.  Found by trying: each disc makes it
+"""Of a line of four that only one side can still fill, by the discs in it: a rule of thumb, each disc makes it
 about four times as dear."""
 
 LINES = tuple(
@@ -38,7 +39,7 @@ def has_four(discs: int) -> bool:
     return False
 
 
-class Connect4:
+class Connect4(PlainGame[Connect4Position]):
     """Four in a line win; red begins.  A move is the number of the bit where the disc comes to lie."""
 
     name = "connect4"
@@ -59,9 +60,6 @@ class Connect4:
         bottom = sum(1 << _HEIGHT * column for column in range(COLUMNS))
         free = (discs + bottom) & _BOARD  # in each column the lowest place without a disc
         return tuple(place for place in range(COLUMNS * _HEIGHT) if free >> place & 1)
-
-    def for_search(self, position: Connect4Position) -> Connect4Position:
-        return position
 
     def native_position(self, position: Connect4Position) -> tuple[int, int]:
         """As the core takes it: discs of the mover, discs of the other."""
@@ -102,20 +100,8 @@ class Connect4:
         column, row = divmod(move, _HEIGHT)
         return f"{'abcdefg'[column]}{row + 1}" if 0 <= column < COLUMNS and row < ROWS else f"place {move}"
 
-    def move_name(self, position: Connect4Position, move: Move) -> str:  # noqa: ARG002
-        return self.move_text(move)
-
-    def parse_move(self, position: Connect4Position, text: str) -> Move:
-        for move in self.legal_moves(position):
-            if self.move_text(move) == text:
-                return move
-        raise IllegalMove(text, self.position_text(position))
-
     def position_text(self, position: Connect4Position) -> str:
         return f"{'/'.join(self.board_rows(position))} {'ry'[self.side_to_move(position)]}"
-
-    def board_text(self, position: Connect4Position) -> str:
-        return self.position_text(position)
 
     def parse_position(self, text: str) -> Connect4Position:
         found = re.fullmatch(rf"((?:[ry.]{{{COLUMNS}}}/){{{ROWS - 1}}}[ry.]{{{COLUMNS}}}) ([ry])", text)
@@ -140,7 +126,11 @@ class Connect4:
         red, yellow = position if self.side_to_move(position) == 0 else position[::-1]
         return tuple(
             "".join(
-                "r" if red >> _HEIGHT * column + row & 1 else "y" if yellow >> _HEIGHT * column + row & 1 else "."
+                "r"
+                if red >> _HEIGHT * column + row & 1
+                else "y"
+                if yellow >> _HEIGHT * column + row & 1
+                else "."
                 for column in range(COLUMNS)
             )
             for row in reversed(range(ROWS))
@@ -148,12 +138,6 @@ class Connect4:
 
     def move_squares(self, move: Move) -> tuple[str, ...]:
         return (self.move_text(move),)
-
-    def highlights(self, position: Connect4Position) -> tuple[Highlight, ...]:  # noqa: ARG002
-        return ()
-
-    def plies_left(self, position: Connect4Position) -> int:
-        return max(1, self.most_plies_left(position))
 
     def most_plies_left(self, position: Connect4Position) -> int:
         return COLUMNS * ROWS - (position.mover | position.waiter).bit_count()

@@ -8,8 +8,9 @@ other.  The C++ core (``engine/native/othello.hpp``) has the same rules.
 import re
 from typing import NamedTuple
 
-from engine.game import WIN_CENTI, BadPosition, Ending, Highlight, IllegalMove, Move
+from engine.game import WIN_CENTI, BadPosition, Ending, IllegalMove, Move
 from engine.games import othello_evaluation, othello_result
+from engine.games.plain import PlainGame
 
 PASS: Move = 64
 SQUARES = tuple(f"{column}{row}" for row in range(1, 9) for column in "abcdefgh")
@@ -66,7 +67,7 @@ class OthelloPosition(NamedTuple):
     """0: black (who begins) is to move; 1: white."""
 
 
-class Othello:
+class Othello(PlainGame[OthelloPosition]):
     """The rules as everywhere: black begins; a side without a move passes; two passes end the game.
 
     The empty squares of a finished game count for the winner, as in WTHOR and at tournaments.
@@ -99,9 +100,6 @@ class Othello:
         if not flipped:
             raise IllegalMove(self.move_text(move), self.position_text(position))
         return OthelloPosition(waiter & ~flipped, mover | flipped | 1 << move, 1 - side)
-
-    def for_search(self, position: OthelloPosition) -> OthelloPosition:
-        return position
 
     def native_position(self, position: OthelloPosition) -> tuple[int, int]:
         """As the core takes it: discs of the mover, discs of the other."""
@@ -145,21 +143,9 @@ class Othello:
             return "pass"
         return SQUARES[move] if 0 <= move < 64 else f"square {move}"
 
-    def move_name(self, position: OthelloPosition, move: Move) -> str:  # noqa: ARG002
-        return self.move_text(move)
-
-    def parse_move(self, position: OthelloPosition, text: str) -> Move:
-        for move in self.legal_moves(position):
-            if self.move_text(move) == text:
-                return move
-        raise IllegalMove(text, self.position_text(position))
-
     def position_text(self, position: OthelloPosition) -> str:
         rows = (re.sub(r"\.+", lambda run: str(len(run[0])), row) for row in self.board_rows(position))
         return f"{'/'.join(rows)} {'bw'[position.side]}"
-
-    def board_text(self, position: OthelloPosition) -> str:
-        return self.position_text(position)
 
     def parse_position(self, text: str) -> OthelloPosition:
         """Read ``8/8/8/3wb3/3bw3/8/8/8 b``, or the 64 letters of the Othello world: ``---...OX...--- X``."""
@@ -188,9 +174,6 @@ class Othello:
 
     def move_squares(self, move: Move) -> tuple[str, ...]:
         return () if move == PASS else (SQUARES[move],)
-
-    def highlights(self, position: OthelloPosition) -> tuple[Highlight, ...]:  # noqa: ARG002
-        return ()
 
     def plies_left(self, position: OthelloPosition) -> int:
         return max(1, 64 - (position.mover | position.waiter).bit_count())

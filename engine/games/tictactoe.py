@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from engine.game import WIN_CENTI, BadPosition, Ending, Highlight, IllegalMove, Move
+from engine.game import WIN_CENTI, BadPosition, Ending, IllegalMove, Move
+from engine.games.plain import PlainGame
 
 _LINES = (0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124)
 _FULL = 0o777
@@ -20,7 +21,7 @@ def _is_line(cells: int) -> bool:
     return any(cells & line == line for line in _LINES)
 
 
-class TicTacToe:
+class TicTacToe(PlainGame[TicTacToePosition]):
     """Noughts and crosses; crosses begin.  Squares are named like ``a1`` (top left) to ``c3``."""
 
     name = "tictactoe"
@@ -44,9 +45,6 @@ class TicTacToe:
         if move not in self.legal_moves(position):
             raise IllegalMove(self.move_text(move), self.position_text(position))
         return TicTacToePosition(position.waiter, position.mover | 1 << move)
-
-    def for_search(self, position: TicTacToePosition) -> TicTacToePosition:
-        return position
 
     def result_centi(self, position: TicTacToePosition) -> int:
         if not _is_line(position.waiter):
@@ -73,20 +71,8 @@ class TicTacToe:
     def move_text(self, move: Move) -> str:
         return f"{'abc'[move % 3]}{move // 3 + 1}" if 0 <= move < _CELLS else f"cell {move}"
 
-    def move_name(self, position: TicTacToePosition, move: Move) -> str:  # noqa: ARG002
-        return self.move_text(move)
-
-    def parse_move(self, position: TicTacToePosition, text: str) -> Move:
-        for move in self.legal_moves(position):
-            if self.move_text(move) == text:
-                return move
-        raise IllegalMove(text, self.position_text(position))
-
     def position_text(self, position: TicTacToePosition) -> str:
         return f"{'/'.join(self.board_rows(position))} {self.sides[self.side_to_move(position)]}"
-
-    def board_text(self, position: TicTacToePosition) -> str:
-        return self.position_text(position)
 
     def parse_position(self, text: str) -> TicTacToePosition:
         board, _, side = text.partition(" ")
@@ -112,12 +98,6 @@ class TicTacToe:
 
     def move_squares(self, move: Move) -> tuple[str, ...]:
         return (self.move_text(move),)
-
-    def highlights(self, position: TicTacToePosition) -> tuple[Highlight, ...]:  # noqa: ARG002
-        return ()
-
-    def plies_left(self, position: TicTacToePosition) -> int:
-        return max(1, self.most_plies_left(position))
 
     def most_plies_left(self, position: TicTacToePosition) -> int:
         return _CELLS - (position.mover | position.waiter).bit_count()

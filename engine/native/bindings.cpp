@@ -1,4 +1,4 @@
-// The core as Python sees it.  Only this file, bindings_search.hpp and bindings_training.cpp know Python.
+// The core as Python sees it.  Only this file, bindings_search.hpp and the bindings of the training know Python.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "bindings_search.hpp"
+#include "chess_parse.hpp"
 #include "core.hpp"
+#include "xiangqi_parse.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -25,8 +27,10 @@ using desdemona::bindings::bind_search;
 using desdemona::bindings::depth_in_range;
 using desdemona::bindings::unit;
 namespace connect4 = desdemona::connect4;
+namespace chess = desdemona::chess;
 namespace othello = desdemona::othello;
 namespace patterns = desdemona::othello::patterns;
+namespace xiangqi = desdemona::xiangqi;
 
 const Unit& desdemona::bindings::unit() {
     static const Unit* const chosen = [] {
@@ -148,9 +152,95 @@ struct Connect4Binding {
     }
 };
 
+// --- Chess and xiangqi -----------------------------------------------------------------------------------
+
+// What the two have in common: positions are texts, weights are pairs of 16-bit integers.
+template <class Rules>
+struct TextBinding : Rules {
+    using typename Rules::Evaluation;
+    using typename Rules::Position;
+    using Argument = std::string;
+    static constexpr const char* kPython = "str";
+    static constexpr int kMaxDepth = 60;
+    static constexpr bool kSolves = false;
+    static constexpr const char* kAbout =
+        "Search by one thread at a time, with tables of its own.\n\n"
+        "Positions are texts: `FEN moves m1 m2 ... line l1 l2 ...`, the moves of the line not counting as the game's\n"
+        "past.  `table_mb` is for the exact search; `think` uses as much again.";
+    static constexpr const char* kThink =
+        "The best move within the limits by selective search: a tuple of move, score in centi-units, depth,\n"
+        "confidence (0: not known), whether a forced win or loss was proven, principal variation, and positions\n"
+        "visited.\n\n"
+        "`seconds` may be 0: as long as it takes.  `confidence` is not used.  A draw counts as -`contempt_centi` for\n"
+        "the side to move.  The same calls on a new object give the same, if there is no clock and one thread.\n"
+        "Stopped early, it answers with what it has.  Releases the GIL.  Raises Stopped when the flag is set too\n"
+        "early for any answer, ValueError for bad arguments or a game that is over.";
+
+    static Position position(const Argument& text) {
+        Position p;
+        std::string error;
+        if (!Rules::parse(text, p, error)) throw nb::value_error(error.c_str());
+        return p;
+    }
+
+    static std::unique_ptr<Evaluation> evaluation(nb::bytes weights) {
+        auto evaluation = std::make_unique<Evaluation>();
+        require_bytes(weights, sizeof(evaluation->weights));
+        std::memcpy(evaluation->weights, weights.c_str(), weights.size());
+        return evaluation;
+    }
+
+    static std::vector<int> moves(const Argument& text) {
+        std::uint16_t found[desdemona::kMostMoves];
+        const int count = (unit().*Rules::kMoves)(position(text), found);
+        return {found, found + count};
+    }
+
+    static std::uint64_t perft(const Argument& text, int depth) {
+        const Position p = position(text);
+        depth_in_range(depth, 0, kMaxDepth);
+        const nb::gil_scoped_release release;
+        return (unit().*Rules::kPerft)(p, depth);
+    }
+
+    static void bind(nb::module_& m, const char* evaluation_name, const char* search_name, const char* moves_name,
+                     const char* perft_name) {
+        nb::class_<Evaluation>(m, evaluation_name, "Weights of an evaluation; shared by searches.")
+            .def(nb::new_(&evaluation), "weights"_a,
+                 "From little-endian 16-bit weights, for each feature that of the middle game and that of the\n"
+                 "endgame.  Raises ValueError for a wrong length.");
+        bind_search<TextBinding>(m, search_name);
+        m.def(moves_name, &moves, "position"_a,
+              "Legal moves by the rules of the board alone: repetition, counters and dead positions end no game here.");
+        m.def(perft_name, &perft, "position"_a, "depth"_a,
+              "Leaf positions so many plies away, by the rules of the board alone.");
+    }
+};
+
+struct ChessRules {
+    using Position = chess::Position;
+    using Evaluation = chess::Evaluation;
+    static constexpr auto kMake = &Unit::make_chess;
+    static constexpr auto kMoves = &Unit::chess_moves;
+    static constexpr auto kPerft = &Unit::chess_perft;
+    static bool parse(const std::string& text, Position& p, std::string& error) { return chess::parse(text, p, error); }
+};
+
+struct XiangqiRules {
+    using Position = xiangqi::Position;
+    using Evaluation = xiangqi::Evaluation;
+    static constexpr auto kMake = &Unit::make_xiangqi;
+    static constexpr auto kMoves = &Unit::xiangqi_moves;
+    static constexpr auto kPerft = &Unit::xiangqi_perft;
+    static bool parse(const std::string& text, Position& p, std::string& error) {
+        return xiangqi::parse(text, p, error);
+    }
+};
+
 }  // namespace
 
-void bind_training(nb::module_& m);  // bindings_training.cpp
+void bind_training(nb::module_& m);         // bindings_training.cpp
+void bind_linear_training(nb::module_& m);  // bindings_linear_training.cpp
 
 NB_MODULE(_native, m) {
     m.doc() = "The C++ core: exact and strong search, the flag that stops them, and training.";
@@ -172,5 +262,8 @@ NB_MODULE(_native, m) {
     m.def("units", &unit_names, "Instruction sets of the core that this processor runs, the best last.");
     bind_othello(m);
     bind_search<Connect4Binding>(m, "Connect4Search");
+    TextBinding<ChessRules>::bind(m, "ChessEvaluation", "ChessSearch", "chess_moves", "chess_perft");
+    TextBinding<XiangqiRules>::bind(m, "XiangqiEvaluation", "XiangqiSearch", "xiangqi_moves", "xiangqi_perft");
     bind_training(m);
+    bind_linear_training(m);
 }

@@ -12,6 +12,8 @@ template <class Position>
 Core<Position>::~Core() = default;
 template class Core<othello::Position>;
 template class Core<connect4::Position>;
+template class Core<chess::Position>;
+template class Core<xiangqi::Position>;
 
 void run_with_helpers(int helpers, void (*lead)(void* context), void (*help)(void* context, int index),
                       void* context) {
@@ -25,10 +27,12 @@ void run_with_helpers(int helpers, void (*lead)(void* context), void (*help)(voi
     for (std::thread& thread : threads) thread.join();
 }
 
-#define DESDEMONA_UNIT_PARTS(set)           \
+#define DESDEMONA_UNIT_PARTS(set)             \
     extern const OthelloUnit othello_##set;   \
-    extern const Connect4Unit connect4_##set;
-#define DESDEMONA_UNIT_OF(set) Unit{othello_##set, connect4_##set, #set}
+    extern const Connect4Unit connect4_##set; \
+    extern const ChessUnit chess_##set;       \
+    extern const XiangqiUnit xiangqi_##set;
+#define DESDEMONA_UNIT_OF(set) Unit{othello_##set, connect4_##set, chess_##set, xiangqi_##set, #set}
 
 DESDEMONA_UNIT_PARTS(baseline)
 #if defined(DESDEMONA_X86_UNITS)

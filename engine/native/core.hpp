@@ -4,10 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "chess_features.hpp"
+#include "chess_position.hpp"
 #include "connect4_position.hpp"
 #include "evaluation.hpp"
 #include "position.hpp"
 #include "stop.hpp"
+#include "xiangqi_features.hpp"
+#include "xiangqi_position.hpp"
 
 namespace desdemona {
 
@@ -118,6 +122,8 @@ class Core {
 
 extern template class Core<othello::Position>;
 extern template class Core<connect4::Position>;
+extern template class Core<chess::Position>;
+extern template class Core<xiangqi::Position>;
 
 // What a unit offers, game by game: each game's part is compiled by itself, for each instruction set.
 struct OthelloUnit {
@@ -131,7 +137,22 @@ struct Connect4Unit {
     Core<connect4::Position>* (*make_connect4)(std::size_t table_mb, const connect4::NoEvaluation& evaluation);
 };
 
-struct Unit : OthelloUnit, Connect4Unit {
+constexpr int kMostMoves = 512;  // of any position of chess or xiangqi
+
+// Moves and perft are by the rules of the board alone: repetition, counters and dead positions end no game there.
+struct ChessUnit {
+    Core<chess::Position>* (*make_chess)(std::size_t table_mb, const chess::Evaluation& evaluation);
+    int (*chess_moves)(const chess::Position& p, std::uint16_t* moves);  // their number; at most kMostMoves
+    std::uint64_t (*chess_perft)(const chess::Position& p, int depth);
+};
+
+struct XiangqiUnit {
+    Core<xiangqi::Position>* (*make_xiangqi)(std::size_t table_mb, const xiangqi::Evaluation& evaluation);
+    int (*xiangqi_moves)(const xiangqi::Position& p, std::uint16_t* moves);
+    std::uint64_t (*xiangqi_perft)(const xiangqi::Position& p, int depth);
+};
+
+struct Unit : OthelloUnit, Connect4Unit, ChessUnit, XiangqiUnit {
     const char* name;  // "baseline", "v2", "v3"
 };
 

@@ -556,9 +556,11 @@ struct Kind {
 };
 
 Kind kinds[] = {
-    {"rules", check_rules, 585},   {"evaluation", check_evaluation, 175}, {"search", check_search, 100},
+    {"rules", check_rules, 565},   {"evaluation", check_evaluation, 175}, {"search", check_search, 100},
     {"ending", check_ending, 60},  {"perft", check_perft, 25},            {"stop", check_stop, 10},
     {"trappy", check_trappy, 15},  {"think", check_think, 15},            {"solve", check_solve, 15},
+    {"chess", [](Random& random, Bench&) { check_chess(random); }, 10},
+    {"xiangqi", [](Random& random, Bench&) { check_xiangqi(random); }, 10},
 };
 
 // For whatever ends the program without a word of ours: which input it was.
@@ -581,6 +583,8 @@ void run(std::uint64_t seed, std::uint64_t first, std::uint64_t inputs, int perf
     using Clock = std::chrono::steady_clock;
     Bench bench(seed);
     check_published_perft(bench, perft);
+    check_chess_perft(perft > 10 ? 20'000'000 : 200'000);
+    check_xiangqi_perft(perft > 10 ? 20'000'000 : 200'000);
     Random near(seed);
     for (int i = 0; i < 3; ++i) check_keys(near, bench);
     auto since = Clock::now();

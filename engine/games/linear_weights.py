@@ -1,0 +1,112 @@
+"""Weights of an evaluation that is linear in its features, as they lie in a JSON file beside the game.
+
+A *group* is a list of features under one name.  Each feature has a weight for the middle game and one for the
+endgame, in centi-units.  The file is also the card that tells how the weights were made.
+"""
+
+import json
+import sys
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+Groups = Mapping[str, int]
+"""Sizes of the groups by name, in the order of the features."""
+
+
+class BadWeights(ValueError):
+    """A file that does not hold weights of the groups asked for; the message says what is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Weights of all features, group after group."""
+
+    middle: tuple[int, ...]
+    """In the middle game, centi-units."""
+    end: tuple[int, ...]
+    """In the endgame, centi-units."""
+    scale_centi: tuple[float, float]
+    """s of the logistic expected result 1 / (1 + exp(-score / s)): in the endgame, in the middle game."""
+
+    def expected_scale_centi(self, middle: int) -> float:
+        """s where ``middle`` parts of 64 of the middle game's weights count."""
+        end, opening = self.scale_centi
+        return end + (opening - end) * middle / 64
+
+    def to_bytes(self) -> bytes:
+        """What the C++ core takes: for each feature two little-endian 16-bit integers."""
+        pairs = array("h", [weight for pair in zip(self.middle, self.end, strict=True) for weight in pair])
+        if sys.byteorder == "big":
+            pairs.byteswap()
+        return pairs.tobytes()
+
+
+def starts(groups: Groups) -> dict[str, int]:
+    """Number of the first feature of each group."""
+    first, total = {}, 0
+    for name, size in groups.items():
+        first[name] = total
+        total += size
+    return first
+
+
+def from_card(card: Mapping[str, Any], groups: Groups) -> Weights:
+    """The weights that a card holds.
+
+    Raises:
+        BadWeights: It holds other groups, or something that is no weight.
+    """
+    held = card["weights"]
+    if list(held) != list(groups):
+        raise BadWeights(f"the groups are {', '.join(held)}, not {', '.join(groups)}")
+    halves: dict[str, list[int]] = {"middle": [], "end": []}
+    for name, size in groups.items():
+        for half, weights in halves.items():
+            of_group = held[name][half]
+            if len(of_group) != size:
+                raise BadWeights(f"{name} has {len(of_group)} weights, not {size}")
+            if not all(isinstance(weight, int) and abs(weight) < 1 << 15 for weight in of_group):
+                raise BadWeights(f"{name} has weights that are no 16-bit integers")
+            weights += of_group
+    scale = card["expected_scale_centi"]
+    return Weights(tuple(halves["middle"]), tuple(halves["end"]), (scale["end"], scale["middle"]))
+
+
+def to_groups(pairs: bytes, groups: Groups) -> dict[str, dict[str, list[int]]]:
+    """The part ``weights`` of a card, from bytes as `Weights.to_bytes` gives them."""
+    numbers = array("h", pairs)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    if len(numbers) != 2 * sum(groups.values()):
+        raise BadWeights(f"{len(numbers)} numbers are not weights of {sum(groups.values())} features")
+    held, first = {}, 0
+    for name, size in groups.items():
+        of_group = numbers[2 * first : 2 * (first + size)].tolist()
+        held[name] = {"middle": of_group[0::2], "end": of_group[1::2]}
+        first += size
+    return held
+
+
+def read_card(name: str) -> dict[str, Any]:
+    """A card of the package by its file's name, for instance ``chess_weights.json``."""
+    card: dict[str, Any] = json.loads(resources.files("engine.games").joinpath(name).read_text("utf-8"))
+    return card
+
+
+def card_text(card: Mapping[str, Any]) -> str:
+    """JSON with each half of a group on a line of its own."""
+    rows = []
+    for key, value in card.items():
+        if key == "weights":
+            groups = [
+                f'    "{name}": {{\n      "middle": {json.dumps(halves["middle"])},\n'
+                f'      "end": {json.dumps(halves["end"])}\n    }}'
+                for name, halves in value.items()
+            ]
+            rows.append('  "weights": {\n' + ",\n".join(groups) + "\n  }")
+        else:
+            rows.append(f"  {json.dumps(key)}: " + json.dumps(value, indent=2).replace("\n", "\n  "))
+    return "{\n" + ",\n".join(rows) + "\n}\n"

@@ -1,0 +1,347 @@
+"""Chess by python-chess, Chess960 positions included.
+
+Squares are numbered from a1 = 0 to h8 = 63.  A move is ``from + 64 * to + 4096 * promotion`` (0 none, 1
+knight ... 4 queen); castling is the king's move of two squares, or in Chess960 the king taking its own rook,
+as in UCI.  The C++ core (``engine/native/chess.hpp``) has the same rules.
+
+A position is written as UCI has it: ``FEN``, or ``FEN moves m1 m2 ...`` with the game's moves since the last
+one that cannot be undone, so that repetitions are known.  The moves of a searched line follow as
+``line l1 l2 ...``.
+"""
+
+import re
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import chess
+
+from engine.game import WIN_CENTI, BadPosition, Ending, Highlight, IllegalMove, Move
+from engine.games import chess_evaluation
+
+FIFTY_MOVES = 100
+"""Plies without a capture or a pawn move that end a game."""
+LAST_PLY = 8_000
+"""Plies of a game that the score of a mate can tell apart; longer games are as good as impossible."""
+
+LAST_NUMBER = 9_999
+"""Longest count that a FEN may have; move numbers stop there."""
+
+_MATE_BY_PLY = 10_000
+_MOST_PIECES = 16
+_PROMOTIONS = (None, chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN)
+
+Moves = tuple[Move, ...]
+
+
+def _number(move: chess.Move) -> Move:
+    return move.from_square + 64 * move.to_square + 4096 * _PROMOTIONS.index(move.promotion)
+
+
+def _move(number: Move) -> chess.Move:
+    return chess.Move(number & 63, number >> 6 & 63, _PROMOTIONS[number >> 12])
+
+
+def _key(board: chess.Board) -> Hashable:
+    """All that makes two positions the same one in the sense of repetition (FIDE Laws 9.2)."""
+    return (
+        board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings,
+        board.occupied_co[chess.WHITE], board.turn, board.castling_rights, board.ep_square,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ChessPosition:
+    """A position with as much of the game before it as rules depend on.  Nobody may change its board."""
+
+    board: chess.Board = field(compare=False)
+    start: str
+    """FEN of the game's last position that came from a capture, a pawn move or a loss of castling rights."""
+    moves: Moves
+    """The game's moves since then."""
+    line: Moves | None
+    """Moves of a searched line from there; None in the game itself."""
+    past: tuple[Hashable, ...] = field(compare=False)
+    """Keys of the game's positions from `start` on, after all of `moves` included."""
+
+    @cached_property
+    def is_third(self) -> bool:
+        """Whether it stands on the board for the third time."""
+        before = 2 if self.line else 3  # the positions of a line are not in the past
+        return len(self.past) >= before and self.past.count(_key(self.board)) >= before
+
+    @cached_property
+    def is_drawn_unless_mate(self) -> bool:
+        """Whether a rule ends the game; being mated comes first."""
+        board = self.board
+        return self.is_third or board.halfmove_clock >= FIFTY_MOVES or board.is_insufficient_material()
+
+    @cached_property
+    def legal(self) -> Moves:
+        """Legal moves by number; none when the game is over, by whatever rule."""
+        return () if self.is_drawn_unless_mate else tuple(sorted(map(_number, self.board.legal_moves)))
+
+
+class StandardChess:
+    """The laws of FIDE; the third occurrence of a position and fifty moves end the game by themselves."""
+
+    name = "chess"
+    title = "Chess"
+    sides = ("white", "black")
+    deepest_search = 60
+
+    def initial(self) -> ChessPosition:
+        return self.parse_position(chess.STARTING_FEN)
+
+    def side_to_move(self, position: ChessPosition) -> int:
+        return 0 if position.board.turn == chess.WHITE else 1
+
+    def legal_moves(self, position: ChessPosition) -> Moves:
+        return position.legal
+
+    def play(self, position: ChessPosition, move: Move) -> ChessPosition:
+        if move not in position.legal:
+            raise IllegalMove(self.move_text(move), self.position_text(position))
+        before = position.board
+        board = before.copy(stack=False)
+        board.push(_move(move))
+        board.clear_stack()
+        # A square en passant counts only if it adds a legal move, here as in FIDE's repetition rule.
+        if board.ep_square is not None and not board.has_legal_en_passant():
+            board.ep_square = None
+        if position.line is not None:
+            line = (*position.line, move)
+            return ChessPosition(board, position.start, position.moves, line, position.past)
+        if board.halfmove_clock == 0 or board.castling_rights != before.castling_rights:
+            return _game_start(board)
+        moves, past = (*position.moves, move), (*position.past, _key(board))
+        return ChessPosition(board, position.start, moves, None, past)
+
+    def for_search(self, position: ChessPosition) -> ChessPosition:
+        if position.line is not None:
+            return position
+        return ChessPosition(position.board, position.start, position.moves, (), position.past)
+
+    def result_centi(self, position: ChessPosition) -> int:
+        # Quicker mates are better; by the game's plies, not the search's, so that a position has one score.
+        return -WIN_CENTI - _MATE_BY_PLY + self._ply(position) if position.board.is_checkmate() else 0
+
+    def ending(self, position: ChessPosition) -> Ending:
+        board = position.board
+        if board.is_checkmate():
+            return Ending("mate", "Checkmate.")
+        if board.is_stalemate():
+            return Ending("stalemate", "Stalemate.")
+        if position.is_third:
+            return Ending("draw", "The same position for the third time.")
+        if board.is_insufficient_material():
+            return Ending("draw", "Neither side can give mate.")
+        return Ending("draw", "Fifty moves without a capture or a pawn move.")
+
+    def evaluate_centi(self, position: ChessPosition) -> int:
+        return chess_evaluation.evaluate_centi(position.board)
+
+    def score_text(self, score_centi: float, position: ChessPosition) -> str:
+        """Pawns, or ``#3``: mate in three moves; ``#-2``: the other side mates in two."""
+        if abs(score_centi) < WIN_CENTI:
+            return f"{score_centi / 100:+.2f}"
+        if abs(score_centi) < WIN_CENTI + _MATE_BY_PLY - LAST_PLY:  # less than any mate
+            return "won" if score_centi > 0 else "lost"
+        last_ply = WIN_CENTI + _MATE_BY_PLY - round(abs(score_centi))
+        moves = max(0, last_ply - self._ply(position) + 1) // 2
+        return f"#{moves}" if score_centi > 0 else f"#-{moves}"
+
+    def expected_scale_centi(self, position: ChessPosition) -> float:
+        return chess_evaluation.expected_scale_centi(position.board)
+
+    def move_text(self, move: Move) -> str:
+        if not 0 < move < 5 << 12:
+            return f"move {move}"
+        return _move(move).uci()
+
+    def move_name(self, position: ChessPosition, move: Move) -> str:
+        return position.board.san(_move(move))
+
+    def parse_move(self, position: ChessPosition, text: str) -> Move:
+        """A legal move from UCI; castling may be written as the king taking its rook in every position."""
+        if re.fullmatch("[a-h][1-8][a-h][1-8][nbrq]?", text):
+            board = position.board
+            start, to = chess.parse_square(text[:2]), chess.parse_square(text[2:4])
+            rooks = board.castling_rights & board.occupied_co[board.turn]
+            if not board.chess960 and board.kings >> start & 1 and rooks >> to & 1:
+                to = start + 2 if to > start else start - 2
+            move = _number(chess.Move(start, to, chess.PIECE_SYMBOLS.index(text[4]) if text[4:] else None))
+            if move in position.legal:
+                return move
+        raise IllegalMove(text, self.position_text(position))
+
+    def position_text(self, position: ChessPosition) -> str:
+        parts = [position.start]
+        if position.moves:
+            parts += ["moves", *map(self.move_text, position.moves)]
+        if position.line:
+            parts += ["line", *map(self.move_text, position.line)]
+        return " ".join(parts)
+
+    def native_position(self, position: ChessPosition) -> str:
+        """The position as the C++ core takes it."""
+        return self.position_text(position)
+
+    def board_text(self, position: ChessPosition) -> str:
+        return position.board.fen()
+
+    def parse_position(self, text: str) -> ChessPosition:
+        """Read ``FEN moves m1 m2 ... line l1 l2 ...``; without the last parts, a plain FEN or ``startpos``.
+
+        Castling rights are read as X-FEN or Shredder-FEN.  It is a Chess960 position (where castling is the
+        king taking its rook) if a right is written as a file's letter, or if a king that may castle does not
+        stand on the e-file or its rook not in a corner.
+        """
+        fields = [word for word in text.split(" ") if word]
+        if fields[:1] == ["startpos"]:
+            fields[:1] = chess.STARTING_FEN.split(" ")
+        at = next((i for i, word in enumerate(fields) if word in ("moves", "line")), len(fields))
+        fen, rest = fields[:at], fields[at:]
+        split = rest.index("line") if "line" in rest else len(rest)
+        position = _game_start(_read_fen(fen))
+        try:
+            for word in rest[1:split]:
+                position = self.play(position, self.parse_move(position, word))
+            if split < len(rest):
+                position = self.for_search(position)
+            for word in rest[split + 1 :]:
+                position = self.play(position, self.parse_move(position, word))
+        except IllegalMove as error:
+            raise BadPosition(f"{text!r}: {error}") from None
+        return position
+
+    def board_rows(self, position: ChessPosition) -> tuple[str, ...]:
+        return tuple(str(position.board).replace(" ", "").split("\n"))
+
+    def move_squares(self, move: Move) -> tuple[str, ...]:
+        return chess.SQUARE_NAMES[move & 63], chess.SQUARE_NAMES[move >> 6 & 63]
+
+    def highlights(self, position: ChessPosition) -> tuple[Highlight, ...]:
+        board = position.board
+        king = board.king(board.turn)
+        if king is None or not board.is_check():
+            return ()
+        side = self.sides[self.side_to_move(position)].capitalize()
+        return (Highlight("check", (chess.SQUARE_NAMES[king],), f"{side} is in check."),)
+
+    def plies_left(self, position: ChessPosition) -> int:
+        # Games between people last 64 plies from the start and some 20 from an ending, on average; programs,
+        # which seldom resign, go on longer.
+        return 24 + 3 * chess.popcount(position.board.occupied) // 2
+
+    def most_plies_left(self, position: ChessPosition) -> int:
+        board = position.board
+        captures = chess.popcount(board.occupied) - 2
+        steps = sum(7 - chess.square_rank(square) for square in board.pieces(chess.PAWN, chess.WHITE))
+        steps += sum(chess.square_rank(square) for square in board.pieces(chess.PAWN, chess.BLACK))
+        return FIFTY_MOVES * (captures + steps + 1)
+
+    @staticmethod
+    def _ply(position: ChessPosition) -> int:
+        """Plies since the game began, as the score of a mate counts them."""
+        return min(LAST_PLY, position.board.ply())
+
+
+def _game_start(board: chess.Board) -> ChessPosition:
+    """A game's position that no earlier one can come back to."""
+    if not board.castling_rights:
+        board.chess960 = False  # which only says how castling is written
+    board.fullmove_number = min(LAST_NUMBER, board.fullmove_number)
+    return ChessPosition(board, _fen(board), (), None, (_key(board),))
+
+
+def _fen(board: chess.Board) -> str:
+    return board.fen(shredder=board.chess960)
+
+
+def _read_fen(fields: list[str]) -> chess.Board:
+    """The board of a FEN of four, five or six fields.
+
+    Raises:
+        BadPosition: It is none, or not one that rules and searches can bear: a king each, at most sixteen
+            pieces a side, no pawn on the first or last rank, the side that is not to move not in check.
+    """
+    if not 4 <= len(fields) <= 6:
+        raise BadPosition(
+            "a FEN has a board, the side to move, castling rights, an en passant square and perhaps two "
+            f"numbers, got {' '.join(fields)!r}"
+        )
+    pieces, side, castling, ep, *numbers = fields
+    board = chess.Board(None)
+    if not re.fullmatch("[1-8PNBRQKpnbrqk/]+", pieces):  # python-chess reads more
+        raise BadPosition(f"the board {pieces!r} is not eight ranks of eight squares")
+    try:
+        board.set_board_fen(pieces)
+    except ValueError as error:
+        raise BadPosition(str(error)) from None
+    for mask in board.occupied_co:
+        if chess.popcount(board.kings & mask) != 1:
+            raise BadPosition(f"each side must have one king, got {pieces!r}")
+        if chess.popcount(mask) > _MOST_PIECES:
+            raise BadPosition(f"a side has more than sixteen pieces in {pieces!r}")
+    if board.pawns & chess.BB_BACKRANKS:
+        raise BadPosition(f"a pawn stands on the first or last rank in {pieces!r}")
+    if side not in ("w", "b"):
+        raise BadPosition(f"the side to move is w or b, not {side!r}")
+    board.turn = side == "w"
+    if board.was_into_check():
+        raise BadPosition(f"the side that is not to move is in check in {pieces!r}")
+    _read_castling(board, castling)
+    board.ep_square = _read_ep(board, ep)
+    if board.ep_square is not None and not board.has_legal_en_passant():
+        board.ep_square = None
+    for number in numbers:
+        if not re.fullmatch("[0-9]{1,4}", number):
+            raise BadPosition(f"{number!r} is no count of plies or moves")
+    if numbers:
+        board.halfmove_clock = int(numbers[0])
+    if len(numbers) > 1:
+        board.fullmove_number = max(1, int(numbers[1]))
+    return board
+
+
+def _read_castling(board: chess.Board, text: str) -> None:
+    if text == "-":
+        return
+    for letter in text:
+        color = letter.isupper()
+        king = chess.msb(board.kings & board.occupied_co[color])
+        back_rank = chess.BB_RANK_1 if color else chess.BB_RANK_8
+        rooks = board.rooks & board.occupied_co[color] & back_rank if back_rank >> king & 1 else 0
+        before = rooks & ((1 << king) - 1)
+        behind = rooks & ~before
+        kind = letter.lower()
+        if kind == "k":
+            rook = 1 << chess.msb(behind) if behind else 0
+        elif kind == "q":
+            rook = before & -before
+        elif kind in chess.FILE_NAMES:
+            rook = rooks & chess.BB_FILES[chess.FILE_NAMES.index(kind)]
+            board.chess960 = True
+        else:
+            raise BadPosition(f"{text!r} are no castling rights")
+        if not rook:
+            raise BadPosition(f"there is no king and rook for the castling right {letter!r}")
+        if board.castling_rights & (before if rook & before else behind):
+            raise BadPosition(f"two castling rights on one side in {text!r}")
+        board.castling_rights |= rook
+        if chess.square_file(king) != chess.square_file(chess.E1) or not rook & chess.BB_CORNERS:
+            board.chess960 = True
+
+
+def _read_ep(board: chess.Board, text: str) -> int | None:
+    if text == "-":
+        return None
+    if not re.fullmatch("[a-h]6" if board.turn else "[a-h]3", text):
+        raise BadPosition(f"{text!r} is no en passant square here")
+    square = chess.parse_square(text)
+    behind, ahead = (square - 8, square + 8) if board.turn else (square + 8, square - 8)
+    pawn = board.pawns & board.occupied_co[not board.turn]
+    if not pawn >> behind & 1 or board.occupied >> square & 1 or board.occupied >> ahead & 1:
+        raise BadPosition(f"no pawn can have just passed {text!r}")
+    return square

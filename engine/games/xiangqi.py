@@ -1,0 +1,517 @@
+"""Xiangqi, Chinese chess, in plain Python.
+
+Squares are numbers ``9 * rank + file``, rank 0 being red's home row, so a1 is 0, i1 is 8, i10 is 89.  A board
+is a string of 90 letters in that order: ``P A B N C R K`` (soldier, advisor, elephant, horse, cannon, rook,
+general) in capitals for red, in small letters for black, and ``.`` for an empty point.  Moves are
+``from | to << 7``.  The C++ core (``engine/native/xiangqi.hpp``) has the same rules.
+
+How games end, beside mate:
+
+* A side without a legal move has lost, in check or not.  The generals may not face each other on an open
+  file.
+* A position that stands on the board for the third time ends the game.  The side that gave check with every
+  move since the first time has lost, unless both did; all else is a draw.  Perpetual chase is a draw, too:
+  what chasing is fills a book of rules (protected or not, pinned or not, by which piece), and the rule books
+  differ.
+* 100 plies without a capture are a draw.
+
+A search judges the third occurrence by the game before it: see `XiangqiPosition.line`.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from engine.game import WIN_CENTI, BadPosition, Ending, Highlight, IllegalMove, Move
+from engine.games import xiangqi_evaluation
+
+FILES, RANKS = 9, 10
+SQUARES = tuple(f"{file}{rank}" for rank in range(1, RANKS + 1) for file in "abcdefghi")
+START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
+
+_DRAW_PLIES = 100
+_COUNTED_PLIES = 8_000
+"""A longer game makes a mate no worse: somewhere the score of a win has to end."""
+_LAST_PLY_BONUS = 10_000
+
+_KINDS = "PABNCRK"
+_NAMES = dict(
+    zip(_KINDS, ("soldier", "advisor", "elephant", "horse", "cannon", "rook", "general"), strict=True)
+)
+_WXF_LETTERS = dict(zip(_KINDS, "PAEHCRK", strict=True))
+_SET = dict(zip(_KINDS, (5, 2, 2, 2, 2, 2, 1), strict=True))
+_ELEPHANT_POINTS = {(2, 0), (6, 0), (0, 2), (4, 2), (8, 2), (2, 4), (6, 4)}
+"""File, and rank from the owner's home."""
+
+
+def _at(file: int, rank: int) -> int | None:
+    return FILES * rank + file if 0 <= file < FILES and 0 <= rank < RANKS else None
+
+
+def _steps(square: int, steps: Sequence[tuple[int, int]]) -> tuple[int, ...]:
+    """The squares that are some (files, ranks) away from one, those outside the board left out."""
+    found = (_at(square % FILES + files, square // FILES + ranks) for files, ranks in steps)
+    return tuple(target for target in found if target is not None)
+
+
+def _ray(square: int, files: int, ranks: int) -> tuple[int, ...]:
+    return _steps(square, [(files * i, ranks * i) for i in range(1, RANKS)])
+
+
+_SIDEWAYS = ((1, 0), (-1, 0), (0, 1), (0, -1))
+_DIAGONALS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
+_RAYS = tuple(tuple(_ray(square, *step) for step in _SIDEWAYS) for square in range(90))
+
+
+def _horse_steps(square: int) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """Pairs of a leg, which must be empty, and the squares behind it."""
+    pairs = []
+    for files, ranks in _SIDEWAYS:
+        for leg in _steps(square, [(files, ranks)]):
+            ahead = [(2 * files + ranks * turn, 2 * ranks + files * turn) for turn in (1, -1)]
+            pairs.append((leg, _steps(square, ahead)))
+    return tuple(pairs)
+
+
+_HORSE = tuple(_horse_steps(square) for square in range(90))
+_HORSES_TO = tuple(
+    tuple((start, leg) for start in range(90) for leg, targets in _HORSE[start] if square in targets)
+    for square in range(90)
+)
+"""Pairs of a square from which a horse attacks this one, and its leg."""
+
+
+class _PieceTables(NamedTuple):
+    """What a piece can do by its colour and place alone."""
+
+    points: frozenset[int]
+    """Where it can stand at all."""
+    steps: tuple[tuple[int, ...], ...]
+    """By square: where a soldier, advisor or general goes."""
+    elephant_steps: tuple[tuple[tuple[int, int], ...], ...]
+    """By square: pairs of an eye, which must be empty, and the square behind it."""
+
+
+def _piece_tables(piece: str) -> _PieceTables:
+    kind, is_black = piece.upper(), piece.islower()
+    everywhere = range(FILES * RANKS)
+    home_rank = [RANKS - 1 - s // FILES if is_black else s // FILES for s in everywhere]
+    palace = [s for s in everywhere if 3 <= s % FILES <= 5 and home_rank[s] <= 2]
+    points: dict[str, list[int]] = {
+        "P": [s for s in everywhere if home_rank[s] >= 5 or (home_rank[s] >= 3 and s % FILES % 2 == 0)],
+        "A": [s for s in palace if (s % FILES + home_rank[s]) % 2 == 1],
+        "B": [s for s in everywhere if (s % FILES, home_rank[s]) in _ELEPHANT_POINTS],
+        "K": palace,
+    }
+    allowed = frozenset(points.get(kind, everywhere))
+    forward = (0, -1) if is_black else (0, 1)
+    ways = {"P": (forward,), "A": _DIAGONALS, "K": _SIDEWAYS}.get(kind, ())
+    crossed = (forward, (1, 0), (-1, 0))
+    return _PieceTables(
+        allowed,
+        tuple(
+            tuple(
+                t for t in _steps(s, crossed if kind == "P" and home_rank[s] >= 5 else ways) if t in allowed
+            )
+            for s in everywhere
+        ),
+        tuple(
+            tuple((eye, t) for way in _DIAGONALS for eye, t in _eye_and_target(s, *way) if t in allowed)
+            for s in everywhere
+        ),
+    )
+
+
+def _eye_and_target(square: int, files: int, ranks: int) -> list[tuple[int, int]]:
+    """Of an elephant's step; none when it leaves the board."""
+    way = _steps(square, [(files, ranks), (2 * files, 2 * ranks)])
+    return [(way[0], way[1])] if len(way) == 2 else []
+
+
+_TABLES = {piece: _piece_tables(piece) for piece in _KINDS + _KINDS.lower()}
+
+
+def _targets(board: Sequence[str], square: int) -> Iterator[int]:
+    """Where a piece could go, were it not for the safety of its general."""
+    piece = board[square]
+    kind = piece.upper()
+    if kind in "RC":
+        for ray in _RAYS[square]:
+            for index, target in enumerate(ray):
+                if board[target] != ".":
+                    if kind == "C":  # jumps over the one piece, on to the next
+                        beyond = next((t for t in ray[index + 1 :] if board[t] != "."), None)
+                        if beyond is not None and board[beyond].isupper() != piece.isupper():
+                            yield beyond
+                    elif board[target].isupper() != piece.isupper():
+                        yield target
+                    break
+                yield target
+        return
+    if kind == "N":
+        reached = [target for leg, targets in _HORSE[square] if board[leg] == "." for target in targets]
+    elif kind == "B":
+        reached = [target for eye, target in _TABLES[piece].elephant_steps[square] if board[eye] == "."]
+    else:
+        reached = list(_TABLES[piece].steps[square])
+    yield from (t for t in reached if board[t] == "." or board[t].isupper() != piece.isupper())
+
+
+def _is_exposed(board: Sequence[str], side: int) -> bool:
+    """Whether the other side attacks a side's general, or faces it with its own."""
+    soldier, horse, cannon, rook, general = "PNCRK" if side else "pncrk"
+    square = board.index("k" if side else "K")
+    for ray in _RAYS[square]:
+        met = [target for target in ray if board[target] != "."]
+        if met and (board[met[0]] == rook or (board[met[0]] == general and abs(met[0] - square) >= FILES)):
+            return True
+        if len(met) > 1 and board[met[1]] == cannon:
+            return True
+    if any(board[start] == horse and board[leg] == "." for start, leg in _HORSES_TO[square]):
+        return True
+    forward = FILES if side == 0 else -FILES
+    return any(board[start] == soldier for start in (square - 1, square + 1, square + forward))
+
+
+class Earlier(NamedTuple):
+    """A position that a game has left."""
+
+    board: str
+    move: Move
+    """By which it was left."""
+    is_check: bool
+    """Whether the side to move was in check."""
+
+
+class XiangqiPosition(NamedTuple):
+    """A board, and what of the game before it can still matter."""
+
+    board: str
+    side: int
+    """0: red (who begins) is to move; 1: black."""
+    quiet_plies: int
+    """Since the last capture."""
+    ply: int
+    """Since the game began, by the number of the move in a FEN."""
+    past: tuple[Earlier, ...]
+    """The game's positions since its last capture or step forward of a soldier: none before can come back."""
+    line: tuple[Move, ...] | None
+    """None in a game.  Within a search: the moves since its root, or since the last that can't be taken back.
+
+    The positions of a line are not in `past`, only the game's are (the root is the last of them): so a
+    position's score does not depend on the way that a search came to it.  A position that is in `past` twice
+    ends the line.
+    """
+
+
+def _apply(board: str, move: Move) -> str:
+    start, target = move & 127, move >> 7
+    after = list(board)
+    after[target], after[start] = after[start], "."
+    return "".join(after)
+
+
+def _is_irreversible(board: str, move: Move) -> bool:
+    start, target = move & 127, move >> 7
+    return board[target] != "." or (board[start] in "Pp" and abs(target - start) == FILES)
+
+
+def _perpetual_check(checks: Sequence[bool]) -> int:
+    """Who loses by it: -1 the side to move in the positions of even index, 1 the other, 0 none (or both).
+
+    Args:
+        checks: For each position from one occurrence to another of the same: is the side to move in check?
+    """
+    other_checks, own_checks = all(checks[::2]), all(checks[1::2])
+    return other_checks - own_checks
+
+
+class Xiangqi:
+    """The rules as Fairy-Stockfish plays them, but that perpetual chase is a draw."""
+
+    name = "xiangqi"
+    title = "Xiangqi"
+    sides = ("red", "black")
+    deepest_search = 60
+
+    def initial(self) -> XiangqiPosition:
+        return self.parse_position(START)
+
+    def side_to_move(self, position: XiangqiPosition) -> int:
+        return position.side
+
+    def legal_moves(self, position: XiangqiPosition) -> tuple[Move, ...]:
+        return () if self._is_drawn_or_repeated(position) else self._board_moves(position)
+
+    def play(self, position: XiangqiPosition, move: Move) -> XiangqiPosition:
+        board, side, quiet, ply, past, line = position
+        start, target = move & 127, move >> 7
+        if not (
+            0 <= start < 90
+            and 0 <= target < 90
+            and self._is_own(board[start], side)
+            and target in _targets(board, start)
+            and not self._is_drawn_or_repeated(position)
+        ):
+            raise IllegalMove(self.move_text(move), self.position_text(position))
+        after = _apply(board, move)
+        if _is_exposed(after, side):
+            raise IllegalMove(self.move_text(move), self.position_text(position))
+        if _is_irreversible(board, move):
+            past, line = (), None if line is None else ()
+        elif line is None:
+            past = (*past, Earlier(board, move, _is_exposed(board, side)))
+        else:
+            if not line:
+                past = (*past, Earlier(board, move, _is_exposed(board, side)))
+            line = (*line, move)
+        quiet = 0 if board[target] != "." else quiet + 1
+        return XiangqiPosition(after, 1 - side, quiet, ply + 1, past, line)
+
+    def native_position(self, position: XiangqiPosition) -> str:
+        """As the core takes it: its text."""
+        return self.position_text(position)
+
+    def for_search(self, position: XiangqiPosition) -> XiangqiPosition:
+        return position if position.line is not None else position._replace(line=())
+
+    def result_centi(self, position: XiangqiPosition) -> int:
+        win = WIN_CENTI + _LAST_PLY_BONUS - min(position.ply, _COUNTED_PLIES)
+        if not self._board_moves(position):
+            return -win
+        if position.quiet_plies >= _DRAW_PLIES:
+            return 0
+        return win * (self._repetition(position) or 0)
+
+    def ending(self, position: XiangqiPosition) -> Ending:
+        mover = self.sides[position.side].capitalize()
+        if not self._board_moves(position):
+            if _is_exposed(position.board, position.side):
+                return Ending("mate", "Checkmate.")
+            return Ending("variantEnd", f"{mover} has no legal move, which loses.")
+        if position.quiet_plies >= _DRAW_PLIES:
+            return Ending("draw", "A hundred plies without a capture.")
+        if self._repetition(position):
+            return Ending("variantEnd", "The same position for the third time: perpetual check loses.")
+        return Ending("draw", "The same position for the third time.")
+
+    def evaluate_centi(self, position: XiangqiPosition) -> int:
+        return xiangqi_evaluation.evaluate_centi(position.board, position.side)
+
+    def score_text(self, score_centi: float, position: XiangqiPosition) -> str:
+        """Soldiers, ``+0.35``, or the winner's moves to the end from the position, ``#3`` and ``#-3``."""
+        if abs(score_centi) < WIN_CENTI:
+            return f"{score_centi / 100:+.2f}"
+        plies = _LAST_PLY_BONUS - (abs(round(score_centi)) - WIN_CENTI) - position.ply
+        if position.ply + plies >= _COUNTED_PLIES or plies < 0:
+            return "won" if score_centi > 0 else "lost"
+        return f"#{'' if score_centi > 0 else '-'}{(plies + 1) // 2}"
+
+    def expected_scale_centi(self, position: XiangqiPosition) -> float:
+        return xiangqi_evaluation.expected_scale_centi(position.board)
+
+    def move_text(self, move: Move) -> str:
+        start, target = move & 127, move >> 7
+        if 0 <= start < 90 and 0 <= target < 90:
+            return f"{SQUARES[start]}{SQUARES[target]}"
+        return f"move {move}"
+
+    def move_name(self, position: XiangqiPosition, move: Move) -> str:
+        """The notation of the World Xiangqi Federation: ``C2=5``, ``H8+7``, ``R+-1``.
+
+        Files are counted from the mover's right; ``+`` is forwards, to the target's file or by so many ranks.
+        Of two pieces on one file ``+`` names the front one; soldiers that this could not tell apart are
+        numbered from the front, ``17+1``.
+        """
+        board, side = position.board, position.side
+        start, target = move & 127, move >> 7
+        piece = board[start]
+        file_of = [FILES - s % FILES if side == 0 else s % FILES + 1 for s in range(90)]
+        twins: dict[int, list[int]] = {}  # squares of such pieces by file, the front one first
+        for square in sorted((s for s in range(90) if board[s] == piece), reverse=side == 0):
+            twins.setdefault(file_of[square], []).append(square)
+        here = twins[file_of[start]]
+        crowded = [squares for squares in twins.values() if len(squares) > 1]
+        if len(here) == 1 or piece in "AaBb":
+            who = f"{_WXF_LETTERS[piece.upper()]}{file_of[start]}"
+        elif len(crowded) == 1 and len(here) == 2:
+            who = f"{_WXF_LETTERS[piece.upper()]}{'+-'[here.index(start)]}"
+        else:
+            who = f"{here.index(start) + 1}{file_of[start]}"
+        ranks = (target // FILES - start // FILES) * (1 if side == 0 else -1)
+        where = abs(ranks) if file_of[start] == file_of[target] else file_of[target]
+        return f"{who}{'=' if ranks == 0 else '+' if ranks > 0 else '-'}{where}"
+
+    def parse_move(self, position: XiangqiPosition, text: str) -> Move:
+        """Read ``h3e3`` (ranks 1 to 10, as in UCI), ``H2-E2`` (ranks 0 to 9, as in ICCS) or ``C2=5``."""
+        legal = self.legal_moves(position)
+        uci = re.fullmatch(r"([a-i](?:[1-9]|10))([a-i](?:[1-9]|10))", text)
+        iccs = re.fullmatch(r"([A-I])([0-9])-([A-I])([0-9])", text.upper())
+        if uci:
+            move = SQUARES.index(uci[1]) | SQUARES.index(uci[2]) << 7
+            if move in legal:
+                return move
+        elif iccs:
+            start, target = ("ABCDEFGHI".index(iccs[i]) + FILES * int(iccs[i + 1]) for i in (1, 3))
+            if start | target << 7 in legal:
+                return start | target << 7
+        else:
+            for move in legal:
+                if self.move_name(position, move) == text:
+                    return move
+        raise IllegalMove(text, self.position_text(position))
+
+    def position_text(self, position: XiangqiPosition) -> str:
+        board, side, quiet, ply, past, line = position
+        moves = [earlier.move for earlier in past]
+        if past:
+            if line:
+                moves = moves[:-1]  # the last is the line's first
+            back = len(moves) + len(line or ())
+            board, side, quiet, ply = past[0].board, (side + back) % 2, quiet - back, ply - back
+        text = self._fen(board, side, quiet, ply)
+        for word, listed in (("moves", moves), ("line", line)):
+            if listed:
+                text += f" {word} {' '.join(self.move_text(move) for move in listed)}"
+        return text
+
+    def board_text(self, position: XiangqiPosition) -> str:
+        return self._fen(position.board, position.side, position.quiet_plies, position.ply)
+
+    def parse_position(self, text: str) -> XiangqiPosition:
+        """Read ``FEN``, ``FEN moves m1 m2 ...`` (the game since then) or ``FEN moves m1 ... line l1 ...``.
+
+        ``startpos`` may stand for a FEN.  The moves of a line are searched, not played: see
+        `XiangqiPosition.line`.
+        """
+        game_text, _, line = text.strip().partition(" line ")
+        fen, _, moves = game_text.partition(" moves ")
+        position = self._parse_fen(START if fen.strip() == "startpos" else fen)
+        try:
+            for move in moves.split():
+                position = self.play(position, self.parse_move(position, move))
+            if line.strip():
+                position = self.for_search(position)
+            for move in line.split():
+                position = self.play(position, self.parse_move(position, move))
+        except IllegalMove as error:
+            raise BadPosition(f"{error} (of {text!r})") from None
+        return position
+
+    def board_rows(self, position: XiangqiPosition) -> tuple[str, ...]:
+        return tuple(position.board[FILES * rank : FILES * (rank + 1)] for rank in reversed(range(RANKS)))
+
+    def move_squares(self, move: Move) -> tuple[str, ...]:
+        return SQUARES[move & 127], SQUARES[move >> 7]
+
+    def highlights(self, position: XiangqiPosition) -> tuple[Highlight, ...]:
+        board, side = position.board, position.side
+        found = []
+        if _is_exposed(board, side):
+            square = board.index("k" if side else "K")
+            text = f"{self.sides[side].capitalize()} is in check."
+            found.append(Highlight("check", (SQUARES[square],), text))
+        red, black = board.index("K"), board.index("k")
+        between = [square for square in range(red + FILES, black, FILES) if board[square] != "."]
+        if red % FILES == black % FILES and len(between) == 1:
+            (square,) = between
+            owner, kind = self.sides[board[square].islower()], _NAMES[board[square].upper()]
+            text = (
+                "The generals may not face each other on an open file: nothing but "
+                f"{owner}'s {kind} on {SQUARES[square]} stands between them, so it may not leave the file."
+            )
+            found.append(Highlight("facing", (SQUARES[red], SQUARES[square], SQUARES[black]), text))
+        return tuple(found)
+
+    def plies_left(self, position: XiangqiPosition) -> int:
+        """Games last some 90 plies; one that is already long goes on for a while yet."""
+        return max(24, 90 - position.ply)
+
+    def most_plies_left(self, position: XiangqiPosition) -> int:
+        to_capture = 88 - position.board.count(".")
+        return max(0, _DRAW_PLIES - position.quiet_plies) + _DRAW_PLIES * to_capture
+
+    # --- By the rules -----------------------------------------------------------------------------------
+
+    @staticmethod
+    def _is_own(piece: str, side: int) -> bool:
+        return piece.islower() if side else piece.isupper()
+
+    def _board_moves(self, position: XiangqiPosition) -> tuple[Move, ...]:
+        """What could be played if the game went on."""
+        board, side = position.board, position.side
+        after = list(board)
+        moves = []
+        for start in range(90):
+            if not self._is_own(board[start], side):
+                continue
+            for target in _targets(board, start):
+                after[start], after[target] = ".", board[start]
+                if not _is_exposed(after, side):
+                    moves.append(start | target << 7)
+                after[start], after[target] = board[start], board[target]
+        return tuple(sorted(moves))
+
+    def _is_drawn_or_repeated(self, position: XiangqiPosition) -> bool:
+        return position.quiet_plies >= _DRAW_PLIES or self._repetition(position) is not None
+
+    @staticmethod
+    def _repetition(position: XiangqiPosition) -> int | None:
+        """If a position ends the game as a third occurrence: the mover wins (1), loses (-1) or neither (0).
+
+        A game is judged by all its moves since the first occurrence; a line by the game's from the first to
+        the second, whatever moves of its own led to the third.
+        """
+        board, past, line = position.board, position.past, position.line
+        now = len(past) + len(line) - 1 if line else len(past)
+        times = [i for i in range(now % 2, len(past), 2) if past[i].board == board]
+        if len(times) < 2:
+            return None
+        first, second = times[-2:]
+        checks = [earlier.is_check for earlier in past[first:]]
+        if line:
+            return _perpetual_check(checks[: second - first + 1])
+        return _perpetual_check([*checks, _is_exposed(board, position.side)])
+
+    # --- Text -------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _fen(board: str, side: int, quiet: int, ply: int) -> str:
+        rows = (board[FILES * rank : FILES * (rank + 1)] for rank in reversed(range(RANKS)))
+        short = "/".join(re.sub(r"\.+", lambda run: str(len(run[0])), row) for row in rows)
+        return f"{short} {'wb'[side]} - - {quiet} {ply // 2 + 1}"
+
+    def _parse_fen(self, fen: str) -> XiangqiPosition:
+        words = fen.split()
+        if not 2 <= len(words) <= 6:
+            raise BadPosition(f"expected a board, w or b and at most four words more, got {fen!r}")
+        rows = [re.sub("[1-9]", lambda digit: "." * int(digit[0]), row) for row in words[0].split("/")]
+        for index, row in enumerate(rows):
+            if not re.fullmatch("[PABNCRKpabncrk.]{9}", row):
+                raise BadPosition(f"row {RANKS - index} of {fen!r} is not nine points of {_KINDS} or empty")
+        if len(rows) != RANKS:
+            raise BadPosition(f"expected ten rows, got {fen!r}")
+        if words[1] not in ("w", "b"):
+            raise BadPosition(f"expected w or b to move, got {words[1]!r} in {fen!r}")
+        side = int(words[1] == "b")
+        if any(word != "-" for word in words[2:4]):
+            raise BadPosition(f"expected two dashes after the side to move, got {fen!r}")
+        quiet, number = (words[4:] + ["0", "1"][len(words[4:]) :])[:2]
+        if not re.fullmatch("[0-9]{1,3}", quiet) or not re.fullmatch("[0-9]{1,4}", number):
+            raise BadPosition(f"expected plies since a capture and the move's number, got {fen!r}")
+        board = "".join(reversed(rows))
+        self._refuse_unsound(board, side)
+        return XiangqiPosition(board, side, int(quiet), 2 * max(0, int(number) - 1) + side, (), None)
+
+    def _refuse_unsound(self, board: str, side: int) -> None:
+        for kind, most in _SET.items():
+            for piece in (kind, kind.lower()):
+                owner = self.sides[piece.islower()]
+                count = board.count(piece)
+                if count > most or (kind == "K" and count == 0):
+                    raise BadPosition(f"{owner} has {count} pieces of the kind {_NAMES[kind]}")
+                for square in range(90):
+                    if board[square] == piece and square not in _TABLES[piece].points:
+                        raise BadPosition(f"{owner}'s {_NAMES[kind]} cannot stand on {SQUARES[square]}")
+        if _is_exposed(board, 1 - side):
+            raise BadPosition(f"{self.sides[side]} is to move and could take the general")

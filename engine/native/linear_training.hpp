@@ -1,0 +1,127 @@
+// Training of evaluations that are linear in their features (chess, xiangqi) by games of the program against itself.
+//
+// A generation is `play` followed by `fit`.  Games begin with random moves and go on with the strong search's; each of
+// their positions is labelled with the search's score and the game's result.  As many positions more leave the games
+// by a random move or two and are labelled with a search's score: the leaves of exact searches are such positions,
+// full of pieces that hang.  `fit` draws the weights to the least log-loss of the expected results that they promise.
+//
+// What depends on the seed does not depend on the number of threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core.hpp"
+
+namespace desdemona::learning {
+
+struct PlaySettings {
+    std::size_t games = 1000;
+    int depth = 5;           // plies of the strong search, for moves and labels
+    int asides = 1;          // positions beside each one of the games
+    int least_random = 4;    // random moves of an opening
+    int most_random = 12;
+    int most_plies = 200;    // longer games count as drawn
+};
+
+struct FitSettings {
+    int epochs = 30;
+    double scale_centi = 200.0;  // s of the logistic expected result 1 / (1 + exp(-score / s))
+    double results = 0.3;        // share of the game's result in the label, the rest is the score's
+    double first_rate = 4.0;     // steps of the descent in centi-units; falls geometrically ...
+    double last_rate = 0.1;      // ... to this
+    // Weights are pulled to where the training began, and neighbouring ones to each other, as if so many positions
+    // said so at a distance of 100 centi-units (each as surely as one that knows its result).
+    double pull = 0.1;
+    double smooth = 5.0;
+};
+
+struct PlayReport {
+    std::size_t games;
+    std::size_t positions;  // of all that are kept by now
+    std::size_t held_out;   // of games apart, for the error
+};
+
+struct Error {
+    double log_loss;  // nats, of the labels
+    double rms;       // of the expected result
+};
+
+// A position of a game: a search's score of it for the side to move, and how the game ended for that side.
+struct Scored {
+    int score_centi;
+    int middle;  // 0 endgame .. 64 middle game
+    int result;  // 0 lost, 1 drawn, 2 won
+};
+
+struct MatchReport {
+    int wins;
+    int draws;
+    int losses;
+};
+
+// For chess::Position and xiangqi::Position.
+template <class Position>
+class LinearTrainer {
+   public:
+    LinearTrainer(std::uint64_t seed, int threads);
+
+    // Weights of all features, middle game and endgame in turn, as the game's Evaluation has them.
+    static int weight_count();
+    // `start`: what `fit` pulls to.  Sets the present weights, too.
+    void set_start(const std::int16_t* start);
+    void set_weights(const std::int16_t* weights);
+    std::vector<std::int16_t> weights() const;
+
+    // Plays games by the present weights and keeps their positions.
+    PlayReport play(const PlaySettings& settings);
+    // Drops the positions of all but the last call of `play`.
+    void forget();
+
+    // Learns from all positions kept.  `neighbours`: pairs of features whose weights should be alike.
+    Error fit(const FitSettings& settings, const std::vector<std::pair<int, int>>& neighbours);
+    // Of the present weights, on positions held out.
+    Error error(double scale_centi, double results) const;
+
+    // Positions of the games of the last `play`, whose scores are not decided.
+    std::vector<Scored> scored() const;
+
+    // Games of the present weights against others, at so many nodes a move; each opening twice, colours exchanged.
+    MatchReport match(const std::int16_t* others, int games, std::uint64_t nodes);
+
+   private:
+    struct Entry {
+        std::uint16_t feature;
+        std::int16_t times;
+    };
+    struct Sample {
+        std::size_t first;  // of its entries
+        std::uint16_t count;
+        std::int16_t score;   // centi-units; decided ones are at the ends of the range
+        std::uint8_t middle;  // as linear::Taper
+        std::uint8_t scale;
+        std::int8_t result;   // as Scored; -1: not of a game
+        bool is_held_out;
+    };
+    struct Game;
+
+    Game play_game(std::uint64_t number, const PlaySettings& settings) const;
+    double evaluate(const Sample& sample) const;
+    double label(const Sample& sample, double scale_centi, double results) const;
+
+    const std::uint64_t seed_;
+    const int threads_;
+    std::uint64_t generation_ = 0;
+    std::vector<std::int16_t> start_;
+    std::vector<float> weights_;
+    std::vector<Entry> entries_;
+    std::vector<Sample> samples_;
+    std::size_t latest_ = 0;  // where the samples of the last call of `play` begin
+};
+
+extern template class LinearTrainer<chess::Position>;
+extern template class LinearTrainer<xiangqi::Position>;
+
+}  // namespace desdemona::learning

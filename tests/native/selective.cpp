@@ -1,0 +1,207 @@
+// The strong search of chess and xiangqi: the units side by side, lines, limits, and threads that think together.
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "checks.hpp"
+#include "chess_parse.hpp"
+#include "xiangqi_parse.hpp"
+
+namespace check {
+namespace {
+
+using desdemona::kMostMoves;
+
+struct Chess {
+    using Position = desdemona::chess::Position;
+    using Evaluation = desdemona::chess::Evaluation;
+    static constexpr const char* kName = "chess";
+
+    static bool parse(const std::string& text, Position& p, std::string& error) {
+        return desdemona::chess::parse(text, p, error);
+    }
+    static Core<Position>* make(const Unit& unit, const Evaluation& evaluation) { return unit.make_chess(1, evaluation); }
+    static int moves(const Unit& unit, const Position& p, std::uint16_t* moves) { return unit.chess_moves(p, moves); }
+    static std::string square(int square) {
+        return {static_cast<char>('a' + square % 8), static_cast<char>('1' + square / 8)};
+    }
+    static std::string text(int move) {
+        const std::string squares = square(move & 63) + square(move >> 6 & 63);
+        return move >> 12 == 0 ? squares : squares + "?nbrq"[move >> 12];
+    }
+};
+
+struct Xiangqi {
+    using Position = desdemona::xiangqi::Position;
+    using Evaluation = desdemona::xiangqi::Evaluation;
+    static constexpr const char* kName = "xiangqi";
+
+    static bool parse(const std::string& text, Position& p, std::string& error) {
+        return desdemona::xiangqi::parse(text, p, error);
+    }
+    static Core<Position>* make(const Unit& unit, const Evaluation& evaluation) {
+        return unit.make_xiangqi(1, evaluation);
+    }
+    static int moves(const Unit& unit, const Position& p, std::uint16_t* moves) { return unit.xiangqi_moves(p, moves); }
+    static std::string square(int square) {
+        return static_cast<char>('a' + square % 9) + std::to_string(square / 9 + 1);
+    }
+    static std::string text(int move) { return square(move & 127) + square(move >> 7); }
+};
+
+// Weights of any size: evaluations are wild, and kept inside their bounds by the core.
+template <class G>
+const typename G::Evaluation& weights() {
+    static const typename G::Evaluation evaluation = [] {
+        typename G::Evaluation all{};
+        Random random(1);
+        for (auto& pair : all.weights) {
+            for (std::int16_t& weight : pair) {
+                weight = static_cast<std::int16_t>(random.one_in(50) ? random.between(-3'000, 3'000)
+                                                                     : random.between(-60, 60));
+            }
+        }
+        return all;
+    }();
+    return evaluation;
+}
+
+template <class G>
+typename G::Position parsed(const std::string& text) {
+    typename G::Position p;
+    std::string error;
+    require(G::parse(text, p, error), "%s: %s: %s", G::kName, text.c_str(), error.c_str());
+    return p;
+}
+
+template <class G>
+bool is_legal(const typename G::Position& p, int move) {
+    std::uint16_t moves[kMostMoves];
+    const int count = G::moves(*all_units().back(), p, moves);
+    return std::find(moves, moves + count, move) != moves + count;
+}
+
+// A game of so many random moves, which often go to and fro; the text of its last position that is not over.
+template <class G>
+std::string played(Random& random, Core<typename G::Position>& core, int plies) {
+    std::string text = "startpos moves";
+    int last[2] = {0, 0};  // moves of the two sides
+    for (int ply = 0; ply < plies; ++ply) {
+        const auto p = parsed<G>(ply == 0 ? "startpos" : text);
+        std::uint16_t moves[kMostMoves];
+        const int count = G::moves(*all_units().back(), p, moves);
+        int move = moves[random.between(0, count - 1)];
+        const int shift = std::string_view(G::kName) == "chess" ? 6 : 7;
+        const int mask = (1 << shift) - 1;
+        const int back = (last[ply & 1] >> shift & mask) | (last[ply & 1] & mask) << shift;
+        if (random.one_in(3) && is_legal<G>(p, back)) move = back;
+        last[ply & 1] = move;
+        const std::string next = text + " " + G::text(move);
+        if (core.is_over(parsed<G>(next))) break;
+        text = next;
+    }
+    return text == "startpos moves" ? "startpos" : text;
+}
+
+template <class G>
+void require_sane(const ThinkResult& found, const std::string& text, const ThinkLimits& limits) {
+    const char* const name = text.c_str();
+    require(found.line_length >= 1 && found.line_length <= ThinkResult::kMaxLine && found.line[0] == found.move,
+            "the line's length or first move: %s", name);
+    std::string line = text + " line";
+    auto p = parsed<G>(text);
+    for (int i = 0; i < found.line_length; ++i) {
+        require(is_legal<G>(p, found.line[i]), "move %d of the line is not legal: %s", i, name);
+        line += " " + G::text(found.line[i]);
+        p = parsed<G>(line);
+    }
+    const int size = std::abs(found.score_centi);
+    require(found.solved ? size > kWin && size <= kWin + 10'000 : size <= 20'000, "score %d: %s", found.score_centi, name);
+    require(found.confidence == 0 && found.depth >= 1 && found.depth <= limits.depth, "depth %d: %s", found.depth, name);
+}
+
+template <class G>
+void check_units(Random& random) {
+    const std::vector<const Unit*> units = all_units();
+    std::vector<std::unique_ptr<Core<typename G::Position>>> cores;
+    for (const Unit* unit : units) cores.emplace_back(G::make(*unit, weights<G>()));
+    for (int i = 0; i < 3; ++i) {
+        const std::string text = played<G>(random, *cores.back(), random.between(0, 80));
+        const auto p = parsed<G>(text);
+        const ThinkLimits limits{random.between(1, 7), 0.0, 73, 1, random.one_in(2) ? random.between(-100, 100) : 0};
+        const std::uint64_t nodes = static_cast<std::uint64_t>(random.between(1'500, 20'000));
+        ThinkResult first{};
+        for (std::size_t u = 0; u < units.size(); ++u) {
+            StopFlag stop;
+            stop.set_node_limit(nodes);
+            ThinkResult found{};
+            try {
+                found = cores[u]->think(p, limits, stop);
+                require_sane<G>(found, text, limits);
+            } catch (const Stopped&) {  // before it knew anything: all or none
+            }
+            if (u == 0) first = found;
+            require(found.move == first.move && found.score_centi == first.score_centi && found.depth == first.depth &&
+                        found.nodes == first.nodes && found.line_length == first.line_length &&
+                        std::equal(found.line, found.line + found.line_length, first.line),
+                    "units differ in a thought of %s", text.c_str());
+        }
+    }
+}
+
+// Thoughts of several threads, whose table is shared without locks; some are cut short by another thread.
+template <class G>
+void think_together(std::uint64_t seed, int threads, std::uint64_t rounds) {
+    Random random(seed);
+    const std::vector<const Unit*> units = all_units();
+    std::uint64_t finished = 0, stopped = 0;
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        const std::unique_ptr<Core<typename G::Position>> core(G::make(*units[round % units.size()], weights<G>()));
+        for (int i = 0; i < 4; ++i) {
+            const std::string text = played<G>(random, *core, random.between(0, 80));
+            const auto p = parsed<G>(text);
+            const bool is_cut_short = i == 0;
+            const ThinkLimits limits{is_cut_short ? 60 : random.between(1, 6), i == 1 ? 0.005 : 0.0, 73, threads, 10 * i};
+            StopFlag stop;
+            std::thread stopper;
+            if (is_cut_short) {
+                stopper = std::thread([&stop, wait = random.between(0, 10)] {
+                    std::this_thread::sleep_for(std::chrono::milliseconds(wait));
+                    stop.set();
+                });
+            }
+            std::string failure;
+            try {
+                const ThinkResult found = core->think(p, limits, stop);
+                require_sane<G>(found, text, limits);
+                ++finished;
+            } catch (const Stopped&) {
+                ++stopped;
+                if (!is_cut_short && limits.seconds == 0) failure = "a thought was stopped: " + text;
+            } catch (const Failure& told) {
+                failure = told.what();
+            }
+            if (stopper.joinable()) stopper.join();
+            require(failure.empty(), "%s", failure.c_str());
+        }
+    }
+    std::printf("%s by %d threads together: %llu thoughts, %llu stopped before the first\n", G::kName, threads,
+                static_cast<unsigned long long>(finished), static_cast<unsigned long long>(stopped));
+}
+
+}  // namespace
+
+void check_selective(Random& random) {
+    if (random.one_in(2)) {
+        check_units<Chess>(random);
+    } else {
+        check_units<Xiangqi>(random);
+    }
+}
+
+void think_selectively(std::uint64_t seed, int threads, std::uint64_t rounds) {
+    think_together<Chess>(seed, threads, rounds);
+    think_together<Xiangqi>(seed, threads, rounds);
+}
+
+}  // namespace check
