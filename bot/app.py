@@ -21,6 +21,7 @@ from bot.servers import Account, Server
 from bot.servers.dialects import get_dialect
 from bot.servers.lichess import LichessServer
 from bot.workers import WorkerPool
+from engine.uci.source import Engines
 from storage.database import Database
 
 logger = logging.getLogger(__name__)
@@ -51,13 +52,15 @@ async def play(config: Config) -> None:
         database = await Database.open(config.storage.url)
         stack.push_async_callback(database.close)
         server = await stack.enter_async_context(open_server(config, database))
+        engines = Engines(config.uci.settings())
+        stack.push_async_callback(asyncio.to_thread, engines.close)  # behind the pool, which may use them
         pool = await stack.enter_async_context(WorkerPool(config.engine.workers, config.engine.table_mb))
         # The comparison of players and the spreading out of retries need no secrecy.
         rng = random.Random(config.selection.seed or None)  # noqa: S311
         account = await sign_in(server, stop, rng)
         if account is None:
             return
-        lobby = Lobby(Services(server, database, pool, config, account.name, strong, rng))
+        lobby = Lobby(Services(server, database, pool, config, account.name, strong, rng, engines=engines))
         async with asyncio.TaskGroup() as tasks:
             listening = tasks.create_task(lobby.listen())
             await stop.wait()

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 
 from bot.config import Config, read_token
 from bot.errors import ConfigError, DesdemonaError
@@ -17,10 +18,14 @@ from engine.players import PLAYER_KINDS, Player, complete
 from engine.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.trappy import verify
+from engine.uci.link import EngineError
+from engine.uci.settings import EngineSettings
+from engine.uci.source import EngineSource
 from storage.database import Database
 from storage.errors import StorageError
 
 SELF_TEST_DEPTH = 6
+OTHER_ENGINES_DEPTH = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,10 @@ async def check(config: Config) -> list[Finding]:
         Finding("configuration", True, "every setting is known and in range"),
         await _try("database", lambda: _database(config)),
         await _try("engine", lambda: asyncio.to_thread(_engine, config)),
+        *[
+            await _try(f"uci.engines, {each.game}", partial(asyncio.to_thread, _other_engine, config, each))
+            for each in config.uci.settings()
+        ],
         await _try("account", lambda: _account(config)),
     ]
 
@@ -46,7 +55,7 @@ async def check(config: Config) -> list[Finding]:
 async def _try(what: str, look: Callable[[], Awaitable[str]]) -> Finding:
     try:
         return Finding(what, True, await look())
-    except (DesdemonaError, StorageError, ValueError) as error:
+    except (DesdemonaError, StorageError, EngineError, ValueError) as error:
         return Finding(what, False, str(error))
     except MemoryError:
         return Finding(what, False, "there is not enough memory: engine.table_mb is too large")
@@ -77,8 +86,27 @@ def _engine(config: Config) -> str:
             verify(complete(decision, searcher, StopFlag()))
         took_s = time.monotonic() - began
         told.append(f"{name} to depth {SELF_TEST_DEPTH} in {took_s:.2f} s ({searcher.source})")
-    book = "no book" if strong.book is None else f"a book of {len(strong.book)} positions"
-    return f"version {ENGINE_VERSION} for {UNIT} processors, {book}: {', '.join(told)}"
+    sources = [source.about for found in strong.sources.values() for source in found]
+    books = ", ".join(sources) or "no book"
+    return f"version {ENGINE_VERSION} for {UNIT} processors, {books}: {', '.join(told)}"
+
+
+def _other_engine(config: Config, settings: EngineSettings) -> str:
+    """A decision on another engine's scores, recomputed from its record."""
+    game = get_game(settings.game)
+    source = EngineSource(settings)
+    try:
+        began = time.monotonic()
+        source.open()
+        player = Player("trappy_uci", game, config.trap.params(), make_searcher(game.name, 1), source=source)
+        decision = player.choose(game.initial(), Limits(OTHER_ENGINES_DEPTH), StopFlag())
+        verify(decision)
+        took_s = time.monotonic() - began
+        if decision.source is None:
+            raise EngineError(f"{settings.command[0]} starts, but fails to analyse: {source.trouble}")
+        return f"{decision.source.name} to depth {decision.depth} in {took_s:.2f} s"
+    finally:
+        source.close()
 
 
 async def _account(config: Config) -> str:

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from string import Formatter
@@ -32,10 +32,14 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from bot.errors import ConfigError
 from bot.events import CHAT_LIMIT, Speed
-from engine.book import Book
+from engine.book import Book, BookSource
 from engine.games import GAMES
-from engine.params import Assessment, Decided, TrapParams
+from engine.params import Assessment, Decided, Scale, TrapParams
 from engine.players import COMPARED_KINDS, PLAYER_KINDS, StrongOptions
+from engine.polyglot import PolyglotBook
+from engine.roots import RootSource
+from engine.syzygy import SyzygyTables
+from engine.uci.settings import EngineSettings
 
 ENV_PREFIX = "DESDEMONA_"
 
@@ -159,20 +163,44 @@ class EngineConfig(Section):
     """How sure the strong player's cuts must be, in per cent: 73, 87, 95, 99, or 100 (full width)."""
     threads: int = Field(default=1, ge=1, le=64)
     """Threads of one search of the strong player."""
+    contempt_centi: int = Field(default=10, ge=0, le=1000)
+    """What the strong player gives to avoid a draw, in hundredths of a pawn, in games with draws."""
     book: str = ""
     """Opening book of the strong player at Othello; empty: none."""
+    polyglot: str = ""
+    """Opening book of the strong player at chess, in Polyglot's format; empty: none."""
+    syzygy: str = ""
+    """Folder of Syzygy tables of endings (*.rtbw, *.rtbz), for the strong player at chess; empty: none."""
 
     def strong(self) -> StrongOptions:
-        """The same for the strong player; reads the book.
+        """The same for the strong player; opens books and tables.
 
         Raises:
-            ConfigError: The book cannot be read.
+            ConfigError: One cannot be read.
         """
-        try:
-            book = Book.open(Path(self.book)) if self.book else None
-        except ValueError as error:  # also a name that no file can have
-            raise ConfigError(f"engine.book: {error}") from error
-        return StrongOptions(self.strong_depth, self.strong_confidence, self.threads, book)
+        return StrongOptions(
+            depth=self.strong_depth,
+            confidence_percent=self.strong_confidence,
+            threads=self.threads,
+            contempt_centi=self.contempt_centi,
+            sources=self._sources(),
+        )
+
+    def _sources(self) -> dict[str, tuple[RootSource, ...]]:
+        """By game; where several know a position, the one whose word is final comes first."""
+        sources: dict[str, list[RootSource]] = {}
+        for key, game, opened in (
+            ("book", "othello", lambda path: BookSource(Book.open(path))),
+            ("syzygy", "chess", SyzygyTables.open),
+            ("polyglot", "chess", PolyglotBook.open),
+        ):
+            path = getattr(self, key)
+            try:
+                if path:
+                    sources.setdefault(game, []).append(opened(Path(path)))
+            except ValueError as error:  # also a name that no file can have
+                raise ConfigError(f"engine.{key}: {error}") from error
+        return {game: tuple(found) for game, found in sources.items()}
 
 
 class TrapConfig(Section):
@@ -182,15 +210,112 @@ class TrapConfig(Section):
     """How the opponent is thought to judge a reply from its scores at smaller depths:
     median (people), best (hopeful people), last (programs one ply shallower)."""
     margin_centi: int = Field(default=_TRAP.margin_centi, ge=0, le=10_000)
-    """Least size that a score counts as, so that even positions get a bonus too; 0 is the paper."""
+    """Least size that a score counts as, so that even positions get a bonus too; 0 is the paper, and a must
+    with the expected scale."""
     decided: Decided = _TRAP.decided
     """Scores of decided games: swindle (no bonus when winning, hardest to see when lost) or paper."""
     threshold_centi: int = Field(default=_TRAP.threshold_centi, ge=1, le=100_000)
-    """Quality from which a move counts as a trap set, in hundredths of a disc."""
+    """Quality from which a move counts as a trap set, in hundredths of a disc or pawn; with the expected
+    scale, of a per cent."""
+    scale: Scale = _TRAP.scale
+    """What the arithmetic counts in: paper (the game's own scores, each trap held against the size of the
+    score), or expected (points of expected score, held against risk_percent)."""
+    risk_percent: float = Field(default=_TRAP.risk_percent, gt=0, le=100)
+    """Of the expected scale: the most points of expected score, out of 100, given up for a trap."""
+
+    @model_validator(mode="after")
+    def _params_are_sound(self) -> "TrapConfig":
+        self.params()  # raises ValueError, and says which
+        return self
 
     def params(self) -> TrapParams:
         """The same as the engine's own value."""
-        return TrapParams(self.assessment, self.margin_centi, self.decided, self.threshold_centi)
+        return TrapParams(
+            self.assessment,
+            self.margin_centi,
+            self.decided,
+            self.threshold_centi,
+            self.scale,
+            self.risk_percent,
+        )
+
+
+class UciEngine(Section):
+    """Another engine, for one game."""
+
+    game: str
+    """chess or xiangqi."""
+    command: tuple[str, ...]
+    """Program and arguments."""
+    protocol: str = "uci"
+    """uci, or for xiangqi ucci."""
+    options: dict[str, str | int | bool] = Field(default_factory=dict)
+    """Options of the engine to set."""
+    depth: int = Field(default=10, ge=2, le=60)
+    """Deepest search, of the root; replies are searched one less."""
+    window_centi: int = Field(default=50, ge=0, le=10_000)
+    """Moves that are at most this below the best are looked into."""
+    candidates: int = Field(default=8, ge=1, le=500)
+    """So many moves are looked into at most."""
+    max_lines: int = Field(default=0, ge=0, le=500)
+    """Most lines to ask for at once; 0: as many as the engine allows."""
+
+    @field_validator("command", mode="before")
+    @classmethod
+    def _command_is_a_list(cls, command: object) -> object:
+        if isinstance(command, str):
+            raise ValueError('must be a list of program and arguments, such as ["stockfish"]')
+        return command
+
+    @model_validator(mode="after")
+    def _settings_are_sound(self) -> "UciEngine":
+        self.settings(1.0, 1.0)  # raises ValueError, and says which
+        return self
+
+    def settings(self, start_s: float, silence_s: float) -> EngineSettings:
+        """The same as the engine's own value."""
+        words = {True: "true", False: "false"}
+        return EngineSettings(
+            game=self.game,
+            command=self.command,
+            protocol=self.protocol,
+            options=tuple(
+                (name, words[value] if isinstance(value, bool) else str(value))
+                for name, value in self.options.items()
+            ),
+            depth=self.depth,
+            window_centi=self.window_centi,
+            candidates=self.candidates,
+            max_lines=self.max_lines,
+            start_s=start_s,
+            silence_s=silence_s,
+        )
+
+
+class UciConfig(Section):
+    """Other engines, on whose scores the player trappy_uci sets its traps; they must know MultiPV."""
+
+    engines: tuple[UciEngine, ...] = ()
+    """At most one for each game.  Keys: game (chess, xiangqi) and command (program and arguments), and any of
+    protocol (uci, ucci), options, depth (10), window_centi (50: moves that are at most this below the best
+    are looked into), candidates (8 of them at most), max_lines (0: as many at once as the engine allows).
+    Example: [{ game = "chess", command = ["stockfish"], depth = 12, options = { Hash = 64 } }]"""
+    start_s: float = Field(default=10.0, gt=0, le=600)
+    """Seconds that an engine may take to start."""
+    silence_s: float = Field(default=30.0, gt=0, le=3600)
+    """Seconds without a word during a search, after which an engine is ended and started again; with a clock
+    it may be less."""
+
+    @model_validator(mode="after")
+    def _games_differ(self) -> "UciConfig":
+        games = [engine.game for engine in self.engines]
+        if len(set(games)) != len(games):
+            raise ValueError("engines has two for one game")
+        return self
+
+    def settings(self) -> tuple[EngineSettings, ...]:
+        """The same as the engine's own values."""
+        return tuple(engine.settings(self.start_s, self.silence_s) for engine in self.engines)
 
 
 class SelectionRule(Section):
@@ -210,7 +335,8 @@ class SelectionConfig(Section):
     method: SelectionMethod = SelectionMethod.BALANCED
     """balanced (randomised, as many games of each: a fair comparison), fixed, or rules."""
     player: PlayerKind = "trappy"
-    """The player of `fixed`, and of `rules` when none matches: standard, trappy or strong."""
+    """The player of `fixed`, and of `rules` when none matches: standard, trappy, strong, or trappy_uci (needs
+    another engine for every game that it plays: see uci.engines)."""
     players: tuple[PlayerKind, ...] = Field(default=COMPARED_KINDS, min_length=1)
     """The players that `balanced` compares."""
     rules: tuple[SelectionRule, ...] = ()
@@ -230,7 +356,7 @@ class SelectionConfig(Section):
 class ChallengesConfig(Section):
     """Which challenges are accepted."""
 
-    variants: tuple[str, ...] = ("othello",)
+    variants: tuple[str, ...] = ("othello", "chess", "xiangqi")
     """Games to play, by the names of engine/games."""
     rated: bool = True
     """Accept rated games."""
@@ -336,6 +462,7 @@ class Config(BaseSettings):
     server: ServerConfig = ServerConfig()
     engine: EngineConfig = EngineConfig()
     trap: TrapConfig = TrapConfig()
+    uci: UciConfig = UciConfig()
     selection: SelectionConfig = SelectionConfig()
     challenges: ChallengesConfig = ChallengesConfig()
     chat: ChatConfig = ChatConfig()
@@ -386,7 +513,28 @@ def load_config(path: Path | None = None) -> Config:
         raise ConfigError(_explain(error.errors()[0], path)) from None
     if config.uses_arena and not config.arena.enabled:
         raise ConfigError("server.url is empty and arena.enabled is false: there is no server to play on")
+    _refuse_missing_engines(config)
     return config
+
+
+def _refuse_missing_engines(config: Config) -> None:
+    selection, games = config.selection, config.challenges.variants
+    chosen: list[tuple[str, str, Sequence[str]]] = []
+    if selection.method is SelectionMethod.BALANCED:
+        chosen += [("selection.players", player, games) for player in selection.players]
+    else:
+        chosen += [("selection.player", selection.player, games)]
+    if selection.method is SelectionMethod.RULES:
+        for number, rule in enumerate(selection.rules):
+            chosen += [(f"selection.rules.{number}", rule.player, [rule.game] if rule.game else games)]
+    known = {engine.game for engine in config.uci.engines}
+    for key, player, of in chosen:
+        missing = [game for game in of if game not in known]
+        if player == "trappy_uci" and missing:
+            raise ConfigError(
+                f"{key}: trappy_uci needs an engine for {missing[0]}, and uci.engines has none; "
+                "selection.rules can choose it for some games only"
+            )
 
 
 def read_token(config: ServerConfig) -> str:
@@ -482,7 +630,8 @@ def _where(loc: tuple[int | str, ...], path: Path | None) -> str:
 def _known(loc: tuple[int | str, ...]) -> list[str]:
     if len(loc) == 1:
         return list(Config.model_fields)
-    model = SelectionRule if len(loc) > 2 else sections()[str(loc[0])]
+    rows: dict[str, type[Section]] = {"selection": SelectionRule, "uci": UciEngine}
+    model = rows[str(loc[0])] if len(loc) > 2 else sections()[str(loc[0])]
     return [key for key, field in model.model_fields.items() if not field.exclude]
 
 

@@ -78,3 +78,5 @@ def set_up(config: LogConfig) -> None:
     # A line for each request and each statement is no news.
     logging.getLogger("aiohttp.access").setLevel(logging.WARNING)
     logging.getLogger("alembic").setLevel(logging.WARNING)
+    # It tells of every line of an engine that it cannot read; `engine.uci.source` says once what is wrong.
+    logging.getLogger("chess.engine").setLevel(logging.CRITICAL)

@@ -9,7 +9,8 @@ import logging
 import random
 import time
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass, field
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bot import talk
@@ -44,6 +45,7 @@ from engine.limits import from_clock
 from engine.players import Player, StrongOptions, complete
 from engine.search import Searcher
 from engine.stop import StopFlag
+from engine.uci.source import Engines
 from storage.database import Database
 from storage.records import StoredDecision
 
@@ -71,6 +73,8 @@ class Services:
     clock: Callable[[], float] = time.monotonic
     """Seconds of a clock that never goes back."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    engines: Engines = field(default_factory=Engines)
+    """Other engines, for the player ``trappy_uci``."""
 
 
 class GamePlayer:
@@ -174,7 +178,11 @@ class GamePlayer:
         config = self._services.config
 
         def choose(occasion: Occasion) -> Selection:
-            return select(occasion, config.selection, self._services.rng)
+            found = select(occasion, config.selection, self._services.rng)
+            engine = self._services.engines.settings(occasion.game)
+            if found.player != "trappy_uci" or engine is None:
+                return found
+            return replace(found, detail={**found.detail, "engine": engine.asked()})
 
         is_new = await self._books.open(snapshot, choose, config.trap.params())
         game = self._books.game
@@ -230,8 +238,11 @@ class GamePlayer:
                 max_time_s=engine.max_time_s,
                 overhead_s=engine.overhead_s,
             )
-            player = Player(stored_game.player, game, stored_game.params, searcher, self._services.strong)
-            return player.choose(position, limits, stop)
+            kind, params, strong = stored_game.player, stored_game.params, self._services.strong
+            lent = self._services.engines.lend(game.name) if kind == "trappy_uci" else nullcontext()
+            with lent as source:
+                player = Player(kind, game, params, searcher, strong, source=source)
+                return player.choose(position, limits, stop)
 
         deadline = received_at + (UNTIMED_S if think.remaining_s is None else think.remaining_s)
         found = self._tasks.create_task(self._services.pool.run(search, game.name, deadline))

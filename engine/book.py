@@ -26,9 +26,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from engine._native import INFINITY, othello_moves_mask
+from engine.decision import Pick
 from engine.game import Move
 from engine.games.othello import SQUARES, OthelloPosition, flips_mask
 from engine.games.othello_evaluation import turned
+from engine.roots import Found
 
 FORMAT = "desdemona book"
 VERSION = 1
@@ -167,6 +169,24 @@ class Book:
             nearness = within_centi + 1 - (good[0].score_centi - move.score_centi)
             weights.append(nearness * max(1, move.games) / keys.count(key))
         return rng.choices(good, weights)[0]
+
+
+class BookSource:
+    """A book as the strong player asks it."""
+
+    def __init__(self, book: Book) -> None:
+        self._book = book
+
+    @property
+    def about(self) -> str:
+        return f"a book of {len(self._book)} positions"
+
+    def choose(self, position: OthelloPosition, rng: random.Random) -> Found | None:
+        """See `engine.roots.RootSource`."""
+        found = self._book.choose(position, rng)
+        if found is None:
+            return None
+        return Found(found.move, "book", Pick(found.score_centi, found.depth, 0, False))
 
 
 def write_book(path: Path, entries: Mapping[Key, Sequence[BookMove]], made: Mapping[str, Any]) -> None:

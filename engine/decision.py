@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any, Self
 
-from engine.params import Assessment, Decided, TrapParams
+from engine.params import Assessment, Decided, Scale, TrapParams
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +21,10 @@ class ReplyProfile:
     enough."""
     bound_centi: int | None = None
     """The search only proved that s_D is at most this (our view); None when the scores are there."""
-    shallow_bound_centi: int | None = None
-    """The search proved that the assessment of the shallow scores is at least this (our view).  A bound at or
-    beyond `engine.search.INFINITY` says nothing; None: there is none, or the scores are there."""
+    shallow_bound_centi: float | None = None
+    """The search proved that the assessment of the shallow scores is at least this (our view, in the unit of
+    the params' scale).  A bound at or beyond `engine.search.INFINITY` says nothing; None: there is none, or
+    the scores are there."""
 
     @property
     def final_centi(self) -> int:
@@ -39,11 +40,13 @@ class Candidate:
     raw_centi: int
     """What plain minimax says: the least s_D over the replies, our view."""
     raw_is_bound: bool
-    """The search only proved that the raw value is at most `raw_centi`: the move could not be chosen."""
+    """The search only proved that the raw value is at most `raw_centi`: the move could not be chosen.  In the
+    mode ``engine``: what the engine said at the root of a move that was not looked into."""
     adjusted_centi: float
-    """raw + scale(quality of the best trap); for the standard player simply raw."""
+    """What the raw value is worth on the params' scale, plus the bonus for the best trap; for the standard
+    player without it.  Centi-units, or hundredths of a per cent on the expected scale."""
     quality_centi: float = 0.0
-    """Quality of the best trap among the replies that were looked into."""
+    """Quality of the best trap among the replies that were looked into, in the same unit."""
     trap: str | None = None
     """The reply that is the best trap; None: there is none."""
     replies: tuple[ReplyProfile, ...] = ()
@@ -56,14 +59,34 @@ class Candidate:
 class Pick:
     """What a strong search or a book said of a move, whose choice does not follow from exact scores."""
 
-    score_centi: int
-    """Of the chosen move, our view; a forced win or loss is beyond `WIN_CENTI`."""
+    score_centi: int | None
+    """Of the chosen move, our view; a forced win or loss is beyond `WIN_CENTI`, and just `WIN_CENTI` when
+    nobody counted how far off the end is.  None: a book that says which moves are played, not what they are
+    worth."""
     depth: int
-    """Plies of the search that found it."""
+    """Plies of the search that found it; 0: no search did."""
     confidence: int
     """Per cent: how sure each cut of the search was; 100: full width; 0: a book does not say."""
     solved: bool
     """The score is the game's true result."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceInfo:
+    """Another engine that a choice's scores are from, and how it was asked."""
+
+    name: str
+    """As it calls itself, with its version."""
+    protocol: str
+    """``uci`` or ``ucci``."""
+    options: tuple[tuple[str, str], ...]
+    """Names and values of the options that were set, as configured."""
+    window_centi: int
+    """Moves were looked into when their score at the root was at most this below the best known."""
+    floor_centi: int
+    """The least such score of a move that was looked into: every move above it was."""
+    nodes: int
+    """Positions that the engine visited, as it counts them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +97,7 @@ class Decision:
     position: str
     """`Game.position_text` of the position that the move was chosen in."""
     player: str
-    """``standard``, ``trappy`` or ``strong``."""
+    """One of `engine.players.PLAYER_KINDS`."""
     params: TrapParams
     """Of the trap arithmetic.  For other players than trappy they only say what counts as a trap in
     hindsight."""
@@ -90,14 +113,18 @@ class Decision:
     nodes: int
     time_s: float
     profile_source: str
-    """Which search the scores are from: ``reference`` or ``native``."""
+    """Which search the scores are from: ``reference``, ``native``, or another engine by its name."""
     engine_version: str
     search_mode: str = "exact"
     """``exact``: chosen by the candidates' scores, which are of full width and fixed depth.  ``strong``: by a
-    selective search.  ``book``: by an opening book.  The candidates' scores are exact at `depth` in any case,
-    so that the reply can be judged."""
+    selective search.  ``book``: by an opening book.  ``tablebase``: by a table of endings.  The candidates'
+    scores are exact at `depth` in any case, so that the reply can be judged.  But ``engine``: chosen by the
+    scores of another engine, which searches selectively (`source`), among the candidates that it was asked to
+    look into."""
     pick: Pick | None = None
-    """What chose the move when `search_mode` is not ``exact``."""
+    """What chose the move when `search_mode` is neither ``exact`` nor ``engine``."""
+    source: SourceInfo | None = None
+    """The other engine, when `search_mode` is ``engine``."""
 
     @property
     def chosen(self) -> Candidate:
@@ -155,15 +182,22 @@ class Decision:
                             **params,
                             "assessment": Assessment(params["assessment"]),
                             "decided": Decided(params["decided"]),
+                            "scale": Scale(params.get("scale", Scale.PAPER)),  # old ones do not say
                         }
                     ),
                     "candidates": candidates,
                     "principal_variation": tuple(record["principal_variation"]),
                     "pick": Pick(**record["pick"]) if record.get("pick") else None,
+                    "source": _source(record["source"]) if record.get("source") else None,
                 }
             )
         except (KeyError, TypeError) as error:
             raise ValueError(f"not the record of a decision: {error}") from error
+
+
+def _source(record: dict[str, Any]) -> SourceInfo:
+    options = tuple((str(name), str(value)) for name, value in record["options"])
+    return SourceInfo(**{**record, "options": options})
 
 
 class OutcomeKind(StrEnum):
@@ -189,6 +223,6 @@ class Outcome:
     fell_for_best: bool
     """The reply is the best trap itself."""
     quality_centi: float
-    """Quality of the reply as a trap."""
+    """Quality of the reply as a trap, in the unit of the params' scale."""
     cost_centi: int
-    """What the reply cost the opponent: s_D of it less our raw value, at least 0."""
+    """What the reply cost the opponent: s_D of it less our raw value, at least 0; centi-units."""

@@ -47,8 +47,8 @@ class Ending(NamedTuple):
     """How a game ended by its rules."""
 
     kind: str
-    """A word that game servers know: ``mate``, ``stalemate`` (a draw), ``draw``; ``variantEnd``: won by another
-    rule."""
+    """A word that game servers know: ``mate``, ``stalemate`` (a draw), ``draw``; ``variantEnd``: won by
+    another rule."""
     text: str
     """The rule as a sentence for people; empty where the result says it all."""
 

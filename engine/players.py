@@ -2,33 +2,39 @@
 
 import random
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 from engine import ENGINE_VERSION
-from engine.book import Book
 from engine.decision import Candidate, Decision, Pick
 from engine.game import WIN_CENTI, Game
 from engine.games import get_game
 from engine.limits import Limits
 from engine.params import TrapParams
 from engine.profiles import LazySource, Profiler, whole_profile
+from engine.roots import RootSource
 from engine.search import Searcher, exact_score, principal_variation
 from engine.stop import StopFlag, Stopped
 from engine.thought import Thought
-from engine.trappy import choose, is_swindle, with_trap
+from engine.trappy import TRAPPY_KINDS, choose, is_swindle, with_trap, worth
+from engine.uci.source import Analysis, EngineSource
 
-PLAYER_KINDS = ("standard", "trappy", "strong")
+PLAYER_KINDS = ("standard", "trappy", "strong", "trappy_uci")
 """``standard``: minimax by alpha-beta.  ``trappy``: trappy minimax.  ``strong``: the best move that the time
-allows, by selective search, with endings solved and openings from a book if there is one."""
+allows, by selective search, with openings from books, and endings solved or from tables.
+``trappy_uci``: trappy minimax on another engine's scores, and as ``trappy`` while there is no engine."""
 
 COMPARED_KINDS = ("standard", "trappy")
 """The players of the papers, which differ in nothing but the traps."""
 
 _FIRST_DEPTH = 2
-# A new iteration usually costs several times all before it: started later than this part of the time, it
-# would not finish.
-_LAST_START = 0.35
+# With a clock: an iteration that would not end in time had better not begin.  It is expected to take so many
+# times the one before as that took of its own forerunner, within these limits; searches of odd and of even
+# depths grow unlike each other, so the larger of the last two ratios counts.
+_LEAST_GROWTH, _MOST_GROWTH = 2.5, 6.0
+# What the analysis of an iteration costs beside its plain search.
+_ANALYSIS_COST = 1.5
 # Trap analysis costs about as much as all plain iterations up to its depth, so only the last one gets it, and
 # now and then one before, lest a search that is stopped had nothing to show.
 _ANALYSE_EVERY = 3
@@ -36,6 +42,7 @@ _LINE_NODES = 20_000  # two milliseconds
 # A strong move's replies are judged by exact scores of this depth: deep enough to see what people see, and
 # found in a few milliseconds.
 _JUDGED_DEPTH = 8
+_JUDGED_SHARE = 0.15  # of the time, where those milliseconds are more
 _LEAST_S, _MOST_S = 0.001, 1e6  # what a strong search may be given
 
 
@@ -52,6 +59,7 @@ class Thinker(Protocol):
         *,
         confidence_percent: int,
         threads: int,
+        contempt_centi: int = 0,
     ) -> Thought:
         """The best move that the limits allow; see `engine.searchers.NativeOthelloSearcher.think`."""
 
@@ -66,8 +74,27 @@ class StrongOptions:
     """How sure a cut must be: 73, 87, 95, 99 or 100 (full width)."""
     threads: int = 1
     """Threads of one search.  With more than one, equal searches may differ."""
-    book: Book | None = None
-    """Opening book of Othello."""
+    contempt_centi: int = 0
+    """What a draw is worth less than nothing, in games with draws by rule."""
+    sources: Mapping[str, Sequence[RootSource]] = field(default_factory=dict)
+    """By the game's name: books and tables to ask before searching, in this order."""
+
+
+class _Pace:
+    """What the next iteration will take, by those before it."""
+
+    def __init__(self) -> None:
+        self._last_s = 0.0
+        self._growth = [_LEAST_GROWTH, _LEAST_GROWTH]
+
+    def took(self, seconds: float) -> None:
+        if self._last_s > 0:
+            self._growth = [self._growth[1], seconds / self._last_s]
+        self._last_s = seconds
+
+    def next_s(self) -> float:
+        """In seconds; 0 before the first."""
+        return self._last_s * min(max(_LEAST_GROWTH, *self._growth), _MOST_GROWTH)
 
 
 class Player:
@@ -81,6 +108,7 @@ class Player:
         searcher: Searcher,
         strong: StrongOptions | None = None,
         rng: random.Random | None = None,
+        source: EngineSource | None = None,
     ) -> None:
         """
         Args:
@@ -90,6 +118,7 @@ class Player:
             searcher: Finds the scores.
             strong: Settings of the strong player; None: as they come.
             rng: Chooses among a book's moves; None: seeded by the operating system.
+            source: The other engine of ``trappy_uci``, for the same game.
 
         Raises:
             ValueError: No player of that kind.
@@ -102,6 +131,7 @@ class Player:
         self._searcher = searcher
         self._strong = strong or StrongOptions()
         self._rng = rng or random.Random()  # noqa: S311 - which opening is played is no secret
+        self._source = source if kind == "trappy_uci" else None
 
     def choose(self, position: Any, limits: Limits, stop: StopFlag) -> Decision:
         """Search by iterative deepening and choose a move.
@@ -125,16 +155,29 @@ class Player:
         nodes_before = self._searcher.nodes
         if limits.time_s is not None:
             stop.set_deadline(limits.time_s)
-        selective = self.kind == "strong" and isinstance(self._searcher, Thinker)
-        most = min(limits.depth, game.deepest_search, _JUDGED_DEPTH if selective else limits.depth)
         root = game.for_search(position)
-        candidates, depth = self._deepen(root, Limits(most, limits.time_s), stop, began)
+        params = self._params.for_position(game.expected_scale_centi(root))
+        searching_since, left_s = began, limits.time_s
+        if self._source is not None:
+            found = self._source.analyse(position, params, limits, stop)
+            if found is not None:
+                return self._by_engine(found, position, params, time.monotonic() - began)
+            # The rest of the time is the core's.
+            searching_since = time.monotonic()
+            if left_s is not None:
+                left_s = max(_LEAST_S, left_s - (searching_since - began))
+        selective = self.kind == "strong" and isinstance(self._searcher, Thinker)
+        most = Limits(min(limits.depth, game.deepest_search), left_s)
+        if selective:
+            share_s = None if left_s is None else _JUDGED_SHARE * left_s
+            most = Limits(min(most.depth, _JUDGED_DEPTH), share_s)
+        candidates, depth = self._deepen(root, params, most, stop, searching_since)
         decision = Decision(
             game=game.name,
             position=game.position_text(position),
             player=self.kind,
-            params=self._params,
-            move=choose(candidates, self.kind, self._params),
+            params=params,
+            move=choose(candidates, self.kind, params),
             candidates=tuple(candidates),
             depth=depth,
             principal_variation=(),
@@ -143,63 +186,91 @@ class Player:
             profile_source=self._searcher.source,
             engine_version=ENGINE_VERSION,
         )
-        if selective:
+        if self.kind == "strong":
             # Without a clock it thinks as deep as the others, else as deep as it can.
             rest = limits
             if limits.time_s is not None:
                 left_s = min(max(_LEAST_S, limits.time_s - (time.monotonic() - began)), _MOST_S)
-                rest = Limits(max(limits.depth, self._strong.depth), left_s)
+                rest = Limits(min(max(limits.depth, self._strong.depth), game.deepest_search), left_s)
             decision = self._picked(decision, root, rest, stop)
         line = decision.principal_variation or self._line(root, depth, hurried=stop.is_set())
         return replace(
             decision,
-            principal_variation=line or (choose(candidates, "standard", self._params),),
+            principal_variation=line or (choose(candidates, "standard", params),),
             nodes=self._searcher.nodes - nodes_before,
             time_s=time.monotonic() - began,
         )
 
+    def _by_engine(self, found: Analysis, position: Any, params: TrapParams, time_s: float) -> Decision:
+        """The decision on another engine's scores; the chosen move's profile is whole at once."""
+        move = choose(found.candidates, self.kind, params)
+        return Decision(
+            game=self._game.name,
+            position=self._game.position_text(position),
+            player=self.kind,
+            params=params,
+            move=move,
+            candidates=found.candidates,
+            depth=found.depth,
+            principal_variation=found.variation or (move,),
+            nodes=found.info.nodes,
+            time_s=time_s,
+            profile_source=found.info.name,
+            engine_version=ENGINE_VERSION,
+            search_mode="engine",
+            source=found.info,
+        )
+
     def _deepen(
-        self, position: Any, limits: Limits, stop: StopFlag, began: float
+        self, position: Any, params: TrapParams, limits: Limits, stop: StopFlag, began: float
     ) -> tuple[list[Candidate], int]:
         """Candidates of the last iteration that was finished, and its depth.
 
         The trappy player deepens by plain search, and analyses where it may have to end.
         """
-        game, params = self._game, self._params
+        game = self._game
         first = Profiler(game, self._searcher, position, params, StopFlag())  # in any case, so never stopped
         depth = reached = _FIRST_DEPTH
-        candidates = latest = self._candidates(first, position, depth, StopFlag())
+        candidates = latest = self._candidates(first, position, depth, params, StopFlag())
         profiler = Profiler(game, self._searcher, position, params, stop)
         every = _ANALYSE_EVERY if limits.time_s is not None else limits.depth
+        share = 1 + _ANALYSIS_COST if self.kind in TRAPPY_KINDS else 1.0
+        pace = _Pace()
         try:
             while reached < limits.depth and not stop.is_set():
-                late = limits.time_s is not None and time.monotonic() - began > _LAST_START * limits.time_s
+                late = limits.time_s is not None and (
+                    time.monotonic() - began + share * pace.next_s() > limits.time_s
+                )
                 if late or self._is_settled(position, latest, reached, stop):
                     break
-                if self.kind != "trappy" or (limits.depth - reached - 1) % every == 0:
-                    latest = self._candidates(profiler, position, reached + 1, stop)
-                    candidates, depth = latest, reached + 1
-                else:
-                    latest = profiler.plain(reached + 1)
+                start = time.monotonic()
                 reached += 1
+                if self.kind not in TRAPPY_KINDS or (limits.depth - reached) % every == 0:
+                    latest = self._candidates(profiler, position, reached, params, stop)
+                    candidates, depth = latest, reached
+                    pace.took((time.monotonic() - start) / share)
+                else:
+                    latest = profiler.plain(reached)
+                    pace.took(time.monotonic() - start)
             if reached > depth:
-                candidates, depth = self._candidates(profiler, position, reached, stop), reached
+                candidates, depth = self._candidates(profiler, position, reached, params, stop), reached
         except Stopped:
             pass  # the last whole iteration stands
         return candidates, depth
 
     def _picked(self, decision: Decision, position: Any, limits: Limits, stop: StopFlag) -> Decision:
-        """The decision with the move of the book or of the strong search, if either has one in time."""
-        book = self._strong.book if self._game.name == "othello" else None
-        found = None if book is None else book.choose(position, self._rng)
+        """The decision with the move of a source or of the strong search, if either has one in time."""
+        sources = self._strong.sources.get(self._game.name, ())
+        answers = (source.choose(position, self._rng) for source in sources)
+        found = next((answer for answer in answers if answer is not None), None)
         if found is not None:
             move = self._game.move_text(found.move)
-            pick = Pick(found.score_centi, found.depth, 0, False)
             decision = replace(
-                decision, search_mode="book", move=move, pick=pick, principal_variation=(move,)
+                decision, search_mode=found.mode, move=move, pick=found.pick, principal_variation=(move,)
             )
+        elif not isinstance(self._searcher, Thinker):
+            return decision
         else:
-            assert isinstance(self._searcher, Thinker)  # noqa: S101 - for the type checker; `choose` asked
             try:
                 thought = self._searcher.think(
                     position,
@@ -208,6 +279,7 @@ class Player:
                     stop,
                     confidence_percent=self._strong.confidence_percent,
                     threads=self._strong.threads,
+                    contempt_centi=self._strong.contempt_centi,
                 )
             except Stopped:
                 return decision
@@ -216,16 +288,17 @@ class Player:
             decision = replace(
                 decision, search_mode="strong", move=thought.move, pick=pick, principal_variation=line
             )
-        return decision.with_chosen(self._exact(decision.chosen, position, decision.depth))
+        return decision.with_chosen(self._exact(decision.chosen, position, decision))
 
-    def _exact(self, candidate: Candidate, position: Any, depth: int) -> Candidate:
+    def _exact(self, candidate: Candidate, position: Any, decision: Decision) -> Candidate:
         """The candidate with its exact raw value, by which its replies are judged."""
         if not candidate.raw_is_bound:
             return candidate
         after = self._game.play(position, self._game.parse_move(position, candidate.move))
-        raw = -exact_score(self._searcher, after, depth - 1, StopFlag())
+        raw = -exact_score(self._searcher, after, decision.depth - 1, StopFlag())
         over = not self._game.legal_moves(after)
-        return Candidate(candidate.move, raw, raw_is_bound=False, adjusted_centi=raw, complete=over)
+        value = worth(raw, decision.params)
+        return Candidate(candidate.move, raw, raw_is_bound=False, adjusted_centi=value, complete=over)
 
     def _is_settled(self, position: Any, candidates: list[Candidate], depth: int, stop: StopFlag) -> bool:
         """Whether a deeper search could tell nothing new: the best score is the game's true result.
@@ -241,12 +314,14 @@ class Player:
             return False
         return best == exact_score(self._searcher, position, most, stop)
 
-    def _candidates(self, profiler: Profiler, position: Any, depth: int, stop: StopFlag) -> list[Candidate]:
+    def _candidates(
+        self, profiler: Profiler, position: Any, depth: int, params: TrapParams, stop: StopFlag
+    ) -> list[Candidate]:
         """Candidates at a depth, as far as this kind of player needs them."""
-        if self.kind != "trappy":
+        if self.kind not in TRAPPY_KINDS:
             return profiler.plain(depth)
         if isinstance(self._searcher, LazySource):
-            return self._searcher.trappy_candidates(position, depth, self._params, stop)
+            return self._searcher.trappy_candidates(position, depth, params, stop)
         return profiler.pruned_candidates(depth)
 
     def _line(self, position: Any, depth: int, hurried: bool) -> tuple[str, ...]:
@@ -282,5 +357,5 @@ def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision
             f"the decision was made by engine {decision.engine_version}"
         )
     swindle = is_swindle(decision.candidates, decision.params)
-    completed = with_trap(full, decision.params, swindle or decision.player != "trappy")
+    completed = with_trap(full, decision.params, swindle or decision.player not in TRAPPY_KINDS)
     return decision.with_chosen(completed)

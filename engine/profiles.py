@@ -14,7 +14,7 @@ from engine.game import Game, Move
 from engine.params import TrapParams
 from engine.search import INFINITY, Searcher, exact_score
 from engine.stop import StopFlag
-from engine.trappy import Standing, bonus_cap, is_swindle, standing, with_trap
+from engine.trappy import Standing, bonus_cap, is_swindle, standing, with_trap, worth
 
 
 @runtime_checkable
@@ -45,10 +45,22 @@ class Profiler:
         self._stop = stop
         position = game.for_search(position)
         self.moves: tuple[Move, ...] = game.legal_moves(position)
-        self._after = {move: game.play(position, move) for move in self.moves}
-        self._replies = {move: game.legal_moves(after) for move, after in self._after.items()}
+        self._position = position
+        # Rules in Python are slow beside a search in C++: what nobody asks for is left alone.
+        self._positions_after: dict[Move, Any] = {}
+        self._replies_to: dict[Move, tuple[Move, ...]] = {}
         self._exact: dict[tuple[Move, Move, int], int] = {}
         self._order = list(self.moves)
+
+    def _after(self, move: Move) -> Any:
+        if move not in self._positions_after:
+            self._positions_after[move] = self._game.play(self._position, move)
+        return self._positions_after[move]
+
+    def _replies(self, move: Move) -> tuple[Move, ...]:
+        if move not in self._replies_to:
+            self._replies_to[move] = self._game.legal_moves(self._after(move))
+        return self._replies_to[move]
 
     # --- Raw values -------------------------------------------------------------------------------------
 
@@ -62,7 +74,7 @@ class Profiler:
         raw: dict[Move, tuple[int, bool]] = {}
         for move in self._order:
             if best == -INFINITY:
-                best = score = -exact_score(self._searcher, self._after[move], depth - 1, self._stop)
+                best = score = -exact_score(self._searcher, self._after(move), depth - 1, self._stop)
                 is_bound = False
             else:
                 score = self._child(move, depth, best - 1, best + 1)
@@ -76,14 +88,14 @@ class Profiler:
             Candidate(
                 self._game.move_text(move),
                 *raw[move],
-                adjusted_centi=raw[move][0],
-                complete=not self._replies[move] and not raw[move][1],
+                adjusted_centi=worth(raw[move][0], self._params),
+                complete=not raw[move][1] and not self._replies(move),
             )
             for move in self.moves
         ]
 
     def _child(self, move: Move, depth: int, alpha: int, beta: int) -> int:
-        return -self._searcher.search(self._after[move], depth - 1, -beta, -alpha, self._stop)
+        return -self._searcher.search(self._after(move), depth - 1, -beta, -alpha, self._stop)
 
     # --- Profiles ---------------------------------------------------------------------------------------
 
@@ -91,13 +103,13 @@ class Profiler:
         """Every reply's exact score at every depth: slow, and the measure of everything else."""
         candidates = []
         for move in self.moves:
-            raw = -exact_score(self._searcher, self._after[move], depth - 1, self._stop)
+            raw = -exact_score(self._searcher, self._after(move), depth - 1, self._stop)
             candidates.append(
                 Candidate(
                     self._game.move_text(move),
                     raw,
                     False,
-                    raw,
+                    0.0,  # `with_trap` fills it in
                     0.0,
                     None,
                     self.all_replies(move, depth),
@@ -110,16 +122,16 @@ class Profiler:
     def pruned_candidates(self, depth: int) -> list[Candidate]:
         """The same choice from fewer profiles: moves that no bonus could lift to the top have none."""
         params = self._params
-        raws = [-exact_score(self._searcher, self._after[move], depth - 1, self._stop) for move in self.moves]
+        raws = [-exact_score(self._searcher, self._after(move), depth - 1, self._stop) for move in self.moves]
         candidates = [
-            Candidate(self._game.move_text(move), raw, False, raw, complete=not self._replies[move])
+            Candidate(self._game.move_text(move), raw, False, 0.0, complete=not self._replies(move))
             for move, raw in zip(self.moves, raws, strict=True)
         ]
         swindle = is_swindle(candidates, params)
         best = Standing(-math.inf, 0)
         for index in sorted(range(len(candidates)), key=lambda i: -raws[i]):
             raw, cap = raws[index], bonus_cap(raws[index], params)
-            if swindle or (cap > 0 and Standing(raw + cap, raw) >= best):
+            if swindle or (cap > 0 and Standing(worth(raw, params) + cap, raw) >= best):
                 replies = self.all_replies(self.moves[index], depth)
                 candidates[index] = replace(candidates[index], replies=replies, complete=True)
             candidates[index] = with_trap(candidates[index], params, swindle)
@@ -128,11 +140,11 @@ class Profiler:
 
     def all_replies(self, move: Move, depth: int) -> tuple[ReplyProfile, ...]:
         """The whole profile of a move: exact scores of every reply at every depth."""
-        return tuple(self.reply_profile(move, reply, depth) for reply in self._replies[move])
+        return tuple(self.reply_profile(move, reply, depth) for reply in self._replies(move))
 
     def reply_profile(self, move: Move, reply: Move, depth: int) -> ReplyProfile:
         """s_2 .. s_D of one reply, our view."""
-        after = self._game.play(self._after[move], reply)
+        after = self._game.play(self._after(move), reply)
         scores = []
         for d in range(2, depth + 1):
             key = move, reply, d

@@ -4,13 +4,25 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, Protocol, TypeVar
 
-from engine._native import OthelloEvaluation, OthelloSearch
+from engine._native import (
+    ChessEvaluation,
+    ChessSearch,
+    Connect4Search,
+    OthelloEvaluation,
+    OthelloSearch,
+    XiangqiEvaluation,
+    XiangqiSearch,
+)
 from engine.decision import Candidate, ReplyProfile
+from engine.expected import expected_table
 from engine.game import Game
-from engine.games import get_game
+from engine.games import chess_evaluation, get_game, xiangqi_evaluation
+from engine.games.connect4 import Connect4
 from engine.games.othello import Othello, OthelloPosition
 from engine.games.othello_evaluation import weight_bytes
-from engine.params import Assessment, Decided, TrapParams
+from engine.games.standard_chess import StandardChess
+from engine.games.xiangqi import Xiangqi
+from engine.params import Assessment, Decided, Scale, TrapParams
 from engine.search import ReferenceSearcher, Searcher
 from engine.stop import StopFlag
 from engine.thought import Thought
@@ -57,13 +69,15 @@ class NativeSearcher:
         self, position: Any, depth: int, params: TrapParams, stop: StopFlag
     ) -> list[Candidate]:
         """See `engine.profiles.LazySource.trappy_candidates`."""
-        swindle = params.decided is Decided.SWINDLE
+        is_expected = params.scale is Scale.EXPECTED
         found = self._core.trappy_candidates(
             self._game.native_position(position),
             depth,
             _ASSESSMENTS[params.assessment],
             params.margin_centi,
-            swindle,
+            params.decided is Decided.SWINDLE,
+            expected_table(params.logistic_centi) if is_expected else b"",
+            params.risk,
             stop,
         )
         text = self._game.move_text
@@ -152,7 +166,22 @@ class NativeOthelloSearcher(NativeSearcher):
         return self._game.move_text(move), score
 
 
-_NATIVE: dict[str, Callable[[int], Searcher]] = {"othello": NativeOthelloSearcher}
+@cache
+def _chess_evaluation() -> ChessEvaluation:
+    return ChessEvaluation(chess_evaluation.weights().to_bytes())
+
+
+@cache
+def _xiangqi_evaluation() -> XiangqiEvaluation:
+    return XiangqiEvaluation(xiangqi_evaluation.weights().to_bytes())
+
+
+NATIVE_GAMES: dict[str, Callable[[int], Searcher]] = {
+    "othello": NativeOthelloSearcher,
+    "chess": lambda table_mb: NativeSearcher(StandardChess(), ChessSearch(table_mb, _chess_evaluation())),
+    "xiangqi": lambda table_mb: NativeSearcher(Xiangqi(), XiangqiSearch(table_mb, _xiangqi_evaluation())),
+    "connect4": lambda table_mb: NativeSearcher(Connect4(), Connect4Search(table_mb)),
+}
 """By the game's name: makes the core's searcher with a table of so many MB."""
 
 
@@ -162,5 +191,5 @@ def make_searcher(game_name: str, table_mb: int) -> Searcher:
     Raises:
         KeyError: No such game.
     """
-    native = _NATIVE.get(game_name)
+    native = NATIVE_GAMES.get(game_name)
     return ReferenceSearcher(get_game(game_name)) if native is None else native(table_mb)

@@ -9,6 +9,12 @@ balance between nearly equal moves and never justify a bad one.
 The formulas are Gordon & Reda 2006, Figures 2, 3 and 5, with their typing errors mended: Figure 2 sets the
 raw value once, outside the loop over moves; Figure 5 lacks its M's, and is continuous and matches Figure 8
 only as `scale` has it.
+
+All of that may be done on two *scales* (`engine.params.Scale`).  The paper's takes scores as they are and
+holds a trap against the size of the score, so that it gives even games no bonus.  The expected one turns them
+into expected score first (`worth`), in which an error costs as much wherever it is made, and holds a trap
+against a constant, the risk.  Assessments, qualities, bonuses and adjusted values are in the scale's unit;
+scores, raw values and their bounds are centi-units on both.
 """
 
 from collections.abc import Sequence
@@ -16,8 +22,35 @@ from statistics import median
 from typing import NamedTuple
 
 from engine.decision import Candidate, Decision, Outcome, OutcomeKind, ReplyProfile
+from engine.expected import WHOLE, expected_score
 from engine.game import WIN_CENTI
-from engine.params import Assessment, Decided, TrapParams
+from engine.params import Assessment, Decided, Scale, TrapParams
+
+TRAPPY_KINDS = ("trappy", "trappy_uci")
+"""Players (`engine.players.PLAYER_KINDS`) that choose by adjusted values."""
+
+# --- The scale ------------------------------------------------------------------------------------------
+
+
+def worth(score_centi: int, params: TrapParams) -> int:
+    """A score in the unit that the arithmetic counts in; it never falls when the score rises.
+
+    Raises:
+        ValueError: The expected scale was never given its logistic function (`TrapParams.for_position`).
+    """
+    if params.scale is Scale.PAPER:
+        return score_centi
+    if params.logistic_centi == 0:
+        raise ValueError("logistic_centi is 0: the expected scale needs the game's own filled in")
+    return expected_score(score_centi, params.logistic_centi)
+
+
+def _size(value: float, params: TrapParams) -> float:
+    """What a gap or a quality beside that value is held against: M of Figures 3 and 5."""
+    if params.scale is Scale.EXPECTED:
+        return 4 * params.risk  # Figure 5 then gives no more than the risk
+    return max(abs(value), params.margin_centi)
+
 
 # --- Arithmetic on one reply ----------------------------------------------------------------------------
 
@@ -47,10 +80,12 @@ def trappiness(upper: float, final: float, margin: float = 0) -> float:
         final: M, the score at full depth, opponent's view.
         margin: Least size that M counts as; 0 is the paper.
     """
-    gap = upper - final
+    return _trappiness_of(upper - final, max(abs(final), margin))
+
+
+def _trappiness_of(gap: float, size: float) -> float:
     if gap <= 0:
         return 0.0
-    size = max(abs(final), margin)
     if gap >= 4 * size:
         return 1.0
     if gap >= size:
@@ -67,35 +102,43 @@ def reply_trappiness(scores_centi: Sequence[int], params: TrapParams) -> float:
     """Trappiness of a reply from its s_2 .. s_D, our view; 0 when there is no shallow score."""
     if len(scores_centi) < 2:
         return 0.0
-    shallow = [-score for score in scores_centi[:-1]]
-    return trappiness(assess(shallow, params.assessment), -scores_centi[-1], params.margin_centi)
+    # Opponent's view: on the expected scale less by WHOLE than what the opponent expects, which no difference
+    # tells.
+    *shallow, final = (-worth(score, params) for score in scores_centi)
+    return _trappiness_of(assess(shallow, params.assessment) - final, _size(final, params))
 
 
 def reply_quality(scores_centi: Sequence[int], raw_centi: int, params: TrapParams) -> float:
-    """Quality of a reply as a trap: profit times trappiness, in centi-units."""
-    profit = scores_centi[-1] - raw_centi
+    """Quality of a reply as a trap: profit times trappiness, in the scale's unit."""
+    profit = worth(scores_centi[-1], params) - worth(raw_centi, params)
     return profit * reply_trappiness(scores_centi, params) if profit > 0 else 0.0
 
 
-def quality_ceiling(shallow_bound: float, final_bound: float, raw: float, params: TrapParams) -> float:
+def quality_ceiling(shallow_bound: float, final_bound: int, raw: int, params: TrapParams) -> float:
     """The most that a reply's quality can be when its scores are only bounded.
 
-    Quality does not always grow with the full-depth score: while our move is losing and the reply seems to
-    lose by more, trappiness falls as the score rises, and the product of profit and trappiness is convex; so
-    the greatest value lies at one of the two ends of that stretch.  Elsewhere quality grows.
+    On the paper's scale quality does not always grow with the full-depth score: while our move is losing and
+    the reply seems to lose by more, trappiness falls as the score rises, and the product of profit and
+    trappiness is convex; so the greatest value lies at one of the two ends of that stretch.  Elsewhere, and
+    always on the expected scale, quality grows.
 
     Args:
-        shallow_bound: The assessment of the shallow scores is at least this, our view.
-        final_bound: s_D is at most this, our view.
-        raw: Raw value of the move.
+        shallow_bound: The assessment of the shallow scores is at least this, our view, in the scale's unit.
+        final_bound: s_D is at most this, our view, in centi-units.
+        raw: Raw value of the move, in centi-units.
     """
-    margin = params.margin_centi
+    low = worth(raw, params)
 
     def quality(final: float) -> float:
-        return (final - raw) * trappiness(-shallow_bound, -final, margin) if final > raw else 0.0
+        if final <= low:
+            return 0.0
+        return (final - low) * _trappiness_of(final - shallow_bound, _size(final, params))
 
-    turn = max(-shallow_bound / 3, margin)
-    return max(quality(final_bound), quality(turn)) if turn < final_bound else quality(final_bound)
+    high = worth(final_bound, params)
+    if params.scale is Scale.EXPECTED:
+        return quality(high)
+    turn = max(-shallow_bound / 3, params.margin_centi)
+    return max(quality(high), quality(turn)) if turn < high else quality(high)
 
 
 # --- Arithmetic on one move -----------------------------------------------------------------------------
@@ -103,7 +146,10 @@ def quality_ceiling(shallow_bound: float, final_bound: float, raw: float, params
 
 def scale(quality: float, raw: float, margin: float = 0) -> float:
     """The bonus that a trap of that quality gives a move of that raw value (Figure 5, mended)."""
-    size = max(abs(raw), margin)
+    return _bonus_of(quality, max(abs(raw), margin))
+
+
+def _bonus_of(quality: float, size: float) -> float:
     if quality <= 0 or size == 0:
         return 0.0
     if quality <= 0.25 * size:
@@ -113,18 +159,23 @@ def scale(quality: float, raw: float, margin: float = 0) -> float:
     return 0.25 * size
 
 
-def bonus_cap(raw: float, params: TrapParams) -> float:
-    """The largest bonus that a move of that raw value can get."""
+def bonus_cap(raw: int, params: TrapParams) -> float:
+    """The largest bonus that a move of that raw value (in centi-units) can get, in the scale's unit."""
     if params.decided is Decided.SWINDLE and raw >= WIN_CENTI:
         return 0.0  # a forced win needs no trap
-    return 0.25 * max(abs(raw), params.margin_centi)
+    if params.scale is Scale.PAPER:
+        return 0.25 * _size(raw, params)
+    if params.decided is Decided.SWINDLE and raw <= -WIN_CENTI:
+        return 0.0  # a risk is no reason to lose by force while there is another move
+    # No reply gains more than certainty: so no trap lifts a move to the worth of a forced win.
+    return _bonus_of(WHOLE - worth(raw, params), _size(raw, params))
 
 
-def bonus(quality: float, raw: float, params: TrapParams) -> float:
-    """The bonus of a move under all options."""
+def bonus(quality: float, raw: int, params: TrapParams) -> float:
+    """The bonus of a move under all options, in the scale's unit; `raw` in centi-units."""
     if bonus_cap(raw, params) == 0:
         return 0.0
-    return scale(quality, raw, params.margin_centi)
+    return _bonus_of(quality, _size(worth(raw, params), params))
 
 
 # --- The choice -----------------------------------------------------------------------------------------
@@ -134,7 +185,9 @@ class Standing(NamedTuple):
     """What moves are compared by: the greater is played; equal ones fall to the first in order."""
 
     adjusted: float
+    """In the scale's unit."""
     raw: int
+    """In centi-units, so it tells moves apart that are worth the same on the expected scale."""
 
 
 def is_swindle(candidates: Sequence[Candidate], params: TrapParams) -> bool:
@@ -163,11 +216,12 @@ def with_trap(candidate: Candidate, params: TrapParams, swindle: bool = False) -
             if found > quality:
                 trap, quality = reply.reply, found
     raw = candidate.raw_centi
+    value = worth(raw, params)
     return Candidate(
         move=candidate.move,
         raw_centi=raw,
         raw_is_bound=candidate.raw_is_bound,
-        adjusted_centi=raw if swindle else raw + bonus(quality, raw, params),
+        adjusted_centi=value if swindle else value + bonus(quality, raw, params),
         quality_centi=quality,
         trap=trap,
         replies=candidate.replies,
@@ -191,26 +245,26 @@ def ceiling(candidate: Candidate, params: TrapParams, swindle: bool) -> Standing
         may_escape = is_open or any(reply.final_centi > -WIN_CENTI for reply in pruned)
         return Standing(1.0 if may_escape else escape(candidate, params), raw)
     if is_open:
-        return Standing(raw + bonus_cap(raw, params), raw)
+        return Standing(worth(raw, params) + bonus_cap(raw, params), raw)
     quality = max([candidate.quality_centi, *(_reply_ceiling(reply, raw, params) for reply in pruned)])
-    return Standing(raw + bonus(quality, raw, params), raw)
+    return Standing(worth(raw, params) + bonus(quality, raw, params), raw)
 
 
 def _reply_ceiling(reply: ReplyProfile, raw: int, params: TrapParams) -> float:
     if reply.shallow_bound_centi is None:
-        return float(max(0, reply.final_centi - raw))
+        return float(max(0, worth(reply.final_centi, params) - worth(raw, params)))
     return quality_ceiling(reply.shallow_bound_centi, reply.final_centi, raw, params)
 
 
 def choose(candidates: Sequence[Candidate], player: str, params: TrapParams) -> str:
     """The move to play: the highest standing, ties to the higher raw value, then to the first in order.
 
-    Players other than the trappy one go by raw values alone.  A candidate whose raw value is only bounded is
+    Players other than the trappy ones go by raw values alone.  A candidate whose raw value is only bounded is
     never chosen.
     """
     swindle = is_swindle(candidates, params)
     known = [c for c in candidates if not c.raw_is_bound]
-    if player != "trappy":
+    if player not in TRAPPY_KINDS:
         return max(known, key=lambda c: c.raw_centi).move
     return max(known, key=lambda c: standing(c, params, swindle)).move
 
@@ -221,8 +275,9 @@ def verify(decision: Decision) -> None:
     Checks the arithmetic of every candidate, and that whatever the search left open (raw values and replies
     of which it only proved a bound, moves whose replies it never looked at) could not have changed the
     choice.  That the scores are what a search finds, and that no legal move is missing, is for the one who
-    has the rules and a searcher.  A choice that exact scores did not make (`Decision.search_mode`) is not
-    questioned.
+    has the rules and a searcher.  A choice that candidates' scores did not make (`Decision.search_mode`) is
+    not questioned.  Another engine's scores prove nothing of the moves that it was not asked to look into: of
+    those it is checked that they are the ones below the record's floor, and that all others are whole.
 
     Raises:
         ValueError: The recorded choice does not follow from the record; the message says where.
@@ -230,21 +285,24 @@ def verify(decision: Decision) -> None:
     params, candidates = decision.params, decision.candidates
     if len({c.move for c in candidates}) != len(candidates):
         raise ValueError("a move stands twice among the candidates")
-    trappy = decision.player == "trappy"
+    trappy = decision.player in TRAPPY_KINDS
     swindle = is_swindle(candidates, params)
     for candidate in candidates:
         again = with_trap(candidate, params, swindle or not trappy)
         if candidate != again:
             raise ValueError(f"{candidate.move}: recorded {candidate}, recomputed {again}")
         _verify_replies(candidate, decision.depth)
-    if decision.search_mode != "exact":
-        if decision.player != "strong" or decision.search_mode not in ("strong", "book"):
+    if decision.search_mode not in ("exact", "engine"):
+        if decision.player != "strong" or decision.search_mode not in ("strong", "book", "tablebase"):
             raise ValueError(f"{decision.player} players do not choose by {decision.search_mode!r}")
         if decision.pick is None or decision.chosen.raw_is_bound:
             raise ValueError(f"{decision.move}: chosen by {decision.search_mode}, which left no exact score")
         return
     if decision.move != choose(candidates, decision.player, params):
         raise ValueError(f"{decision.move} was played, {choose(candidates, decision.player, params)} follows")
+    if decision.search_mode == "engine":
+        _verify_window(decision)
+        return
     chosen = candidates.index(decision.chosen)
     if trappy:
         played = standing(decision.chosen, params, swindle)
@@ -258,6 +316,22 @@ def verify(decision: Decision) -> None:
         best = ceiling(candidate, params, swindle) if trappy else Standing(candidate.raw_centi, 0)
         if best > played or (best == played and index < chosen):
             raise ValueError(f"{candidate.move} could stand at {best}, above {decision.move} at {played}")
+
+
+def _verify_window(decision: Decision) -> None:
+    if decision.player != "trappy_uci" or decision.source is None:
+        raise ValueError(f"{decision.player} players with {decision.source} do not choose by 'engine'")
+    for candidate in decision.candidates:
+        if not candidate.raw_is_bound:
+            if not candidate.complete or any(reply.bound_centi is not None for reply in candidate.replies):
+                raise ValueError(f"{candidate.move} was looked into, but its profile is not whole")
+        elif candidate.replies or candidate.complete:
+            raise ValueError(f"{candidate.move} was not looked into, but has a profile")
+        elif candidate.raw_centi > decision.source.floor_centi:
+            raise ValueError(
+                f"{candidate.move} was not looked into at {candidate.raw_centi}, above the floor "
+                f"{decision.source.floor_centi}"
+            )
 
 
 def _verify_replies(candidate: Candidate, depth: int) -> None:

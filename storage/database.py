@@ -230,7 +230,10 @@ def _switch_to_wal(cursor: Any) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    connection.exec_driver_sql(connection.get_execution_options().get("sqlite_begin", "BEGIN"))
+    options = connection.get_execution_options()
+    if before := options.get("sqlite_before_begin"):  # some settings can't be changed in a transaction
+        connection.exec_driver_sql(before)
+    connection.exec_driver_sql(options.get("sqlite_begin", "BEGIN"))
 
 
 def _roll_back_sqlite(connection: Any, _entry: ConnectionPoolEntry, _error: BaseException | None) -> None:

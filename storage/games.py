@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Select, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import joinedload
 
-from engine.params import Assessment, Decided, TrapParams
+from engine.params import Assessment, Decided, Scale, TrapParams
 from storage.inserts import insert_new
 from storage.models import EngineConfigRow, GameRow, OpponentRow, TallyRow
 from storage.records import Filters, GameResult, GameStatus, NewGame, StoredGame
@@ -205,6 +205,9 @@ async def _engine_config_row_id(session: AsyncSession, new: NewGame) -> int:
         "margin_centi": new.params.margin_centi,
         "decided": new.params.decided.value,
         "threshold_centi": new.params.threshold_centi,
+        "scale": new.params.scale.value,
+        "risk_percent": new.params.risk_percent,
+        "logistic_centi": new.params.logistic_centi,
     }
     inserted = await insert_new(session, EngineConfigRow, **values)
     if inserted is not None:
@@ -237,6 +240,9 @@ def _stored(row: GameRow) -> StoredGame:
             config.margin_centi,
             Decided(config.decided),
             config.threshold_centi,
+            Scale(config.scale),
+            config.risk_percent,
+            config.logistic_centi,
         ),
         engine_version=config.engine_version,
         selection=row.selection,

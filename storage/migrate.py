@@ -53,9 +53,16 @@ async def upgrade(engine: AsyncEngine) -> None:
     # A database that is up to date, as nearly always, need not be locked.
     if await current(engine) == head():
         return
-    migrating = engine.execution_options(sqlite_begin="BEGIN IMMEDIATE")
-    async with migrating.begin() as connection:
-        await connection.run_sync(_upgrade)
+    # SQLite alters a table by copying it, and in between the rows that refer to it would refer to nothing.
+    migrating = engine.execution_options(
+        sqlite_before_begin="PRAGMA foreign_keys = OFF", sqlite_begin="BEGIN IMMEDIATE"
+    )
+    async with migrating.connect() as connection:
+        try:
+            async with connection.begin():
+                await connection.run_sync(_upgrade)
+        finally:
+            await connection.invalidate()  # never used again, so nobody writes without foreign keys
 
 
 async def require_newest(engine: AsyncEngine) -> None:
@@ -97,6 +104,10 @@ def _upgrade(connection: Connection) -> None:
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": UPGRADE_LOCK})
     _refuse_newer(_current(connection))
     command.upgrade(_config(connection), "head")
+    if connection.dialect.name == "sqlite":
+        lost = connection.execute(text("PRAGMA foreign_key_check")).fetchall()
+        if lost:
+            raise SchemaError(f"{len(lost)} rows refer to rows that are not there, the first in {lost[0][0]}")
 
 
 def _config(connection: Connection | None = None) -> Config:

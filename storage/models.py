@@ -48,6 +48,9 @@ class EngineConfigRow(Base):
             "margin_centi",
             "decided",
             "threshold_centi",
+            "scale",
+            "risk_percent",
+            "logistic_centi",
             name="uq_engine_configs_all",
         ),
     )
@@ -59,6 +62,10 @@ class EngineConfigRow(Base):
     margin_centi: Mapped[int]
     decided: Mapped[Key]
     threshold_centi: Mapped[int]
+    scale: Mapped[Key]
+    risk_percent: Mapped[float]
+    # As configured: 0 stands for each game's own; a decision's record has the number.
+    logistic_centi: Mapped[float]
 
 
 class GameRow(Base):

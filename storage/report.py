@@ -1,17 +1,27 @@
-"""A game told move by move: what each of our moves was worth, which trap it set, and what became of it."""
+"""A game told move by move: what each of our moves was worth, which trap it set, and what became of it.
 
+Moves come twice: as the records have them (``move``, ``reply``, ``trap``), and as people write them
+(``name``, ``..._name``).
+"""
+
+import asyncio
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.decision import Candidate, OutcomeKind, Pick, ReplyProfile
-from engine.game import WIN_CENTI, Game
+from engine.decision import Candidate, OutcomeKind, Pick, ReplyProfile, SourceInfo
+from engine.expected import PER_PERCENT
+from engine.game import WIN_CENTI, Game, Move
 from engine.games import get_game
+from engine.params import Scale, TrapParams
 from engine.trappy import reply_quality
 from storage.decisions import list_decisions
 from storage.games import get_game as get_stored_game
 from storage.records import StoredDecision, StoredGame
+
+_UNIT_CENTI = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,17 +29,20 @@ class CandidateReport:
     """One move that we could have played, as in the paper's Figure 8."""
 
     move: str
+    name: str
     squares: tuple[str, ...]
     raw_centi: int
     """What plain minimax says, our view."""
     raw_text: str
     raw_is_bound: bool
-    """It is only proven to be at most that."""
+    """It is only proven to be at most that; of another engine's candidates: it was not looked into."""
     adjusted_centi: float
-    """What trappy minimax says, our view."""
+    """What trappy minimax says, our view, in the unit of the params' scale."""
     adjusted_text: str
+    """A score, or a share of the point on the expected scale: ``63.4 %``."""
     quality_centi: float
     trap: str | None
+    trap_name: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +50,7 @@ class ReplyReport:
     """One reply to the move that we played."""
 
     reply: str
+    name: str
     squares: tuple[str, ...]
     scores_centi: tuple[int, ...]
     """After searches of 2 .. depth plies, our view; empty when only a bound is known."""
@@ -47,6 +61,8 @@ class ReplyReport:
     """The same for the opponent."""
     quality_centi: float
     """Quality as a trap."""
+    cost_text: str
+    """What it gives away beside the best reply; empty when it is the best, or only a bound is known."""
     glance_text: str | None
     """How it looked to the opponent at its best before the full depth; None: no shallower score."""
     glance_plies: int | None
@@ -58,6 +74,7 @@ class TrapReport:
     """The best trap of a move, however small; `DecisionReport.is_trap` says whether it counts."""
 
     reply: str
+    name: str
     quality_centi: float
     quality_text: str
 
@@ -70,10 +87,15 @@ class DecisionReport:
     number: int
     """Of the move, counted as in the game's notation: both sides' first moves are number 1."""
     move: str
+    name: str
     squares: tuple[str, ...]
     player: str
     search_mode: str
     pick: Pick | None
+    pick_text: str | None
+    """The score of what picked the move; None when nothing did, or it had no score."""
+    source: SourceInfo | None
+    """The other engine that the scores are from; None: our own search."""
     depth: int
     time_s: float
     state: str
@@ -92,6 +114,7 @@ class DecisionReport:
     replies: tuple[ReplyReport, ...]
     reply: str | None
     """What the opponent played; None when nothing (yet)."""
+    reply_name: str | None
     outcome: OutcomeKind | None
     fell_for_best: bool | None
     cost_centi: int | None
@@ -105,6 +128,8 @@ class GameReport:
 
     header: StoredGame
     sides: tuple[str, str]
+    names: tuple[str, ...]
+    """Every move of the game as people write it."""
     decisions: tuple[DecisionReport, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -114,7 +139,7 @@ class GameReport:
             value = getattr(self.header, moment)
             header[moment] = None if value is None else value.isoformat()
         decisions = [asdict(decision) for decision in self.decisions]
-        return {**header, "sides": self.sides, "decisions": decisions}
+        return {**header, "sides": self.sides, "names": self.names, "decisions": decisions}
 
 
 async def game_report(session: AsyncSession, site: str, site_game_id: str) -> GameReport | None:
@@ -127,37 +152,86 @@ async def game_report(session: AsyncSession, site: str, site_game_id: str) -> Ga
     stored = await get_stored_game(session, site, site_game_id)
     if stored is None:
         return None
-    game = get_game(stored.game)
     decisions = await list_decisions(session, stored.id)
-    return GameReport(stored, game.sides, tuple(_decision(game, stored, d) for d in decisions))
+    # Naming thousands of moves takes its time, which is not to be everybody's.
+    return await asyncio.to_thread(_told, get_game(stored.game), stored, decisions)
+
+
+def _told(game: Game[Any], stored: StoredGame, decisions: Sequence[StoredDecision]) -> GameReport:
+    names = []
+    position = (
+        game.initial() if stored.initial_position is None else game.parse_position(stored.initial_position)
+    )
+    for text in stored.moves:
+        move = game.parse_move(position, text)
+        names.append(game.move_name(position, move))
+        position = game.play(position, move)
+    return GameReport(
+        stored, game.sides, tuple(names), tuple(_decision(game, stored, made) for made in decisions)
+    )
+
+
+class _Board:
+    """A position, and its legal moves by their text."""
+
+    def __init__(self, game: Game[Any], position: Any) -> None:
+        self.game = game
+        self.position = position
+        self._moves = {game.move_text(move): move for move in game.legal_moves(position)}
+
+    def move(self, text: str) -> Move:
+        """A legal move by its text; a text that the game no longer writes is read as it was."""
+        found = self._moves.get(text)
+        return self.game.parse_move(self.position, text) if found is None else found
+
+    def name(self, text: str) -> str:
+        return self.game.move_name(self.position, self.move(text))
+
+    def squares(self, text: str) -> tuple[str, ...]:
+        return self.game.move_squares(self.move(text))
+
+    def after(self, text: str) -> "_Board":
+        return _Board(self.game, self.game.play(self.position, self.move(text)))
+
+    def score(self, score_centi: float) -> str:
+        return self.game.score_text(score_centi, self.position)
 
 
 def _decision(game: Game[Any], stored: StoredGame, made: StoredDecision) -> DecisionReport:
     decision = made.decision
-    before = game.parse_position(decision.position)
-    after = game.play(before, game.parse_move(before, decision.move))
-    reports = {c.move: _candidate(game, before, c) for c in decision.candidates}
+    before = _Board(game, game.for_search(game.parse_position(decision.position)))
+    after = before.after(decision.move)
+    reports = {c.move: _candidate(before, c, decision.params) for c in decision.candidates}
     chosen = decision.chosen
     outcome = made.outcome
     known = stored.moves[made.ply + 1] if len(stored.moves) > made.ply + 1 else None
+    reply = known if outcome is None else outcome.reply
     trap = None
     if chosen.trap is not None:
-        text = _size_text(game, before, chosen.quality_centi)
-        trap = TrapReport(chosen.trap, chosen.quality_centi, text)
+        text = _quality_text(before, chosen.quality_centi, decision.params)
+        trap = TrapReport(chosen.trap, after.name(chosen.trap), chosen.quality_centi, text)
+    replies = tuple(_reply(after, made, profile) for profile in chosen.replies)
+    cost_text = None
+    if outcome is not None:
+        played = next((each for each in replies if each.reply == outcome.reply), None)
+        cost_text = (played and played.cost_text) or _size_text(before, outcome.cost_centi)
     return DecisionReport(
         ply=made.ply,
         number=made.ply // 2 + 1,
         move=decision.move,
+        name=reports[decision.move].name,
         squares=reports[decision.move].squares,
         player=decision.player,
         search_mode=decision.search_mode,
         pick=decision.pick,
+        pick_text=_pick_text(before, decision.pick),
+        source=decision.source,
         depth=decision.depth,
         time_s=decision.time_s,
         state=made.state,
         position=decision.position,
-        rows_before=game.board_rows(before),
-        rows_after=game.board_rows(after),
+        rows_before=game.board_rows(before.position),
+        rows_after=game.board_rows(after.position),
         # The first of the best, as the standard player chooses.
         standard=max((r for r in reports.values() if not r.raw_is_bound), key=lambda r: r.raw_centi),
         chosen=reports[decision.move],
@@ -165,53 +239,90 @@ def _decision(game: Game[Any], stored: StoredGame, made: StoredDecision) -> Deci
         is_complete=made.is_complete,
         is_trap=made.is_trap,
         trap=trap,
-        replies=tuple(_reply(game, after, made, reply) for reply in chosen.replies),
-        reply=known if outcome is None else outcome.reply,
+        replies=replies,
+        reply=reply,
+        reply_name=None if reply is None else after.name(reply),
         outcome=None if outcome is None else outcome.kind,
         fell_for_best=None if outcome is None else outcome.fell_for_best,
         cost_centi=None if outcome is None else outcome.cost_centi,
-        cost_text=None if outcome is None else _size_text(game, before, outcome.cost_centi),
+        cost_text=cost_text,
     )
 
 
-def _candidate(game: Game[Any], position: Any, candidate: Candidate) -> CandidateReport:
+def _candidate(board: _Board, candidate: Candidate, params: TrapParams) -> CandidateReport:
+    trap = candidate.trap
     return CandidateReport(
         move=candidate.move,
-        squares=game.move_squares(game.parse_move(position, candidate.move)),
+        name=board.name(candidate.move),
+        squares=board.squares(candidate.move),
         raw_centi=candidate.raw_centi,
-        raw_text=game.score_text(candidate.raw_centi, position),
+        raw_text=board.score(candidate.raw_centi),
         raw_is_bound=candidate.raw_is_bound,
         adjusted_centi=candidate.adjusted_centi,
-        adjusted_text=game.score_text(candidate.adjusted_centi, position),
+        adjusted_text=_adjusted_text(board, candidate.adjusted_centi, params),
         quality_centi=candidate.quality_centi,
-        trap=candidate.trap,
+        trap=trap,
+        trap_name=None if trap is None else board.after(candidate.move).name(trap),
     )
 
 
-def _reply(game: Game[Any], position: Any, made: StoredDecision, profile: ReplyProfile) -> ReplyReport:
-    scores, quality = profile.scores_centi, 0.0
+def _reply(board: _Board, made: StoredDecision, profile: ReplyProfile) -> ReplyReport:
+    chosen, params = made.decision.chosen, made.decision.params
+    scores, final, quality = profile.scores_centi, profile.final_centi, 0.0
     glance_text = glance_plies = None
     if scores:
-        quality = reply_quality(scores, made.decision.chosen.raw_centi, made.decision.params)
+        quality = reply_quality(scores, chosen.raw_centi, params)
     if len(scores) > 1:
         # The least for us; of equal ones the deepest, which says the most.
         least, glance_plies = min((score, -plies) for plies, score in enumerate(scores[:-1], start=2))
-        glance_text, glance_plies = game.score_text(-least, position), -glance_plies
+        glance_text, glance_plies = board.score(-least), -glance_plies
     return ReplyReport(
         reply=profile.reply,
-        squares=game.move_squares(game.parse_move(position, profile.reply)),
+        name=board.name(profile.reply),
+        squares=board.squares(profile.reply),
         scores_centi=scores,
-        final_centi=profile.final_centi,
-        our_text=game.score_text(profile.final_centi, position),
-        their_text=game.score_text(-profile.final_centi, position),
+        final_centi=final,
+        our_text=board.score(final),
+        their_text=board.score(-final),
         quality_centi=quality,
+        cost_text=_cost_text(board, chosen.raw_centi, final) if scores else "",
         glance_text=glance_text,
         glance_plies=glance_plies,
     )
 
 
-def _size_text(game: Game[Any], position: Any, size_centi: float) -> str:
+def _pick_text(board: _Board, pick: Pick | None) -> str | None:
+    return None if pick is None or pick.score_centi is None else board.score(pick.score_centi)
+
+
+def _adjusted_text(board: _Board, value: float, params: TrapParams) -> str:
+    """A value of the trap arithmetic in its scale's unit."""
+    if params.scale is Scale.EXPECTED:
+        return f"{value / PER_PERCENT:.1f} %"
+    return board.score(value)
+
+
+def _quality_text(board: _Board, quality: float, params: TrapParams) -> str:
+    if params.scale is Scale.EXPECTED:
+        return f"{quality / PER_PERCENT:.1f} %"
+    return _size_text(board, quality)
+
+
+def _cost_text(board: _Board, best_centi: int, made_centi: int) -> str:
+    """What a reply gives away, for the opponent; empty: nothing.
+
+    Scores of games decided the same way that differ by less than a unit differ in how long the end takes.
+    """
+    size = made_centi - best_centi
+    if size <= 0:
+        return ""
+    if size < _UNIT_CENTI and min(abs(best_centi), abs(made_centi)) >= WIN_CENTI:
+        return "a few moves"
+    return _size_text(board, size)
+
+
+def _size_text(board: _Board, size_centi: float) -> str:
     """A difference of scores, which is no score: without its sign."""
     if abs(size_centi) >= WIN_CENTI / 2:
         return "the game"
-    return game.score_text(size_centi, position).removeprefix("+")
+    return board.score(size_centi).removeprefix("+")

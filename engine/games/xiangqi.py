@@ -384,8 +384,8 @@ class Xiangqi:
         ``startpos`` may stand for a FEN.  The moves of a line are searched, not played: see
         `XiangqiPosition.line`.
         """
-        game_text, _, line = text.strip().partition(" line ")
-        fen, _, moves = game_text.partition(" moves ")
+        game_text, _, line = f"{text} ".partition(" line ")
+        fen, _, moves = f"{game_text} ".partition(" moves ")
         position = self._parse_fen(START if fen.strip() == "startpos" else fen)
         try:
             for move in moves.split():
@@ -487,7 +487,7 @@ class Xiangqi:
             raise BadPosition(f"expected a board, w or b and at most four words more, got {fen!r}")
         rows = [re.sub("[1-9]", lambda digit: "." * int(digit[0]), row) for row in words[0].split("/")]
         for index, row in enumerate(rows):
-            if not re.fullmatch("[PABNCRKpabncrk.]{9}", row):
+            if not re.fullmatch("[PABNCRKpabncrk.]{9}", row) or "." in words[0]:
                 raise BadPosition(f"row {RANKS - index} of {fen!r} is not nine points of {_KINDS} or empty")
         if len(rows) != RANKS:
             raise BadPosition(f"expected ten rows, got {fen!r}")

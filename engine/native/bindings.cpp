@@ -165,16 +165,16 @@ struct TextBinding : Rules {
     static constexpr bool kSolves = false;
     static constexpr const char* kAbout =
         "Search by one thread at a time, with tables of its own.\n\n"
-        "Positions are texts: `FEN moves m1 m2 ... line l1 l2 ...`, the moves of the line not counting as the game's\n"
-        "past.  `table_mb` is for the exact search; `think` uses as much again.";
+        "Positions are texts: `FEN moves m1 m2 ... line l1 l2 ...`, the moves of the line not counting as the\n"
+        "game's past.  `table_mb` is for the exact search; `think` uses as much again.";
     static constexpr const char* kThink =
         "The best move within the limits by selective search: a tuple of move, score in centi-units, depth,\n"
         "confidence (0: not known), whether a forced win or loss was proven, principal variation, and positions\n"
         "visited.\n\n"
-        "`seconds` may be 0: as long as it takes.  `confidence` is not used.  A draw counts as -`contempt_centi` for\n"
-        "the side to move.  The same calls on a new object give the same, if there is no clock and one thread.\n"
-        "Stopped early, it answers with what it has.  Releases the GIL.  Raises Stopped when the flag is set too\n"
-        "early for any answer, ValueError for bad arguments or a game that is over.";
+        "`seconds` may be 0: as long as it takes.  `confidence` is not used.  A draw counts as -`contempt_centi`\n"
+        "for the side to move.  The same calls on a new object give the same, if there is no clock and one\n"
+        "thread.  Stopped early, it answers with what it has.  Releases the GIL.  Raises Stopped when the flag is\n"
+        "set too early for any answer, ValueError for bad arguments or a game that is over.";
 
     static Position position(const Argument& text) {
         Position p;
@@ -211,7 +211,7 @@ struct TextBinding : Rules {
                  "endgame.  Raises ValueError for a wrong length.");
         bind_search<TextBinding>(m, search_name);
         m.def(moves_name, &moves, "position"_a,
-              "Legal moves by the rules of the board alone: repetition, counters and dead positions end no game here.");
+              "Legal moves by the rules of the board alone: repetition, counters and dead positions end no game.");
         m.def(perft_name, &perft, "position"_a, "depth"_a,
               "Leaf positions so many plies away, by the rules of the board alone.");
     }

@@ -228,7 +228,8 @@ inline Bonds find_bonds(const State& s) {
     const int king = king_square(s, side);
     const Board theirs = s.colours[1 - side];
     const Board all = occupied(s);
-    Bonds bonds{((kTables.pawn[side][king] & s.pieces[kPawn]) | (kTables.knight[king] & s.pieces[kKnight])) & theirs, 0};
+    const Board leapers = (kTables.pawn[side][king] & s.pieces[kPawn]) | (kTables.knight[king] & s.pieces[kKnight]);
+    Bonds bonds{leapers & theirs, 0};
     Board sliders = ((kTables.rook[king] & (s.pieces[kRook] | s.pieces[kQueen])) |
                      (kTables.bishop[king] & (s.pieces[kBishop] | s.pieces[kQueen]))) &
                     theirs;

@@ -78,7 +78,8 @@ void read_castling(std::string_view text, State& s) {
         const int side = is_white ? kWhite : kBlack;
         const char letter = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
         const int king = king_square(s, side);
-        const Board rooks = (back_rank(side) >> king & 1) != 0 ? s.pieces[kRook] & s.colours[side] & back_rank(side) : 0;
+        const Board home = back_rank(side);
+        const Board rooks = (home >> king & 1) != 0 ? s.pieces[kRook] & s.colours[side] & home : 0;
         const Board before = rooks & (bit(king) - 1);
         const Board behind = rooks & ~before;
         Board rook = 0;
@@ -151,7 +152,8 @@ int read_move(std::string_view text, const State& s, bool is_over) {
     constexpr std::string_view kPromotions = " nbrq";
     int move = -1;
     if ((text.size() == 4 || text.size() == 5) && !is_over) {
-        const int from_file = text[0] - 'a', from_rank = text[1] - '1', to_file = text[2] - 'a', to_rank = text[3] - '1';
+        const int from_file = text[0] - 'a', from_rank = text[1] - '1';
+        const int to_file = text[2] - 'a', to_rank = text[3] - '1';
         const std::size_t promotion = text.size() == 5 ? kPromotions.find(text[4], 1) : 0;
         const auto is_on_board = [](int n) { return n >= 0 && n < 8; };
         if (is_on_board(from_file) && is_on_board(from_rank) && is_on_board(to_file) && is_on_board(to_rank) &&

@@ -1,10 +1,12 @@
 """Settings: where they come from, and how clearly a wrong one is refused."""
 
+import struct
 import tomllib
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import chess.polyglot
 import pytest
 
 from bot.config import Config, ServerConfig, load_config, read_token
@@ -78,6 +80,12 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ('[engine]\nmax_depth = "x"\n', "my.toml: engine.max_depth: Input should be a valid integer"),
         ("engine = 3\n", "my.toml: engine: Input should be a valid dictionary"),
         ("[trap]\nmargin_centi = nan\n", "trap.margin_centi"),
+        ('[trap]\nscale = "log"\n', "my.toml: trap.scale: Input should be 'paper' or 'expected'"),
+        ("[trap]\nrisk_percent = 0\n", "trap.risk_percent: Input should be greater than 0"),
+        (
+            '[trap]\nscale = "expected"\nmargin_centi = 9\n',
+            "trap: margin_centi is 9, must be 0 with the expec",
+        ),
         ("[arena]\nfirst_move_s = inf\n", "arena.first_move_s: Input should be a finite number"),
         ('[trap]\nassessment = "mean"\n', "trap.assessment: Input should be 'median', 'best' or 'last'"),
         ('[selection]\nplayer = "tricky"\n', "selection.player: no player named 'tricky'; known: "),
@@ -139,6 +147,32 @@ def test_what_is_wrong_in_the_environment(
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"cannot read the configuration .*none\.toml: No such file"):
         load_config(tmp_path / "none.toml")
+
+
+def test_books_and_tables_are_opened(tmp_path: Path) -> None:
+    assert Config().engine.strong().sources == {}
+    entry = struct.pack(">QHHI", chess.polyglot.zobrist_hash(chess.Board()), 0o1434, 1, 0)  # e2e4
+    (tmp_path / "book.bin").write_bytes(entry)
+    config = load_config(written(tmp_path, '[engine]\npolyglot = "book.bin"\n'))
+    assert [each.about for each in config.engine.strong().sources["chess"]] == ["a Polyglot book of 1 moves"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('book = "none.gz"', "engine.book: none.gz: cannot be read: No such file"),
+        ('polyglot = "none.bin"', "engine.polyglot: none.bin: cannot be read: no such file"),
+        ('polyglot = "my.toml"', "engine.polyglot: my.toml: truncated, or not a Polyglot book"),
+        ('syzygy = "none"', "engine.syzygy: none: no such folder"),
+        ('syzygy = "."', "engine.syzygy: .: no Syzygy tables of the kind *.rtbw there"),
+        ('syzygy = "a\\u0000b"', "engine.syzygy: "),
+    ],
+)
+def test_books_and_tables_that_are_none(tmp_path: Path, text: str, message: str) -> None:
+    config = load_config(written(tmp_path, f"[engine]\n{text}\n"))
+    with pytest.raises(ConfigError) as caught:
+        config.engine.strong()
+    assert message in str(caught.value)
 
 
 def test_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -175,7 +175,7 @@ def test_game_start_and_finish() -> None:
     game = {"gameId": "abcd1234", "variant": {"key": "othello", "name": "Othello"}, "new field": [1]}
     start = {"type": "gameStart", "game": game}
     assert read_account_event(start, ARENA, "x") == GameStarted("abcd1234", "othello")
-    chess = {"type": "gameStart", "game": game | {"variant": {"key": "standard"}}}
+    chess = {"type": "gameStart", "game": game | {"variant": {"key": "antichess"}}}
     assert read_account_event(chess, ARENA, "x") == GameStarted("abcd1234", None)
     finish = {"type": "gameFinish", "game": game | {"ratingDiff": -7}}
     assert read_account_event(finish, ARENA, "x") == GameFinished("abcd1234", -7)
@@ -270,6 +270,8 @@ def test_game_without_a_clock(clock: str | None) -> None:
     ("fields", "end"),
     [
         ({"status": "variantEnd", "winner": "white"}, GameEnd(EndReason.NORMAL, 1, "variantEnd")),
+        ({"status": "mate", "winner": "black"}, GameEnd(EndReason.NORMAL, 0, "mate")),
+        ({"status": "stalemate"}, GameEnd(EndReason.NORMAL, None, "stalemate")),
         ({"status": "draw"}, GameEnd(EndReason.NORMAL, None, "draw")),
         ({"status": "resign", "winner": "black"}, GameEnd(EndReason.RESIGNATION, 0, "resign")),
         ({"status": "outoftime", "winner": "black"}, GameEnd(EndReason.TIME, 0, "outoftime")),
@@ -355,7 +357,7 @@ def test_speed_is_worked_out_when_the_site_is_silent(limit_s: int, increment_s: 
 @pytest.mark.parametrize(
     "message",
     [
-        full(variant={"key": "standard"}),
+        full(variant={"key": "antichess"}),
         full(variant=None),
         full(black={"id": "somebody", "name": "Somebody"}),
         full(black=None),

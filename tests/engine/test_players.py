@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.book import Book, BookMove, canonical, write_book
+from engine.book import Book, BookMove, BookSource, canonical, write_book
 from engine.decision import Decision
 from engine.game import WIN_CENTI
 from engine.games import GAMES, get_game
 from engine.games.othello import Othello, OthelloPosition
 from engine.limits import Limits, from_clock
-from engine.params import Assessment, Decided, TrapParams
+from engine.params import Assessment, Decided, Scale, TrapParams
 from engine.players import COMPARED_KINDS, PLAYER_KINDS, Player, StrongOptions, complete
 from engine.profiles import Profiler
 from engine.search import ReferenceSearcher, exact_score, minimax
@@ -26,11 +26,9 @@ from tests.engine.positions import positions, random_position
 
 othello = Othello()
 native = NativeOthelloSearcher(table_mb=16)
-params = st.builds(
-    TrapParams,
-    assessment=st.sampled_from(Assessment),
-    margin_centi=st.sampled_from([0, 100, 800]),
-    decided=st.sampled_from(Decided),
+_choices = {"assessment": st.sampled_from(Assessment), "decided": st.sampled_from(Decided)}
+params = st.builds(TrapParams, margin_centi=st.sampled_from([0, 100, 800]), **_choices) | st.builds(
+    TrapParams, scale=st.just(Scale.EXPECTED), risk_percent=st.sampled_from([0.3, 5, 40]), **_choices
 )
 
 
@@ -49,6 +47,7 @@ def test_lazy_equals_naive(position: OthelloPosition, depth: int, trap: TrapPara
     """The prunings are exact: same move, same adjusted value as the whole table, and the record proves it."""
     decision = decide(position, depth, trap)
     verify(decision)
+    trap = decision.params  # with the game's own logistic function
     table = Profiler(othello, native, position, trap, StopFlag()).naive_candidates(decision.depth)
     assert decision.move == choose(table, "trappy", trap)
     whole = {c.move: c for c in table}
@@ -326,7 +325,7 @@ def test_the_strong_player_opens_by_the_book(tmp_path: Path) -> None:
     key, _ = canonical(start.mover, start.waiter)
     move = min(othello.legal_moves(OthelloPosition(*key, 0)))
     write_book(path, {key: (BookMove(move, 12, 20),)}, {})
-    options = StrongOptions(book=Book.open(path))
+    options = StrongOptions(sources={"othello": (BookSource(Book.open(path)),)})
     player = Player("strong", othello, TrapParams(), native, options, random.Random(1))
     decision = player.choose(start, Limits(6), StopFlag())
     assert decision.search_mode == "book"

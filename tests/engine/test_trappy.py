@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from engine.decision import Candidate, OutcomeKind, ReplyProfile
+from engine.decision import Candidate, Decision, OutcomeKind, ReplyProfile
+from engine.expected import WHOLE
 from engine.game import WIN_CENTI
-from engine.params import Assessment, Decided, TrapParams
+from engine.params import Assessment, Decided, Scale, TrapParams
 from engine.trappy import (
     assess,
     bonus,
@@ -23,10 +24,12 @@ from engine.trappy import (
     trappiness_minimising,
     verify,
     with_trap,
+    worth,
 )
 from tests.engine.decisions import decision_with
 
 PAPER = TrapParams(decided=Decided.PAPER)
+EXPECTED = TrapParams(scale=Scale.EXPECTED, risk_percent=5, logistic_centi=200)
 scores = st.integers(-6400, 6400)
 margins = st.sampled_from([0, 50, 400])
 
@@ -203,10 +206,145 @@ def test_a_swindle_sets_the_trap_that_is_hardest_to_see() -> None:
     assert choose(moves, "standard", TrapParams()) == "a1"
 
 
-@pytest.mark.parametrize("bad", [{"margin_centi": -1}, {"threshold_centi": 0}])
-def test_bad_parameters_are_refused(bad: dict[str, int]) -> None:
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"margin_centi": -1},
+        {"threshold_centi": 0},
+        {"risk_percent": 0.0},
+        {"risk_percent": 100.5},
+        {"risk_percent": float("nan")},
+        {"logistic_centi": -1.0},
+        {"logistic_centi": 0.5},
+        {"logistic_centi": float("inf")},
+        {"margin_centi": 100, "scale": Scale.EXPECTED},
+    ],
+)
+def test_bad_parameters_are_refused(bad: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=next(iter(bad))):
         TrapParams(**bad)  # type: ignore[arg-type]
+
+
+# --- The expected scale ---------------------------------------------------------------------------------
+
+expected_params = st.builds(
+    TrapParams,
+    assessment=st.sampled_from(Assessment),
+    decided=st.sampled_from(Decided),
+    scale=st.just(Scale.EXPECTED),
+    risk_percent=st.sampled_from([0.5, 5, 12.5, 100]),
+    logistic_centi=st.sampled_from([1, 150, 803.8, 50_000]),
+)
+decided_scores = st.integers(WIN_CENTI, WIN_CENTI + 6400)
+any_score = scores | decided_scores | decided_scores.map(lambda score: -score)
+
+
+def test_the_worked_example_of_the_engine_guide() -> None:
+    """An even position: no bonus in the paper, a whole risk's worth of it on the expected scale."""
+    rows = ("a6", (-60, -40, -80, 0)), ("b4", (-300, -250, -280, 300))
+    paper = candidate("m", 0, *rows)
+    assert [paper.quality_centi, paper.adjusted_centi] == pytest.approx([225 + 75 * 280 / 900, 0])
+
+    assert [worth(score, EXPECTED) for score in (0, 300, -250, -280, -300)] == [5000, 8176, 2227, 1978, 1824]
+    assert reply_trappiness(rows[1][1], EXPECTED) == pytest.approx(0.75 + 0.25 * (6198 - 2000) / 6000)
+    trappy = with_trap(paper, EXPECTED)
+    assert trappy.trap == "b4"
+    assert trappy.quality_centi == pytest.approx(3176 * 0.924916667, abs=0.01)
+    assert trappy.adjusted_centi == pytest.approx(5000 + 400 + 0.05 * (2937.535 - 500) / 1.75, abs=0.01)
+    better = Candidate("n", 17, False, worth(17, EXPECTED), complete=True)  # 52.12 %: 0.17 more, no trap
+    assert better.adjusted_centi == 5212
+    assert choose([better, trappy], "trappy", EXPECTED) == "m"
+    assert choose([better, paper], "trappy", PAPER) == "n"
+    verify(decision_with([better, trappy], "m", params=EXPECTED))
+
+
+def test_the_expected_scale_needs_a_logistic_function() -> None:
+    open_params = TrapParams(scale=Scale.EXPECTED)
+    with pytest.raises(ValueError, match="needs the game's own"):
+        worth(0, open_params)
+    assert open_params.for_position(150) == replace(open_params, logistic_centi=150)
+    assert EXPECTED.for_position(150) == EXPECTED
+    assert PAPER.for_position(150) == PAPER
+
+
+@given(any_score, any_score, expected_params)
+@settings(deadline=None)
+def test_the_largest_expected_value_never_falls(a: int, b: int, params: TrapParams) -> None:
+    """What the pruning at the root rests on: in floating point too, and ties fall to the higher raw value."""
+    low, high = sorted((a, b))
+    assert worth(low, params) + bonus_cap(low, params) <= worth(high, params) + bonus_cap(high, params)
+
+
+@given(st.lists(any_score, min_size=1, max_size=7), any_score, expected_params)
+@settings(deadline=None)
+def test_a_bonus_is_never_above_the_risk_nor_lifts_a_move_to_a_forced_win(
+    row: list[int], raw: int, params: TrapParams
+) -> None:
+    quality = reply_quality(row, raw, params)
+    assert 0 <= quality <= max(0, worth(row[-1], params) - worth(raw, params))
+    found = bonus(quality, raw, params)
+    assert 0 <= found <= bonus_cap(raw, params) <= 100 * params.risk_percent
+    assert worth(raw, params) + found <= WHOLE
+    if worth(raw, params) < WHOLE:
+        assert worth(raw, params) + found < WHOLE
+
+
+@given(st.floats(0, WHOLE), any_score, any_score, any_score, expected_params)
+@settings(deadline=None)
+def test_the_ceiling_of_an_expected_quality(
+    shallow: float, more: int, raw: int, final: int, params: TrapParams
+) -> None:
+    params = replace(params, assessment=Assessment.LAST)
+    row = (more, final)
+    bound = min(shallow, worth(more, params))
+    reached = reply_quality(row, raw, params)
+    for higher in (final, final + 1, final + 350, WIN_CENTI + 6400):
+        assert reached <= quality_ceiling(bound, higher, raw, params)
+
+
+@given(
+    st.lists(st.tuples(any_score, st.lists(any_score, min_size=2, max_size=4)), min_size=2), expected_params
+)
+@settings(deadline=None)
+def test_no_more_than_the_risk_is_given_up(moves: list[tuple[int, list[int]]], params: TrapParams) -> None:
+    candidates = [
+        with_trap(
+            Candidate(
+                f"m{number}", raw, False, 0.0, replies=(ReplyProfile("r", (*row, raw + abs(row[-1]))),)
+            ),
+            params,
+        )
+        for number, (raw, row) in enumerate(moves)
+    ]
+    played = choose(candidates, "trappy", params)
+    raws = {c.move: c.raw_centi for c in candidates}
+    given_up = worth(max(raws.values()), params) - worth(raws[played], params)
+    assert given_up <= 100 * params.risk_percent
+    if params.decided is Decided.SWINDLE:  # nor is a forced result ever risked
+        assert (raws[played] >= WIN_CENTI) == (max(raws.values()) >= WIN_CENTI)
+        assert (raws[played] <= -WIN_CENTI) == (max(raws.values()) <= -WIN_CENTI)
+
+
+def test_what_is_worth_the_same_falls_to_the_higher_score() -> None:
+    """Far ahead every score is worth 100 %, and no trap gains anything."""
+    ahead = with_trap(Candidate("a1", 4000, False, 0.0, replies=(ReplyProfile("r", (0, 0, 9000)),)), EXPECTED)
+    further = with_trap(Candidate("b1", 4100, False, 0.0), EXPECTED)
+    won = with_trap(Candidate("c1", WIN_CENTI, False, 0.0), EXPECTED)
+    assert {c.adjusted_centi for c in (ahead, further, won)} == {WHOLE}
+    assert choose([ahead, further], "trappy", EXPECTED) == "b1"
+    assert choose([ahead, further, won], "trappy", EXPECTED) == "c1"
+
+
+def test_an_expected_record_comes_back_and_old_ones_are_of_the_paper() -> None:
+    made = decision_with(
+        [with_trap(Candidate("e6", 400, False, 0.0, complete=True), EXPECTED)], "e6", params=EXPECTED
+    )
+    verify(made)
+    record = made.to_record()
+    assert Decision.from_record(record) == made
+    for key in ("scale", "risk_percent", "logistic_centi"):
+        del record["params"][key]
+    assert Decision.from_record(record).params == TrapParams()
 
 
 # --- Ties -----------------------------------------------------------------------------------------------

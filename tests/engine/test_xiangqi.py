@@ -66,7 +66,7 @@ def test_perft_of_the_native_core() -> None:
                 assert _native.xiangqi_perft(fen, depth) == count, fen
 
 
-# --- Against pyffish -------------------------------------------------------------------------------------
+# --- Against pyffish ------------------------------------------------------------------------------
 
 
 def texts(moves: list[int] | tuple[int, ...]) -> set[str]:
@@ -74,7 +74,7 @@ def texts(moves: list[int] | tuple[int, ...]) -> set[str]:
 
 
 def is_perpetual_check(start: str, moves: list[str]) -> bool:
-    """Whether one side gave check with all its moves since the last position stood there for the first time."""
+    """Whether one side alone gave check with all its moves since the last position first stood there."""
     boards, checks = [], []
     for count in range(len(moves) + 1):
         boards.append(pyffish.get_fen(VARIANT, start, moves[:count]).split()[:2])
@@ -185,7 +185,7 @@ def test_names_of_crowded_files() -> None:
             assert game.parse_move(position, name) == move
 
 
-# --- How games end -----------------------------------------------------------------------------------------
+# --- How games end --------------------------------------------------------------------------------
 
 
 def after(fen: str, moves: str) -> XiangqiPosition:
@@ -262,7 +262,7 @@ def test_scores_as_text(score: float, text: str) -> None:
     assert game.score_text(score, position) == text
 
 
-# --- Searched lines ------------------------------------------------------------------------------------------
+# --- Searched lines -------------------------------------------------------------------------------
 
 
 def test_a_line_counts_only_the_game_before_it() -> None:
@@ -351,11 +351,13 @@ def test_the_core_searches_as_the_reference_does(start: str, seed: int, plies: i
 def test_text_of_a_line() -> None:
     text = f"{CHECKER} moves e2d2 d10e10 line d2e2 e10d10"
     assert game.position_text(game.parse_position(text)) == text
-    assert game.parse_position("startpos") == game.initial()
+    for start in ("startpos", "startpos moves", "startpos line", f"  {START}  moves  "):
+        assert game.parse_position(start) == game.initial()
+        assert len(_native.xiangqi_moves(start)) == 44
     assert game.position_text(game.parse_position("startpos moves h3e3")) == f"{START} moves h3e3"
 
 
-# --- Text ----------------------------------------------------------------------------------------------------
+# --- Text -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("text", ["h3e3", "H2-E2", "h2-e2", "C2=5"])
@@ -412,7 +414,7 @@ def test_the_core_refuses_what_the_rules_refuse(noise: str, at: int) -> None:
         assert set(_native.xiangqi_moves(text)) >= set(game.legal_moves(position))
 
 
-# --- For the board --------------------------------------------------------------------------------------------
+# --- For the board --------------------------------------------------------------------------------
 
 
 def test_highlights() -> None:

@@ -4,12 +4,16 @@ from pathlib import Path
 
 import pytest
 from alembic import command
-from sqlalchemy import Connection, inspect
+from sqlalchemy import Connection, delete, func, inspect, select
 
 import migrations
+from engine.params import Scale, TrapParams
 from storage import migrate
-from storage.database import create_engine, parse_url
-from storage.models import Base
+from storage.database import Database, create_engine, parse_url
+from storage.errors import StorageError
+from storage.games import get_game
+from storage.models import Base, EngineConfigRow
+from tests.storage.samples import opened
 
 SCRIPTS = sorted((Path(migrations.__file__).parent / "versions").glob("*.py"))
 
@@ -42,6 +46,45 @@ async def test_every_step_can_be_taken_back(url: str) -> None:
         await connection.run_sync(down)
         assert await connection.run_sync(lambda sync: inspect(sync).get_table_names()) == ["alembic_version"]
     await engine.dispose()
+
+
+async def test_games_of_the_first_schema_stay_whole(url: str) -> None:
+    """Their engines played by the paper; and the table they refer to, copied on SQLite, is still theirs."""
+
+    def down(connection: Connection) -> None:
+        command.downgrade(migrate._config(connection), "0001")
+
+    database = await Database.open(url)
+    async with database.write() as session:
+        await opened(session)
+    await database.close()
+    engine = create_engine(parse_url(url))
+    async with engine.execution_options(
+        sqlite_before_begin="PRAGMA foreign_keys = OFF"
+    ).begin() as connection:
+        await connection.run_sync(down)
+        columns = await connection.run_sync(lambda sync: inspect(sync).get_columns("engine_configs"))
+    await engine.dispose()
+    assert "scale" not in {column["name"] for column in columns}
+
+    database = await Database.open(url)  # upgrades
+    async with database.write() as session:
+        await opened(session, "second")
+        await opened(session, "third", params=TrapParams(scale=Scale.EXPECTED))
+        await opened(session, "fourth", params=TrapParams(scale=Scale.EXPECTED, risk_percent=2.5))
+        await opened(session, "fifth", params=TrapParams(scale=Scale.EXPECTED, risk_percent=2.5))
+        stored = [await get_game(session, "arena", key) for key in ("game0001", "second", "fifth")]
+        configs = await session.scalar(select(func.count()).select_from(EngineConfigRow))
+    assert [game and game.params for game in stored] == [
+        TrapParams(),
+        TrapParams(),
+        TrapParams(scale=Scale.EXPECTED, risk_percent=2.5),
+    ]
+    assert configs == 3
+    with pytest.raises(StorageError, match=r"(?i)foreign key"):
+        async with database.write() as session:
+            await session.execute(delete(EngineConfigRow))
+    await database.close()
 
 
 def test_the_schema_is_one_line_of_numbered_steps() -> None:

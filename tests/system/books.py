@@ -7,12 +7,13 @@ from typing import Any
 
 import aiohttp
 
+from bot.arena.variants import VARIANTS
 from engine.decision import OutcomeKind
 from engine.game import replay
-from engine.games.othello import Othello
+from engine.games import get_game
 from engine.params import TrapParams
 from engine.profiles import Profiler
-from engine.searchers import NativeOthelloSearcher
+from engine.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.trappy import reply_quality, verify
 from storage.database import Database
@@ -20,8 +21,6 @@ from storage.decisions import list_decisions
 from storage.games import list_games
 from storage.records import DecisionState, GameStatus, StoredDecision, StoredGame
 from tests.system.daemon import Daemon
-
-othello = Othello()
 
 
 async def exported(daemon: Daemon, game_ids: list[str]) -> dict[str, dict[str, Any]]:
@@ -63,16 +62,17 @@ def _check_game(game: StoredGame, decisions: list[StoredDecision], record: dict[
     """One game; what happened in it."""
     moves = record["moves"].split()
     bot_color = next(c for c in ("white", "black") if record["players"][c]["user"]["id"] == "desdemona")
-    assert othello.sides[game.our_side] == bot_color
+    variant = VARIANTS[record["variant"]]
+    assert (game.game, game.variant) == (variant.game_name, variant.key)
+    assert variant.colours[game.our_side] == bot_color
     assert game.state is GameStatus.FINISHED, (game.site_game_id, game.state)
     assert list(game.moves) == moves
     winner = record.get("winner")
     assert game.result == ("draw" if winner is None else "win" if winner == bot_color else "loss")
 
     count = Counter(games=1, **{str(game.result): 1})
-    played = {
-        ply: move for ply, move in enumerate(moves) if replay(othello, moves[:ply]).side == game.our_side
-    }
+    # A pass is a move too, so the sides take turns.
+    played = {ply: move for ply, move in enumerate(moves) if ply % 2 == game.our_side}
     on_server = [d for d in decisions if d.state is not DecisionState.DROPPED]
     assert [(d.ply, d.decision.move) for d in on_server] == list(played.items())
     assert all(d.state is DecisionState.CONFIRMED for d in on_server)
@@ -91,8 +91,9 @@ def _check_decision(
     """One decision and its outcome, against a fresh search of the whole table of its move."""
     decision = stored.decision
     assert decision.player == game.player
-    position = replay(othello, before)
-    assert decision.position == othello.position_text(position)
+    rules = get_game(game.game)
+    position = replay(rules, before)
+    assert decision.position == rules.position_text(position)
     verify(decision)
     assert stored.outcome is not None, (game.site_game_id, stored.ply)
     assert stored.outcome.reply == reply
@@ -101,8 +102,8 @@ def _check_decision(
         return Counter(partial=1)
 
     params: TrapParams = decision.params
-    profiler = Profiler(othello, NativeOthelloSearcher(1), position, params, StopFlag())
-    table = profiler.all_replies(othello.parse_move(position, decision.move), decision.depth)
+    profiler = Profiler(rules, make_searcher(rules.name, 1), position, params, StopFlag())
+    table = profiler.all_replies(rules.parse_move(position, decision.move), decision.depth)
     raw = min((profile.scores_centi[-1] for profile in table), default=decision.chosen.raw_centi)
     qualities = {p.reply: reply_quality(p.scores_centi, raw, params) for p in table}
     finals = {p.reply: p.scores_centi[-1] for p in table}

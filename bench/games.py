@@ -1,0 +1,169 @@
+"""Every game of the core by one bench: perft, full-width search, and what the trap analysis costs beside it.
+
+    python -m bench.games [--games chess xiangqi connect4] [--depths 4 6 7 8] [--naive 4] [--positions 12]
+
+Middle games are made by the core itself (random openings, then strong play), from fixed seeds.  Times are
+processor seconds of one core; plain and trappy players search one position after the other in the same run,
+each with a table of its own.  Columns median, best and last are the trap assessments: time and nodes over plain
+search.  "same choice" counts the decisions in which the whole table gives the same move with the same
+adjusted value.
+"""
+
+import argparse
+import random
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import chess
+
+from engine import _native
+from engine.game import Game
+from engine.games import get_game
+from engine.limits import Limits
+from engine.params import Assessment, TrapParams
+from engine.players import Player, Thinker
+from engine.profiles import Profiler
+from engine.search import Searcher
+from engine.searchers import NATIVE_GAMES, make_searcher
+from engine.stop import StopFlag
+from engine.trappy import choose, is_swindle, with_trap
+
+TABLE_MB = 64
+PLAIN = "plain"
+KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
+RANDOM_PLIES, STRONG_PLIES, STRONG_DEPTH = 6, 14, 6
+
+
+def timed(work: Callable[..., Any], *arguments: Any) -> tuple[float, Any]:
+    """Processor seconds of a call, and its result."""
+    began = time.process_time()
+    result = work(*arguments)
+    return time.process_time() - began, result
+
+
+def middle_games(game: Game[Any], count: int) -> list[Any]:
+    """Positions after some random and some strong moves; the same on every machine."""
+    searcher = make_searcher(game.name, 16)
+    assert isinstance(searcher, Thinker)
+    found: list[Any] = []
+    seed = 0
+    while len(found) < count:
+        rng, position = random.Random(seed), game.initial()
+        seed += 1
+        for ply in range(RANDOM_PLIES + rng.randrange(STRONG_PLIES)):
+            moves = game.legal_moves(position)
+            if not moves:
+                break
+            if ply < RANDOM_PLIES:
+                position = game.play(position, rng.choice(moves))
+            else:
+                thought = searcher.think(
+                    position, STRONG_DEPTH, None, StopFlag(), confidence_percent=100, threads=1
+                )
+                position = game.play(position, game.parse_move(position, thought.move))
+        if len(game.legal_moves(position)) > 1:
+            found.append(position)
+    return found
+
+
+def python_chess_perft(board: chess.Board, depth: int) -> int:
+    if depth == 0:
+        return 1
+    leaves = 0
+    for move in board.legal_moves:
+        board.push(move)
+        leaves += python_chess_perft(board, depth - 1)
+        board.pop()
+    return leaves
+
+
+def print_perft() -> None:
+    """Every leaf is played: no bulk counting, on either side."""
+    print(f"perft, every leaf played ({_native.UNIT} is in use)")
+    for name, text, depth, slow in (("start", chess.STARTING_FEN, 6, 3), ("Kiwipete", KIWIPETE, 5, 3)):
+        seconds, leaves = min(timed(_native.chess_perft, text, depth) for _ in range(3))
+        slow_s, slow_leaves = timed(python_chess_perft, chess.Board(text), slow)
+        rate, slow_rate = leaves / seconds, slow_leaves / slow_s
+        print(
+            f"  chess {name:<9} depth {depth} {rate / 1e6:6.1f} M/s; python-chess depth {slow} "
+            f"{slow_rate / 1e6:.3f} M/s: {rate / slow_rate:.0f} x"
+        )
+    seconds, leaves = min(timed(_native.xiangqi_perft, "startpos", 5) for _ in range(3))
+    print(f"  xiangqi start   depth 5 {leaves / seconds / 1e6:6.1f} M/s")
+
+
+def print_search(name: str, depths: Sequence[int], naive_depths: Sequence[int], count: int) -> None:
+    game = get_game(name)
+    positions = middle_games(game, count)
+    print(f"\n{game.title}: full width on {count} middle games: plain, and trappy over plain")
+    print(f"{'depth':>5}  {'plain s':>8} {'M nodes':>8} {'Mnps':>5}", end="")
+    for assessment in Assessment:
+        print(f" | {assessment:>6}: time nodes worst", end="")
+    print(" | naive time")
+    searchers = {kind: make_searcher(name, TABLE_MB) for kind in (PLAIN, *Assessment)}
+    for depth in depths:
+        seconds: dict[str, list[float]] = {kind: [] for kind in searchers}
+        nodes = dict.fromkeys(searchers, 0)
+        chosen: dict[str, list[tuple[str, float]]] = {kind: [] for kind in searchers}
+        for position in positions:
+            for kind, searcher in searchers.items():
+                params = TrapParams() if kind == PLAIN else TrapParams(Assessment(kind))
+                player = Player("standard" if kind == PLAIN else "trappy", game, params, searcher)
+                took, decision = timed(player.choose, position, Limits(depth), StopFlag())
+                seconds[kind].append(took)
+                nodes[kind] += decision.nodes
+                chosen[kind].append((decision.move, decision.chosen.adjusted_centi))
+        total = sum(seconds[PLAIN])
+        rate = nodes[PLAIN] / total / 1e6
+        print(f"{depth:>5}  {total / count:8.4f} {nodes[PLAIN] / 1e6 / count:8.3f} {rate:5.1f}", end="")
+        for kind in Assessment:
+            worst = max(t / p for t, p in zip(seconds[kind], seconds[PLAIN], strict=True))
+            ratio = sum(seconds[kind]) / total
+            print(f" | {ratio:12.2f} {nodes[kind] / nodes[PLAIN]:5.2f} {worst:5.1f}", end="", flush=True)
+        print(f" | {whole_table(game, positions, depth, chosen, total) if depth in naive_depths else '-'}")
+
+
+def whole_table(
+    game: Game[Any],
+    positions: Sequence[Any],
+    depth: int,
+    chosen: dict[str, list[tuple[str, float]]],
+    plain_s: float,
+) -> str:
+    """Time of the whole table over plain search, and whether it chooses the same, to the last bit."""
+    searcher: Searcher = make_searcher(game.name, TABLE_MB)
+    table_s, same = 0.0, 0
+    for number, position in enumerate(positions):
+        profiler = Profiler(game, searcher, position, TrapParams(), StopFlag())
+        took, table = timed(profiler.naive_candidates, depth)
+        table_s += took
+        for kind in Assessment:
+            params = TrapParams(kind)
+            candidates = [with_trap(c, params, is_swindle(table, params)) for c in table]
+            move = choose(candidates, "trappy", params)
+            adjusted = next(c.adjusted_centi for c in candidates if c.move == move)
+            same += (move, adjusted) == chosen[kind][number]
+    return f"{table_s / plain_s:.1f}, same choice {same} of {len(positions) * len(Assessment)}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--games", nargs="*", default=["chess", "xiangqi", "connect4"], choices=list(NATIVE_GAMES)
+    )
+    parser.add_argument("--depths", type=int, nargs="*", default=[4, 6, 7, 8])
+    parser.add_argument(
+        "--naive", type=int, nargs="*", default=[4], help="depths at which to fill the whole table"
+    )
+    parser.add_argument("--positions", type=int, default=12)
+    options = parser.parse_args()
+    print_perft()
+    for name in options.games:
+        print_search(name, options.depths, options.naive, options.positions)
+
+
+if __name__ == "__main__":
+    main()

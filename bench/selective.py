@@ -1,0 +1,180 @@
+"""What the strong search of chess and xiangqi reaches: depth in a second, mates, test suite, time to a depth.
+
+    python -m bench.selective [--seconds 1] [--sts-seconds 0.2] [--every 10] [--eleeye PATH]
+
+* Chess: depth in a second in middle games, mates in two by depth, share of the points of the strategic
+  test suite; from the suites beside the project where they are.
+* Xiangqi: time to depth 8, beside that of ElephantEye (a UCCI program) when --eleeye names it.  A ply is not
+  a ply everywhere: both leave out and extend what they think fit.
+
+The clock is that on the wall, so the machine had better be idle.
+"""
+
+import argparse
+import math
+import random
+import re
+import statistics
+import subprocess
+import time
+from pathlib import Path
+
+from engine.games import get_game
+from engine.searchers import NativeSearcher, make_searcher
+from engine.stop import StopFlag
+
+SUITES = Path(__file__).parents[2] / "shared" / "data" / "suites"
+STS = SUITES / "STS1-STS15_LAN_v6.epd"
+MATES = SUITES / "sunfish_mate2.fen"
+TABLE_MB = 64
+BALANCED_CENTI = 100
+MIDDLE_GAMES = 10
+MATE_DEPTHS = 7
+XIANGQI_DEPTH = 8
+
+
+def make(name: str) -> NativeSearcher:
+    searcher = make_searcher(name, TABLE_MB)
+    assert isinstance(searcher, NativeSearcher)
+    return searcher
+
+
+def middle_games(name: str, count: int, plies: int) -> list[str]:
+    """So many nearly balanced positions of the program's own quick games from random beginnings."""
+    game, rng, searcher, found = get_game(name), random.Random(2006), make(name), list[str]()
+    while len(found) < count:
+        position = game.initial()
+        for ply in range(plies):
+            moves = game.legal_moves(position)
+            if not moves:
+                break
+            if ply < 6:
+                move = rng.choice(moves)
+            else:
+                move = game.parse_move(position, searcher.think(position, 4, None, StopFlag()).move)
+            position = game.play(position, move)
+        if not game.legal_moves(position):
+            continue
+        if abs(searcher.think(position, 8, None, StopFlag()).score_centi) <= BALANCED_CENTI:
+            found.append(game.board_text(position))
+    return found
+
+
+def depth_in(name: str, seconds: float) -> None:
+    game = get_game(name)
+    searcher = make(name)
+    depths, speeds = [], []
+    for text in middle_games(name, MIDDLE_GAMES, 24):
+        began = time.perf_counter()
+        thought = searcher.think(game.parse_position(text), game.deepest_search, seconds, StopFlag())
+        depths.append(thought.depth)
+        speeds.append(thought.nodes / (time.perf_counter() - began))
+    print(
+        f"{name}: depth in {seconds:g} s in {len(depths)} middle games: mean {statistics.mean(depths):.1f},"
+        f" {min(depths)} to {max(depths)}; {statistics.mean(speeds) / 1e6:.2f} M nodes/s"
+    )
+
+
+def mates_in_two() -> None:
+    if not MATES.exists():
+        print(f"chess: no {MATES.name} beside the project")
+        return
+    game = get_game("chess")
+    lines = [line.strip() for line in MATES.read_text().splitlines() if line.strip()]
+    found = [0] * (MATE_DEPTHS + 1)
+    for line in lines:
+        for depth in range(1, MATE_DEPTHS + 1):
+            thought = make("chess").think(game.parse_position(line), depth, None, StopFlag())
+            if thought.solved and thought.score_centi > 0 and len(thought.principal_variation) <= 3:
+                found[depth] += 1
+                break
+    by_depth = ", ".join(f"{count} at {depth}" for depth, count in enumerate(found) if count)
+    print(f"chess: mates in two: {sum(found)} of {len(lines)} ({by_depth})")
+
+
+def strategic(seconds: float, every: int) -> None:
+    if not STS.exists():
+        print(f"chess: no {STS.name} beside the project")
+        return
+    game, searcher = get_game("chess"), make("chess")
+    points, best, depths = 0, 0, list[int]()
+    for line in STS.read_text().splitlines()[::every]:
+        moves = re.search(r'c9 "([^"]*)"', line)
+        values = re.search(r'c8 "([^"]*)"', line)
+        if moves is None or values is None:
+            continue
+        worth = dict(zip(moves[1].split(), map(int, values[1].split()), strict=False))
+        position = game.parse_position(" ".join(line.split()[:4]) + " 0 1")
+        thought = searcher.think(position, game.deepest_search, seconds, StopFlag())
+        points += worth.get(thought.move, 0)
+        best += max(worth.values())
+        depths.append(thought.depth)
+    print(
+        f"chess: STS, {len(depths)} positions at {seconds:g} s: {points} of {best} points,"
+        f" {points / best:.1%}; mean depth {statistics.mean(depths):.1f}"
+    )
+
+
+def eleeye_seconds(path: str, text: str, depth: int) -> float:
+    """How long a UCCI program takes for a search to a depth; it counts in milliseconds."""
+    fields = text.split()
+    fen = f"{fields[0]} {fields[1]} - - 0 1"
+    with subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdin is not None
+        assert program.stdout is not None
+
+        def say(line: str, until: str) -> float:
+            began = time.perf_counter()
+            print(line, file=program.stdin, flush=True)
+            for answer in program.stdout or ():
+                if answer.startswith(until):
+                    break
+            return time.perf_counter() - began
+
+        say("ucci", "ucciok")
+        print("setoption usebook false", file=program.stdin)
+        print(f"position fen {fen}", file=program.stdin)
+        say("isready", "readyok")
+        taken_s = say(f"go depth {depth}", "bestmove")
+        print("quit", file=program.stdin, flush=True)
+    return taken_s
+
+
+def xiangqi_time(depth: int, eleeye: str | None) -> None:
+    game = get_game("xiangqi")
+    start = game.board_text(game.initial())
+    ratios = []
+    for name, text in [("start", start), *(("middle game", t) for t in middle_games("xiangqi", 5, 24))]:
+        searcher = make("xiangqi")
+        began = time.perf_counter()
+        thought = searcher.think(game.parse_position(text), depth, None, StopFlag())
+        ours_s = time.perf_counter() - began
+        line = f"xiangqi, {name}: depth {depth} in {1e3 * ours_s:.0f} ms, {thought.nodes / 1e3:.0f} k nodes"
+        if eleeye is not None:
+            theirs_s = eleeye_seconds(eleeye, text, depth)
+            ratios.append(ours_s / theirs_s)
+            line += f"; ElephantEye {1e3 * theirs_s:.0f} ms"
+        print(line)
+    if ratios:
+        mean = math.exp(statistics.mean(map(math.log, ratios)))
+        print(f"xiangqi: geometric mean of our time in ElephantEye's: {mean:.2f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=1.0, help="for the depth reached")
+    parser.add_argument(
+        "--sts-seconds", type=float, default=0.2, help="a position of the strategic test suite"
+    )
+    parser.add_argument("--every", type=int, default=10, help="takes every so many-th position of it")
+    parser.add_argument("--eleeye", metavar="PATH", help="ElephantEye, built beside the project")
+    arguments = parser.parse_args()
+    depth_in("chess", arguments.seconds)
+    mates_in_two()
+    strategic(arguments.sts_seconds, arguments.every)
+    depth_in("xiangqi", arguments.seconds)
+    xiangqi_time(XIANGQI_DEPTH, arguments.eleeye)
+
+
+if __name__ == "__main__":
+    main()

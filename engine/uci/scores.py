@@ -1,0 +1,79 @@
+"""From the lines that an engine printed to a score for each move at each depth: pure functions."""
+
+from collections.abc import Iterable, Sequence
+
+from engine.game import WIN_CENTI
+from engine.uci.link import EngineError, Line
+
+# A mate scores WIN_CENTI and the first, less its ply, of which the second counts at most, as in the rules of
+# chess and xiangqi (`result_centi`).
+_QUICKEST, _LATEST_PLY = 10_000, 8_000
+
+
+def plies_played(position_text: str) -> int:
+    """Plies since the game began, as the text of a chess or xiangqi position tells (`FEN moves m1 m2 ...`).
+
+    Raises:
+        ValueError: The FEN lacks its side or its move number.
+    """
+    words = position_text.split()
+    if len(words) < 6:
+        raise ValueError(f"no move number in {position_text!r}")
+    number, is_second = max(1, int(words[5])), words[1] == "b"
+    moves = [word for word in words[6:] if word not in ("moves", "line")]
+    return 2 * (number - 1) + is_second + len(moves)
+
+
+def centi(value: int, is_mate: bool, ply: int) -> int:
+    """A score as the games of this program have it, side to move's view.
+
+    Args:
+        value: Centi-units or moves to mate: see `Line.value`.
+        ply: Plies since the game began, in the position that was searched.
+    """
+    if not is_mate:
+        # What is no mate is not decided, whatever an engine thinks of its endgame tables.
+        return max(1 - WIN_CENTI, min(WIN_CENTI - 1, value))
+    last_ply = ply + 2 * value - 1 if value > 0 else ply - 2 * value
+    size = WIN_CENTI + _QUICKEST - min(_LATEST_PLY, last_ply)
+    return size if value > 0 else -size
+
+
+def by_depth(lines: Iterable[Line], moves: Sequence[str], depth: int, ply: int) -> dict[str, tuple[int, ...]]:
+    """Each move's scores at depths 1 .. `depth`, side to move's view.
+
+    Every line counts for the depth that it names, and the last one said of a move and depth counts: after
+    three seconds Stockfish prints the whole list again after every line, old depths and new ones mixed.
+
+    A depth that the engine leaves out for a move is taken to bring nothing new: it repeats the depth before
+    it, or, where there is none, the first that there is.  So does an engine that ends its search early,
+    because the move is forced or a mate is found.
+
+    Args:
+        lines: What the engine said.
+        moves: Those that it was asked about.
+        depth: The depth that it was asked for.
+        ply: Plies since the game began, in the position that was searched.
+
+    Raises:
+        EngineError: A line begins with another move, or a move has no score at all.
+    """
+    known: dict[str, dict[int, int]] = {move: {} for move in moves}
+    for line in lines:
+        if 1 <= line.depth <= depth and line.variation:
+            move = line.variation[0]
+            if move not in known:
+                raise EngineError(f"{move} was said to be worth {line.value}, but is no legal move")
+            known[move][line.depth] = centi(line.value, line.is_mate, ply)
+    return {move: _filled(found, move, depth) for move, found in known.items()}
+
+
+def _filled(found: dict[int, int], move: str, depth: int) -> tuple[int, ...]:
+    if not found:
+        raise EngineError(f"the legal move {move} was given no score")
+    score = found[min(found)]
+    scores = []
+    for d in range(1, depth + 1):
+        score = found.get(d, score)
+        scores.append(score)
+    return tuple(scores)

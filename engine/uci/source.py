@@ -1,0 +1,445 @@
+"""Trap profiles from another engine: the root, the moves worth a look, and the replies to each.
+
+An engine is a program of someone else's: it may end, hang or talk nonsense at any moment.  Then
+`EngineSource` says so once in the log, has nothing to tell for this move, which its caller decides without
+it, and starts the engine again for the next one, later and later while that does not help.
+"""
+
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.decision import Candidate, ReplyProfile, SourceInfo
+from engine.game import Game, IllegalMove
+from engine.games import get_game
+from engine.limits import Limits
+from engine.params import TrapParams
+from engine.stop import StopFlag, Stopped
+from engine.trappy import is_swindle, with_trap
+from engine.uci.lines import LineLink
+from engine.uci.link import POLL_S, Answer, Ask, EngineError, Link, Patience
+from engine.uci.scores import by_depth, plies_played
+from engine.uci.settings import EngineSettings
+
+logger = logging.getLogger(__name__)
+
+# With a clock: a first profile that takes hardly any time, then one as deep as the rest of the time allows.
+_FIRST_DEPTH = 4
+_FIRST_SHARE = 0.5  # of the time; then the move is better decided without the engine
+_GROWTH = 2.0  # a profile one deeper costs about so many times as much
+_USE = 0.8  # of the time that is left, lest the forecast be too hopeful
+_LEAST_SILENCE_S = 0.5  # a busy machine may take so long to let an engine speak
+_BACK_OFF_S = (0.0, 1.0, 5.0, 15.0, 60.0)  # before the next start, by failures in a row
+
+
+def open_link(settings: EngineSettings) -> Link:
+    """Start an engine.
+
+    Raises:
+        EngineError: It does not start; the message says why.
+    """
+    if settings.game != "chess":
+        return LineLink(settings)
+    from engine.uci.chess_link import ChessLink  # python-chess's engines bring asyncio along: only when used
+
+    return ChessLink(settings)
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What an engine makes of a position."""
+
+    candidates: tuple[Candidate, ...]
+    """Every legal move in the game's order; those that were looked into with their whole profile."""
+    depth: int
+    info: SourceInfo
+    variation: tuple[str, ...]
+    """The line that the engine expects."""
+
+
+class Health:
+    """How an engine has been doing lately, for all its processes: what to log, and when to start it again."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._failures = 0
+        self._not_before = -math.inf
+        self.trouble: EngineError | None = None
+        """The latest failure, until it works again."""
+
+    @property
+    def may_start(self) -> bool:
+        """Whether a start is due."""
+        return self._clock() >= self._not_before
+
+    def failed(self, settings: EngineSettings, error: EngineError) -> None:
+        """Log the first failure in a row, and put the next start off."""
+        with self._lock:
+            wait_s = _BACK_OFF_S[min(self._failures, len(_BACK_OFF_S) - 1)]
+            self._failures += 1
+            self.trouble = error
+            self._not_before = self._clock() + wait_s
+            level = logging.ERROR if self._failures == 1 else logging.DEBUG
+        logger.log(
+            level, "%s engine: %s; moves are decided without it until it works again", settings.game, error
+        )
+
+    def worked(self, settings: EngineSettings) -> None:
+        """Log that it is back, if it was away."""
+        with self._lock:
+            was_away, self._failures, self._not_before = self._failures > 0, 0, -math.inf
+            self.trouble = None
+        if was_away:
+            logger.info("%s engine: works again", settings.game)
+
+
+class EngineSource:
+    """One process of an engine, started when it is first needed; for one thread at a time.
+
+    Args:
+        settings: Which engine, and how it is asked.
+        health: Shared by all processes of one engine.
+        connect: Starts the engine.
+        game: Its rules; None: those registered under its name.
+        clock: Seconds of a clock that never goes back.
+    """
+
+    def __init__(
+        self,
+        settings: EngineSettings,
+        health: Health | None = None,
+        connect: Callable[[EngineSettings], Link] = open_link,
+        game: Game[Any] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.settings = settings
+        self._clock = clock
+        self._health = health or Health(clock)
+        self._connect = connect
+        self._game = game or get_game(settings.game)
+        self._link: Link | None = None
+        self._starting: Future[Link] | None = None
+
+    @property
+    def trouble(self) -> EngineError | None:
+        """Why the engine failed last; None: it works."""
+        return self._health.trouble
+
+    @property
+    def name(self) -> str | None:
+        """The engine's own name; None while it does not run."""
+        return None if self._link is None else self._link.name
+
+    def open(self) -> None:
+        """Start the engine and wait for it.
+
+        Raises:
+            EngineError: It does not start; the message says why.
+        """
+        if self._link is None:
+            self._link = self._connect(self.settings)
+
+    def analyse(self, position: Any, params: TrapParams, limits: Limits, stop: StopFlag) -> Analysis | None:
+        """Profiles of the moves worth a look, as deep as the settings say and the limits allow.
+
+        Args:
+            position: The game goes on in it.
+            params: Of the trap arithmetic.
+            limits: With a clock, a depth that is finished in time; its `depth` counts only without one.
+            stop: Ends it early.  Its deadline, which the caller sets, is that of `limits`.
+
+        Returns:
+            None: the engine has nothing to say in time, or has failed, which the log tells.
+        """
+        began = self._clock()
+        until = math.inf if limits.time_s is None else began + limits.time_s
+        first_until = until if limits.time_s is None else began + _FIRST_SHARE * limits.time_s
+        try:
+            link = self._ready(self._patience(stop, math.inf, first_until))
+            if link is None:
+                return None
+            root = self._root(position, params)
+            found = self._deepen(link, root, limits, stop, first_until, until)
+        except EngineError as error:
+            self._fail(error)
+            return None
+        except Stopped:
+            return None
+        self._health.worked(self.settings)
+        return found
+
+    def close(self) -> None:
+        """End the process, if there is one; a later `analyse` starts another."""
+        link, self._link = self._link, None
+        starting, self._starting = self._starting, None
+        if starting is not None:
+            starting.add_done_callback(_discard)
+        if link is not None:
+            link.close()
+
+    # --- Starting and failing ---------------------------------------------------------------------------
+
+    def _ready(self, patience: Patience) -> Link | None:
+        """The running engine; None: it must not be started yet.
+
+        A start goes on when the wait for it is over, so that the next move may find it done.
+
+        Raises:
+            Stopped: The wait was ended.
+            EngineError: It does not start.
+        """
+        if self._link is not None:
+            return self._link
+        if self._starting is None:
+            if not self._health.may_start:
+                return None
+            self._starting = _in_background(lambda: self._connect(self.settings))
+        while not self._starting.done():
+            patience.check(self.settings.command[0], self._clock())
+            try:
+                self._starting.exception(POLL_S)
+            except FutureTimeoutError:
+                continue
+        starting, self._starting = self._starting, None
+        self._link = starting.result()
+        return self._link
+
+    def _fail(self, error: EngineError) -> None:
+        self._health.failed(self.settings, error)
+        link, self._link = self._link, None
+        if link is not None:
+            link.close(quickly=True)
+
+    # --- Searching --------------------------------------------------------------------------------------
+
+    def _deepen(
+        self,
+        link: Link,
+        root: "_Root",
+        limits: Limits,
+        stop: StopFlag,
+        first_until: float,
+        until: float,
+    ) -> Analysis:
+        """The deepest profiles that were finished in time.
+
+        Raises:
+            Stopped: Not even the first were.
+            EngineError: The engine failed.
+        """
+        silence_s = self.settings.silence_s
+        if limits.time_s is None:
+            patience = self._patience(stop, silence_s)
+            depth = min(self.settings.depth, limits.depth)
+            return self._at_depth(_Asking(link, patience), root, depth)
+        # An engine that hangs must not use up the time of every move.
+        silence_s = min(silence_s, max(_LEAST_SILENCE_S, 0.9 * _FIRST_SHARE * limits.time_s))
+        depth = min(_FIRST_DEPTH, self.settings.depth)
+        began = self._clock()
+        patience = self._patience(stop, silence_s, first_until)
+        found = self._at_depth(_Asking(link, patience), root, depth)
+        while depth < self.settings.depth:
+            took_s, left_s = max(1e-3, self._clock() - began), until - self._clock()
+            further = int(math.log(max(1.0, _USE * left_s / took_s), _GROWTH))
+            if further == 0:
+                break
+            depth = min(self.settings.depth, depth + further)
+            began = self._clock()
+            patience = self._patience(stop, silence_s, until)
+            try:
+                found = self._at_depth(_Asking(link, patience), root, depth)
+            except Stopped:
+                break  # the last whole profiles stand
+        return found
+
+    def _patience(self, stop: StopFlag, silence_s: float, until: float = math.inf) -> Patience:
+        return Patience(stop, silence_s, until, self._clock)
+
+    def _root(self, position: Any, params: TrapParams) -> "_Root":
+        game = self._game
+        after = {game.move_text(move): game.play(position, move) for move in game.legal_moves(position)}
+        over = {
+            move: -game.result_centi(there) for move, there in after.items() if not game.legal_moves(there)
+        }
+        return _Root(position, params, after, over)
+
+    def _at_depth(self, asking: "_Asking", root: "_Root", depth: int) -> Analysis:
+        settings = self.settings
+        asking.max_lines = settings.max_lines
+        scores = self._scores(asking, root.position, tuple(root.after), depth)
+        # What the rules say of the end of a game is better than what an engine thinks of it.
+        values = {move: root.over.get(move, scores[move][-1]) for move in root.after}
+        best_first = sorted(values, key=lambda move: -values[move])  # stable: ties in the game's order
+        found = {
+            move: Candidate(move, value, raw_is_bound=True, adjusted_centi=0.0)
+            for move, value in values.items()
+        }
+        best = values[best_first[0]]
+        looked_into = 0
+        for move in best_first[: settings.candidates]:
+            if values[move] < best - settings.window_centi:
+                break
+            looked_into += 1
+            replies = () if move in root.over else self._replies(asking, root.after[move], depth)
+            raw = min((reply.final_centi for reply in replies), default=values[move])
+            found[move] = Candidate(move, raw, False, 0.0, replies=replies, complete=True)
+            # When the replies show that the root was too hopeful, moves further below may be as good.
+            best = min(best, max(c.raw_centi for c in found.values() if c.complete))
+        candidates = tuple(found.values())
+        swindle = is_swindle(candidates, root.params)
+        info = SourceInfo(
+            name=asking.link.name,
+            protocol=settings.protocol,
+            options=settings.options,
+            window_centi=settings.window_centi,
+            floor_centi=values[best_first[looked_into - 1]],
+            nodes=asking.nodes,
+        )
+        best_line = asking.variations.get(best_first[0], (best_first[0],))
+        return Analysis(
+            tuple(with_trap(candidate, root.params, swindle) for candidate in candidates),
+            depth,
+            info,
+            _legal_part(self._game, root.position, best_line),
+        )
+
+    def _replies(self, asking: "_Asking", after: Any, depth: int) -> tuple[ReplyProfile, ...]:
+        """Every reply's s_2 .. s_D: the opponent's scores at depths 1 .. D-1, seen from our side."""
+        replies = tuple(self._game.move_text(move) for move in self._game.legal_moves(after))
+        scores = self._scores(asking, after, replies, depth - 1)
+        return tuple(ReplyProfile(reply, tuple(-score for score in scores[reply])) for reply in replies)
+
+    def _scores(
+        self, asking: "_Asking", position: Any, moves: tuple[str, ...], depth: int
+    ) -> dict[str, tuple[int, ...]]:
+        """Each move's scores at depths 1 .. `depth`, side to move's view."""
+        text = self._game.position_text(position)
+        lines = asking.ask(text, moves, depth)
+        return by_depth(lines, moves, depth, plies_played(text))
+
+
+@dataclass(frozen=True, slots=True)
+class _Root:
+    """The position that a move is wanted in."""
+
+    position: Any
+    params: TrapParams
+    after: dict[str, Any]
+    """The positions after each legal move, in the game's order."""
+    over: dict[str, int]
+    """Scores of the moves that end the game, our view."""
+
+
+@dataclass(slots=True)
+class _Asking:
+    """The searches for one set of profiles."""
+
+    link: Link
+    patience: Patience
+    max_lines: int = 0
+    nodes: int = 0
+    variations: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of the first position asked about: each move's deepest line."""
+
+    def ask(self, position: str, moves: tuple[str, ...], depth: int) -> list[Any]:
+        most = min(self.link.max_lines, self.max_lines or self.link.max_lines)
+        answers: list[Answer] = []
+        for at in range(0, len(moves), most):
+            part = moves[at : at + most] if len(moves) > most else ()
+            ask = Ask(position, depth, len(part) or len(moves), part)
+            answers.append(self.link.search(ask, self.patience))
+        self.nodes += sum(answer.nodes for answer in answers)
+        lines = [line for answer in answers for line in answer.lines]
+        if not self.variations:
+            self.variations = {line.variation[0]: line.variation for line in lines}
+        return lines
+
+
+class Engines:
+    """The engines of a program, one for each game that has one, with as many processes as work at a time."""
+
+    def __init__(
+        self,
+        settings: Sequence[EngineSettings] = (),
+        connect: Callable[[EngineSettings], Link] = open_link,
+    ) -> None:
+        self._settings = {each.game: each for each in settings}
+        self._health = {each.game: Health() for each in settings}
+        self._connect = connect
+        self._lock = threading.Lock()
+        self._idle: dict[str, list[EngineSource]] = {each.game: [] for each in settings}
+        self._is_closed = False
+
+    def settings(self, game_name: str) -> EngineSettings | None:
+        """How a game's engine is asked; None: it has none."""
+        return self._settings.get(game_name)
+
+    @contextmanager
+    def lend(self, game_name: str) -> Iterator[EngineSource | None]:
+        """A game's engine for as long as the context lasts; None: it has none."""
+        settings = self._settings.get(game_name)
+        if settings is None:
+            yield None
+            return
+        with self._lock:
+            idle = self._idle[game_name]
+            source = idle.pop() if idle else None
+        if source is None:
+            source = EngineSource(settings, self._health[game_name], self._connect)
+        try:
+            yield source
+        finally:
+            with self._lock:
+                is_closed = self._is_closed
+                if not is_closed:
+                    self._idle[game_name].append(source)
+            if is_closed:
+                source.close()
+
+    def close(self) -> None:
+        """End all processes; one that is lent out ends when it comes back."""
+        with self._lock:
+            self._is_closed = True
+            sources = [source for idle in self._idle.values() for source in idle]
+            for idle in self._idle.values():
+                idle.clear()
+        for source in sources:
+            source.close()
+
+
+def _in_background(work: Callable[[], Link]) -> Future[Link]:
+    future: Future[Link] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:  # it belongs to whoever waits
+            future.set_exception(error)
+
+    threading.Thread(target=run, name="engine-start", daemon=True).start()
+    return future
+
+
+def _discard(starting: Future[Link]) -> None:
+    if starting.exception() is None:
+        starting.result().close()
+
+
+def _legal_part(game: Game[Any], position: Any, variation: tuple[str, ...]) -> tuple[str, ...]:
+    """The beginning of a line that the game's rules allow."""
+    legal: list[str] = []
+    for text in variation:
+        try:
+            position = game.play(position, game.parse_move(position, text))
+        except IllegalMove:
+            break
+        legal.append(text)
+    return tuple(legal)
