@@ -62,12 +62,12 @@ struct Binding {
         return {report.positions, report.held_out};
     }
 
-    static std::pair<double, double> fit(Trainer& self, int epochs, double scale_centi, double results,
+    static std::pair<double, double> fit(Trainer& self, int epochs, double scale_centi, double trace,
                                          double first_rate, double last_rate, double pull, double smooth,
                                          const std::vector<std::pair<int, int>>& neighbours) {
         require(epochs >= 1, "epochs must be 1 or more");
         require(scale_centi >= 1, "scale_centi must be 1 or more");
-        require(results >= 0 && results <= 1, "results must be 0 .. 1");
+        require(trace >= 0 && trace <= 1, "trace must be 0 .. 1");
         require(last_rate > 0 && first_rate >= last_rate, "rates must be 0 < last_rate <= first_rate");
         require(pull >= 0 && smooth >= 0, "pull and smooth must be 0 or more");
         const int features = Trainer::weight_count() / 2;
@@ -76,7 +76,7 @@ struct Binding {
         }
         const nb::gil_scoped_release release;
         const learning::Error error =
-            self.fit({epochs, scale_centi, results, first_rate, last_rate, pull, smooth}, neighbours);
+            self.fit({epochs, scale_centi, trace, first_rate, last_rate, pull, smooth}, neighbours);
         return {error.log_loss, error.rms};
     }
 
@@ -113,16 +113,16 @@ struct Binding {
             .def("play", &play, "games"_a, "depth"_a, "asides"_a, "random_plies"_a,
                  "Play games by the present weights and keep their positions; numbers kept: to learn, held out.")
             .def("forget", &Trainer::forget, "Drop the positions of all but the last call of `play`.")
-            .def("fit", &fit, "epochs"_a, "scale_centi"_a, "results"_a, "first_rate"_a, "last_rate"_a, "pull"_a,
+            .def("fit", &fit, "epochs"_a, "scale_centi"_a, "trace"_a, "first_rate"_a, "last_rate"_a, "pull"_a,
                  "smooth"_a, "neighbours"_a,
                  "Learn from the positions kept.\n\n"
                  "Returns the log-loss and the root mean square error of the expected result on those held out.")
             .def("error",
-                 [](const Trainer& self, double scale_centi, double results) {
-                     const learning::Error error = self.error(scale_centi, results);
+                 [](const Trainer& self, double scale_centi, double trace) {
+                     const learning::Error error = self.error(scale_centi, trace);
                      return std::pair<double, double>{error.log_loss, error.rms};
                  },
-                 "scale_centi"_a, "results"_a, "As `fit` returns it, of the present weights.")
+                 "scale_centi"_a, "trace"_a, "As `fit` returns it, of the present weights.")
             .def("scored", &scored,
                  "Positions of the last call's games: score of the search, share of the middle game (of 64), result\n"
                  "(0 lost, 1 drawn, 2 won); for the side to move.")

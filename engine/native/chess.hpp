@@ -14,7 +14,8 @@
 namespace desdemona::chess {
 namespace {
 
-// Fifteen queens and a king would have fewer.  A position has at most sixteen pieces a side (chess_parse.cpp).
+// No sixteen pieces have more, which is what a side may have (chess_parse.cpp): a king that castles to both sides, and
+// fifteen queens on the best of squares.
 constexpr int kMaxMoves = 15 * 27 + 8 + 2;
 constexpr int kMaxCaptures = 16 * 8;  // in eight directions, or four promotions on two squares
 constexpr int kMoves = 5 << 12;
@@ -153,17 +154,6 @@ inline Board bishop_attacks(int square, Board occupied) {
 
 inline Board queen_attacks(int square, Board occupied) {
     return rook_attacks(square, occupied) | bishop_attacks(square, occupied);
-}
-
-// What a piece other than a pawn attacks.
-inline Board piece_attacks(int piece, int square, Board occupied) {
-    switch (piece) {
-        case kKnight: return kTables.knight[square];
-        case kBishop: return bishop_attacks(square, occupied);
-        case kRook: return rook_attacks(square, occupied);
-        case kQueen: return queen_attacks(square, occupied);
-        default: return kTables.king[square];
-    }
 }
 
 // One step ahead for all pawns of a side, and their captures towards the a-file and the h-file.

@@ -194,7 +194,7 @@ struct LinearTrainer<Position>::Game {
         }
         entries.erase(last, entries.end());
         samples.push_back({first, static_cast<std::uint16_t>(entries.size() - first), static_cast<std::int16_t>(score),
-                           static_cast<std::uint8_t>(taper.middle), static_cast<std::uint8_t>(taper.scale), -1, false});
+                           static_cast<std::uint8_t>(taper.middle), static_cast<std::uint8_t>(taper.scale), -1, false, false});
     }
 };
 
@@ -274,6 +274,7 @@ typename LinearTrainer<Position>::Game LinearTrainer<Position>::play_game(std::u
     for (const auto& [sample, at] : played) {
         game.samples[sample].result = static_cast<std::int8_t>(loser < 0 ? 1 : (at & 1) == loser ? 0 : 2);
     }
+    if (!played.empty()) game.samples[played.back().first].is_last = true;
     for (Sample& sample : game.samples) sample.is_held_out = number % kHeldOut == 0;
     return game;
 }
@@ -319,9 +320,20 @@ double LinearTrainer<Position>::evaluate(const Sample& sample) const {
 }
 
 template <class Position>
-double LinearTrainer<Position>::label(const Sample& sample, double scale_centi, double results) const {
-    const double promised = logistic(sample.score / scale_centi);
-    return sample.result < 0 ? promised : (1.0 - results) * promised + results * 0.5 * sample.result;
+std::vector<float> LinearTrainer<Position>::labels(double scale_centi, double trace) const {
+    std::vector<float> labels(samples_.size());
+    double following = 0.0;  // label of the next position of the game, for the side to move there
+    for (std::size_t i = samples_.size(); i-- > 0;) {
+        const Sample& sample = samples_[i];
+        const double promised = logistic(sample.score / scale_centi);
+        double label = promised;
+        if (sample.result >= 0) {
+            const double later = sample.is_last ? 0.5 * sample.result : 1.0 - following;
+            label = following = (1.0 - trace) * promised + trace * later;
+        }
+        labels[i] = static_cast<float>(label);
+    }
+    return labels;
 }
 
 // Adam (Kingma & Ba 2015, arXiv:1412.6980) on small batches.
@@ -329,6 +341,7 @@ template <class Position>
 Error LinearTrainer<Position>::fit(const FitSettings& settings, const std::vector<std::pair<int, int>>& neighbours) {
     constexpr std::size_t kBatch = 512;
     constexpr double kFirstMoment = 0.9, kSecondMoment = 0.999;
+    const std::vector<float> labels = this->labels(settings.scale_centi, settings.trace);
     std::vector<std::uint32_t> order;
     for (std::size_t i = 0; i < samples_.size(); ++i) {
         if (!samples_[i].is_held_out) order.push_back(static_cast<std::uint32_t>(i));
@@ -361,7 +374,7 @@ Error LinearTrainer<Position>::fit(const FitSettings& settings, const std::vecto
             for (std::size_t i = begin; i < end; ++i) {
                 const Sample& sample = samples_[order[i]];
                 const double promised = logistic(evaluate(sample) / settings.scale_centi);
-                const double error = promised - label(sample, settings.scale_centi, settings.results);
+                const double error = promised - labels[order[i]];
                 const double by_hundred = 100.0 / settings.scale_centi * sample.scale / 4096.0;
                 const double step = error * by_hundred / static_cast<double>(end - begin);
                 const Entry* entry = entries_.data() + sample.first;
@@ -381,17 +394,22 @@ Error LinearTrainer<Position>::fit(const FitSettings& settings, const std::vecto
             }
         }
     }
-    return error(settings.scale_centi, settings.results);
+    return error(labels, settings.scale_centi);
 }
 
 template <class Position>
-Error LinearTrainer<Position>::error(double scale_centi, double results) const {
+Error LinearTrainer<Position>::error(double scale_centi, double trace) const {
+    return error(labels(scale_centi, trace), scale_centi);
+}
+
+template <class Position>
+Error LinearTrainer<Position>::error(const std::vector<float>& labels, double scale_centi) const {
     Error sum{0.0, 0.0};
     double count = 0.0;
-    for (const Sample& sample : samples_) {
-        if (!sample.is_held_out) continue;
-        const double p = std::clamp(logistic(evaluate(sample) / scale_centi), 1e-9, 1 - 1e-9);
-        const double t = label(sample, scale_centi, results);
+    for (std::size_t i = 0; i < samples_.size(); ++i) {
+        if (!samples_[i].is_held_out) continue;
+        const double p = std::clamp(logistic(evaluate(samples_[i]) / scale_centi), 1e-9, 1 - 1e-9);
+        const double t = labels[i];
         sum.log_loss -= t * std::log(p) + (1 - t) * std::log(1 - p);
         sum.rms += (p - t) * (p - t);
         count += 1.0;

@@ -1,9 +1,11 @@
 // Training of evaluations that are linear in their features (chess, xiangqi) by games of the program against itself.
 //
 // A generation is `play` followed by `fit`.  Games begin with random moves and go on with the strong search's; each of
-// their positions is labelled with the search's score and the game's result.  As many positions more leave the games
-// by a random move or two and are labelled with a search's score: the leaves of exact searches are such positions,
-// full of pieces that hang.  `fit` draws the weights to the least log-loss of the expected results that they promise.
+// their positions is labelled with what the search said of it and of the positions that followed, and at last with the
+// game's result, each later word counting for less: temporal differences (Sutton 1988, doi:10.1007/BF00115009).  As
+// many positions more leave the games by a random move or two and are labelled with a search's score alone: the leaves
+// of exact searches are such positions, full of pieces that hang.  `fit` draws the weights to the least log-loss of the
+// expected results that they promise.
 //
 // What depends on the seed does not depend on the number of threads.
 #pragma once
@@ -29,7 +31,7 @@ struct PlaySettings {
 struct FitSettings {
     int epochs = 30;
     double scale_centi = 200.0;  // s of the logistic expected result 1 / (1 + exp(-score / s))
-    double results = 0.3;        // share of the game's result in the label, the rest is the score's
+    double trace = 0.95;         // what the label of the next position weighs in a label; the rest is its own score's
     double first_rate = 4.0;     // steps of the descent in centi-units; falls geometrically ...
     double last_rate = 0.1;      // ... to this
     // Weights are pulled to where the training began, and neighbouring ones to each other, as if so many positions
@@ -83,7 +85,7 @@ class LinearTrainer {
     // Learns from all positions kept.  `neighbours`: pairs of features whose weights should be alike.
     Error fit(const FitSettings& settings, const std::vector<std::pair<int, int>>& neighbours);
     // Of the present weights, on positions held out.
-    Error error(double scale_centi, double results) const;
+    Error error(double scale_centi, double trace) const;
 
     // Positions of the games of the last `play`, whose scores are not decided.
     std::vector<Scored> scored() const;
@@ -104,12 +106,15 @@ class LinearTrainer {
         std::uint8_t scale;
         std::int8_t result;   // as Scored; -1: not of a game
         bool is_held_out;
+        bool is_last;         // of its game's positions
     };
     struct Game;
 
     Game play_game(std::uint64_t number, const PlaySettings& settings) const;
     double evaluate(const Sample& sample) const;
-    double label(const Sample& sample, double scale_centi, double results) const;
+    // What the expected results of all samples should be.
+    std::vector<float> labels(double scale_centi, double trace) const;
+    Error error(const std::vector<float>& labels, double scale_centi) const;
 
     const std::uint64_t seed_;
     const int threads_;

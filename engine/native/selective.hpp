@@ -20,6 +20,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <initializer_list>
 #include <new>
 
 #include "core.hpp"
@@ -72,13 +73,13 @@ concept Tactical = Game<G> && requires(const G& game, const typename G::Node& no
 
 namespace selective {
 
-constexpr int kMaxPly = 120;                     // no line goes further
-constexpr int kNone = -32'700;                   // below every score
-constexpr int kMate = 32'000;                    // less the plies to it
-constexpr int kMated = kMate - 2 * kMaxPly;      // from here on a mate
-constexpr int kForbidden = 31'000;               // won because the other side may not go on giving check, less the plies
-constexpr int kDecided = kForbidden - kMaxPly;   // from here on no evaluation
-constexpr int kMostEvaluation = 20'000;          // what the game's evaluations stay within
+constexpr int kMaxPly = 120;                    // no line goes further
+constexpr int kNone = -32'700;                  // below every score
+constexpr int kMate = 32'000;                   // less the plies to it
+constexpr int kMated = kMate - 2 * kMaxPly;     // from here on a mate
+constexpr int kForbidden = 31'000;              // won, as the other side may not go on giving check; less the plies
+constexpr int kDecided = kForbidden - kMaxPly;  // from here on no evaluation
+constexpr int kMostEvaluation = 20'000;         // what the game's evaluations stay within
 constexpr int kMaxLine = ThinkResult::kMaxLine;
 
 constexpr bool is_mate(int score) { return score >= kMated || score <= -kMated; }
@@ -170,7 +171,7 @@ struct Reductions {
     Reductions() {
         for (int depth = 0; depth < kCount; ++depth) {
             for (int place = 0; place < kCount; ++place) {
-                const double plies = 0.75 + std::log(depth + 1e-9) * std::log(place + 1e-9) / 2.3;
+                const double plies = 0.75 + std::log(depth + 1e-9) * std::log(place + 1e-9) / 2.05;
                 of[depth][place] = depth < 1 || place < 1 ? std::int16_t{0} : static_cast<std::int16_t>(64 * plies);
             }
         }
@@ -196,6 +197,9 @@ class SelectiveWorker {
     using Line = selective::Line;
 
     SelectiveWorker(const selective::Table& table, const G& game) : table_(table), game_(game) {}
+
+    // From now on this flag ends the search.
+    void obey(const StopFlag& stop) { stop_ = &stop; }
 
     // To be called before anything else: lists the moves.
     void start(const Node& root, const StopFlag& stop, int contempt_centi) {
@@ -300,7 +304,7 @@ class SelectiveWorker {
     static constexpr int kVerifyDepth = 10;        // from here on a null move's cut is checked without null moves
     static constexpr int kProbDepth = 5;
     static constexpr int kProbMargin = 180;
-    static constexpr int kReduceDepth = 4;         // a node of such a depth without a table move is searched a ply less
+    static constexpr int kReduceDepth = 4;         // deep nodes without a table move are searched a ply less
     static constexpr int kSingularDepth = 7;
     static constexpr int kLateDepth = 8;
     static constexpr int kFutilityDepth = 7;
@@ -362,7 +366,25 @@ class SelectiveWorker {
         return score >= selective::kDecided ? score - ply : score <= -selective::kDecided ? score + ply : score;
     }
 
-    void store(std::uint64_t key, int ply, int score, int evaluation, int move, int depth, Bound bound, bool is_open) {
+    // What the table says of a node, told from the root; kNone: nothing.
+    static int score_of(bool is_known, const selective::Found& known, int ply) {
+        return is_known && known.bound != Bound::kNone ? from_table(known.score, ply) : selective::kNone;
+    }
+
+    // Whether that settles a node, whatever its depth.
+    static bool is_settled(const selective::Found& known, int score, int alpha, int beta) {
+        if (score == selective::kNone) return false;
+        return known.bound == Bound::kExact || (known.bound == Bound::kLower ? score >= beta : score <= alpha);
+    }
+
+    // Whether that is nearer to the truth than an evaluation.
+    static bool is_better(const selective::Found& known, int score, int evaluation) {
+        if (score == selective::kNone || selective::is_decided(score)) return false;
+        return known.bound == Bound::kExact || (known.bound == Bound::kLower) == (score > evaluation);
+    }
+
+    void store(std::uint64_t key, int ply, int score, int evaluation, int move, int depth, Bound bound,
+               bool is_open) {
         // Who loses by a forbidden repetition depends on the way, so the table must not know it.
         if (selective::is_decided(score) && !selective::is_mate(score)) return;
         table_.store(key, {to_table(score, ply), evaluation, move, depth, bound, is_open});
@@ -424,17 +446,18 @@ class SelectiveWorker {
 
     int order(const Node& node, int move, int table_move, int ply) {
         if (move == table_move) return kTableMove;
-        const int index = game_.history_index(node, move);
-        if (game_.is_forcing(node, move)) {
-            return kGoodForcing + 64 * game_.gain(node, move) - 16 * game_.attacker(node, move) +
-                   captures_[index] / 8;
-        }
+        if (game_.is_forcing(node, move)) return kGoodForcing + forcing_order(node, move);
         const Frame& here = frame(ply);
         if (move == here.killers[0]) return kKiller + 2;
         if (move == here.killers[1]) return kKiller + 1;
         const int before = frame(ply - 1).history;
         if (before >= 0 && counters_[before] == move) return kKiller;
-        return quiet_order(index, ply);
+        return quiet_order(game_.history_index(node, move), ply);
+    }
+
+    int forcing_order(const Node& node, int move) const {
+        return 64 * game_.gain(node, move) - 16 * game_.attacker(node, move) +
+               captures_[game_.history_index(node, move)] / 8;
     }
 
     int quiet_order(int index, int ply) {
@@ -492,8 +515,10 @@ class SelectiveWorker {
 
     void learn_quiet(int index, int bonus, int ply) {
         selective::learn(history_[index], bonus);
-        if (const int before = frame(ply - 1).history; before >= 0) selective::learn(continuations_[before][index], bonus);
-        if (const int before = frame(ply - 2).history; before >= 0) selective::learn(continuations_[before][index], bonus);
+        for (const int back : {1, 2}) {
+            const int before = frame(ply - back).history;
+            if (before >= 0) selective::learn(continuations_[before][index], bonus);
+        }
     }
 
     // --- Search ------------------------------------------------------------------------------------------------
@@ -614,9 +639,8 @@ class SelectiveWorker {
         Found known{};
         const bool is_known = table_.find(key, known);
         const int table_move = is_known ? known.move : 0;
-        const int table_score = is_known && known.bound != Bound::kNone ? from_table(known.score, ply) : kNone;
-        if (!kOpen && excluded == 0 && table_score != kNone && known.depth >= depth &&
-            (known.bound == Bound::kExact || (known.bound == Bound::kLower ? table_score >= beta : table_score <= alpha))) {
+        const int table_score = score_of(is_known, known, ply);
+        if (!kOpen && excluded == 0 && known.depth >= depth && is_settled(known, table_score, alpha, beta)) {
             if (table_score >= beta && table_move != 0 && !game_.is_forcing(node, table_move)) {
                 learn_quiet(game_.history_index(node, table_move), depth > 11 ? 1'600 : 150 * depth - 50, ply);
             }
@@ -631,10 +655,7 @@ class SelectiveWorker {
         } else if (excluded == 0) {
             value = here.evaluation = is_known && known.evaluation != kNone ? known.evaluation : game_.evaluate(node);
             if (!is_known) table_.store(key, {0, value, 0, 0, Bound::kNone, false});
-            if (table_score != kNone && !is_decided(table_score) &&
-                (known.bound == Bound::kExact || (known.bound == Bound::kLower) == (table_score > value))) {
-                value = table_score;
-            }
+            if (is_better(known, table_score, value)) value = table_score;
         } else {
             value = here.evaluation;
         }
@@ -684,7 +705,9 @@ class SelectiveWorker {
                     const Node next = game_.play(node, move);
                     enter(node, next, move, ply);
                     score = -quiesce<false>(next, -bar, -bar + 1, ply + 1);
-                    if (score >= bar) score = -search<false>(next, depth - 4, -bar, -bar + 1, ply + 1, !is_cut, nullptr);
+                    if (score >= bar) {
+                        score = -search<false>(next, depth - 4, -bar, -bar + 1, ply + 1, !is_cut, nullptr);
+                    }
                     if (score >= bar) {
                         store(key, ply, score, here.evaluation, move, depth - 3, Bound::kLower, false);
                         return is_decided(score) ? score : score - (bar - beta);
@@ -734,7 +757,8 @@ class SelectiveWorker {
                         continue;
                     }
                     if (rest <= 8 && !game_.see_at_least(node, move, -kQuietExchange * rest * rest)) continue;
-                } else if (depth <= (gives_check ? kCheckDepth : kExchangeDepth) && list[i].order < kGoodForcing / 2 &&
+                } else if (depth <= (gives_check ? kCheckDepth : kExchangeDepth) &&
+                           list[i].order < kGoodForcing / 2 &&
                            !game_.see_at_least(node, move, -kCaptureExchange * depth)) {
                     continue;
                 }
@@ -743,7 +767,8 @@ class SelectiveWorker {
             // Step 13. A move without which the node would fall is searched more deeply.  (Checks are not: no gain.)
             int extension = 0;
             if (move == table_move && excluded == 0 && depth >= kSingularDepth && known.depth >= depth - 3 &&
-                known.bound != Bound::kUpper && table_score != kNone && !is_decided(table_score) && ply < 2 * root_depth_) {
+                known.bound != Bound::kUpper && table_score != kNone && !is_decided(table_score) &&
+                ply < 2 * root_depth_) {
                 const int bar = table_score - 2 * depth;
                 here.excluded = move;
                 const int others = search<false>(node, (depth - 1) / 2, bar - 1, bar, ply, is_cut, nullptr);
@@ -783,7 +808,8 @@ class SelectiveWorker {
                     if (shallow < 1) shallow = 1;
                     if (shallow > rest) shallow = rest;
                 }
-                score = -search<false>(next, shallow, -alpha - 1, -alpha, ply + 1, shallow < rest || !is_cut, nullptr);
+                const bool is_next_cut = shallow < rest || !is_cut;
+                score = -search<false>(next, shallow, -alpha - 1, -alpha, ply + 1, is_next_cut, nullptr);
                 if (score > alpha && shallow < rest) {
                     score = -search<false>(next, rest, -alpha - 1, -alpha, ply + 1, !is_cut, nullptr);
                 }
@@ -833,11 +859,8 @@ class SelectiveWorker {
         const std::uint64_t key = table_key(ply);
         Found known{};
         const bool is_known = table_.find(key, known);
-        const int table_score = is_known && known.bound != Bound::kNone ? from_table(known.score, ply) : kNone;
-        if (!kOpen && table_score != kNone &&
-            (known.bound == Bound::kExact || (known.bound == Bound::kLower ? table_score >= beta : table_score <= alpha))) {
-            return table_score;
-        }
+        const int table_score = score_of(is_known, known, ply);
+        if (!kOpen && is_settled(known, table_score, alpha, beta)) return table_score;
         const int table_move = is_known ? known.move : 0;
 
         // Step 2. The side to move need not capture.
@@ -851,19 +874,14 @@ class SelectiveWorker {
             if (count == 0) return result(node, ply);
         } else {
             best = here.evaluation = is_known && known.evaluation != kNone ? known.evaluation : game_.evaluate(node);
-            if (table_score != kNone && !is_decided(table_score) &&
-                (known.bound == Bound::kExact || (known.bound == Bound::kLower) == (table_score > best))) {
-                best = table_score;
-            }
+            if (is_better(known, table_score, best)) best = table_score;
             if (best >= beta) {
                 if (!is_known) table_.store(key, {to_table(best, ply), here.evaluation, 0, 0, Bound::kLower, false});
                 return best;
             }
             if (best > alpha) alpha = best;
             for (const int move : game_.forcing(node)) {
-                list[count++] = {move, move == table_move ? kTableMove
-                                                          : 64 * game_.gain(node, move) - 16 * game_.attacker(node, move) +
-                                                                captures_[game_.history_index(node, move)] / 8};
+                list[count++] = {move, move == table_move ? kTableMove : forcing_order(node, move)};
             }
         }
 
@@ -903,7 +921,8 @@ class SelectiveWorker {
         }
 
         // Step 4. Remember.
-        const Bound bound = best >= beta ? Bound::kLower : best <= first_alpha || !kOpen ? Bound::kUpper : Bound::kExact;
+        const bool is_exact = kOpen && best > first_alpha;
+        const Bound bound = best >= beta ? Bound::kLower : is_exact ? Bound::kExact : Bound::kUpper;
         store(key, ply, best, here.evaluation, best_move, 0, bound, kOpen);
         return best;
     }
@@ -962,13 +981,16 @@ class SelectiveSearch {
         if (limits.seconds > 0) deadline.set_deadline(limits.seconds);
         if (stop.is_set()) return false;
         StopFlag helpers_stop(&deadline);
+        stop_ = &deadline;
         helpers_stop_ = &helpers_stop;
         limits_ = &limits;
         root_ = game_.root(p);
         result = {};
         result_ = &result;
         table_.new_search();
-        worker_.start(root_, deadline, limits.contempt_centi);
+        // The first iteration is over in no time, and whatever else the machine had to do meanwhile, a move is needed:
+        // only the caller's flag ends it.
+        worker_.start(root_, stop, limits.contempt_centi);
         depth_.store(0, std::memory_order_relaxed);
         const int helpers = make_helpers(limits.threads - 1);
         if (helpers == 0) {
@@ -1064,6 +1086,7 @@ class SelectiveSearch {
             score = worker_.iterate(depth, score);
             result_->depth = depth;
             report(score);
+            worker_.obey(*stop_);
             const int mate = selective::kMate - std::abs(score);
             if (mate <= 2 || (result_->solved && depth >= mate + kMateDepth)) return;
             if (is_timed()) {
@@ -1104,6 +1127,7 @@ class SelectiveSearch {
     // Of the present call.
     Node root_{};
     const ThinkLimits* limits_ = nullptr;
+    const StopFlag* stop_ = nullptr;
     StopFlag* helpers_stop_ = nullptr;
     ThinkResult* result_ = nullptr;
     double began_ = 0.0;

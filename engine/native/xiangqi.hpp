@@ -126,8 +126,11 @@ struct SquareTables {
     std::uint8_t elephant_count[kSquares]{};
     std::uint8_t elephant[kSquares][4]{};  // targets; the eye is half-way
     std::uint64_t spread[32]{};  // five bits of a file, as they stand in a half
-    Bits horse[kSquares][16]{};     // by which of its legs are blocked: left 1, below 2, right 4, above 8
-    Bits horse_to[kSquares][16]{};  // by which diagonal neighbours are: below left 1, above left 2, below right 4, above right 8
+    // By which of its legs are blocked: left 1, below 2, right 4, above 8.
+    Bits horse[kSquares][16]{};
+    // Where horses attack from, by which diagonal neighbours block them: below left 1, above left 2, below right 4,
+    // above right 8.
+    Bits horse_to[kSquares][16]{};
 
     constexpr SquareTables() {
         for (int i = 0; i < 32; ++i) {
@@ -443,7 +446,9 @@ inline Danger danger_of(const State& s) {
         };
         const auto upwards = [&](unsigned above, int start, int step) {
             int met[3] = {-1, -1, -1};
-            for (int i = 0; i < 3 && above != 0; ++i, above &= above - 1) met[i] = start + step * std::countr_zero(above);
+            for (int i = 0; i < 3 && above != 0; ++i, above &= above - 1) {
+                met[i] = start + step * std::countr_zero(above);
+            }
             if (met[0] >= 0) look(met[0], met[1], met[2]);
         };
         const auto downwards = [&](unsigned below, int start, int step) {

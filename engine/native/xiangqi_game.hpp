@@ -56,9 +56,9 @@ class XiangqiGame {
         return is_over_by_rule(node) ? result(node) : evaluate(node);
     }
 
-    // Captures that lose nothing by what they win, the smallest attacker first.  Others by where the piece stands better,
-    // what it threatens there, whether it is taken there and whether it was threatened before.  The numbers were tried
-    // out on the nodes of full-width searches.
+    // Captures that lose nothing by what they win, the smallest attacker first.  Others by where the piece stands
+    // better, what it threatens there, whether it is taken there and whether it was threatened before.  The numbers
+    // were tried out on the nodes of full-width searches.
     int order(const Node& node, int move) const {
         const State& s = node.state;
         const int us = s.side, from = move & 127, to = move >> 7;
@@ -161,7 +161,8 @@ class XiangqiGame {
         return node.verdict != kGoesOn || node.state.quiet >= kDrawPlies;
     }
 
-    // The pieces of the smallest kind with which a side can take on a square; `there` and `lines` say what is still there.
+    // The pieces of the smallest kind with which a side can take on a square; `there` and `lines` say what is still
+    // on the board.
     static Bits smallest_takers(const State& s, const Lines& lines, Bits there, int side, int square, int& kind) {
         const Bits own = s.colours[side] & there & ~kTables.bit[square];
         kind = kSoldier;

@@ -2,8 +2,9 @@
 
 What `engine.training.chess` and `engine.training.xiangqi` share.  A generation plays games by the present
 weights with the strong search, after random openings.  Each position of a game is labelled with what the
-search says of it, mixed with the game's result; and others beside it, a random move or two away and mostly
-full of hanging pieces, with the search's score alone.  The weights are fitted to these labels: least log-loss
+search said of it and of those that followed, up to the game's result, each later word counting for less; and
+others beside it, a random move or two away and mostly full of hanging pieces, with the search's score alone.
+The weights are fitted to these labels: least log-loss
 of the expected result 1 / (1 + exp(-evaluation / s)), by Adam, with weights drawn to plain material and to
 their neighbours.  The next generation plays by the new weights, and learns from its own positions and those
 of the last one.
@@ -31,7 +32,7 @@ from engine.training.othello_result import Fit, Sample, fitted, log_loss
 _MOST_SAMPLES = 20_000
 """Positions that s is fitted to."""
 _MIDDLE = 64
-_SCALES = 100.0, 400.0
+_SCALES = 100.0, 600.0
 """s of the labels stays within: while the weights are poor, results hardly depend on scores."""
 
 
@@ -44,10 +45,10 @@ class Trainer(Protocol):
     def play(self, games: int, depth: int, asides: int, random_plies: tuple[int, int]) -> tuple[int, int]: ...
     def forget(self) -> None: ...
     def fit(
-        self, epochs: int, scale_centi: float, results: float, first_rate: float, last_rate: float,
+        self, epochs: int, scale_centi: float, trace: float, first_rate: float, last_rate: float,
         pull: float, smooth: float, neighbours: Sequence[tuple[int, int]],
     ) -> tuple[float, float]: ...  # fmt: skip
-    def error(self, scale_centi: float, results: float) -> tuple[float, float]: ...
+    def error(self, scale_centi: float, trace: float) -> tuple[float, float]: ...
     def scored(self) -> list[tuple[int, int, int]]: ...
     def match(self, others: bytes, games: int, nodes: int) -> tuple[int, int, int]: ...
 
@@ -128,12 +129,12 @@ def parser(subject: Subject) -> argparse.ArgumentParser:
     p.add_argument("--out", type=Path, default=subject.out, help="file for the weights")
     p.add_argument("--start", type=Path, help="weights to begin with, instead of plain material")
     p.add_argument(
-        "--games", type=numbers, default=[400, 600, 800, 1000], metavar="N,N,...",
-        help="games of each generation (default: 400,600,800,1000)",
+        "--games", type=numbers, default=[1000, 1500, 1500, 1500], metavar="N,N,...",
+        help="games of each generation (default: 1000,1500,1500,1500)",
     )  # fmt: skip
     p.add_argument(
-        "--depths", type=numbers, default=[4, 5, 6, 6], metavar="N,N,...",
-        help="plies searched in each generation (default: 4,5,6,6)",
+        "--depths", type=numbers, default=[4, 4, 5, 6], metavar="N,N,...",
+        help="plies searched in each generation (default: 4,4,5,6)",
     )  # fmt: skip
     p.add_argument("--asides", type=natural, default=1, help="positions beside each one of the games")
     p.add_argument(
@@ -145,7 +146,9 @@ def parser(subject: Subject) -> argparse.ArgumentParser:
     p.add_argument("--epochs", type=positive, default=30, help="rounds through the positions")
     p.add_argument("--first-rate", type=float, default=4.0)
     p.add_argument("--last-rate", type=float, default=0.1)
-    p.add_argument("--results", type=float, default=0.3, help="share of the game's result in a label")
+    p.add_argument(
+        "--trace", type=float, default=0.95, help="share of the next position's label in a label of a game"
+    )
     p.add_argument(
         "--pull",
         type=float,
@@ -206,9 +209,9 @@ def train(subject: Subject, options: argparse.Namespace) -> Iterator[dict[str, A
         say(f"generation {number}: {games} games, {positions} positions, {time.monotonic() - since:.0f} s")
         samples = samples_of(trainer.scored())
         scale = max(_SCALES[0], min(_SCALES[1], fitted(samples, linear=False).a))
-        before = trainer.error(scale, options.results)
+        before = trainer.error(scale, options.trace)
         after = trainer.fit(
-            options.epochs, scale, options.results, options.first_rate, options.last_rate, options.pull,
+            options.epochs, scale, options.trace, options.first_rate, options.last_rate, options.pull,
             options.smooth, pairs,
         )  # fmt: skip
         factor = anchored(subject, trainer.weights)

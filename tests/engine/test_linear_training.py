@@ -90,7 +90,7 @@ def test_neighbours_are_near_each_other(subject: Subject) -> None:
         (["--depths", "2"], "as many --depths as --games"),
         (["--depths", "2,99"], "depth must be 1 .. 20"),
         (["--random-plies", "5", "4"], "random_plies must be"),
-        (["--results", "2"], "results must be 0 .. 1"),
+        (["--trace", "2"], "trace must be 0 .. 1"),
         (["--first-rate", "0.01"], "rates must be"),
         (["--out", "/nowhere/at/all.json"], "not a folder"),
         (["--start", "/nowhere/at/all.json"], "No such file"),

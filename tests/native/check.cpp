@@ -502,7 +502,7 @@ void check_think(Random& random, Bench& bench) {
     constexpr int kConfidences[] = {73, 87, 95, 99, 100};
     const bool to_end = inputs::empties_of(p) <= 10 && random.one_in(2);
     const ThinkLimits limits{to_end ? random.between(inputs::empties_of(p), 120) : random.between(1, 6), 0.0,
-                             kConfidences[random.between(0, 4)], 1};
+                             kConfidences[random.between(0, 4)], 1, 0};
     const bool is_limited = random.one_in(4);
     const auto limit = static_cast<std::uint64_t>(random.between(1, 5000));
     const ThinkResult found = set.on_all(
@@ -556,11 +556,12 @@ struct Kind {
 };
 
 Kind kinds[] = {
-    {"rules", check_rules, 565},   {"evaluation", check_evaluation, 175}, {"search", check_search, 100},
+    {"rules", check_rules, 563},   {"evaluation", check_evaluation, 175}, {"search", check_search, 100},
     {"ending", check_ending, 60},  {"perft", check_perft, 25},            {"stop", check_stop, 10},
     {"trappy", check_trappy, 15},  {"think", check_think, 15},            {"solve", check_solve, 15},
     {"chess", [](Random& random, Bench&) { check_chess(random); }, 10},
     {"xiangqi", [](Random& random, Bench&) { check_xiangqi(random); }, 10},
+    {"selective", [](Random& random, Bench&) { check_selective(random); }, 2},
 };
 
 // For whatever ends the program without a word of ours: which input it was.

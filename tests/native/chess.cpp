@@ -94,7 +94,8 @@ naive_chess::Game made_up(Random& random) {
     g.number = random.between(1, 200);
     const int passed = (g.is_white ? 40 : 16) + random.between(0, 7);
     const int pawn = passed + (g.is_white ? -8 : 8);
-    if (g.at[passed] == '.' && g.at[2 * passed - pawn] == '.' && g.at[pawn] == (g.is_white ? 'p' : 'P')) g.passed = passed;
+    const bool is_free = g.at[passed] == '.' && g.at[2 * passed - pawn] == '.';
+    if (is_free && g.at[pawn] == (g.is_white ? 'p' : 'P')) g.passed = passed;
     return g;
 }
 
@@ -124,8 +125,8 @@ std::vector<int> sorted(const chess::MoveList& list) {
 }
 
 void require_equal(const State& a, const State& b, const std::string& where) {
-    const bool is_equal = std::equal(a.pieces, a.pieces + 6, b.pieces) && std::equal(a.colours, a.colours + 2, b.colours) &&
-                          a.castling == b.castling && a.key == b.key && a.ply == b.ply && a.rule50 == b.rule50 &&
+    const bool is_equal = std::equal(a.pieces, a.pieces + 6, b.pieces) &&
+                          std::equal(a.colours, a.colours + 2, b.colours) && a.castling == b.castling && a.key == b.key && a.ply == b.ply && a.rule50 == b.rule50 &&
                           a.side == b.side && a.ep == b.ep && (a.castling == 0 || a.is_chess960 == b.is_chess960);
     require(is_equal, "played and read differ: %s", where.c_str());
 }
@@ -142,8 +143,8 @@ bool has_sufficient_material(const naive_chess::Game& g) {
     return knights + (bishops[0] != 0) + (bishops[1] != 0) > 1 || (knights == 1 && bishops[0] + bishops[1] != 0);
 }
 
-void check_exchange(Random& random, const ChessGame& game, const chess::Node& node, const naive_chess::Game& g, int move,
-                    const std::string& where) {
+void check_exchange(Random& random, const ChessGame& game, const chess::Node& node, const naive_chess::Game& g,
+                    int move, const std::string& where) {
     if (chess::is_castling(node.state, move)) {
         require(game.see_at_least(node, move, 0) && !game.see_at_least(node, move, 1), "exchange by castling: %s",
                 where.c_str());
@@ -316,7 +317,9 @@ class History {
                std::count(seen_.begin(), seen_.end(), key()) >= times;
     }
 
-    int any_move(const std::vector<int>& moves) { return moves[random_.between(0, static_cast<int>(moves.size()) - 1)]; }
+    int any_move(const std::vector<int>& moves) {
+        return moves[random_.between(0, static_cast<int>(moves.size()) - 1)];
+    }
 
     void play() {
         const std::vector<int> moves = naive_chess::moves(g_);
@@ -389,7 +392,8 @@ void check_garbled(Random& random, const ChessGame& game) {
         return;
     }
     const State& s = position.state;
-    require(s.key == chess::key_of(s) && chess::legal_moves(s).count() <= ChessGame::kMaxMoves, "read: %s", text.c_str());
+    require(s.key == chess::key_of(s), "key of %s", text.c_str());
+    require(chess::legal_moves(s).count() <= ChessGame::kMaxMoves, "too many moves: %s", text.c_str());
     require(position.past.count >= 1 && position.past.count <= chess::Past::kMost, "past of %s", text.c_str());
     for (const int move : game.moves(game.root(position))) game.leaf(game.play(game.root(position), move));
 }
@@ -420,7 +424,8 @@ void check_chess_perft(std::uint64_t most) {
     };
     constexpr Count kCounts[] = {
         {"startpos", {20, 400, 8'902, 197'281, 4'865'609, 119'060'324}},
-        {"r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq -", {48, 2'039, 97'862, 4'085'603, 193'690'690}},
+        {"r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq -",
+         {48, 2'039, 97'862, 4'085'603, 193'690'690}},
         {"8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - -", {14, 191, 2'812, 43'238, 674'624, 11'030'083}},
         {"r2q1rk1/pP1p2pp/Q4n2/bbp1p3/Np6/1B3NBn/pPPP1PPP/R3K2R b KQ -", {6, 264, 9'467, 422'333, 15'833'292}},
         {"rnbq1k1r/pp1Pbppp/2p5/8/2B5/8/PPP1NnPP/RNBQK2R w KQ -", {44, 1'486, 62'379, 2'103'487, 89'941'194}},

@@ -104,7 +104,7 @@ void think_together(std::uint64_t seed, int threads, std::uint64_t rounds) {
             if (unit.othello_moves(p) == 0) continue;
             constexpr int kConfidences[] = {73, 87, 95, 99, 100};
             const ThinkLimits limits{i < 2 ? random.between(1, 8) : 60, i == 1 ? 0.005 : 0.0,
-                                     kConfidences[random.between(0, 4)], threads};
+                                     kConfidences[random.between(0, 4)], threads, 0};
             StopFlag stop;
             const bool is_cut_short = i == 0 && random.one_in(2);
             const auto think = [&](int) {
@@ -157,6 +157,7 @@ void train(std::uint64_t seed, int threads) {
 void run_threads(std::uint64_t seed, int threads, std::uint64_t rounds) {
     share_evaluation_and_flags(seed, threads, rounds);
     think_together(seed, threads, rounds / 10);
+    think_selectively(seed, threads, rounds / 10);
     train(seed, threads);
 }
 

@@ -99,8 +99,8 @@ void require_equal(const State& a, const State& b, const std::string& where) {
     const bool are_equal = std::equal(a.kinds, a.kinds + xiangqi::kKinds, b.kinds, is_equal) &&
                            std::equal(a.colours, a.colours + 2, b.colours, is_equal) &&
                            std::memcmp(&a.lines, &b.lines, sizeof a.lines) == 0 &&
-                           std::equal(a.generals, a.generals + 2, b.generals) && a.side == b.side && a.check == b.check &&
-                           a.quiet == b.quiet && a.ply == b.ply && a.key == b.key;
+                           std::equal(a.generals, a.generals + 2, b.generals) && a.side == b.side &&
+                           a.check == b.check && a.quiet == b.quiet && a.ply == b.ply && a.key == b.key;
     require(are_equal, "played and read differ: %s", where.c_str());
 }
 
@@ -381,7 +381,7 @@ void check_xiangqi(Random& random) {
     }
 }
 
-// Published counts (https://www.chessprogramming.org/Chinese_Chess_Perft_Results), as far as they have so many leaves.
+// Published counts (https://www.chessprogramming.org/Chinese_Chess_Perft_Results), as far as they have no more leaves.
 void check_xiangqi_perft(std::uint64_t most) {
     struct Count {
         const char* fen;
