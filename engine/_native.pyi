@@ -190,8 +190,8 @@ class ChessSearch:
     """
     Search by one thread at a time, with tables of its own.
 
-    Positions are texts: `FEN moves m1 m2 ... line l1 l2 ...`, the moves of the line not counting as the game's
-    past.  `table_mb` is for the exact search; `think` uses as much again.
+    Positions are texts: `FEN moves m1 m2 ... line l1 l2 ...`, the moves of the line not counting as the
+    game's past.  `table_mb` is for the exact search; `think` uses as much again.
     """
 
     def __init__(self, table_mb: int, evaluation: ChessEvaluation) -> None: ...
@@ -236,10 +236,10 @@ class ChessSearch:
         confidence (0: not known), whether a forced win or loss was proven, principal variation, and positions
         visited.
 
-        `seconds` may be 0: as long as it takes.  `confidence` is not used.  A draw counts as -`contempt_centi` for
-        the side to move.  The same calls on a new object give the same, if there is no clock and one thread.
-        Stopped early, it answers with what it has.  Releases the GIL.  Raises Stopped when the flag is set too
-        early for any answer, ValueError for bad arguments or a game that is over.
+        `seconds` may be 0: as long as it takes.  `confidence` is not used.  A draw counts as -`contempt_centi`
+        for the side to move.  The same calls on a new object give the same, if there is no clock and one
+        thread.  Stopped early, it answers with what it has.  Releases the GIL.  Raises Stopped when the flag is
+        set too early for any answer, ValueError for bad arguments or a game that is over.
         """
 
     def evaluate(self, position: str) -> int:
@@ -251,7 +251,7 @@ class ChessSearch:
 
 def chess_moves(position: str) -> list[int]:
     """
-    Legal moves by the rules of the board alone: repetition, counters and dead positions end no game here.
+    Legal moves by the rules of the board alone: repetition, counters and dead positions end no game.
     """
 
 def chess_perft(position: str, depth: int) -> int:
@@ -270,8 +270,8 @@ class XiangqiSearch:
     """
     Search by one thread at a time, with tables of its own.
 
-    Positions are texts: `FEN moves m1 m2 ... line l1 l2 ...`, the moves of the line not counting as the game's
-    past.  `table_mb` is for the exact search; `think` uses as much again.
+    Positions are texts: `FEN moves m1 m2 ... line l1 l2 ...`, the moves of the line not counting as the
+    game's past.  `table_mb` is for the exact search; `think` uses as much again.
     """
 
     def __init__(self, table_mb: int, evaluation: XiangqiEvaluation) -> None: ...
@@ -316,10 +316,10 @@ class XiangqiSearch:
         confidence (0: not known), whether a forced win or loss was proven, principal variation, and positions
         visited.
 
-        `seconds` may be 0: as long as it takes.  `confidence` is not used.  A draw counts as -`contempt_centi` for
-        the side to move.  The same calls on a new object give the same, if there is no clock and one thread.
-        Stopped early, it answers with what it has.  Releases the GIL.  Raises Stopped when the flag is set too
-        early for any answer, ValueError for bad arguments or a game that is over.
+        `seconds` may be 0: as long as it takes.  `confidence` is not used.  A draw counts as -`contempt_centi`
+        for the side to move.  The same calls on a new object give the same, if there is no clock and one
+        thread.  Stopped early, it answers with what it has.  Releases the GIL.  Raises Stopped when the flag is
+        set too early for any answer, ValueError for bad arguments or a game that is over.
         """
 
     def evaluate(self, position: str) -> int:
@@ -331,7 +331,7 @@ class XiangqiSearch:
 
 def xiangqi_moves(position: str) -> list[int]:
     """
-    Legal moves by the rules of the board alone: repetition, counters and dead positions end no game here.
+    Legal moves by the rules of the board alone: repetition, counters and dead positions end no game.
     """
 
 def xiangqi_perft(position: str, depth: int) -> int:
@@ -416,7 +416,7 @@ class ChessTrainer:
         self,
         epochs: int,
         scale_centi: float,
-        results: float,
+        trace: float,
         first_rate: float,
         last_rate: float,
         pull: float,
@@ -429,7 +429,7 @@ class ChessTrainer:
         Returns the log-loss and the root mean square error of the expected result on those held out.
         """
 
-    def error(self, scale_centi: float, results: float) -> tuple[float, float]:
+    def error(self, scale_centi: float, trace: float) -> tuple[float, float]:
         """As `fit` returns it, of the present weights."""
 
     def scored(self) -> list[tuple[int, int, int]]:
@@ -472,7 +472,7 @@ class XiangqiTrainer:
         self,
         epochs: int,
         scale_centi: float,
-        results: float,
+        trace: float,
         first_rate: float,
         last_rate: float,
         pull: float,
@@ -485,7 +485,7 @@ class XiangqiTrainer:
         Returns the log-loss and the root mean square error of the expected result on those held out.
         """
 
-    def error(self, scale_centi: float, results: float) -> tuple[float, float]:
+    def error(self, scale_centi: float, trace: float) -> tuple[float, float]:
         """As `fit` returns it, of the present weights."""
 
     def scored(self) -> list[tuple[int, int, int]]:
