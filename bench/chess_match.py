@@ -27,6 +27,7 @@ BALANCED_DEPTH = 10
 FAR_AHEAD_CENTI = 900
 AGREED_PLIES = 6
 MOST_PLIES = 400
+MOST_DEATHS = 10
 
 
 class Ours:
@@ -58,18 +59,23 @@ class Theirs:
     name = "theirs"
 
     def __init__(self, command: str, protocol: str, seconds: float) -> None:
-        start = (
-            chess.engine.SimpleEngine.popen_xboard
-            if protocol == "xboard"
-            else chess.engine.SimpleEngine.popen_uci
-        )
-        self.engine = start(shlex.split(command))
+        simple = chess.engine.SimpleEngine
+        self._start = simple.popen_xboard if protocol == "xboard" else simple.popen_uci
+        self._command = shlex.split(command)
+        self.engine = self._start(self._command)
         self._limit = chess.engine.Limit(time=seconds)
         self.used_s: list[float] = []
         self.depths: list[int] = []
 
+    def restart(self) -> None:
+        """Another process, after this one has died."""
+        self.engine.close()
+        self.engine = self._start(self._command)
+
     def choose(self, start: str, board: chess.Board) -> tuple[chess.Move, int | None]:
         """See `Ours.choose`."""
+        # No more of the game than repetitions are about: some programs cannot read long lines.
+        board = board.copy(stack=board.halfmove_clock)
         began = time.perf_counter()
         played = self.engine.play(
             board, self._limit, game=start, info=chess.engine.INFO_BASIC | chess.engine.INFO_SCORE
@@ -144,14 +150,20 @@ def main() -> None:
     theirs = Theirs(arguments.engine, arguments.protocol, arguments.seconds)
     games: list[float] = []
     pairs: list[float] = []
-    try:
-        for _ in range(arguments.pairs):
-            start = opening(rng, judge)
+    deaths = 0
+    while len(pairs) < arguments.pairs and deaths < MOST_DEATHS:
+        start = opening(rng, judge)
+        try:
             pair = [points(ours, theirs, start), 1 - points(theirs, ours, start)]
-            games += pair
-            pairs.append(sum(pair) / 2)
-    finally:
-        theirs.engine.quit()
+        except chess.engine.EngineTerminatedError:  # GNU Chess 6 does now and then, on a busy machine
+            deaths += 1
+            theirs.restart()
+            continue
+        games += pair
+        pairs.append(sum(pair) / 2)
+    theirs.engine.quit()
+    if len(pairs) < 2:
+        raise SystemExit(f"the other engine died {deaths} times")
     score = statistics.mean(pairs)
     # Games of a pair share their opening, so pairs are what is independent.
     error = 1.96 * statistics.stdev(pairs) / math.sqrt(len(pairs))
@@ -159,6 +171,8 @@ def main() -> None:
         f"against {arguments.engine}: +{games.count(1)} ={games.count(0.5)} -{games.count(0)}, {score:.1%};"
         f" Elo {elo(score):+.0f}, 95 % interval {elo(score - error):+.0f} to {elo(score + error):+.0f}"
     )
+    if deaths:
+        print(f"left out: {deaths} pairs in which the other engine died")
     for side in (ours, theirs):
         print(
             f"{side.name:>6}: mean depth {statistics.mean(side.depths):.1f},"

@@ -4,8 +4,8 @@
 
 Middle games are made by the core itself (random openings, then strong play), from fixed seeds.  Times are
 processor seconds of one core; plain and trappy players search one position after the other in the same run,
-each with a table of its own.  Columns median, best and last are the trap assessments: time and nodes over plain
-search.  "same choice" counts the decisions in which the whole table gives the same move with the same
+each with a table of its own.  Columns median, best and last are the trap assessments: time and nodes over
+plain search.  "same choice" counts the decisions in which the whole table gives the same move with the same
 adjusted value.
 """
 

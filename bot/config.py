@@ -356,7 +356,7 @@ class SelectionConfig(Section):
 class ChallengesConfig(Section):
     """Which challenges are accepted."""
 
-    variants: tuple[str, ...] = ("othello", "chess", "xiangqi")
+    variants: tuple[str, ...] = ("othello", "chess", "xiangqi", "connect4")
     """Games to play, by the names of engine/games."""
     rated: bool = True
     """Accept rated games."""

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from engine.game import replay
 from engine.games import get_game
+from engine.trappy import TRAPPY_KINDS
 from storage.intervals import Performance, Share
 from storage.records import GameStatus, StoredGame
 from storage.report import DecisionReport, GameReport
@@ -117,7 +118,7 @@ def game_view(report: GameReport, *, traps_only: bool = False) -> RenderableType
     return Group(
         _header(report),
         Padding(_final_board(header), (1, 0, 1, 2), expand=False),
-        _moves(header),
+        _moves(report.names),
         *(_decision(report, decision) for decision in decisions),
     )
 
@@ -179,8 +180,7 @@ def _final_board(header: StoredGame) -> RenderableType:
     return _board(game.board_rows(replay(game, header.moves, start)))
 
 
-def _moves(header: StoredGame) -> RenderableType:
-    moves = header.moves
+def _moves(moves: Sequence[str]) -> RenderableType:
     turns = [" ".join(moves[ply : ply + 2]) for ply in range(0, len(moves), 2)]
     return Text(" ".join(f"{number}. {turn}" for number, turn in enumerate(turns, start=1)))
 
@@ -188,7 +188,7 @@ def _moves(header: StoredGame) -> RenderableType:
 def _decision(report: GameReport, decision: DecisionReport) -> RenderableType:
     side = report.sides[report.header.our_side]
     effort = f"{_search(decision)}, {decision.time_s:.2f} s"
-    title = f"Move {decision.number}, {side} plays {decision.move} ({effort})"
+    title = f"Move {decision.number}, {side} plays {decision.name} ({effort})"
     table = Table(box=None, pad_edge=False)
     for name in ("move", "standard", "trappy", "trap", ""):
         table.add_column(name, justify="right" if name in ("standard", "trappy") else "left")
@@ -199,10 +199,10 @@ def _decision(report: GameReport, decision: DecisionReport) -> RenderableType:
             *(["standard's choice"] if candidate.move == decision.standard.move else []),
         ]
         table.add_row(
-            candidate.move,
+            candidate.name,
             f"{'<= ' if candidate.raw_is_bound else ''}{candidate.raw_text}",
             NONE if candidate.raw_is_bound else candidate.adjusted_text,
-            _or_none(candidate.trap),
+            _or_none(candidate.trap_name),
             ", ".join(notes),
         )
     sides = Table.grid(padding=(0, 4))
@@ -215,12 +215,16 @@ def _decision(report: GameReport, decision: DecisionReport) -> RenderableType:
 def _search(decision: DecisionReport) -> str:
     """How the move was found."""
     pick = decision.pick
+    if decision.source is not None:
+        return f"depth {decision.depth} by {_printable(decision.source.name)}"
     if pick is None:
         return f"depth {decision.depth}"
-    if decision.search_mode == "book":
-        return f"book, replies judged to depth {decision.depth}"
-    found = "solved" if pick.solved else f"depth {pick.depth} at {pick.confidence} %"
-    return f"{found}, replies judged to depth {decision.depth}"
+    if decision.search_mode != "strong":  # a book or a table of endings
+        found = decision.search_mode
+    else:
+        found = "solved" if pick.solved else f"depth {pick.depth} at {pick.confidence} %"
+    score = "" if decision.pick_text is None else f", {decision.pick_text}"
+    return f"{found}{score}, replies judged to depth {decision.depth}"
 
 
 def _story(decision: DecisionReport) -> str:
@@ -230,17 +234,18 @@ def _story(decision: DecisionReport) -> str:
     if not decision.is_complete:
         trap = "Its replies have not been looked into yet."
     elif decision.is_trap and decision.trap is not None:
-        trap = f"Trap {decision.trap.reply}, quality {decision.trap.quality_text}."
+        meant = "Trap" if decision.player in TRAPPY_KINDS else "Trap by accident:"
+        trap = f"{meant} {decision.trap.name}, quality {decision.trap.quality_text}."
     else:
         trap = "No trap."
     if decision.outcome is None:
-        reply = "" if decision.reply is None else f" Reply {decision.reply}, not judged yet."
+        reply = "" if decision.reply is None else f" Reply {decision.reply_name}, not judged yet."
     elif decision.reply is None:
         reply = " Unanswered."
     else:
         kind = decision.outcome.replace("_", " ") + (" for the best trap" if decision.fell_for_best else "")
         cost = f", which cost {decision.cost_text}" if decision.cost_centi else ""
-        reply = f" Reply {decision.reply}: {kind}{cost}."
+        reply = f" Reply {decision.reply_name}: {kind}{cost}."
     return trap + reply
 
 

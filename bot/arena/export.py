@@ -51,7 +51,7 @@ def export_text(match: Match, base_url: str) -> str:
     result = "*"
     if record.winner is not None:
         result = "1-0" if record.winner == white else "0-1"
-    elif record.status == "draw":
+    elif match.is_over and record.status != "aborted":
         result = "1/2-1/2"
     tags = {
         "Event": f"{'rated' if record.rated else 'casual'} {match.variant.name} game",

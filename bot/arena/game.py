@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from bot.arena.variants import Variant
 from bot.errors import DesdemonaError
 from bot.events import Clock
-from engine.game import IllegalMove, replay
+from engine.game import IllegalMove
 from storage.arena import STARTED, AccountRecord, GameRecord
 
 UNLIMITED_MOVE_S = 24 * 3600
@@ -36,6 +36,8 @@ class Match:
     players: tuple[AccountRecord, AccountRecord]
     """Who plays side 0 and side 1, as they were when the game was taken up."""
     position: Any
+    names: tuple[str, ...]
+    """The moves as people write them, for display."""
     last_squares: tuple[str, ...]
     """Squares of the latest move, for display."""
     turn_began: float
@@ -54,6 +56,14 @@ class Match:
     @property
     def is_over(self) -> bool:
         return self.record.status != STARTED
+
+    @property
+    def ending(self) -> str:
+        """The rule that ended the game, for people; empty when it goes on, or ended in another way."""
+        game = self.variant.game
+        if not self.is_over or game.legal_moves(self.position):
+            return ""
+        return game.ending(self.position).text
 
     @property
     def is_abortable(self) -> bool:
@@ -94,8 +104,8 @@ def take_up(
     record: GameRecord, variant: Variant, players: tuple[AccountRecord, AccountRecord], now: float
 ) -> Match:
     """A game from its record, its running clock starting again at this moment."""
-    position, squares = _replayed(variant, record.moves)
-    return Match(record, variant, players, position, squares, now)
+    position, names, squares = _replayed(variant, record.moves)
+    return Match(record, variant, players, position, names, squares, now)
 
 
 def move(
@@ -144,10 +154,12 @@ def move(
     clock = match.clock
     if left is not None and clock is not None and not match.is_abortable:
         left = _with(left, side, left[side] + 1000 * clock.increment_s)
+    name = game.move_name(match.position, played)
     position = game.play(match.position, played)
     record = replace(
         record,
-        moves=(*record.moves, text),
+        # As the game writes it: what it reads may be more generous.
+        moves=(*record.moves, game.move_text(played)),
         remaining_ms=left,
         # Moving declines the other side's offers; one's own offer of a draw stays on the table.
         draw_offers=_with((False, False), side, draw or record.draw_offers[side]),
@@ -155,15 +167,19 @@ def move(
         last_move_at=at,
     )
     squares = game.move_squares(played)
-    began = max(now, match.turn_began)
-    after = replace(match, record=record, position=position, last_squares=squares, turn_began=began)
+    after = replace(
+        match,
+        record=record,
+        position=position,
+        names=(*match.names, name),
+        last_squares=squares,
+        turn_began=max(now, match.turn_began),
+    )
     if game.legal_moves(position):
         return after
-    result = game.result_centi(position)
-    if result == 0:
-        return _end(after, "draw", None, now, at)
-    mover = game.side_to_move(position)
-    return _end(after, "variantEnd", mover if result > 0 else 1 - mover, now, at)
+    result, mover = game.result_centi(position), game.side_to_move(position)
+    winner = None if result == 0 else mover if result > 0 else 1 - mover
+    return _end(after, game.ending(position).kind, winner, now, at)
 
 
 class StaleBoard(Refused):
@@ -235,17 +251,20 @@ def _take_back(match: Match, side: int, now: float, at: datetime) -> Match:
         takeback_offers=(False, False),
         last_move_at=at,
     )
-    position, squares = _replayed(match.variant, moves)
-    return replace(match, record=record, position=position, last_squares=squares, turn_began=now)
+    position, names, squares = _replayed(match.variant, moves)
+    return replace(match, record=record, position=position, names=names, last_squares=squares, turn_began=now)
 
 
-def _replayed(variant: Variant, moves: tuple[str, ...]) -> tuple[Any, tuple[str, ...]]:
-    """The position after the moves, and the squares of the last of them."""
-    if not moves:
-        return variant.game.initial(), ()
-    before = replay(variant.game, moves[:-1])
-    last = variant.game.parse_move(before, moves[-1])
-    return variant.game.play(before, last), variant.game.move_squares(last)
+def _replayed(variant: Variant, moves: tuple[str, ...]) -> tuple[Any, tuple[str, ...], tuple[str, ...]]:
+    """The position after the moves, their names, and the squares of the last of them."""
+    game, names = variant.game, []
+    position, squares = game.initial(), tuple[str, ...]()
+    for text in moves:
+        move = game.parse_move(position, text)
+        names.append(game.move_name(position, move))
+        squares = game.move_squares(move)
+        position = game.play(position, move)
+    return position, tuple(names), squares
 
 
 def claim(match: Match, side: int, *, victory: bool, now: float, at: datetime) -> Match:

@@ -16,7 +16,7 @@ class Variant:
     key: str
     """In requests and answers, for instance ``othello``."""
     name: str
-    """For people."""
+    """For people, in the API's words; pages show the game's own title."""
     short: str
     game_name: str
     """Name of the rules in `engine.games`."""
@@ -37,5 +37,11 @@ VARIANTS: dict[str, Variant] = {
     for variant in (
         # Black moves first: in this variant btime belongs to side 0.
         Variant(key="othello", name="Othello", short="Oth", game_name="othello", colours=("black", "white")),
+        Variant(key="standard", name="Standard", short="Std", game_name="chess", colours=("white", "black")),
+        # Red moves first, and is what the API calls white.
+        Variant(key="xiangqi", name="Xiangqi", short="Xia", game_name="xiangqi", colours=("white", "black")),
+        Variant(
+            key="connect4", name="Connect Four", short="C4", game_name="connect4", colours=("white", "black")
+        ),
     )
 }

@@ -1,10 +1,12 @@
 """Boards as pages draw them, without knowing the rules.  No I/O."""
 
+from collections import Counter
 from typing import Any
 
 from bot.arena.game import Match
 from bot.arena.variants import Variant
 from bot.arena.wire import Json, variant_json
+from engine.game import Game
 
 
 def with_view(message: Json, match: Match, side: int) -> Json:
@@ -19,10 +21,7 @@ def view(match: Match, side: int) -> Json:
     game, record = match.variant.game, match.record
     legal: list[Json] = []
     if not match.is_over and match.to_move == side:
-        legal = [
-            {"move": game.move_text(move), "squares": list(game.move_squares(move))}
-            for move in game.legal_moves(match.position)
-        ]
+        legal = _legal(game, match.position)
     shown: Json = {
         **board(match.variant, match.position),
         "game": game.name,
@@ -32,17 +31,40 @@ def view(match: Match, side: int) -> Json:
         "lastSquares": list(match.last_squares),
         "legal": legal,
         "moves": list(record.moves),
+        "names": list(match.names),
     }
     if match.is_over:
         shown["toMove"] = None
         shown["winner"] = None if record.winner is None else game.sides[record.winner]
+        shown["ending"] = match.ending
         diffs = record.rating_diffs
         shown["ratingDiffs"] = None if diffs is None else dict(zip(game.sides, diffs, strict=True))
     return shown
 
 
+def _legal(game: Game[Any], position: Any) -> list[Json]:
+    """Every legal move with the squares to touch for it.
+
+    Moves that touch the same squares (what is a pawn to become?) are told apart by the board after each.
+    """
+    moves = game.legal_moves(position)
+    touched = Counter(game.move_squares(move) for move in moves)
+    shown: list[Json] = []
+    for move in moves:
+        squares = game.move_squares(move)
+        legal: Json = {"move": game.move_text(move), "squares": list(squares)}
+        if touched[squares] > 1:
+            legal |= {
+                "name": game.move_name(position, move),
+                "rows": list(game.board_rows(game.play(position, move))),
+            }
+        shown.append(legal)
+    return shown
+
+
 def board(variant: Variant, position: Any) -> Json:
-    """A position for drawing: rows from the top, who is to move, and how many pieces each side has."""
+    """A position for drawing: rows from the top, who is to move, what to point out, and how many pieces each
+    side has."""
     game = variant.game
     rows = game.board_rows(position)
     pieces = "".join(rows).replace(".", "")
@@ -52,6 +74,10 @@ def board(variant: Variant, position: Any) -> Json:
     return {
         "rows": list(rows),
         "toMove": game.sides[game.side_to_move(position)],
+        "highlights": [
+            {"kind": each.kind, "squares": list(each.squares), "text": each.text}
+            for each in game.highlights(position)
+        ],
         "counts": {name: pieces.count(letter) for name, letter in letters.items()} if alike else None,
     }
 
@@ -60,12 +86,12 @@ def replay_json(match: Match) -> Json:
     """Every position of a game, for stepping through it."""
     game = match.variant.game
     position = game.initial()
-    steps: list[Json] = [{**board(match.variant, position), "move": None, "squares": []}]
-    for text in match.record.moves:
+    steps: list[Json] = [{**board(match.variant, position), "move": None, "name": None, "squares": []}]
+    for text, name in zip(match.record.moves, match.names, strict=True):
         move = game.parse_move(position, text)
         position = game.play(position, move)
         drawn = board(match.variant, position)
-        steps.append({**drawn, "move": text, "squares": list(game.move_squares(move))})
+        steps.append({**drawn, "move": text, "name": name, "squares": list(game.move_squares(move))})
     return {
         "id": match.id,
         "variant": variant_json(match.variant),

@@ -18,7 +18,8 @@ UNLIMITED_MS = 2_147_483_647
 
 # lila's numbers for the words.
 STATUS_IDS = {
-    "started": 20, "aborted": 25, "resign": 31, "timeout": 33, "draw": 34, "outoftime": 35, "variantEnd": 60,
+    "started": 20, "aborted": 25, "mate": 30, "resign": 31, "stalemate": 32, "timeout": 33, "draw": 34,
+    "outoftime": 35, "variantEnd": 60,
 }  # fmt: skip
 
 
@@ -190,7 +191,7 @@ def _playing_fields(match: Match, side: int, now: float) -> Json:
     fields: Json = {
         "fullId": f"{match.id}{colour[:4]}",
         "gameId": match.id,
-        "fen": match.variant.game.position_text(match.position),
+        "fen": match.variant.game.board_text(match.position),
         "color": colour,
         "lastMove": record.moves[-1] if record.moves else "",
         "source": "friend",
@@ -303,7 +304,7 @@ def lobby(bots: Sequence[tuple[AccountRecord, bool]], you: AccountRecord | None,
         "variants": [
             {
                 "key": variant.key,
-                "name": variant.name,
+                "name": variant.game.title,
                 "game": variant.game_name,
                 "sides": list(variant.game.sides),
                 "colours": dict(zip(variant.game.sides, variant.colours, strict=True)),

@@ -51,7 +51,12 @@ DIALECTS: Mapping[str, Dialect] = {
         Dialect(
             name="arena",
             keep_alive_s=7.0,
-            variants={"othello": Variant("othello", (BLACK, WHITE))},
+            variants={
+                "othello": Variant("othello", (BLACK, WHITE)),
+                "standard": Variant("chess", (WHITE, BLACK)),
+                "xiangqi": Variant("xiangqi", (WHITE, BLACK)),
+                "connect4": Variant("connect4", (WHITE, BLACK)),
+            },
         ),
     )
 }

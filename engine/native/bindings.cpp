@@ -171,10 +171,10 @@ struct TextBinding : Rules {
         "The best move within the limits by selective search: a tuple of move, score in centi-units, depth,\n"
         "confidence (0: not known), whether a forced win or loss was proven, principal variation, and positions\n"
         "visited.\n\n"
-        "`seconds` may be 0: as long as it takes.  `confidence` is not used.  A draw counts as -`contempt_centi`\n"
-        "for the side to move.  The same calls on a new object give the same, if there is no clock and one\n"
-        "thread.  Stopped early, it answers with what it has.  Releases the GIL.  Raises Stopped when the flag is\n"
-        "set too early for any answer, ValueError for bad arguments or a game that is over.";
+        "`seconds` may be 0: as long as it takes.  `confidence` is not used.  A draw counts as\n"
+        "-`contempt_centi` for the side to move.  The same calls on a new object give the same, if there is no\n"
+        "clock and one thread.  Stopped early, it answers with what it has.  Releases the GIL.  Raises Stopped\n"
+        "when the flag is set too early for any answer, ValueError for bad arguments or a game that is over.";
 
     static Position position(const Argument& text) {
         Position p;

@@ -171,7 +171,7 @@ struct Reductions {
     Reductions() {
         for (int depth = 0; depth < kCount; ++depth) {
             for (int place = 0; place < kCount; ++place) {
-                const double plies = 0.75 + std::log(depth + 1e-9) * std::log(place + 1e-9) / 2.05;
+                const double plies = 0.75 + std::log(depth + 1e-9) * std::log(place + 1e-9) / 2.2;
                 of[depth][place] = depth < 1 || place < 1 ? std::int16_t{0} : static_cast<std::int16_t>(64 * plies);
             }
         }
@@ -309,7 +309,7 @@ class SelectiveWorker {
     static constexpr int kLateDepth = 8;
     static constexpr int kFutilityDepth = 7;
     static constexpr int kFutilityBase = 100;
-    static constexpr int kFutilityMargin = 90;     // a ply
+    static constexpr int kFutilityMargin = 70;     // a ply
     static constexpr int kQuietExchange = 25;      // a ply squared
     static constexpr int kCaptureExchange = 100;   // a ply
     static constexpr int kExchangeDepth = 6;

@@ -69,17 +69,33 @@ GAME_LINES = {
 }
 
 
-async def play_through(house: House, person: Player, bot: Player) -> tuple[str, list[Json], list[Json]]:
+OPENINGS = {
+    "othello": ("black", "f5", "d6"),
+    "standard": ("white", "e2e4", "e7e5"),
+    "xiangqi": ("white", "h3e3", "h8e8"),
+    "connect4": ("white", "d1", "d2"),
+}
+"""The colour that begins, and the first moves."""
+
+
+def test_every_variant_has_an_opening() -> None:
+    assert set(OPENINGS) == set(VARIANTS)
+
+
+async def play_through(
+    house: House, person: Player, bot: Player, variant: str = "othello"
+) -> tuple[str, list[Json], list[Json]]:
     """A game in which everything happens once: its id, the account's events, the game's lines."""
+    colour, first, second = OPENINGS[variant]
     events = await bot.events()
     for answer in ("decline", "cancel"):
         challenge = (await person.challenge(bot))["id"]
         await (bot if answer == "decline" else person).post(f"/api/challenge/{challenge}/{answer}")
-    game = await house.start(person, bot, rated="true")
+    game = await house.start(person, bot, rated="true", variant=variant, color=colour)
     lines = await bot.game(game)
-    await person.move(game, "f5")
+    await person.move(game, first)
     await person.act(game, "chat", data={"room": "player", "text": "hello"})
-    await bot.move(game, "d6")
+    await bot.move(game, second)
     await person.act(game, "draw/yes")
     await bot.act(game, "draw/no")
     await house.advance(121)
@@ -90,9 +106,10 @@ async def play_through(house: House, person: Player, bot: Player) -> tuple[str, 
     return game, told, await lines.rest()
 
 
-async def test_streams(house: House, schemas: Schemas) -> None:
+@pytest.mark.parametrize("variant", OPENINGS)
+async def test_streams(house: House, schemas: Schemas, variant: str) -> None:
     person, bot = await house.person("Anna"), await house.bot("Desdemona")
-    _, events, lines = await play_through(house, person, bot)
+    _, events, lines = await play_through(house, person, bot, variant)
     assert {event["type"] for event in events} == set(EVENTS)
     for event in events:
         schemas.check(EVENTS[event["type"]], event)

@@ -229,7 +229,7 @@ def test_the_schema_is_told_and_upgraded(desdemona: Command, database_file: Path
     [
         (["--config", "nowhere.toml", "stats"], "nowhere.toml"),
         (["stats", "--engine", "deep"], "--player: 'deep' is not known; known: standard, trappy"),
-        (["games", "--game", "go"], "--game: 'go' is not known; known: othello, chess, xiangqi, connect4, tictactoe"),
+        (["games", "--game", "go"], "--game: 'go' is not known; known: othello, chess, xiangqi, connect4"),
         (["stats", "--since", "yesterday"], "--since: 'yesterday' is no date or time"),
     ],
 )

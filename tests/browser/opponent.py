@@ -8,9 +8,9 @@ from typing import Any
 
 import aiohttp
 
+from bot.arena.variants import VARIANTS, Variant
 from engine.decision import Decision
-from engine.game import replay
-from engine.games.othello import Othello
+from engine.game import Game, replay
 from engine.limits import Limits
 from engine.params import TrapParams
 from engine.players import Player, complete
@@ -35,7 +35,6 @@ class Opponent:
         self._url = url
         self._headers = {"Authorization": f"Bearer {token}"}
         self._database = database
-        self._game = Othello()
         self.may_move = asyncio.Event()
         """Cleared: it thinks, and thinks, and thinks."""
         self.may_move.set()
@@ -43,6 +42,8 @@ class Opponent:
         """Set: it declines with this reason."""
         self.sets_traps = False
         """It plays trappy minimax, and writes its decisions down as the real bot does."""
+        self.script: dict[str, str] = {}
+        """Its answer to a list of moves, where it is not to play as usual."""
 
     async def run(self) -> None:
         """Answer challenges and play games until cancelled."""
@@ -79,37 +80,42 @@ class Opponent:
             if "moves" not in state:
                 continue
             moves = state["moves"].split()
-            side = 0 if full["black"]["name"] == NAME else 1
+            variant = VARIANTS[full["variant"]["key"]]
+            game = variant.game
+            side = variant.side("white" if full["white"]["name"] == NAME else "black")
             if state["status"] != "started":
                 if self.sets_traps:
-                    await self._write_down(full, moves, side, decisions)
+                    await self._write_down(full, variant, moves, side, decisions)
                 return
-            position = replay(self._game, moves)
-            if self._game.legal_moves(position) and self._game.side_to_move(position) == side:
+            position = replay(game, moves)
+            if game.legal_moves(position) and game.side_to_move(position) == side:
                 await self.may_move.wait()
-                await self._post(f"/api/bot/game/{game_id}/move/{self._choose(position, moves, decisions)}")
+                move = self._choose(game, position, moves, decisions)
+                await self._post(f"/api/bot/game/{game_id}/move/{move}")
 
-    def _choose(self, position: Any, moves: list[str], decisions: dict[int, Decision]) -> str:
+    def _choose(
+        self, game: Game[Any], position: Any, moves: list[str], decisions: dict[int, Decision]
+    ) -> str:
+        if answer := self.script.get(" ".join(moves)):
+            return answer
         if not self.sets_traps:
-            return chosen_at_random(
-                moves, [self._game.move_text(move) for move in self._game.legal_moves(position)]
-            )
-        searcher = make_searcher("othello", 4)
-        player = Player("trappy", self._game, TrapParams(), searcher)
+            return chosen_at_random(moves, [game.move_text(move) for move in game.legal_moves(position)])
+        searcher = make_searcher(game.name, 4)
+        player = Player("trappy", game, TrapParams(), searcher)
         decision = player.choose(position, Limits(_DEPTH), StopFlag())
         decisions[len(moves)] = complete(decision, searcher, StopFlag())
         return decision.move
 
     async def _write_down(
-        self, full: Json, moves: list[str], side: int, decisions: dict[int, Decision]
+        self, full: Json, variant: Variant, moves: list[str], side: int, decisions: dict[int, Decision]
     ) -> None:
-        person = full["white" if side == 0 else "black"]
+        person = full[variant.colours[1 - side]]
         first = next(iter(decisions.values()))
         new = NewGame(
             site="arena",
             site_game_id=full["id"],
-            game="othello",
-            variant="othello",
+            game=variant.game_name,
+            variant=variant.key,
             initial_position=None,
             our_side=side,
             rated=full["rated"],

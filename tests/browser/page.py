@@ -84,9 +84,18 @@ class Page:
 
     @property
     def legal(self) -> list[str]:
-        """Squares that are shown as legal."""
+        """Squares that may be touched now: those to play on, or pieces that can move."""
+        return self._squares(".square.legal")
+
+    @property
+    def goals(self) -> list[str]:
+        """Squares whose touch makes a whole move, all things considered that have been touched already."""
+        return self._squares(".square.goal")
+
+    def _squares(self, selector: str) -> list[str]:
         names: list[str] = self.driver.execute_script(
-            "return [...document.querySelectorAll('.square.legal')].map((square) => square.dataset.square)"
+            "return [...document.querySelectorAll(arguments[0])].map((square) => square.dataset.square)",
+            selector,
         )
         return names
 
@@ -123,10 +132,19 @@ class Page:
         """Pick one of the form's options."""
         self.driver.find_element(By.CSS_SELECTOR, f"input[name={name}][value='{value}']").click()
 
-    def begin(self, url: str, name: str | None, *, color: str = "black", rated: bool = True) -> None:
+    def begin(
+        self,
+        url: str,
+        name: str | None,
+        *,
+        color: str = "black",
+        rated: bool = True,
+        variant: str = "othello",
+    ) -> None:
         """Open the page, take a name and challenge the bot; returns when the game is on the screen."""
         self.driver.get(url)
         self.find(".challenge")
+        self.choose("variant", variant)
         if name is not None:
             self.find("#nickname").send_keys(name)
         self.choose("color", color)
@@ -139,10 +157,11 @@ class Page:
         self.find(".chat-form input").send_keys(text + Keys.ENTER)
         self.until_true("document.querySelector('.chat-form input').value === ''")
 
-    def play(self, square: str) -> None:
-        """Touch a square and wait until the server has taken the move."""
+    def play(self, *squares: str) -> None:
+        """Touch a move's squares and wait until the server has taken it."""
         made = len(self.moves)
-        self.find(f".square.legal[data-square='{square}']").click()
+        for square in squares:
+            self.find(f".square.legal[data-square='{square}']").click()
         self.until_moves(made + 1)
 
     def play_one(self, seed: str = "") -> str:
@@ -158,8 +177,18 @@ class Page:
             self.until_moves(made + 1)
             return "pass"
         square = chosen_at_random(self.moves, self.legal, seed)
-        self.play(square)
-        return square
+        if square in self.goals:
+            self.play(square)
+            return square
+        self.find(f".square.movable[data-square='{square}']").click()
+        goal = chosen_at_random([*self.moves, square], self.goals, seed)
+        self.find(f".square.goal[data-square='{goal}']").click()
+        # Whatever it is to become: the first that is offered.
+        self._wait.until(lambda _: len(self.moves) > made or self.count(".choice-button"), "no move")
+        if self.count(".choice-button"):
+            self.click(".choice-button")
+        self.until_moves(made + 1)
+        return square + goal
 
     @property
     def is_over(self) -> bool:

@@ -5,16 +5,23 @@ import json
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
+from bot.arena.variants import VARIANTS
+from engine.game import replay
 from tests.browser.page import Page
 from tests.system.books import check_books, check_stats, exported, log_lines
 from tests.system.daemon import Daemon
 
 
-async def test_a_person_plays_and_the_operator_reads(tab: Page, tmp_path: Path) -> None:
-    settings = {"selection__method": "fixed", "selection__player": "trappy", "engine__max_depth": 6}
+@pytest.mark.parametrize(("variant", "depth"), [("othello", 6), ("standard", 4), ("xiangqi", 4)])
+async def test_a_person_plays_and_the_operator_reads(
+    tab: Page, tmp_path: Path, variant: str, depth: int
+) -> None:
+    settings = {"selection__method": "fixed", "selection__player": "trappy", "engine__max_depth": depth}
     async with Daemon(tmp_path, **settings) as daemon:
         tab.forget_everything(daemon.url)
-        game_id, told = await asyncio.to_thread(_play, tab, daemon.url)
+        game_id, told = await asyncio.to_thread(_play, tab, daemon.url, variant)
         records = await exported(daemon, [game_id])
         status, said = await daemon.stop()
         assert (status, "Traceback" in said) == (0, False)
@@ -22,16 +29,18 @@ async def test_a_person_plays_and_the_operator_reads(tab: Page, tmp_path: Path) 
 
         counts = await check_books(daemon, records)
         assert set(counts) == {"trappy"}
-        count = counts["trappy"]
+        record, count = records[game_id], counts["trappy"]
+        rules = VARIANTS[variant].game
+        assert not rules.legal_moves(replay(rules, record["moves"].split()))
         # What the person was told of the traps is what the operator reads.
         assert told == {"trap": count["traps_set"], "fell": count["trap_fell"], "saw": count["trap_optimal"]}
         assert "traps set" in await check_stats(daemon, counts)
         await _check_show(daemon, game_id, count)
 
 
-def _play(tab: Page, url: str) -> tuple[str, dict[str, int]]:
-    """Play a rated game; its key, and the sums of its trap report."""
-    tab.begin(url, "anna")
+def _play(tab: Page, url: str, variant: str) -> tuple[str, dict[str, int]]:
+    """Play a rated game to its end; its key, and the sums of its trap report."""
+    tab.begin(url, "anna", variant=variant)
     tab.play_to_end()
     tab.find(".tile")
     tab.until_gone(".summary .hint")  # "the last moves are still being looked into"
@@ -41,8 +50,11 @@ def _play(tab: Page, url: str) -> tuple[str, dict[str, int]]:
 async def _check_show(daemon: Daemon, game_id: str, count: Counter[str]) -> None:
     status, out, err = await daemon.ask("show", game_id, "--format", "json")
     assert (status, err) == (0, "")
-    decisions = json.loads(out)["decisions"]
+    told = json.loads(out)
+    decisions = told["decisions"]
     assert sum(d["is_trap"] for d in decisions) == count["traps_set"]
     status, text, err = await daemon.ask("show", game_id)
     assert (status, err) == (0, "")
-    assert decisions[0]["move"] in text
+    for decision in decisions:
+        assert f"plays {decision['name']} (" in text
+    assert f"1. {told['names'][0]} {told['names'][1]} 2." in text

@@ -84,12 +84,15 @@ def show_report(page: Page, report: Any) -> None:
     """Draw another report in place of the one that is shown."""
     page.driver.execute_async_script(
         "const [report, done] = arguments;"
-        "window.fetch = async () => new Response(JSON.stringify(report));"
+        "const {game} = report;"
+        "const real = window.fetch;"
+        "const told = () => new Response(JSON.stringify(report));"
+        "window.fetch = async (path, how) => path.endsWith('/report') ? told() : real(path, how);"
         "import('/static/report.js').then(({ReportSection}) => {"
         "  const box = document.querySelector('.report-box');"
         "  box.replaceChildren();"
         "  const onVerdicts = () => done();"
-        "  const about = {id: 'other', game: 'othello', opponent: 'Desdemona', isPlayer: true, onVerdicts};"
+        "  const about = {id: 'other', game, opponent: 'Desdemona', isPlayer: true, onVerdicts};"
         "  new ReportSection(box, about).open();"
         "})",
         report,
@@ -144,6 +147,47 @@ def test_decided_scores_are_drawn_at_their_margin(finished: Page) -> None:
     assert 10 < heights[1] - heights[0] < 30  # four discs of some fifty
     ticks = [tick.text for tick in finished.driver.find_elements(By.CSS_SELECTOR, ".chart .tick")]
     assert "\N{MINUS SIGN}40" in ticks
+
+
+def test_a_strong_move_is_said_to_be_meant_as_no_trap(finished: Page) -> None:
+    report = report_of(finished)
+    report["player"] = "strong"
+    for decision, mode in zip(report["decisions"], ("strong", "book", "tablebase"), strict=False):
+        decision |= {"player": "strong", "search_mode": mode, "pick_text": "+1.25"}
+        decision["pick"] = {"score_centi": 125, "depth": 14, "confidence": 73, "solved": False}
+    show_report(finished, report)
+    for i, words in enumerate(
+        ("strong search liked best, 14 plies deep", "opening book", "knows the ending")
+    ):
+        finished.click(f".chip[data-index='{i}']")
+        finished.until_text(".moment-words", words)
+        assert "no trap was meant" in finished.text(".moment-words")
+        assert "(+1.25)" in finished.text(".moment-words")
+        assert "hoped for" not in finished.text(".moment-words")
+
+
+def test_another_engine_is_named(finished: Page) -> None:
+    report = report_of(finished)
+    report["player"] = "trappy_uci"
+    source = {"name": "Fake 1.0", "protocol": "uci", "options": [], "window_centi": 100, "floor_centi": 0}
+    for decision in report["decisions"]:
+        decision |= {"player": "trappy_uci", "search_mode": "engine", "source": source}
+    show_report(finished, report)
+    assert "Desdemona set " in finished.text(".summary-story")
+    assert "scores were those of Fake 1.0" in finished.text(".summary-story")
+    finished.click(".chip[data-index='0']")
+    assert "another engine's, Fake 1.0" in finished.text(".moment-words")
+    assert "what Fake 1.0 finds" in finished.text(".moment-tables")
+
+
+def test_values_on_the_expected_scale_are_shares(finished: Page) -> None:
+    report = report_of(finished)
+    for decision in report["decisions"]:
+        for candidate in decision["candidates"]:
+            candidate |= {"adjusted_centi": 5340, "adjusted_text": "53.4 %"}
+    show_report(finished, report)
+    assert "53.4 %" in finished.text(".moment-tables")
+    assert "per cent" in finished.text(".moment-tables")
 
 
 def test_the_game_can_be_stepped_through(finished: Page) -> None:

@@ -70,7 +70,7 @@ def test_native_equals_reference(name: str, data: st.DataObject) -> None:
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)
 def test_searches_of_lines_know_the_same_past(name: str, data: st.DataObject) -> None:
-    """A search may begin within a line: the moves since the root are not the game's past, for either search."""
+    """A search may begin within a line: moves since the root are not the game's past, for either search."""
     game, size = get_game(name), SIZES[name]
     position = game.for_search(data.draw(positions(game, size.plies)))
     for _ in range(data.draw(st.integers(1, 6))):
@@ -111,7 +111,9 @@ def test_the_table_never_shows(name: str, data: st.DataObject) -> None:
     fresh = make_searcher(name, 8)
     for shallow in range(depth):
         exact_score(fresh, position, shallow, StopFlag())
-    assert exact_score(fresh, position, depth, StopFlag()) == exact_score(used[name], position, depth, StopFlag())
+    assert exact_score(fresh, position, depth, StopFlag()) == exact_score(
+        used[name], position, depth, StopFlag()
+    )
 
 
 @every_native_game
@@ -131,7 +133,9 @@ def assert_same_choice(name: str, position: Any, depth: int, params: TrapParams)
     game = get_game(name)
     decision = Player("trappy", game, params, used[name]).choose(position, Limits(depth), StopFlag())
     verify(decision)
-    table = Profiler(game, other[name], position, decision.params, StopFlag()).naive_candidates(decision.depth)
+    table = Profiler(game, other[name], position, decision.params, StopFlag()).naive_candidates(
+        decision.depth
+    )
     assert decision.move == choose(table, "trappy", decision.params)
     whole = next(candidate for candidate in table if candidate.move == decision.move)
     assert decision.chosen.adjusted_centi == whole.adjusted_centi

@@ -69,7 +69,7 @@ def test_illegal_moves_are_refused(game: Game[Any]) -> None:
 @every_game
 @pytest.mark.parametrize("seed", range(6))
 def test_lines_of_a_search_are_no_past(game: Game[Any], seed: int) -> None:
-    """The root of a search is the same position; what is played from there may come back as often as it likes."""
+    """The root of a search is the same position; what is played from there may come back at will."""
     positions, _ = play_out(game, seed)
     position = positions[len(positions) // 2]
     root = game.for_search(position)

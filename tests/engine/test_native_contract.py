@@ -113,7 +113,9 @@ def test_a_finished_game(mover: int, waiter: int, swindle: bool) -> None:
 
 def test_a_move_that_ends_the_game_has_no_reply() -> None:
     """The last disc of the other side goes: not even a pass is left."""
-    ((move, raw, is_bound, complete, replies),) = core.trappy_candidates((1, 2), 4, 0, 100, False, b"", 0.0, StopFlag())
+    ((move, raw, is_bound, complete, replies),) = core.trappy_candidates(
+        (1, 2), 4, 0, 100, False, b"", 0.0, StopFlag()
+    )
     assert (move, raw, is_bound, complete, replies) == (2, 106_400, False, True, [])
 
 

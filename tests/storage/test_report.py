@@ -1,11 +1,20 @@
+import io
 import json
+from dataclasses import replace
+from typing import Any
 
+from rich.console import Console
+
+from bot.tables import game_view
+from engine.decision import Candidate, Decision, Outcome, OutcomeKind, Pick, ReplyProfile, SourceInfo
+from engine.game import WIN_CENTI
+from engine.params import Scale, TrapParams
 from storage.database import Database
 from storage.decisions import commit_decision
 from storage.games import finish_game, set_moves
 from storage.outcomes import record_outcome
 from storage.records import GameResult
-from storage.report import game_report
+from storage.report import GameReport, game_report
 from tests.storage.samples import FELL, decision, opened
 
 
@@ -69,3 +78,111 @@ async def test_a_profile_that_is_not_there_yet(database: Database) -> None:
     assert report is not None
     (told,) = report.decisions
     assert (told.is_complete, told.is_trap, told.outcome, told.reply) == (False, None, None, "f6")
+
+
+CHESS_START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
+
+def _chess_decision(params: TrapParams, *, trap_final: int = 300, **changes: Any) -> Decision:
+    """White's first move Nf3 with a trap at the reply Nc6; the best reply is d5."""
+    played = Candidate(
+        move="g1f3",
+        raw_centi=changes.pop("raw_centi", 20),
+        raw_is_bound=False,
+        adjusted_centi=5340,
+        quality_centi=420.0,
+        trap="b8c6",
+        replies=(
+            ReplyProfile("d7d5", (10, changes.pop("best_final", 20))),
+            ReplyProfile("b8c6", (-40, trap_final)),
+        ),
+        complete=True,
+    )
+    return replace(
+        Decision(
+            game="chess",
+            position=CHESS_START,
+            player="trappy",
+            params=params,
+            move="g1f3",
+            candidates=(played,),
+            depth=3,
+            principal_variation=("g1f3",),
+            nodes=1,
+            time_s=0.1,
+            profile_source="native",
+            engine_version="1",
+        ),
+        **changes,
+    )
+
+
+async def _chess_report(database: Database, made: Decision, cost_centi: int = 280) -> GameReport:
+    fell = Outcome(OutcomeKind.FELL, "b8c6", True, 420.0, cost_centi)
+    async with database.write() as session:
+        game = await opened(session, game="chess", variant="standard", player=made.player)
+        await record_outcome(session, await commit_decision(session, game.id, 0, made), fell)
+        await finish_game(
+            session, game.id, result=GameResult.WIN, end_reason="normal", moves=["g1f3", "b8c6", "e2e4"]
+        )
+        report = await game_report(session, "arena", "game0001")
+    assert report is not None
+    return report
+
+
+async def test_moves_are_named_as_people_write_them(database: Database) -> None:
+    report = await _chess_report(database, _chess_decision(TrapParams()))
+    assert report.names == ("Nf3", "Nc6", "e4")
+    (told,) = report.decisions
+    assert (told.move, told.name, told.reply, told.reply_name) == ("g1f3", "Nf3", "b8c6", "Nc6")
+    assert told.trap is not None
+    assert (told.trap.name, told.chosen.trap_name, told.squares) == ("Nc6", "Nc6", ("g1", "f3"))
+    assert [(reply.name, reply.cost_text) for reply in told.replies] == [("d5", ""), ("Nc6", "2.80")]
+    assert told.cost_text == "2.80"
+    shown = _shown(report)
+    assert "1. Nf3 Nc6 2. e4" in shown
+    assert "Move 1, white plays Nf3 (depth 3" in shown
+    assert "Trap Nc6, quality 4.20. Reply Nc6: fell for the best trap, which cost 2.80." in shown
+
+
+async def test_values_on_the_expected_scale_are_shares_of_the_point(database: Database) -> None:
+    params = TrapParams(scale=Scale.EXPECTED, logistic_centi=170.0)
+    (told,) = (await _chess_report(database, _chess_decision(params))).decisions
+    assert (told.chosen.raw_text, told.chosen.adjusted_text) == ("+0.20", "53.4 %")
+    assert told.trap is not None
+    assert told.trap.quality_text == "4.2 %"
+
+
+async def test_a_quicker_mate_costs_a_few_moves(database: Database) -> None:
+    won = WIN_CENTI + 9_990
+    made = _chess_decision(TrapParams(), raw_centi=won, best_final=won, trap_final=won + 4)
+    (told,) = (await _chess_report(database, made, cost_centi=4)).decisions
+    assert [reply.their_text for reply in told.replies] == ["#-5", "#-3"]
+    assert told.cost_text == "a few moves"
+
+
+async def test_what_picked_the_move_is_told(database: Database) -> None:
+    pick = Pick(score_centi=35, depth=18, confidence=100, solved=False)
+    made = _chess_decision(TrapParams(), player="strong", search_mode="strong", pick=pick)
+    report = await _chess_report(database, made)
+    assert report.decisions[0].pick_text == "+0.35"
+    shown = _shown(report)
+    assert "(depth 18 at 100 %, +0.35, replies judged to depth 3" in shown
+    assert "Trap by accident: Nc6" in shown
+
+
+async def test_another_engine_is_named(database: Database) -> None:
+    source = SourceInfo("Fake 1.0", "uci", (), window_centi=100, floor_centi=-80, nodes=1000)
+    made = _chess_decision(TrapParams(), player="trappy_uci", search_mode="engine", source=source)
+    report = await _chess_report(database, made)
+    assert report.to_json()["decisions"][0]["source"]["name"] == "Fake 1.0"
+    assert "(depth 3 by Fake 1.0" in _shown(report)
+    assert "Trap Nc6" in _shown(report)
+
+
+def _shown(report: GameReport) -> str:
+    """What `desdemona show` prints, with every run of blanks as one."""
+    console = Console(width=140, file=io.StringIO())
+    with console.capture() as capture:
+        console.print(game_view(report))
+    return " ".join(capture.get().split())

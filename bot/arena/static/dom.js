@@ -91,21 +91,23 @@ export function confirmDialog({ title, text, yes, no = "Keep playing" }) {
   });
 }
 
-/** Let the person pick one of several moves that touch the same squares. Resolves to null when closed. */
+/** Let the person pick one of several things: [{value, label, picture}]. Resolves to null when closed. */
 export function chooseDialog(title, options) {
   return new Promise((resolve) => {
     const dialog = el(
       "dialog",
-      { class: "dialog", "aria-labelledby": "dialog-title" },
+      { class: "dialog choice", "aria-labelledby": "dialog-title" },
       el("h2", { id: "dialog-title" }, title),
       el(
         "div",
-        { class: "dialog-buttons" },
-        options.map((option) =>
-          el("button", { type: "button", class: "button", onclick: () => dialog.close(option) }, option),
+        { class: "choices" },
+        options.map(({ value, label, picture }, i) =>
+          el("button", { type: "button", class: "button choice-button", "aria-label": label, title: label, "data-choice": value, autofocus: i === 0, onclick: () => dialog.close(value) }, picture),
         ),
       ),
     );
+    // Beside the pieces means: none of them.
+    dialog.addEventListener("click", (event) => event.target === dialog && dialog.close(""));
     dialog.addEventListener("close", () => {
       dialog.remove();
       resolve(dialog.returnValue || null);

@@ -148,17 +148,23 @@ export class GameScreen {
   #onState(state) {
     const before = this.view;
     const wasOver = this.isOver;
+    const hadOffered = this.#hasOffered;
     this.state = state;
     this.view = state.view;
-    if (!before || before.moves.join() !== this.view.moves.join()) {
-      this.sent = null;
-      if (before && this.view.moves.length > before.moves.length) {
-        announce(this.screen.wordsOfLastMove(this.view, this.isOver));
-        play(this.view.toMove === this.screen.mySide ? "yours" : "move");
-      }
-    }
+    const isNew = before === null || before.moves.join() !== this.view.moves.join();
+    if (isNew) this.sent = null;
     this.#draw();
+    if (isNew && before && this.view.moves.length > before.moves.length) {
+      announce(this.screen.wordsOfLastMove(this.view, this.isOver));
+      play(this.view.toMove === this.screen.mySide ? "yours" : "move");
+    }
+    if (hadOffered && !this.#hasOffered && !isNew && !this.isOver) toast(`${this.opponent} declined the draw.`, "note");
     if (this.isOver && !wasOver) this.#onEnd(before !== null);
+  }
+
+  /** Whether the person's offer of a draw stands. */
+  get #hasOffered() {
+    return this.colour !== null && Boolean(this.state?.[this.colour === "white" ? "wdraw" : "bdraw"]);
   }
 
   #draw() {
@@ -258,6 +264,7 @@ export class GameScreen {
       game: this.screen.gameKey,
       opponent: this.opponent,
       isPlayer: this.colour !== null,
+      isTurned: this.screen.board.isTurned,
       onVerdicts: (verdicts) => this.screen.moves.judge(verdicts),
     });
     this.report.open();

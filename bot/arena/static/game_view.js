@@ -4,7 +4,7 @@ import { Board } from "./board.js";
 import { Chat } from "./chat.js";
 import { Clocks } from "./clock.js";
 import { el, icon } from "./dom.js";
-import { looks } from "./games.js";
+import { looks, pieceElement, pieceName } from "./games.js";
 import { Moves } from "./moves.js";
 import { resultOf } from "./result.js";
 
@@ -23,7 +23,7 @@ export class GameView {
     this.opponent = full[otherColour(colour ?? "white")].name;
     this.chat = new Chat(full.id, { me, canTalk: colour !== null });
     this.moves = new Moves({ onShow: (step) => this.#showStep(step) });
-    this.#build(main);
+    this.#build(main, view);
   }
 
   close() {
@@ -43,19 +43,26 @@ export class GameView {
     return this.variant.colours[side];
   }
 
-  #build(main) {
+  /** Whether the side that moves second sits below. */
+  get #isTurned() {
+    return this.looks.turns && this.colour !== null && this.colour !== this.#colourOf(this.sides[0]);
+  }
+
+  #build(main, view) {
     const { full } = this;
     const below = this.colour ?? this.#colourOf(this.sides[0]);
     const above = otherColour(below);
-    this.board = new Board({ game: this.gameKey, label: `${full.variant.name} board`, onMove: this.actions.move });
+    this.board = new Board({ game: this.gameKey, label: `${this.variant.name} board`, onMove: this.actions.move, isTurned: this.#isTurned });
     this.bars = { [above]: this.#bar(above), [below]: this.#bar(below) };
     this.clocks = new Clocks({ white: this.bars.white.clock, black: this.bars.black.clock });
     this.status = el("p", { class: "status-line" });
     this.detail = el("p", { class: "status-detail" });
     this.buttons = el("div", { class: "actions" });
     this.reportBox = el("section", { class: "report-box", id: "report", hidden: true, "aria-label": "Trap report", tabindex: "-1" });
+    const { edges } = this.looks;
+    main.style.setProperty("--shape", view.rows[0].length / (view.rows.length + (edges.top && edges.bottom ? 0.5 : 0)));
     const clock = full.clock ? `${full.clock.initial / 60_000}+${full.clock.increment / 1000}` : "no clock";
-    const terms = [full.variant.name, clock, full.rated ? "rated" : "casual"].join(" · ");
+    const terms = [this.variant.name, clock, full.rated ? "rated" : "casual"].join(" · ");
     main.replaceChildren(
       el("h1", { class: "visually-hidden" }, `${full[above].name} against ${full[below].name}`),
       el(
@@ -79,22 +86,25 @@ export class GameView {
     const clock = el("span", { class: "clock", role: "timer", "aria-label": `Clock of ${player.name}` });
     const count = el("span", { class: "count", title: this.looks.counts });
     const diff = el("span", { class: "diff" });
+    const taken = el("span", { class: "taken" });
+    const side = this.sides.find((each) => this.#colourOf(each) === colour);
     const rating = `${player.rating}${player.provisional ? "?" : ""}`;
     const element = el(
       "div",
       { class: "bar", "data-colour": colour },
-      el("span", { class: `avatar avatar-${colour}`, "aria-hidden": "true" }),
+      el("span", { class: `avatar avatar-${side}`, "aria-hidden": "true" }),
       el(
         "span",
         { class: "bar-name" },
         el("strong", {}, player.name),
         player.title === "BOT" ? el("span", { class: "badge" }, "BOT") : null,
         el("span", { class: "rating" }, rating, diff),
+        taken,
       ),
       count,
       clock,
     );
-    return { element, clock, count, diff };
+    return { element, clock, count, diff, taken };
   }
 
   // --- Drawing -------------------------------------------------------------------------------------------
@@ -107,8 +117,9 @@ export class GameView {
     const legal = isMine ? view.legal : [];
     const canMove = isMine && isLive && !sent;
     if (!this.moves.isStepping) {
-      this.board.draw({ rows: view.rows, lastSquares: view.lastSquares, legal: legal.filter(({ squares }) => squares.length), enabled: canMove || Boolean(sent) });
-      if (sent) this.board.setPending(sent);
+      const { rows, lastSquares, highlights } = view;
+      this.board.draw({ rows, lastSquares, highlights, legal: legal.filter(({ squares }) => squares.length), enabled: canMove, pending: sent });
+      this.#drawTaken(rows);
     }
     if (this.clockState !== state) {
       // Clocks stand until both sides have moved.
@@ -123,7 +134,7 @@ export class GameView {
       bar.element.classList.toggle("turn", toMove === this.#colourOf(side));
       bar.element.classList.toggle("winner", isOver && state.winner === this.#colourOf(side));
     }
-    this.moves.draw(view.moves);
+    this.moves.draw(view.names);
     const passes = legal.filter(({ squares }) => !squares.length);
     this.#drawStatus(model, { isMine, mustPass: passes.length > 0 && passes.length === legal.length });
     this.#drawButtons(model, canMove ? passes : []);
@@ -132,6 +143,23 @@ export class GameView {
 
   #drawCount(bar, count) {
     bar.count.textContent = this.looks.counts && count !== undefined ? count : "";
+  }
+
+  /** What each side has taken more than the other, where pieces have a worth. */
+  #drawTaken(rows) {
+    const { worth } = this.looks;
+    if (!worth) return;
+    const letters = rows.join("");
+    if (this.countedLetters === letters) return;
+    this.countedLetters = letters;
+    const count = (letter) => letters.split(letter).length - 1;
+    const more = Object.keys(worth).map((letter) => ({ letter, by: count(letter) - count(letter.toLowerCase()) }));
+    this.sides.forEach((side, i) => {
+      const taken = more.flatMap(({ letter, by }) => Array(Math.max(0, i === 0 ? by : -by)).fill(i === 0 ? letter.toLowerCase() : letter));
+      const { taken: place } = this.bars[this.#colourOf(side)];
+      place.replaceChildren(...taken.map((letter) => el("span", { class: "taken-piece" }, pieceElement(this.gameKey, letter))));
+      place.title = taken.map((letter) => pieceName(this.gameKey, letter)).join(", ");
+    });
   }
 
   #drawDiff(face, diff) {
@@ -144,6 +172,7 @@ export class GameView {
   #drawStatus(model, { isMine, mustPass }) {
     const { state, view, isOver, isLive, sent, gone, rematchId } = model;
     const passed = view.moves.length > 0 && !view.lastSquares.length;
+    const pointed = view.highlights.map((highlight) => highlight.text).join(" ");
     let [text, detail] = ["", ""];
     clearInterval(this.firstMoveTimer);
     if (isOver) {
@@ -154,8 +183,8 @@ export class GameView {
     } else if (!isLive) text = "Reconnecting…";
     else if (sent) text = "Sending your move…";
     else if (mustPass) [text, detail] = ["You have no move", "You have to pass."];
-    else if (isMine) [text, detail] = ["Your move", passed ? `${this.opponent} had no move and passed.` : ""];
-    else if (this.colour) [text, detail] = [`${this.opponent} is thinking…`, passed ? "You passed." : ""];
+    else if (isMine) [text, detail] = ["Your move", passed ? `${this.opponent} had no move and passed.` : pointed];
+    else if (this.colour) [text, detail] = [`${this.opponent} is thinking…`, passed ? "You passed." : pointed];
     else text = `${this.full[this.#colourOf(view.toMove)].name} to move`;
     if (!isOver && isLive && gone) detail = `${this.opponent} has left the game.`;
     if (this.status.textContent !== text) this.status.textContent = text;
@@ -177,9 +206,11 @@ export class GameView {
   }
 
   #drawButtons({ state, view, isOver, isLive, gone, rematchId }, passes) {
-    const isOffered = this.colour !== null && Boolean(state[otherColour(this.colour) === "white" ? "wdraw" : "bdraw"]);
+    const offers = { white: Boolean(state.wdraw), black: Boolean(state.bdraw) };
+    const isOffered = this.colour !== null && offers[otherColour(this.colour)];
+    const hasOffered = this.colour !== null && offers[this.colour];
     const hasBegun = view.moves.length >= 2;
-    const signature = JSON.stringify([isOver, passes, isLive, hasBegun, isOffered, gone, rematchId]);
+    const signature = JSON.stringify([isOver, passes, isLive, hasBegun, isOffered, hasOffered, gone, rematchId]);
     if (signature === this.buttonSignature) return;
     this.buttonSignature = signature;
     const { move, act, resign, rematch, cancelRematch } = this.actions;
@@ -198,7 +229,9 @@ export class GameView {
       if (isOffered) {
         buttons.push(button("draw-yes", "Accept draw", () => act("draw/yes"), main("draw")), button("draw-no", "Decline", () => act("draw/no")));
       } else if (this.looks.canOfferDraw && hasBegun) {
-        buttons.push(button("draw", "Offer draw", () => act("draw/yes"), { image: "draw" }));
+        const offer = button("draw", hasOffered ? "Draw offered" : "Offer draw", () => act("draw/yes"), { image: "draw" });
+        offer.disabled ||= hasOffered;
+        buttons.push(offer);
       }
       if (hasBegun) buttons.push(button("resign", "Resign", resign, { image: "flag" }));
       else buttons.push(button("abort", "Abort", () => act("abort")));
@@ -218,9 +251,13 @@ export class GameView {
   wordsOfLastMove(view, isOver) {
     const side = this.sides[(view.moves.length - 1) % 2];
     const name = this.#colourOf(side) === this.colour ? "You" : this.full[this.#colourOf(side)].name;
-    const what = view.lastSquares.length ? `${name} played ${view.moves.at(-1)}.` : `${name} passed.`;
+    const [from, to] = [view.lastSquares[0], view.lastSquares.at(-1)];
+    const piece = this.board.pieceAt(to);
+    const way = view.lastSquares.length > 1 ? `, ${piece} from ${from} to ${to}` : "";
+    const what = from ? `${name} played ${view.names.at(-1)}${way}.` : `${name} passed.`;
+    const pointed = isOver ? "" : view.highlights.map((highlight) => ` ${highlight.text}`).join("");
     const counts = this.looks.counts && view.counts ? ` ${this.sides.map((each) => `${this.looks.sides[each] ?? each} ${view.counts[each]}`).join(", ")}.` : "";
-    return `${what}${counts}${!isOver && view.toMove === this.mySide ? " Your move." : ""}`;
+    return `${what}${pointed}${counts}${!isOver && view.toMove === this.mySide ? " Your move." : ""}`;
   }
 
   result(state, view) {
@@ -242,7 +279,8 @@ export class GameView {
       this.draw(this.model);
       return;
     }
-    this.board.draw({ rows: step.rows, lastSquares: step.squares });
+    this.board.draw({ rows: step.rows, lastSquares: step.squares, highlights: step.highlights });
+    this.#drawTaken(step.rows);
     for (const side of this.sides) this.#drawCount(this.bars[this.#colourOf(side)], step.counts?.[side]);
     if (step.ply > 0) this.onPly?.(step.ply - 1);
   }

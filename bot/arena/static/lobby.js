@@ -4,15 +4,12 @@ import { ApiError, call, session } from "./api.js";
 import { Board } from "./board.js";
 import { awaitAnswer, cancelChallenge } from "./challenge.js";
 import { confirmDialog, el, toast } from "./dom.js";
-import { looks, rowsOf } from "./games.js";
+import { looks } from "./games.js";
 import { recentGames } from "./recent.js";
 import { loadChoice, saveChoice, termFields, termsOf, variantField } from "./terms.js";
 
 const REFRESH_MS = 5000;
 const NAME_RULE = "2 to 20 letters (a to z), digits, - or _";
-// From a real game: an eight-ply search finds the bait good up to five plies and bad beyond.
-const SHOWCASE = { position: "3w4/3w4/1bbww3/2www3/2www3/8/8/8 b", last: "d1", bait: "e1", best: "c6" };
-
 export class Lobby {
   constructor(main, context, wantedGame) {
     this.main = main;
@@ -86,6 +83,7 @@ export class Lobby {
     const choice = loadChoice();
     const variants = this.arena.variants;
     const variant = variants.find(({ key }) => key === choice.variant) ?? variants[0];
+    this.variant = variant;
     this.botBox = el("div", { class: "bots" });
     this.botSignature = this.goingSignature = null; // nothing is drawn yet
     this.sendButton = el("button", { class: "button primary big", type: "submit", "data-test": "challenge" }, "Challenge");
@@ -93,7 +91,7 @@ export class Lobby {
     this.form = el(
       "form",
       { class: "card challenge", autocomplete: "off", onsubmit: (event) => this.#submit(event), onchange: (event) => this.#onChange(event) },
-      this.#nameField(),
+      this.#nameField(variant),
       variantField(variants, variant),
       el("fieldset", { class: "field" }, el("legend", {}, "Opponent"), this.botBox),
       termFields(this.arena.clocks, variant, choice),
@@ -119,41 +117,34 @@ export class Lobby {
 
   /** A trap to look at, and the rules. */
   #more(variant) {
-    const board = new Board({ game: variant.game, label: `${variant.name} board with a trap: after White's ${SHOWCASE.last}, ${SHOWCASE.bait} tempts and ${SHOWCASE.best} is sound` });
-    if (variant.game === "othello") {
-      board.draw({ rows: rowsOf(SHOWCASE.position), lastSquares: [SHOWCASE.last] });
-      board.mark([{ square: SHOWCASE.bait, kind: "trap" }, { square: SHOWCASE.best, kind: "best" }]);
-    }
+    const { rules, showcase } = looks(variant.game);
     return el(
       "section",
       { class: "story-more" },
-      variant.game === "othello"
-        ? el(
-            "figure",
-            { class: "showcase" },
-            board.element,
-            el(
-              "figcaption",
-              {},
-              el("span", {}, "A trap: "),
-              el("span", { class: "key key-trap" }),
-              `${SHOWCASE.bait} tempts Black,`,
-              el("span", { class: "key key-best" }),
-              `${SHOWCASE.best} is sound.`,
-            ),
-          )
-        : null,
-      el("details", { class: "rules" }, el("summary", {}, `How ${variant.name} is played`), el("ul", {}, looks(variant.game).rules.map((rule) => el("li", {}, rule)))),
+      showcase ? this.#showcase(variant, showcase) : null,
+      el("details", { class: "rules" }, el("summary", {}, `How ${variant.name} is played`), el("ul", {}, rules.map((rule) => el("li", {}, rule)))),
     );
   }
 
-  #nameField() {
+  #showcase(variant, { rows, last, bait, best, label, words }) {
+    const board = new Board({ game: variant.game, label: `${variant.name} board with a trap: ${label}` });
+    board.draw({ rows: rows.split("/"), lastSquares: last });
+    board.mark([{ squares: bait, kind: "trap" }, { squares: best, kind: "best" }]);
+    return el(
+      "figure",
+      { class: "showcase" },
+      board.element,
+      el("figcaption", {}, el("span", {}, "A trap: "), el("span", { class: "key key-trap" }), `${words[0]},`, el("span", { class: "key key-best" }), words[1]),
+    );
+  }
+
+  #nameField(variant) {
     if (session.person) {
       const { you } = this.arena; // null when the name has just been taken
       return el(
         "div",
         { class: "you-line" },
-        el("span", {}, "Playing as ", el("strong", {}, session.person.name), you ? el("span", { class: "rating" }, ` ${ratingText(you.ratings)}`) : null),
+        el("span", {}, "Playing as ", el("strong", {}, session.person.name), you ? el("span", { class: "rating" }, ` ${ratingText(you.ratings, variant)}`) : null),
         el("button", { type: "button", class: "button link", onclick: () => this.#leave() }, "Use another name"),
       );
     }
@@ -207,7 +198,7 @@ export class Lobby {
           el("span", { class: `presence ${bot.online ? "on" : "off"}`, "aria-hidden": "true" }),
           el("span", { class: "segment-label" }, bot.name),
           el("span", { class: "badge" }, "BOT"),
-          el("small", {}, bot.online ? ratingText(bot.ratings) : "away at the moment"),
+          el("small", {}, bot.online ? ratingText(bot.ratings, this.variant) : "away at the moment"),
         ),
       ),
     );
@@ -266,7 +257,7 @@ export class Lobby {
     session.save(await call("POST", "/api/person", { json: { name } }));
     this.context.showWho();
     const field = this.form.querySelector("#nickname").closest(".field");
-    field.replaceWith(this.#nameField());
+    field.replaceWith(this.#nameField(this.variant));
   }
 
   #showWaiting(name, waiting) {
@@ -366,8 +357,8 @@ export class Lobby {
   }
 }
 
-/** The rating in the first variant; a question mark: hardly known yet. */
-function ratingText(ratings) {
-  const { rating, provisional } = Object.values(ratings)[0];
+/** The rating in a variant; a question mark: hardly known yet. */
+function ratingText(ratings, { key }) {
+  const { rating, provisional } = ratings[key];
   return `${rating}${provisional ? "?" : ""}`;
 }

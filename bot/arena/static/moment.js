@@ -35,20 +35,21 @@ function factList(facts) {
 function drawPhase(board, phase, { decision, verdict, opponent }) {
   if (phase === "before") {
     board.draw({ rows: decision.rows_before });
-    const squares = decision.candidates.flatMap(({ move, squares: touched }) => touched.slice(-1).map((square) => ({ square, kind: move === decision.move ? "chosen" : "option" })));
-    board.mark(squares);
-    board.describe(`Board before ${opponent} played ${decision.move}`);
+    // Of moves from square to square only the one that was made: all of them would hide the board.
+    const shown = decision.candidates.filter(({ move, squares }) => squares.length === 1 || (squares.length && move === decision.move));
+    board.mark(shown.map(({ move, squares }) => ({ squares, kind: move === decision.move ? "chosen" : "option" })));
+    board.describe(`Board before ${opponent} played ${decision.name}`);
     return;
   }
   board.draw({ rows: decision.rows_after, lastSquares: decision.squares });
   board.mark(verdict.marks);
-  const words = verdict.marks.map(({ kind, square }) => `${MARKS[kind]} ${square}`);
-  board.describe([`Board after ${opponent} played ${decision.move}`, ...words].join("; "));
+  const words = verdict.marks.map(({ kind, name }) => `${MARKS[kind]} ${name}`);
+  board.describe([`Board after ${opponent} played ${decision.name}`, ...words].join("; "));
 }
 
 /** The board with a switch between the position before the bot's move and the one that had to be answered. */
 function boardBox(context) {
-  const board = new Board({ game: context.game, label: "" });
+  const board = new Board({ game: context.game, label: "", isTurned: context.isTurned });
   const switches = [["before", "Before"], ["choice", context.isPlayer ? "Your choice" : "The choice"]].map(([phase, label]) =>
     el("button", { type: "button", class: "phase", "data-phase": phase, "data-focus": phase, onclick: () => show(phase) }, label),
   );
@@ -63,7 +64,8 @@ function boardBox(context) {
 function chartOf({ decision, game, isPlayer }) {
   const replies = decision.replies.filter(({ scores_centi: scores }) => scores.length > 1);
   if (replies.length < 2) return null;
-  return depthChart({ replies, decision, unit: looks(game).unit, whose: isPlayer ? "you" : "the player" });
+  const { unit, hasMargins } = looks(game);
+  return depthChart({ replies, decision, unit, hasMargins, whose: isPlayer ? "you" : "the player" });
 }
 
 /** The elements of one moment; `onStep(by)` is called to go to an earlier (-1) or later (1) one. */
@@ -79,7 +81,7 @@ export function momentParts(context) {
       el(
         "div",
         { class: "moment-title" },
-        el("p", { class: "moment-number" }, `Move ${decision.number} · ${opponent} played ${decision.move}`),
+        el("p", { class: "moment-number" }, `Move ${decision.number} · ${opponent} played ${decision.name}`),
         el("h3", {}, icon(VERDICTS[verdict.kind].icon), verdict.title),
       ),
       stepButton("right", "Later move", 1),

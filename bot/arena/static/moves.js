@@ -40,6 +40,9 @@ export class Moves {
   }
 
   draw(moves) {
+    // Columns as wide as the longest name, in steps, so that they rarely change.
+    const longest = Math.max(4, ...moves.map((name) => name.length));
+    this.list.style.setProperty("--longest", longest);
     if (moves.length < this.count) {
       this.list.replaceChildren(); // moves were taken back
       this.count = 0;

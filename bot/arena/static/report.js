@@ -4,19 +4,20 @@ import { ApiError, call } from "./api.js";
 import { el, icon } from "./dom.js";
 import { looks } from "./games.js";
 import { momentParts } from "./moment.js";
-import { cost, judge, VERDICTS, weightOf } from "./verdict.js";
+import { judge, loss, meansTraps, VERDICTS, weightOf } from "./verdict.js";
 
 const RETRY_MS = [400, 800, 1500, 2500, 4000, 6000, 8000, 10_000, 15_000];
 
 export class ReportSection {
   /** `onVerdicts` hears how each of the bot's moves went: [{ply, kind, isTrap}]. */
-  constructor(box, { id, game, opponent, isPlayer, onVerdicts }) {
+  constructor(box, { id, game, opponent, isPlayer, isTurned = false, onVerdicts }) {
     this.box = box;
     this.id = id;
     this.game = game;
     this.opponent = opponent;
     this.onVerdicts = onVerdicts;
     this.isPlayer = isPlayer;
+    this.isTurned = isTurned;
     this.tries = 0;
     this.timer = null;
     this.isClosed = false;
@@ -119,14 +120,16 @@ export class ReportSection {
     const tile = (kind, number, label) => el("div", { class: `tile tile-${kind}` }, icon(VERDICTS[kind].icon), el("strong", {}, String(number)), el("span", {}, label));
     const unit = looks(this.game).unit;
     const lost = this.report.decisions.reduce((sum, decision, i) => sum + (this.verdicts[i].isTrap && decision.cost_centi < 100_000 ? (decision.cost_centi ?? 0) : 0), 0);
-    const isMeant = this.report.player === "trappy";
+    const isMeant = meansTraps(this.report.player);
     const some = `${traps} ${traps === 1 ? "trap" : "traps"}`;
     let story;
+    const engines = [...new Set(this.report.decisions.map(({ source }) => source?.name).filter(Boolean))];
     if (isMeant) story = traps ? `${this.opponent} set ${some}. ` : `${this.opponent} set no trap in this game.`;
     else story = `In this game ${this.opponent} looked for the best move only; ${traps ? `${some} arose by accident. ` : "no trap arose by accident."}`;
+    if (engines.length) story += `${traps ? "" : " "}The scores were those of ${engines.join(" and ")}. `;
     if (traps) {
       if (fell === 0) story += "You did not fall into a single one.";
-      else story += `You fell into ${fell === traps ? (traps === 1 ? "it" : "all of them") : fell}${lost >= 50 ? `, and your answers to traps cost ${cost(lost, unit)} in all` : ""}.`;
+      else story += `You fell into ${fell === traps ? (traps === 1 ? "it" : "all of them") : fell}${lost >= 50 ? `, and your answers to traps cost ${loss(lost, unit)} in all` : ""}.`;
     }
     return el(
       "div",
@@ -155,7 +158,7 @@ export class ReportSection {
     const shown = this.#indices((verdict) => !this.onlyTraps || verdict.isTrap);
     this.chips.replaceChildren(
       ...shown.map((i) => {
-        const { move, number } = this.report.decisions[i];
+        const { name, number } = this.report.decisions[i];
         const verdict = this.verdicts[i];
         return el(
           "button",
@@ -165,10 +168,10 @@ export class ReportSection {
             "data-index": i,
             "data-focus": `chip-${i}`,
             "aria-current": i === this.index ? "true" : null,
-            "aria-label": `Move ${number}, ${move}: ${VERDICTS[verdict.kind].label}`,
+            "aria-label": `Move ${number}, ${name}: ${VERDICTS[verdict.kind].label}`,
             onclick: () => this.#select(i),
           },
-          el("span", { class: "chip-move" }, move),
+          el("span", { class: "chip-move" }, name),
           icon(VERDICTS[verdict.kind].icon),
         );
       }),
@@ -217,6 +220,7 @@ export class ReportSection {
         game: this.game,
         opponent: this.opponent,
         isPlayer: this.isPlayer,
+        isTurned: this.isTurned,
         onStep: (by) => this.#step(by),
       }),
     );

@@ -11,17 +11,18 @@ export function resultOf({ state, view, colour, opponent, sideOf, looks }) {
   const { status, winner } = state;
   if (status === "aborted") return { kind: "aborted", title: "Game aborted", detail: "It does not count.", short: "Aborted" };
   const score = looks.counts && view.counts && !WAYS[status] ? scoreText(view, colour, sideOf) : "";
-  if (!winner) return { kind: "draw", title: "A draw", detail: score, short: "Draw" };
+  const rule = view.ending ?? "";
+  if (!winner) return { kind: "draw", title: "A draw", detail: score || rule, short: "Draw" };
   if (!colour) {
     const side = sideOf(winner);
-    return { kind: "over", title: `${looks.sides[side] ?? side} won`, detail: score, short: "Over" };
+    return { kind: "over", title: `${looks.sides[side] ?? side} won`, detail: score || rule, short: "Over" };
   }
   const won = winner === colour;
   const way = WAYS[status]?.(won ? opponent : "You") ?? "";
   return {
     kind: won ? "win" : "loss",
     title: won ? "You won!" : `${opponent} won`,
-    detail: score || way,
+    detail: score || way || rule,
     short: `${won ? "Won" : "Lost"}${score ? ` ${score}` : ""}`,
   };
 }

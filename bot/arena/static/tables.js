@@ -59,13 +59,13 @@ export function replyTable(decision, { isPlayer, unit }) {
     const isBait = decision.is_trap && reply.reply === decision.trap?.reply;
     const isBest = reply.final_centi === best;
     return {
-      name: reply.reply,
+      name: reply.name,
       notes: [
         isBest ? note("best", "best") : null,
         isBait ? note("trap", "trap") : reply.quality_centi > 0 && !isBest ? note("minor", "lesser trap") : null,
         isPlayed ? note("played", isPlayer ? "you" : "played") : null,
       ],
-      cells: [scoreText(reply.glance_text), scoreText(reply.their_text), isBest ? "–" : cost(reply.final_centi - best)],
+      cells: [scoreText(reply.glance_text), scoreText(reply.their_text), cost(reply.cost_text)],
       isMarked: isPlayed,
       isKey: isPlayed || isBait,
     };
@@ -85,22 +85,25 @@ export function candidateTable(decision, { opponent }) {
     const isPlayed = candidate.move === decision.move;
     const isStandard = candidate.move === decision.standard.move;
     return {
-      name: candidate.move,
+      name: candidate.name,
       notes: [isPlayed ? note("played", "played") : null, isStandard ? note("best", "standard") : null],
       cells: [
         `${candidate.raw_is_bound ? "≤ " : ""}${scoreText(candidate.raw_text)}`,
         candidate.raw_is_bound ? "–" : scoreText(candidate.adjusted_text),
-        candidate.trap ?? "–",
+        candidate.trap_name ?? "–",
       ],
       isMarked: isPlayed,
       isKey: isPlayed || isStandard,
     };
   });
+  const { source } = decision;
+  const whose = source ? `what ${source.name} finds` : "what plain minimax finds";
+  const bound = source ? "≤: what it says of moves that were not looked into further" : "≤: proven too low to matter, so not looked into further";
   return table({
     title: `What ${opponent} could have played`,
     label: "Candidates",
     heads: ["Move", "Standard", "Trappy", "Trap"],
     rows,
-    hint: `Scores as ${opponent} sees them. Standard: what plain minimax finds. Trappy: the same with the bonus for the trap. ≤: proven too low to matter, so not looked into further.`,
+    hint: `Scores as ${opponent} sees them. Standard: ${whose}. Trappy: ${sorted.some(({ adjusted_text: text }) => text.endsWith("%")) ? "what the move promises of the point, in per cent," : "the same"} with the bonus for the trap. ${bound}.`,
   });
 }

@@ -1,0 +1,101 @@
+"""The trap report of games whose pieces move from square to square."""
+
+from collections.abc import Iterator
+
+import pytest
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.by import By
+
+from tests.browser.host import Host
+from tests.browser.page import Page
+from tests.browser.test_report import WIDTHS, report_of, show_report
+
+
+@pytest.fixture(scope="module", params=["standard", "xiangqi"])
+def game(
+    request: pytest.FixtureRequest, driver: Chrome, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Page, str]]:
+    """A tab and the address of a game against an opponent that set traps, played once for all tests here."""
+    with Host(tmp_path_factory.mktemp("report")) as host:
+        host.opponent.sets_traps = True
+        page = Page(driver)
+        page.forget_everything(host.url)
+        page.begin(host.url, "anna", rated=False, variant=request.param)
+        page.play_to_end()
+        yield page, f"{host.url}/game/{page.game_id}"
+        driver.get("about:blank")
+
+
+@pytest.fixture
+def finished(game: tuple[Page, str]) -> Iterator[Page]:
+    page, address = game
+    page.driver.get(address)
+    page.find(".moment")
+    yield page
+    assert not page.complaints()
+
+
+def test_moves_are_named_as_people_write_them(finished: Page) -> None:
+    report = report_of(finished)
+    assert finished.moves == report["names"]
+    assert report["names"] != report["moves"]
+    for i, decision in enumerate(report["decisions"]):
+        finished.click(f".chip[data-index='{i}']")
+        assert finished.text(".chip[aria-current] .chip-move") == decision["name"]
+        assert f"Desdemona played {decision['name']}" in finished.text(".moment-number")
+        cells = finished.driver.find_elements(By.CSS_SELECTOR, ".cell-move")
+        named = {cell.get_attribute("textContent") for cell in cells}
+        assert named == {each["name"] for each in [*decision["replies"], *decision["candidates"]]}
+
+
+def test_replies_are_arrows_on_the_board_as_the_person_sees_it(finished: Page) -> None:
+    report = report_of(finished)
+    answered = [
+        i for i, d in enumerate(report["decisions"]) if d["is_trap"] and len(d["replies"]) > 1 and d["reply"]
+    ]
+    assert answered, "the opponent set no trap that was answered"
+    index = answered[0]
+    decision = report["decisions"][index]
+    finished.click(f".chip[data-index='{index}']")
+    shown = finished.driver.execute_script(
+        "return [...document.querySelectorAll('.moment .square')]"
+        ".map((square) => square.querySelector('.piece')?.dataset.piece ?? '.').join('')"
+    )
+    assert shown == "".join(decision["rows_after"])[::-1]  # the person plays the second side
+    arrows = finished.count(".moment .arrow")
+    best = min(reply["final_centi"] for reply in decision["replies"])
+    bait, played = decision["trap"]["reply"], decision["reply"]
+    is_best = next(r["final_centi"] for r in decision["replies"] if r["reply"] == played) == best
+    assert arrows == len({bait, played, "" if is_best else "best"} - {""})
+    finished.click("[data-phase=before]")
+    assert finished.count(".moment .arrow-chosen") == 1
+    assert finished.count(".moment .arrow") == 1
+
+
+def test_a_mate_is_said_in_words(finished: Page) -> None:
+    report = report_of(finished)
+    decision = next(d for d in report["decisions"] if d["is_trap"] and len(d["replies"]) > 1)
+    for reply in decision["replies"]:
+        reply["their_text"] = "#-2"
+    report["decisions"] = [decision]
+    show_report(finished, report)
+    assert "mated in 2" in finished.text(".moment-tables")
+    assert "#" not in finished.text(".moment-words")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_nothing_sticks_out(finished: Page, width: int) -> None:
+    finished.driver.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600},
+    )
+    try:
+        for i in range(finished.count(".chip")):
+            wide = finished.driver.execute_script(
+                "document.querySelectorAll('.chip')[arguments[0]].click();"
+                "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]",
+                i,
+            )
+            assert wide[0] <= wide[1]
+    finally:
+        finished.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
