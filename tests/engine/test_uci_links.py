@@ -1,7 +1,5 @@
 """Links to engines: both of them over a made-up engine with every fault there is, and over real ones."""
 
-import os
-import shutil
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,6 +17,7 @@ from engine.uci.scores import by_depth, centi
 from engine.uci.settings import EngineSettings
 from engine.uci.source import open_link
 from tests.engine.fake_uci import NAME, fake_mate, fake_score
+from tests.programs import installed
 
 SCRIPT = Path(__file__).with_name("fake_uci.py")
 MIDDLE_GAMES = {
@@ -265,17 +264,6 @@ def test_engines_that_do_not_start(
 # --- Real engines ------------------------------------------------------------------------------------------
 
 
-def program(name: str) -> str:
-    """An installed engine; Debian puts them where not every PATH leads."""
-    found = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/games")
-    if found is None:
-        reason = f"needs {name}"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return found
-
-
 REAL = [
     ("chess", "uci", "stockfish"),
     ("xiangqi", "uci", "fairy-stockfish"),
@@ -288,7 +276,7 @@ def real(request: pytest.FixtureRequest) -> EngineSettings:
     game, protocol, name = request.param
     return EngineSettings(
         game=game,
-        command=(program(name),),
+        command=(installed(name),),
         protocol=protocol,
         depth=6,
         options=(("Threads", "1"),),
@@ -315,7 +303,7 @@ def test_real_engines_say_the_same_of_the_same(real: EngineSettings) -> None:
 
 def test_both_links_read_the_same() -> None:
     """Stockfish through python-chess and through our own lines."""
-    settings = EngineSettings(game="chess", command=(program("stockfish"),), start_s=LONG_S)
+    settings = EngineSettings(game="chess", command=(installed("stockfish"),), start_s=LONG_S)
     answers = []
     for link in (open_link(settings), LineLink(settings)):
         answers.append(link.search(ask("chess", 5), PATIENT))
@@ -324,7 +312,7 @@ def test_both_links_read_the_same() -> None:
 
 
 def test_a_mate_of_a_real_engine() -> None:
-    link = open_link(EngineSettings(game="chess", command=(program("stockfish"),), start_s=LONG_S))
+    link = open_link(EngineSettings(game="chess", command=(installed("stockfish"),), start_s=LONG_S))
     try:
         fen = "6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 30"
         moves = tuple(move.uci() for move in chess.Board(fen).legal_moves)

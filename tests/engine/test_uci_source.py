@@ -23,7 +23,8 @@ from engine.uci.link import Answer, Ask, EngineError, Line, Link, Patience
 from engine.uci.settings import EngineSettings
 from engine.uci.source import Engines, EngineSource
 from tests.engine.fake_uci import NAME, fake_moves, fake_score
-from tests.engine.test_uci_links import KINDS, LONG_S, MIDDLE_GAMES, REAL, fake, program
+from tests.engine.test_uci_links import KINDS, LONG_S, MIDDLE_GAMES, REAL, fake
+from tests.programs import installed
 
 MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 30"
 STALEMATE_IN_ONE = "7k/8/8/6Q1/8/5K2/8/8 w - - 0 50"
@@ -465,7 +466,7 @@ def test_closing_during_a_start() -> None:
 @pytest.mark.parametrize(("game", "protocol", "name"), REAL)
 def test_real_engines_decide(game: str, protocol: str, name: str) -> None:
     settings = EngineSettings(
-        game=game, command=(program(name),), protocol=protocol, depth=5, start_s=LONG_S, candidates=4
+        game=game, command=(installed(name),), protocol=protocol, depth=5, start_s=LONG_S, candidates=4
     )
     engine = EngineSource(settings)
     try:
@@ -486,7 +487,7 @@ def test_whole_games_of_real_engines_verify(game: str, protocol: str, name: str)
     rules = get_game(game)
     engine = EngineSource(
         EngineSettings(
-            game=game, command=(program(name),), protocol=protocol, depth=2, start_s=LONG_S, candidates=2
+            game=game, command=(installed(name),), protocol=protocol, depth=2, start_s=LONG_S, candidates=2
         )
     )
     position = rules.initial()

@@ -80,6 +80,7 @@ def _check_game(game: StoredGame, decisions: list[StoredDecision], record: dict[
         assert dropped.ply >= len(moves)
         assert dropped.outcome is None
     for stored in on_server:
+        count["by_engine"] += stored.decision.search_mode == "engine"
         reply = moves[stored.ply + 1] if stored.ply + 1 < len(moves) else None
         count.update(_check_decision(game, stored, moves[: stored.ply], reply))
     return count
@@ -102,8 +103,14 @@ def _check_decision(
         return Counter(partial=1)
 
     params: TrapParams = decision.params
-    profiler = Profiler(rules, make_searcher(rules.name, 1), position, params, StopFlag())
-    table = profiler.all_replies(rules.parse_move(position, decision.move), decision.depth)
+    move = rules.parse_move(position, decision.move)
+    if decision.search_mode == "engine":  # whose scores are its own: the record's must be of all replies
+        table = decision.chosen.replies
+        after = rules.play(position, move)
+        assert {p.reply for p in table} == {rules.move_text(each) for each in rules.legal_moves(after)}
+    else:
+        profiler = Profiler(rules, make_searcher(rules.name, 1), position, params, StopFlag())
+        table = profiler.all_replies(move, decision.depth)
     raw = min((profile.scores_centi[-1] for profile in table), default=decision.chosen.raw_centi)
     qualities = {p.reply: reply_quality(p.scores_centi, raw, params) for p in table}
     finals = {p.reply: p.scores_centi[-1] for p in table}
