@@ -32,13 +32,11 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from bot.errors import ConfigError
 from bot.events import CHAT_LIMIT, Speed
-from engine.book import Book, BookSource
 from engine.games import GAMES
 from engine.params import Assessment, Decided, Scale, TrapParams
 from engine.players import COMPARED_KINDS, PLAYER_KINDS, StrongOptions
-from engine.polyglot import PolyglotBook
+from engine.root_sources import ROOT_SOURCES
 from engine.roots import RootSource
-from engine.syzygy import SyzygyTables
 from engine.uci.settings import EngineSettings
 
 ENV_PREFIX = "DESDEMONA_"
@@ -187,13 +185,9 @@ class EngineConfig(Section):
         )
 
     def _sources(self) -> dict[str, tuple[RootSource, ...]]:
-        """By game; where several know a position, the one whose word is final comes first."""
+        """By game, in the order in which they are asked."""
         sources: dict[str, list[RootSource]] = {}
-        for key, game, opened in (
-            ("book", "othello", lambda path: BookSource(Book.open(path))),
-            ("syzygy", "chess", SyzygyTables.open),
-            ("polyglot", "chess", PolyglotBook.open),
-        ):
+        for key, (game, opened) in ROOT_SOURCES.items():
             path = getattr(self, key)
             try:
                 if path:

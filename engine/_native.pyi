@@ -236,10 +236,10 @@ class ChessSearch:
         confidence (0: not known), whether a forced win or loss was proven, principal variation, and positions
         visited.
 
-        `seconds` may be 0: as long as it takes.  `confidence` is not used.  A draw counts as -`contempt_centi`
-        for the side to move.  The same calls on a new object give the same, if there is no clock and one
-        thread.  Stopped early, it answers with what it has.  Releases the GIL.  Raises Stopped when the flag is
-        set too early for any answer, ValueError for bad arguments or a game that is over.
+        `seconds` may be 0: as long as it takes.  `confidence` is not used.  A draw counts as
+        -`contempt_centi` for the side to move.  The same calls on a new object give the same, if there is no
+        clock and one thread.  Stopped early, it answers with what it has.  Releases the GIL.  Raises Stopped
+        when the flag is set too early for any answer, ValueError for bad arguments or a game that is over.
         """
 
     def evaluate(self, position: str) -> int:
@@ -316,10 +316,10 @@ class XiangqiSearch:
         confidence (0: not known), whether a forced win or loss was proven, principal variation, and positions
         visited.
 
-        `seconds` may be 0: as long as it takes.  `confidence` is not used.  A draw counts as -`contempt_centi`
-        for the side to move.  The same calls on a new object give the same, if there is no clock and one
-        thread.  Stopped early, it answers with what it has.  Releases the GIL.  Raises Stopped when the flag is
-        set too early for any answer, ValueError for bad arguments or a game that is over.
+        `seconds` may be 0: as long as it takes.  `confidence` is not used.  A draw counts as
+        -`contempt_centi` for the side to move.  The same calls on a new object give the same, if there is no
+        clock and one thread.  Stopped early, it answers with what it has.  Releases the GIL.  Raises Stopped
+        when the flag is set too early for any answer, ValueError for bad arguments or a game that is over.
         """
 
     def evaluate(self, position: str) -> int:

@@ -15,7 +15,6 @@ from engine.game import WIN_CENTI
 
 WHOLE = 10_000
 """A certain win; an even game is worth half of it."""
-EVEN = WHOLE // 2
 PER_PERCENT = WHOLE // 100
 SMALLEST_LOGISTIC_CENTI, LARGEST_LOGISTIC_CENTI = 1, 1_000_000
 

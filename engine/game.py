@@ -17,7 +17,26 @@ A won game scores ``WIN_CENTI`` plus what the game thinks of the win (Othello: 1
 margin), so every forced win outranks every evaluation and better wins outrank worse ones.
 """
 
+MOST_PLIES = 8_000
+"""Plies of a game that the score of its loss can tell apart; longer games are as good as impossible."""
+
+_SOONEST = 10_000
+
 P = TypeVar("P")
+
+
+def lost_centi(ply: int) -> int:
+    """Score of the side that has lost after so many plies of the game: the later, the better for it.
+
+    For games without another measure of a win.  `ply_of_loss` is the way back.
+    """
+    return -WIN_CENTI - _SOONEST + min(ply, MOST_PLIES)
+
+
+def ply_of_loss(score_centi: float) -> int | None:
+    """After how many plies either side has lost, by a score of `lost_centi`; None: it is some other win."""
+    ply = WIN_CENTI + _SOONEST - round(abs(score_centi))
+    return ply if 0 <= ply <= MOST_PLIES else None
 
 
 class BadPosition(ValueError):

@@ -1,5 +1,6 @@
 """Players: a position and limits in, a `Decision` out."""
 
+import math
 import random
 import time
 from collections.abc import Mapping, Sequence
@@ -39,10 +40,10 @@ _ANALYSIS_COST = 1.5
 # now and then one before, lest a search that is stopped had nothing to show.
 _ANALYSE_EVERY = 3
 _LINE_NODES = 20_000  # two milliseconds
-# A strong move's replies are judged by exact scores of this depth: deep enough to see what people see, and
-# found in a few milliseconds.
+# A strong move's replies are judged by exact scores of this depth, deep enough to see what people see, or of
+# what a part of the time allows: of Othello eight plies take milliseconds, of chess a second.
 _JUDGED_DEPTH = 8
-_JUDGED_SHARE = 0.15  # of the time, where those milliseconds are more
+_JUDGED_SHARE = 0.15
 _LEAST_S, _MOST_S = 0.001, 1e6  # what a strong search may be given
 
 
@@ -172,6 +173,7 @@ class Player:
             share_s = None if left_s is None else _JUDGED_SHARE * left_s
             most = Limits(min(most.depth, _JUDGED_DEPTH), share_s)
         candidates, depth = self._deepen(root, params, most, stop, searching_since)
+        judged_s = time.monotonic() - searching_since
         decision = Decision(
             game=game.name,
             position=game.position_text(position),
@@ -190,7 +192,9 @@ class Player:
             # Without a clock it thinks as deep as the others, else as deep as it can.
             rest = limits
             if limits.time_s is not None:
-                left_s = min(max(_LEAST_S, limits.time_s - (time.monotonic() - began)), _MOST_S)
+                # If another move is picked, its exact value is still to be found: a part of what all took.
+                left_s = limits.time_s - (time.monotonic() - began) - judged_s / 2
+                left_s = min(max(_LEAST_S, left_s), _MOST_S)
                 rest = Limits(min(max(limits.depth, self._strong.depth), game.deepest_search), left_s)
             decision = self._picked(decision, root, rest, stop)
         line = decision.principal_variation or self._line(root, depth, hurried=stop.is_set())
@@ -233,7 +237,7 @@ class Player:
         depth = reached = _FIRST_DEPTH
         candidates = latest = self._candidates(first, position, depth, params, StopFlag())
         profiler = Profiler(game, self._searcher, position, params, stop)
-        every = _ANALYSE_EVERY if limits.time_s is not None else limits.depth
+        every = _ANALYSE_EVERY if limits.time_s is not None else math.inf
         share = 1 + _ANALYSIS_COST if self.kind in TRAPPY_KINDS else 1.0
         pace = _Pace()
         try:
@@ -245,7 +249,8 @@ class Player:
                     break
                 start = time.monotonic()
                 reached += 1
-                if self.kind not in TRAPPY_KINDS or (limits.depth - reached) % every == 0:
+                is_due = reached == limits.depth or reached - depth >= every
+                if self.kind not in TRAPPY_KINDS or is_due:
                     latest = self._candidates(profiler, position, reached, params, stop)
                     candidates, depth = latest, reached
                     pace.took((time.monotonic() - start) / share)
@@ -310,7 +315,7 @@ class Player:
         if depth >= most:
             return True
         best = max(c.raw_centi for c in candidates if not c.raw_is_bound)
-        if most > 2 * depth or best <= -WIN_CENTI:
+        if most > min(2 * depth, self._game.deepest_search) or best <= -WIN_CENTI:
             return False
         return best == exact_score(self._searcher, position, most, stop)
 

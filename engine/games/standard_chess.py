@@ -16,18 +16,24 @@ from functools import cached_property
 
 import chess
 
-from engine.game import WIN_CENTI, BadPosition, Ending, Highlight, IllegalMove, Move
+from engine.game import (
+    MOST_PLIES,
+    WIN_CENTI,
+    BadPosition,
+    Ending,
+    Highlight,
+    IllegalMove,
+    Move,
+    lost_centi,
+    ply_of_loss,
+)
 from engine.games import chess_evaluation
 
 FIFTY_MOVES = 100
 """Plies without a capture or a pawn move that end a game."""
-LAST_PLY = 8_000
-"""Plies of a game that the score of a mate can tell apart; longer games are as good as impossible."""
-
 LAST_NUMBER = 9_999
 """Longest count that a FEN may have; move numbers stop there."""
 
-_MATE_BY_PLY = 10_000
 _MOST_PIECES = 16
 _PROMOTIONS = (None, chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN)
 
@@ -124,7 +130,7 @@ class StandardChess:
 
     def result_centi(self, position: ChessPosition) -> int:
         # Quicker mates are better; by the game's plies, not the search's, so that a position has one score.
-        return -WIN_CENTI - _MATE_BY_PLY + self._ply(position) if position.board.is_checkmate() else 0
+        return lost_centi(position.board.ply()) if position.board.is_checkmate() else 0
 
     def ending(self, position: ChessPosition) -> Ending:
         board = position.board
@@ -145,9 +151,9 @@ class StandardChess:
         """Pawns, or ``#3``: mate in three moves; ``#-2``: the other side mates in two."""
         if abs(score_centi) < WIN_CENTI:
             return f"{score_centi / 100:+.2f}"
-        if abs(score_centi) < WIN_CENTI + _MATE_BY_PLY - LAST_PLY:  # less than any mate
+        last_ply = ply_of_loss(score_centi)
+        if last_ply is None:
             return "won" if score_centi > 0 else "lost"
-        last_ply = WIN_CENTI + _MATE_BY_PLY - round(abs(score_centi))
         moves = max(0, last_ply - self._ply(position) + 1) // 2
         return f"#{moves}" if score_centi > 0 else f"#-{moves}"
 
@@ -244,7 +250,7 @@ class StandardChess:
     @staticmethod
     def _ply(position: ChessPosition) -> int:
         """Plies since the game began, as the score of a mate counts them."""
-        return min(LAST_PLY, position.board.ply())
+        return min(MOST_PLIES, position.board.ply())
 
 
 def _game_start(board: chess.Board) -> ChessPosition:

@@ -22,7 +22,17 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from engine.game import WIN_CENTI, BadPosition, Ending, Highlight, IllegalMove, Move
+from engine.game import (
+    MOST_PLIES,
+    WIN_CENTI,
+    BadPosition,
+    Ending,
+    Highlight,
+    IllegalMove,
+    Move,
+    lost_centi,
+    ply_of_loss,
+)
 from engine.games import xiangqi_evaluation
 
 FILES, RANKS = 9, 10
@@ -30,9 +40,6 @@ SQUARES = tuple(f"{file}{rank}" for rank in range(1, RANKS + 1) for file in "abc
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 
 _DRAW_PLIES = 100
-_COUNTED_PLIES = 8_000
-"""A longer game makes a mate no worse: somewhere the score of a win has to end."""
-_LAST_PLY_BONUS = 10_000
 
 _KINDS = "PABNCRK"
 _NAMES = dict(
@@ -276,12 +283,12 @@ class Xiangqi:
         return position if position.line is not None else position._replace(line=())
 
     def result_centi(self, position: XiangqiPosition) -> int:
-        win = WIN_CENTI + _LAST_PLY_BONUS - min(position.ply, _COUNTED_PLIES)
+        lost = lost_centi(position.ply)
         if not self._board_moves(position):
-            return -win
+            return lost
         if position.quiet_plies >= _DRAW_PLIES:
             return 0
-        return win * (self._repetition(position) or 0)
+        return -lost * (self._repetition(position) or 0)
 
     def ending(self, position: XiangqiPosition) -> Ending:
         mover = self.sides[position.side].capitalize()
@@ -302,10 +309,10 @@ class Xiangqi:
         """Soldiers, ``+0.35``, or the winner's moves to the end from the position, ``#3`` and ``#-3``."""
         if abs(score_centi) < WIN_CENTI:
             return f"{score_centi / 100:+.2f}"
-        plies = _LAST_PLY_BONUS - (abs(round(score_centi)) - WIN_CENTI) - position.ply
-        if position.ply + plies >= _COUNTED_PLIES or plies < 0:
+        last_ply = ply_of_loss(score_centi)
+        if last_ply is None or last_ply == MOST_PLIES or last_ply < position.ply:
             return "won" if score_centi > 0 else "lost"
-        return f"#{'' if score_centi > 0 else '-'}{(plies + 1) // 2}"
+        return f"#{'' if score_centi > 0 else '-'}{(last_ply - position.ply + 1) // 2}"
 
     def expected_scale_centi(self, position: XiangqiPosition) -> float:
         return xiangqi_evaluation.expected_scale_centi(position.board)

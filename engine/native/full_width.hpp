@@ -38,8 +38,8 @@ class FullWidth {
             double spent = 0.0;  // by the last iteration
             for (int depth = 1; depth <= limits.depth; ++depth) {
                 const double start = now_s();
-                if (limits.seconds > 0 && start - began + kGrowth * spent > limits.seconds) break;
-                const int score = iterate(depth, deadline, result);
+                if (depth > 1 && limits.seconds > 0 && start - began + kGrowth * spent > limits.seconds) break;
+                const int score = iterate(depth, depth > 1 ? deadline : stop, result);
                 result.depth = depth;
                 result.score_centi = score;
                 result.solved = score >= kWin || score <= -kWin;
@@ -50,8 +50,9 @@ class FullWidth {
         }
         result.confidence = 100;
         result.nodes = nodes() - nodes_before;
+        if (result.depth == 0) return false;
         put_line(result);
-        return result.depth > 0;
+        return true;
     }
 
    private:

@@ -349,6 +349,16 @@ Error LinearTrainer<Position>::fit(const FitSettings& settings, const std::vecto
     Random random(mixed(seed_, generation_, ~std::uint64_t{0}));
     std::vector<double> gradient(weights_.size()), first(weights_.size()), second(weights_.size());
     const double share = 1.0 / static_cast<double>(std::max<std::size_t>(order.size(), 1));
+    // Neighbours hold a weight already; a strong pull would bring those at the end of a table, which are rare, back
+    // to nothing.
+    constexpr double kPullWithNeighbours = 0.1;
+    std::vector<double> pull(weights_.size(), share * settings.pull / 100.0);
+    for (const auto& [a, b] : neighbours) {
+        for (const int feature : {a, b}) {
+            const std::size_t w = 2 * static_cast<std::size_t>(feature);
+            pull[w] = pull[w + 1] = kPullWithNeighbours * share * settings.pull / 100.0;
+        }
+    }
     double first_left = 1.0, second_left = 1.0;
     for (int epoch = 0; epoch < settings.epochs; ++epoch) {
         for (std::size_t i = order.size(); i > 1; --i) {
@@ -360,7 +370,7 @@ Error LinearTrainer<Position>::fit(const FitSettings& settings, const std::vecto
             const std::size_t end = std::min(order.size(), begin + kBatch);
             // Of the loss in nats for each position, by a hundred centi-units of a weight.
             for (std::size_t w = 0; w < weights_.size(); ++w) {
-                gradient[w] = share * settings.pull * (weights_[w] - start_[w]) / 100.0;
+                gradient[w] = pull[w] * (weights_[w] - start_[w]);
             }
             for (const auto& [a, b] : neighbours) {
                 for (std::size_t half = 0; half < 2; ++half) {

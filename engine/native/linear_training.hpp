@@ -35,7 +35,7 @@ struct FitSettings {
     double first_rate = 4.0;     // steps of the descent in centi-units; falls geometrically ...
     double last_rate = 0.1;      // ... to this
     // Weights are pulled to where the training began, and neighbouring ones to each other, as if so many positions
-    // said so at a distance of 100 centi-units (each as surely as one that knows its result).
+    // said so at a distance of 100 centi-units; weights that have neighbours are pulled by a tenth of that.
     double pull = 0.1;
     double smooth = 5.0;
 };

@@ -207,7 +207,7 @@ class SelectiveWorker {
         stop_ = &stop;
         contempt_ = contempt_centi;
         // A draw is worth something else, so scores of searches that disagree about it must not meet.
-        salt_ = contempt_ == 0 ? 0 : (static_cast<std::uint64_t>(2 * contempt_ + (game_.ply(root) & 1)) + 1) * kSalt;
+        salt_ = contempt_ == 0 ? 0 : static_cast<std::uint64_t>(2 * contempt_ + (game_.ply(root) & 1)) * kSalt;
         count_ = 0;
         line_.length = 0;
         score_ = 0;
@@ -359,6 +359,13 @@ class SelectiveWorker {
         return draw(ply);
     }
 
+    // A third occurrence as the search has it: who loses by it depends on the game before, so it is no mate.
+    int verdict(const Node& node, int ply) const {
+        const int score = game_.result(node);
+        if (score == 0) return draw(ply);
+        return score < 0 ? -(selective::kForbidden - ply) : selective::kForbidden - ply;
+    }
+
     static int to_table(int score, int ply) {
         return score >= selective::kDecided ? score + ply : score <= -selective::kDecided ? score - ply : score;
     }
@@ -419,7 +426,7 @@ class SelectiveWorker {
         if (here.reversible == ply) {
             for (int i = 0; i < twice_count_; ++i) {
                 if (twice_[i] == here.key) {
-                    score = result(node, ply);
+                    score = verdict(node, ply);
                     return true;
                 }
             }
@@ -1074,7 +1081,7 @@ class SelectiveSearch {
         double before = 0.0;
         int score = 0;
         for (int depth = 1; depth <= last; ++depth) {
-            if (!fits(kGrowth * longest)) return;
+            if (depth > 1 && !fits(kGrowth * longest)) return;
             if (is_timed() && worker_.move_count() == 1 && depth > kForcedDepth) return;
             if (depth == 3 && worker_.find_mate(2)) {
                 result_->depth = depth;

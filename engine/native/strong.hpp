@@ -699,7 +699,7 @@ class StrongSearch {
                 if (!is_timed() ? end <= kSolveAtOnce : fits(kAtOnceFactor * seconds_to_solve())) break;
                 if (!is_full_width() && depth > end - kEndJump && fits(kEndShare * seconds_to_solve())) depth = last;
             }
-            if (!fits(kGrowth * longest)) return;
+            if (depth > 1 && !fits(kGrowth * longest)) return;
             if (is_timed() && worker_.move_count() == 1 && depth > kForcedDepth) return;
             const double start = is_timed() ? elapsed() : 0.0;
             // Scores of odd and even depths differ, so the guess is that of two plies before.

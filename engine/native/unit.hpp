@@ -78,6 +78,7 @@ class UnitCore final : public Core<typename G::Position> {
     }
 
     bool try_solve(const Position& p, const StopFlag& stop, SolveResult& result) override {
+        if constexpr (!Solves<Strong, G>) return false;
         ThinkResult thought;
         if (!strong_.think(p, {kSolveDepth, 0.0, 73, 1, 0}, stop, thought) || !thought.solved) return false;
         result = {thought.move, thought.score_centi};

@@ -2,12 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from engine.game import WIN_CENTI
+from engine.game import WIN_CENTI, lost_centi
 from engine.uci.link import EngineError, Line
-
-# A mate scores WIN_CENTI and the first, less its ply, of which the second counts at most, as in the rules of
-# chess and xiangqi (`result_centi`).
-_QUICKEST, _LATEST_PLY = 10_000, 8_000
 
 
 def plies_played(position_text: str) -> int:
@@ -35,8 +31,7 @@ def centi(value: int, is_mate: bool, ply: int) -> int:
         # What is no mate is not decided, whatever an engine thinks of its endgame tables.
         return max(1 - WIN_CENTI, min(WIN_CENTI - 1, value))
     last_ply = ply + 2 * value - 1 if value > 0 else ply - 2 * value
-    size = WIN_CENTI + _QUICKEST - min(_LATEST_PLY, last_ply)
-    return size if value > 0 else -size
+    return -lost_centi(last_ply) if value > 0 else lost_centi(last_ply)
 
 
 def by_depth(lines: Iterable[Line], moves: Sequence[str], depth: int, ply: int) -> dict[str, tuple[int, ...]]:

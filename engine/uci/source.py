@@ -45,11 +45,17 @@ def open_link(settings: EngineSettings) -> Link:
     Raises:
         EngineError: It does not start; the message says why.
     """
-    if settings.game != "chess":
-        return LineLink(settings)
+    return _LINKS.get(settings.game, LineLink)(settings)
+
+
+def _chess_link(settings: EngineSettings) -> Link:
     from engine.uci.chess_link import ChessLink  # python-chess's engines bring asyncio along: only when used
 
     return ChessLink(settings)
+
+
+_LINKS: dict[str, Callable[[EngineSettings], Link]] = {"chess": _chess_link}
+"""For games that another library talks of; our own link talks of all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +179,8 @@ class EngineSource:
             return None
         except Stopped:
             return None
-        self._health.worked(self.settings)
+        if self._link is not None:  # else it failed after all, on the way deeper
+            self._health.worked(self.settings)
         return found
 
     def close(self) -> None:
@@ -258,6 +265,9 @@ class EngineSource:
                 found = self._at_depth(_Asking(link, patience), root, depth)
             except Stopped:
                 break  # the last whole profiles stand
+            except EngineError as error:
+                self._fail(error)  # as they do now; the next move is another process's
+                break
         return found
 
     def _patience(self, stop: StopFlag, silence_s: float, until: float = math.inf) -> Patience:

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import _native
-from engine.game import WIN_CENTI, BadPosition, Highlight, IllegalMove, replay
-from engine.games.standard_chess import LAST_PLY, ChessPosition, StandardChess
+from engine.game import MOST_PLIES, WIN_CENTI, BadPosition, Highlight, IllegalMove, replay
+from engine.games.standard_chess import ChessPosition, StandardChess
 from tests.engine.positions import random_position
 from tests.shared_data import shared_path
 
@@ -302,7 +302,7 @@ def test_quicker_mates_score_higher() -> None:
     later = at("rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 4")
     assert game.result_centi(later) == game.result_centi(mated) + 2
     last = at("rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 9999")
-    assert game.result_centi(last) == -WIN_CENTI - 10_000 + LAST_PLY
+    assert game.result_centi(last) == -WIN_CENTI - 10_000 + MOST_PLIES
 
 
 def test_scores_for_people() -> None:

@@ -12,11 +12,11 @@ from engine.decision import Decision
 from engine.games import get_game
 from engine.limits import Limits
 from engine.params import Assessment, TrapParams
-from engine.players import Player, complete
+from engine.players import Player, Thinker, complete
 from engine.profiles import Profiler
 from engine.search import INFINITY, ReferenceSearcher, Searcher, exact_score, minimax
 from engine.searchers import NATIVE_GAMES, make_searcher
-from engine.stop import StopFlag
+from engine.stop import StopFlag, Stopped
 from engine.trappy import choose, verify
 from tests.engine.positions import positions, random_position, repetitive_position
 
@@ -186,3 +186,38 @@ def test_scores_of_full_depth_are_reached(name: str) -> None:
     for depth in range(SIZES[name].depth - 1):
         fresh = exact_score(make_searcher(name, 1), position, depth, StopFlag())
         assert exact_score(searcher, position, depth, StopFlag()) == fresh
+
+
+def test_nearly_over_by_counter() -> None:
+    """So few plies are left that one might search to the end, and yet more than a search may be asked for."""
+    game = get_game("xiangqi")
+    position = game.parse_position("3k5/9/9/9/9/9/9/9/9/5K3 w - - 0 40")
+    assert game.most_plies_left(position) > game.deepest_search
+    decision = Player("trappy", game, TrapParams(), used["xiangqi"]).choose(position, Limits(60), StopFlag())
+    verify(decision)
+
+
+@every_native_game
+def test_a_clock_that_has_run_out_leaves_a_move(name: str) -> None:
+    game, searcher = get_game(name), make_searcher(name, 1)
+    assert isinstance(searcher, Thinker)
+    thought = searcher.think(game.initial(), 10, 1e-9, StopFlag(), confidence_percent=73, threads=1)
+    assert game.parse_move(game.initial(), thought.move) in game.legal_moves(game.initial())
+
+
+@every_native_game
+def test_thinking_is_ended_by_its_flag(name: str) -> None:
+    """Before there is a move it says so; later it answers with what it has."""
+    game, searcher = get_game(name), make_searcher(name, 1)
+    assert isinstance(searcher, Thinker)
+    stop = StopFlag()
+    stop.set()
+    with pytest.raises(Stopped):
+        searcher.think(game.initial(), 10, None, stop, confidence_percent=73, threads=1)
+    brief = StopFlag()
+    brief.set_node_limit(30_000)
+    thought = searcher.think(game.initial(), 40, None, brief, confidence_percent=73, threads=1)
+    assert thought.depth >= 1
+    position = game.initial()
+    for text in thought.principal_variation:
+        position = game.play(position, game.parse_move(position, text))

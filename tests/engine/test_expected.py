@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.expected import EVEN, WHOLE, expected_score, expected_table
+from engine.expected import WHOLE, expected_score, expected_table
 from engine.game import WIN_CENTI
 from engine.games.othello import Othello
 
@@ -39,7 +39,7 @@ def test_it_never_falls_and_both_sides_share_the_point(a: int, b: int, logistic:
 def test_the_table_holds_all_that_the_core_must_know(logistic: float) -> None:
     table = array("h", expected_table(logistic))
     assert len(table) <= WIN_CENTI
-    assert table[0] == EVEN
+    assert table[0] == WHOLE // 2
     assert list(table) == [expected_score(score, logistic) for score in range(len(table))]
     assert expected_score(len(table), logistic) == WHOLE
 
