@@ -40,6 +40,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml constraints.txt $(NATIVE) | $(BIN)/python
+	@echo "Installing, and compiling the core: one to a few minutes"
 	$(PIP) install --quiet --editable .
 	touch $@
 

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from bot.config import Config, read_token
@@ -26,6 +26,7 @@ from storage.errors import StorageError
 
 SELF_TEST_DEPTH = 6
 OTHER_ENGINES_DEPTH = 4
+OTHER_ENGINES_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +95,12 @@ def _engine(config: Config) -> str:
 def _other_engine(config: Config, settings: EngineSettings) -> str:
     """A decision on another engine's scores, recomputed from its record."""
     game = get_game(settings.game)
-    source = EngineSource(settings)
+    source = EngineSource(replace(settings, depth=min(settings.depth, OTHER_ENGINES_DEPTH)))
     try:
         began = time.monotonic()
         source.open()
         player = Player("trappy_uci", game, config.trap.params(), make_searcher(game.name, 1), source=source)
-        decision = player.choose(game.initial(), Limits(OTHER_ENGINES_DEPTH), StopFlag())
+        decision = player.choose(game.initial(), Limits(OTHER_ENGINES_DEPTH, OTHER_ENGINES_S), StopFlag())
         verify(decision)
         took_s = time.monotonic() - began
         if decision.source is None:

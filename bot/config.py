@@ -515,6 +515,11 @@ def _refuse_missing_engines(config: Config) -> None:
     selection, games = config.selection, config.challenges.variants
     chosen: list[tuple[str, str, Sequence[str]]] = []
     if selection.method is SelectionMethod.BALANCED:
+        if selection.player != SelectionConfig.model_fields["player"].default:
+            raise ConfigError(
+                f"selection.player is {selection.player}, but method balanced draws from selection.players: "
+                'set method = "fixed", or name it in players'
+            )
         chosen += [("selection.players", player, games) for player in selection.players]
     else:
         chosen += [("selection.player", selection.player, games)]

@@ -283,6 +283,10 @@ def verify(decision: Decision) -> None:
         ValueError: The recorded choice does not follow from the record; the message says where.
     """
     params, candidates = decision.params, decision.candidates
+    if decision.move not in {c.move for c in candidates}:
+        raise ValueError(f"{decision.move} was played, and is not among the candidates")
+    if decision.depth < 2:
+        raise ValueError(f"depth {decision.depth} is less than any player's")
     if len({c.move for c in candidates}) != len(candidates):
         raise ValueError("a move stands twice among the candidates")
     trappy = decision.player in TRAPPY_KINDS

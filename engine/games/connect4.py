@@ -76,7 +76,7 @@ class Connect4(PlainGame[Connect4Position]):
         return -WIN_CENTI - 100 * self.most_plies_left(position)  # the shorter a win, the better
 
     def ending(self, position: Connect4Position) -> Ending:
-        return Ending("variantEnd" if has_four(position.waiter) else "draw", "")
+        return Ending("variantEnd", "Four in a line.") if has_four(position.waiter) else Ending("draw", "")
 
     def evaluate_centi(self, position: Connect4Position) -> int:
         """What the mover's open lines are worth, less the waiter's."""

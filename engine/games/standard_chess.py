@@ -35,7 +35,7 @@ LAST_NUMBER = 9_999
 """Longest count that a FEN may have; move numbers stop there."""
 
 _MOST_PIECES = 16
-_PROMOTIONS = (None, chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN)
+_PROMOTIONS = (None, chess.QUEEN, chess.ROOK, chess.BISHOP, chess.KNIGHT)
 
 Moves = tuple[Move, ...]
 

@@ -1,6 +1,6 @@
 // The rules of chess on bitboards; they must equal engine/games/standard_chess.py.
 //
-// A move is a number: from + 64 * to + 4096 * promotion (0 none, 1 knight ... 4 queen).  Castling is the king's
+// A move is a number: from + 64 * to + 4096 * promotion (0 none, 1 queen ... 4 knight).  Castling is the king's
 // move of two squares, or in Chess960 the king taking its own rook, as the text of UCI has it.
 #pragma once
 
@@ -33,8 +33,11 @@ constexpr bool has_many(Board b) { return (b & (b - 1)) != 0; }
 
 constexpr int from_of(int move) { return move & 63; }
 constexpr int to_of(int move) { return move >> 6 & 63; }
-constexpr int promotion_of(int move) { return move >> 12; }  // as `Piece`; 0 for none, as pawns stay no pawns
-constexpr int make_move(int from, int to, int promotion = 0) { return from | to << 6 | promotion << 12; }
+// As `Piece`; 0 for none, as pawns stay no pawns.  Numbered from the queen on, since ties go to the first move.
+constexpr int promotion_of(int move) { return move >> 12 == 0 ? 0 : kKing - (move >> 12); }
+constexpr int make_move(int from, int to, int promotion = 0) {
+    return from | to << 6 | (promotion == 0 ? 0 : kKing - promotion) << 12;
+}
 
 // --- Tables ------------------------------------------------------------------------------------------------------
 

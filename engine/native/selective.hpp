@@ -359,13 +359,6 @@ class SelectiveWorker {
         return draw(ply);
     }
 
-    // A third occurrence as the search has it: who loses by it depends on the game before, so it is no mate.
-    int verdict(const Node& node, int ply) const {
-        const int score = game_.result(node);
-        if (score == 0) return draw(ply);
-        return score < 0 ? -(selective::kForbidden - ply) : selective::kForbidden - ply;
-    }
-
     static int to_table(int score, int ply) {
         return score >= selective::kDecided ? score + ply : score <= -selective::kDecided ? score - ply : score;
     }
@@ -426,7 +419,7 @@ class SelectiveWorker {
         if (here.reversible == ply) {
             for (int i = 0; i < twice_count_; ++i) {
                 if (twice_[i] == here.key) {
-                    score = verdict(node, ply);
+                    score = result(node, ply);  // who loses by it has lost as by a mate
                     return true;
                 }
             }
@@ -988,6 +981,7 @@ class SelectiveSearch {
         if (limits.seconds > 0) deadline.set_deadline(limits.seconds);
         if (stop.is_set()) return false;
         StopFlag helpers_stop(&deadline);
+        caller_ = &stop;
         stop_ = &deadline;
         helpers_stop_ = &helpers_stop;
         limits_ = &limits;
@@ -995,9 +989,11 @@ class SelectiveSearch {
         result = {};
         result_ = &result;
         table_.new_search();
-        // The first iteration is over in no time, and whatever else the machine had to do meanwhile, a move is needed:
-        // only the caller's flag ends it.
-        worker_.start(root_, stop, limits.contempt_centi);
+        // The first iteration is nearly always over in no time, and whatever else the machine had to do meanwhile, a
+        // move is needed: the clock does not end it, but there are positions whose captures never end.
+        StopFlag first(&stop);
+        first.set_node_limit(kFirstNodes);
+        worker_.start(root_, first, limits.contempt_centi);
         depth_.store(0, std::memory_order_relaxed);
         const int helpers = make_helpers(limits.threads - 1);
         if (helpers == 0) {
@@ -1024,6 +1020,7 @@ class SelectiveSearch {
     static constexpr int kMaxHelpers = 63;
     static constexpr int kMaxDepth = 100;     // of an iteration
     static constexpr double kGrowth = 1.2;    // an iteration takes so many times the longer of the last two
+    static constexpr std::uint64_t kFirstNodes = 1 << 20;
     static constexpr int kForcedDepth = 6;    // a move without choice needs no more
     static constexpr int kMateDepth = 4;      // a mate is looked for so many plies beyond its own length
 
@@ -1046,6 +1043,10 @@ class SelectiveSearch {
         } catch (const Unwind&) {
             // What the unfinished iteration found so far counts if it is another move.
             if (result_->depth > 0 && worker_.move(0) != result_->move) report(worker_.score());
+            if (result_->depth == 0 && !caller_->is_set()) {
+                result_->depth = 1;
+                report(worker_.score());
+            }
         }
         helpers_stop_->set();
     }
@@ -1134,6 +1135,7 @@ class SelectiveSearch {
     // Of the present call.
     Node root_{};
     const ThinkLimits* limits_ = nullptr;
+    const StopFlag* caller_ = nullptr;
     const StopFlag* stop_ = nullptr;
     StopFlag* helpers_stop_ = nullptr;
     ThinkResult* result_ = nullptr;

@@ -20,7 +20,7 @@ import chess
 import chess.engine
 
 from engine.stop import Stopped
-from engine.uci.link import POLL_S, Answer, Ask, EngineError, Line, Patience
+from engine.uci.link import POLL_S, Answer, Ask, EngineError, Line, Patience, end_group
 from engine.uci.settings import EngineSettings
 
 _END_S = 1.0  # an engine may take so long to end when it is asked to
@@ -121,6 +121,9 @@ class ChessLink:
             self._engine.timeout = _END_S
             with suppress(TimeoutError, CancelledError, chess.engine.EngineError):
                 self._engine.quit()
+        pid = self._engine.transport.get_pid()
+        if pid is not None:
+            end_group(pid)
         self._engine.close()
         with suppress(FutureTimeoutError, CancelledError):
             self._engine.returncode.result(_END_S)

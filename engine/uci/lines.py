@@ -5,6 +5,7 @@ to 9, and UCCI writes options without ``name`` and ``value``.  A thread reads wh
 no wait is without an end; the stop flag is looked at between two lines.
 """
 
+import contextlib
 import queue
 import re
 import subprocess
@@ -15,12 +16,13 @@ from dataclasses import dataclass
 from typing import IO
 
 from engine.stop import StopFlag, Stopped
-from engine.uci.link import POLL_S, Answer, Ask, EngineError, Line, Patience
+from engine.uci.link import POLL_S, Answer, Ask, EngineError, Line, Patience, end_group
 from engine.uci.settings import EngineSettings
 
 _END_S = 1.0  # an engine may take so long to end when it is asked to
 _STOP_S = 5.0  # and so long to end a search
 _LONGEST_LINE = 1 << 16
+_MOST_WAITING = 10_000  # lines that nobody has read yet
 _MOVE = re.compile(r"([a-z])(\d+)([a-z])(\d+)([a-z]?)")
 _OPTION = re.compile(r"option (?:name )?(.+?) type (\w+)(.*)")
 _CLEARING = ("newgame", "clearhash")  # UCCI has no ucinewgame; its options differ from engine to engine
@@ -114,7 +116,8 @@ class LineLink:
 
     def __init__(self, settings: EngineSettings) -> None:
         self._is_ucci = settings.protocol == "ucci"
-        self._told: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._told: queue.Queue[str | None] = queue.Queue(_MOST_WAITING)
+        self._is_closed = False
         self._last_words = ""
         self._is_searching = False
         self._stopped_at = 0.0
@@ -183,9 +186,9 @@ class LineLink:
                 self._process.wait(_END_S)
             except (EngineError, subprocess.TimeoutExpired):
                 pass
-        if self._process.poll() is None:
-            self._process.kill()
+        end_group(self._process.pid)
         self._process.wait()
+        self._is_closed = True
         self._reader.join(_END_S)
         for pipe in (self._to, self._from):
             try:
@@ -199,10 +202,19 @@ class LineLink:
     def _read(self) -> None:
         try:
             while line := self._from.readline(_LONGEST_LINE):
-                self._told.put(line.strip())
+                self._tell(line.strip())
         except (OSError, ValueError):
             pass
-        self._told.put(None)
+        self._tell(None)
+
+    def _tell(self, line: str | None) -> None:
+        """Hand a line over; an engine that says more than anybody reads has to wait."""
+        while not self._is_closed:
+            try:
+                self._told.put(line, timeout=POLL_S)
+            except queue.Full:
+                continue
+            return
 
     def _say(self, line: str) -> None:
         try:
@@ -222,7 +234,8 @@ class LineLink:
             except queue.Empty:
                 continue
             if line is None:
-                self._told.put(None)  # for whoever asks next
+                with contextlib.suppress(queue.Full):
+                    self._told.put_nowait(None)  # for whoever asks next
                 raise self._ended()
             if line:
                 self._last_words = line

@@ -1,6 +1,9 @@
 """What a running engine offers, whatever protocol it speaks."""
 
+import contextlib
 import math
+import os
+import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -99,3 +102,9 @@ class Link(Protocol):
 
     def close(self, *, quickly: bool = False) -> None:
         """End the engine, with a moment's time to end by itself unless `quickly`; more calls do nothing."""
+
+
+def end_group(pid: int) -> None:
+    """Kill what is left of an engine's process group: a wrapper's engine must not live on without it."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)

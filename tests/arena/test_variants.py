@@ -46,7 +46,7 @@ def test_every_variant_is_a_known_game() -> None:
         ("standard", REPETITION, "draw", None, THIRD_TIME, "1/2-1/2"),
         ("xiangqi", TWO_CANNONS, "mate", 0, "Checkmate.", "1-0"),
         ("xiangqi", HORSES_BACK_AND_FORTH, "draw", None, THIRD_TIME, "1/2-1/2"),
-        ("connect4", "a1 b1 a2 b2 a3 b3 a4", "variantEnd", 0, "", "1-0"),
+        ("connect4", "a1 b1 a2 b2 a3 b3 a4", "variantEnd", 0, "Four in a line.", "1-0"),
     ],
 )
 def test_a_game_ends_by_its_rules(
@@ -89,10 +89,10 @@ def test_what_a_pawn_may_become_is_shown_by_the_boards_after_it() -> None:
     view = views.view(chess(PROMOTION), 0)
     promotions = [each for each in view["legal"] if each["squares"] == ["h7", "g8"]]
     assert [(each["move"], each["name"], each["rows"][0]) for each in promotions] == [
-        ("h7g8n", "hxg8=N", "r.bqkbNr"),
-        ("h7g8b", "hxg8=B", "r.bqkbBr"),
-        ("h7g8r", "hxg8=R", "r.bqkbRr"),
         ("h7g8q", "hxg8=Q", "r.bqkbQr"),
+        ("h7g8r", "hxg8=R", "r.bqkbRr"),
+        ("h7g8b", "hxg8=B", "r.bqkbBr"),
+        ("h7g8n", "hxg8=N", "r.bqkbNr"),
     ]
     assert all(set(each) == {"move", "squares"} for each in view["legal"] if each not in promotions)
 

@@ -133,7 +133,7 @@ def test_the_core_has_the_same_moves(position: ChessPosition) -> None:
     text = game.position_text(position)
     board = position.board.copy()
     expected = sorted(
-        m.from_square + 64 * m.to_square + 4096 * max(0, (m.promotion or 1) - 1) for m in board.legal_moves
+        m.from_square + 64 * m.to_square + 4096 * (6 - (m.promotion or 6)) for m in board.legal_moves
     )
     assert sorted(_native.chess_moves(text)) == expected
     assert _native.chess_perft(text, 2) == perft(board, 2)

@@ -55,7 +55,7 @@ def test_every_native_game_is_tested() -> None:
 
 @every_native_game
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_native_equals_reference(name: str, data: st.DataObject) -> None:
     game, size = get_game(name), SIZES[name]
     position = data.draw(positions(game, size.plies))
@@ -68,7 +68,7 @@ def test_native_equals_reference(name: str, data: st.DataObject) -> None:
 
 @every_native_game
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_searches_of_lines_know_the_same_past(name: str, data: st.DataObject) -> None:
     """A search may begin within a line: moves since the root are not the game's past, for either search."""
     game, size = get_game(name), SIZES[name]
@@ -85,7 +85,7 @@ def test_searches_of_lines_know_the_same_past(name: str, data: st.DataObject) ->
 
 @every_native_game
 @given(data=st.data(), alpha=st.integers(-1000, 1000), width=st.integers(1, 400))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_windows_give_true_bounds(name: str, data: st.DataObject, alpha: int, width: int) -> None:
     """Inside the window the score, outside it a bound from the same side (fail-soft)."""
     position = data.draw(positions(get_game(name), SIZES[name].plies))

@@ -99,7 +99,7 @@ def test_mates_are_found_and_told_exactly(name: str, moves: int, text: str) -> N
 
 
 @given(some_position)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_no_mate_in_two_is_missed_and_none_invented(found: tuple[Game[Any], Any]) -> None:
     game, position = found
     searcher = searchers[game.name]
@@ -200,7 +200,7 @@ def test_perpetual_check_loses_in_xiangqi() -> None:
 
 
 @given(some_position, st.integers(1, 8))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_results_are_sane(found: tuple[Game[Any], Any], depth: int) -> None:
     game, position = found
     thought = searchers[game.name].think(position, depth, None, StopFlag())
@@ -209,7 +209,7 @@ def test_results_are_sane(found: tuple[Game[Any], Any], depth: int) -> None:
 
 
 @given(some_position, st.integers(2_000, 30_000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_node_limits_hold(found: tuple[Game[Any], Any], nodes: int) -> None:
     game, position = found
     stop = StopFlag()

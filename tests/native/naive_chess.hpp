@@ -107,7 +107,7 @@ inline Game play(Game g, int move) {
         g.at[castling_king(rook, from)] = piece;
         g.at[castling_rook(rook, from)] = moved;
     } else {
-        const char promoted = ".nbrq"[move >> 12];
+        const char promoted = ".qrbn"[move >> 12];
         g.at[to] = move >> 12 == 0 ? piece : g.is_white ? static_cast<char>(std::toupper(promoted)) : promoted;
     }
     for (int square = 0; square < 64; ++square) {
@@ -178,7 +178,7 @@ inline std::string square_name(int square) {
 
 inline std::string move_text(int move) {
     const std::string squares = square_name(move & 63) + square_name(move >> 6 & 63);
-    return move >> 12 == 0 ? squares : squares + ".nbrq"[move >> 12];
+    return move >> 12 == 0 ? squares : squares + ".qrbn"[move >> 12];
 }
 
 inline std::string fen(const Game& g) {
