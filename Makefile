@@ -44,9 +44,11 @@ $(VENV)/.installed: pyproject.toml constraints.txt $(NATIVE) | $(BIN)/python
 	$(PIP) install --quiet --editable .
 	touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed
+# Not on top of the other: the core would be compiled twice.
+$(VENV)/.installed-dev: pyproject.toml constraints.txt $(NATIVE) | $(BIN)/python
+	@echo "Installing with what tests need, and compiling the core: one to a few minutes"
 	$(PIP) install --quiet --editable '.[dev]'
-	touch $@
+	touch $(VENV)/.installed $@
 
 # Refresh the lock from what is newest today, in an environment of its own.
 lock:
