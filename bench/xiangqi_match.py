@@ -3,8 +3,8 @@
     python -m bench.xiangqi_match --engine PATH [--seconds 0.1] [--pairs 20] [--seed 2006]
 
 Each pair starts from the same nearly balanced position after six random plies, once with either colour.
-Games end by the rules, when ours has seen for some moves that one side is far ahead, or as draws after very many
-moves.  The clock is that on the wall: the machine had better be idle.  It tells what the other really used.
+Games end by the rules, when ours has seen for some moves that one side is far ahead, or as draws after very
+many moves.  The clock is that on the wall: the machine had better be idle.  It tells what the other has used.
 """
 
 import argparse
@@ -92,15 +92,16 @@ def points(ours: NativeSearcher, theirs: Theirs, position: Any, our_side: int, s
             return 0.5 if result == 0 else float(result > 0)
         if GAME.side_to_move(position) == our_side:
             thought = ours.think(position, GAME.deepest_search, seconds, StopFlag())
-            move: str | None = thought.move
+            move = thought.move
             side = (thought.score_centi > FAR_AHEAD_CENTI) - (thought.score_centi < -FAR_AHEAD_CENTI)
             agreed = 0 if side == 0 else agreed + side if agreed * side >= 0 else side
             if abs(agreed) >= AGREED_MOVES:
                 return float(agreed > 0)
         else:
-            move = theirs.choose(position)
-            if move is None:
+            answer = theirs.choose(position)
+            if answer is None:
                 return 1.0
+            move = answer
         position = GAME.play(position, GAME.parse_move(position, move))
     return 0.5
 
@@ -128,7 +129,7 @@ def main() -> None:
         wins, losses = results.count(1.0), results.count(0.0)
         print(
             f"pair {number + 1}: +{wins} ={len(results) - wins - losses} -{losses}, "
-            f"Elo {elo(statistics.mean(results)):+.0f}; they used {1e3 * used_s:.0f} ms a move in the last game",
+            f"Elo {elo(statistics.mean(results)):+.0f}; they used {1e3 * used_s:.0f} ms a move, last game",
             flush=True,
         )
     mean = statistics.mean(results)
