@@ -129,12 +129,12 @@ def parser(subject: Subject) -> argparse.ArgumentParser:
     p.add_argument("--out", type=Path, default=subject.out, help="file for the weights")
     p.add_argument("--start", type=Path, help="weights to begin with, instead of plain material")
     p.add_argument(
-        "--games", type=numbers, default=[800, 1000, 1500, 1000], metavar="N,N,...",
-        help="games of each generation (default: 800,1000,1500,1000)",
+        "--games", type=numbers, default=[1000, 1500, 1500, 1500], metavar="N,N,...",
+        help="games of each generation (default: 1000,1500,1500,1500)",
     )  # fmt: skip
     p.add_argument(
-        "--depths", type=numbers, default=[4, 5, 6, 7], metavar="N,N,...",
-        help="plies searched in each generation (default: 4,5,6,7)",
+        "--depths", type=numbers, default=[4, 4, 5, 6], metavar="N,N,...",
+        help="plies searched in each generation (default: 4,4,5,6)",
     )  # fmt: skip
     p.add_argument("--asides", type=natural, default=1, help="positions beside each one of the games")
     p.add_argument(
