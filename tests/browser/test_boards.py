@@ -146,8 +146,8 @@ def test_what_a_pawn_becomes_is_chosen(page: Page, host: Host) -> None:
     assert [choice.get_attribute("aria-label") for choice in choices] == [
         "white queen, hxg8=Q",
         "white rook, hxg8=R",
-        "white knight, hxg8=N",
         "white bishop, hxg8=B",
+        "white knight, hxg8=N",
     ]
     assert page.count(".choice-button .figure") == 4
     page.driver.switch_to.active_element.send_keys(Keys.ESCAPE)
