@@ -1119,16 +1119,8 @@ class SelectiveSearch {
         }
         Line line = worker_.line();
         worker_.continue_line(line, result_->depth);
-        // What other threads write meanwhile may have left a line that goes on beyond the game's end.
-        Node node = root_;
-        result_->line_length = 0;
-        for (int i = 0; i < line.length; ++i) {
-            bool is_legal = false;
-            for (const int move : game_.moves(node)) is_legal = is_legal || move == line.move[i];
-            if (!is_legal) break;
-            result_->line[result_->line_length++] = line.move[i];
-            node = game_.play(node, line.move[i]);
-        }
+        result_->line_length = line.length;
+        for (int i = 0; i < line.length; ++i) result_->line[i] = line.move[i];
     }
 
     static constexpr int kMostPly = 8'000;  // later ones count as this in `result`

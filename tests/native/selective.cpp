@@ -5,6 +5,8 @@
 
 #include "checks.hpp"
 #include "chess_parse.hpp"
+#include "naive_chess.hpp"
+#include "naive_xiangqi.hpp"
 #include "xiangqi_parse.hpp"
 
 namespace check {
@@ -26,13 +28,7 @@ struct Chess {
     static int moves(const Unit& unit, const Position& p, std::uint16_t* moves) {
         return unit.chess_moves(p, moves);
     }
-    static std::string square(int square) {
-        return {static_cast<char>('a' + square % 8), static_cast<char>('1' + square / 8)};
-    }
-    static std::string text(int move) {
-        const std::string squares = square(move & 63) + square(move >> 6 & 63);
-        return move >> 12 == 0 ? squares : squares + "?nbrq"[move >> 12];
-    }
+    static std::string text(int move) { return naive_chess::move_text(move); }
 };
 
 struct Xiangqi {
@@ -49,10 +45,7 @@ struct Xiangqi {
     static int moves(const Unit& unit, const Position& p, std::uint16_t* moves) {
         return unit.xiangqi_moves(p, moves);
     }
-    static std::string square(int square) {
-        return static_cast<char>('a' + square % 9) + std::to_string(square / 9 + 1);
-    }
-    static std::string text(int move) { return square(move & 127) + square(move >> 7); }
+    static std::string text(int move) { return naive_xiangqi::move_text(move); }
 };
 
 // Weights of any size: evaluations are wild, and kept inside their bounds by the core.
