@@ -42,13 +42,13 @@ class ChessGame {
     }
 
     int result(const Node& node) const {
-        return is_check(node) && legal_moves(node.state, node.bonds).empty() ? mated(node.state) : 0;
+        return is_check(node) && legal_moves(node.state, node.bonds).empty() ? lost_after(node.state.ply) : 0;
     }
 
     int evaluate(const Node& node) const { return chess::evaluate(node.state, evaluation_); }
 
     int leaf(const Node& node) const {
-        if (!has_legal_move(node.state, node.bonds)) return is_check(node) ? mated(node.state) : 0;
+        if (!has_legal_move(node.state, node.bonds)) return is_check(node) ? lost_after(node.state.ply) : 0;
         if (chess::is_rule_draw(node.state) || is_repeated(node.state, *node.past)) return 0;
         return evaluate(node);
     }
@@ -75,7 +75,7 @@ class ChessGame {
     static constexpr bool kPerpetualCheckLoses = false;
 
     std::uint64_t key(const Node& node) const { return node.state.key; }
-    int ply(const Node& node) const { return counted(node.state); }
+    int ply(const Node& node) const { return node.state.ply; }
     bool is_check(const Node& node) const { return node.bonds.checkers != 0; }
     MoveList forcing(const Node& node) const { return legal_moves<Kind::kForcing>(node.state, node.bonds); }
 
@@ -161,10 +161,6 @@ class ChessGame {
     static constexpr int kValues[6] = {100, 325, 325, 500, 975, 0};  // the king takes at no risk
 
     static Node made(const State& s, const Past* past) { return {s, find_bonds(s), past}; }
-
-    // Quicker mates score higher; engine/games/standard_chess.py has the same numbers.
-    static int counted(const State& s) { return s.ply < 8'000 ? s.ply : 8'000; }
-    static int mated(const State& s) { return -kWin - 10'000 + counted(s); }
 
     int place(int side, int piece, int square) const {
         return evaluation_.weights[kPieceSquare + 64 * piece + (side == kWhite ? square : square ^ 56)][0];

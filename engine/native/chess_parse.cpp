@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "chess.hpp"
+#include "parse_text.hpp"
 
 namespace desdemona::chess {
 
@@ -14,27 +14,7 @@ namespace {
 
 constexpr std::string_view kStart = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-struct Bad : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
-
-// Other people's text for an error message: short, and printable.
-std::string quoted(std::string_view text) {
-    std::string shown = "'";
-    for (const char c : text.substr(0, 40)) shown += c >= ' ' && c <= '~' ? c : '?';
-    return shown + (text.size() > 40 ? "...'" : "'");
-}
-
-std::vector<std::string_view> words(std::string_view text) {
-    std::vector<std::string_view> found;
-    std::size_t end = 0;
-    for (;;) {
-        const std::size_t begin = text.find_first_not_of(' ', end);
-        if (begin == std::string_view::npos) return found;
-        end = std::min(text.find(' ', begin), text.size());
-        found.push_back(text.substr(begin, end - begin));
-    }
-}
+using Bad = BadText;
 
 void read_board(std::string_view text, State& s) {
     const Bad bad("the board " + quoted(text) + " is not eight ranks of eight squares");
@@ -126,7 +106,7 @@ int read_number(std::string_view text, const char* what) {
     return number;
 }
 
-State read_fen(const std::vector<std::string_view>& fields) {
+State read_fen(const Words& fields) {
     if (fields.size() < 4 || fields.size() > 6) {
         throw Bad("a FEN has a board, the side to move, castling rights, an en passant square and perhaps two numbers");
     }
@@ -189,9 +169,9 @@ void remember(const State& s, Past& past) {
 }
 
 Position read(std::string_view text) {
-    std::vector<std::string_view> fields = words(text);
+    Words fields = words(text);
     if (!fields.empty() && fields[0] == "startpos") {
-        std::vector<std::string_view> start = words(kStart);
+        Words start = words(kStart);
         start.insert(start.end(), fields.begin() + 1, fields.end());
         fields = std::move(start);
     }

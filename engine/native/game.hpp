@@ -18,6 +18,12 @@ namespace {
 // Thrown through a search that was told to stop; caught at the border of the unit.
 struct Unwind {};
 
+// Score of the side that has lost after so many plies of the game: engine.game.lost_centi.
+constexpr int lost_after(int ply) {
+    constexpr int kMostPlies = 8'000;
+    return -kWin - 10'000 + (ply < kMostPlies ? ply : kMostPlies);
+}
+
 // A game is an object (it may refer to evaluation weights) with two kinds of position: `Position`, the plain
 // value that crosses the border, and `Node`, the same with whatever the game keeps up to date move by move.
 // Nodes are values: playing a move makes a new one, so there is nothing to undo.

@@ -25,6 +25,7 @@
 
 #include "core.hpp"
 #include "game.hpp"
+#include "helpers.hpp"
 #include "stop.hpp"
 #include "table.hpp"
 
@@ -964,9 +965,6 @@ class SelectiveSearch {
     // Throws std::bad_alloc.
     SelectiveSearch(std::size_t table_mb, const G& game) : game_(game), table_(table_mb), worker_(table_, game) {}
 
-    ~SelectiveSearch() {
-        for (int i = 0; i < helper_count_; ++i) delete helpers_[i];
-    }
     SelectiveSearch(const SelectiveSearch&) = delete;
     SelectiveSearch& operator=(const SelectiveSearch&) = delete;
 
@@ -995,29 +993,18 @@ class SelectiveSearch {
         first.set_node_limit(kFirstNodes);
         worker_.start(root_, first, limits.contempt_centi);
         depth_.store(0, std::memory_order_relaxed);
-        const int helpers = make_helpers(limits.threads - 1);
-        if (helpers == 0) {
-            lead();
-        } else {
-            run_with_helpers(
-                helpers, [](void* self) { static_cast<SelectiveSearch*>(self)->lead(); },
-                [](void* self, int i) { static_cast<SelectiveSearch*>(self)->help(i); }, this);
-        }
+        helpers_.run(*this, limits.threads - 1, table_, game_);
         result.nodes = nodes() - nodes_before;
         return result.depth > 0;
     }
 
-    std::uint64_t nodes() const {
-        std::uint64_t sum = worker_.nodes();
-        for (int i = 0; i < helper_count_; ++i) sum += helpers_[i]->nodes();
-        return sum;
-    }
+    std::uint64_t nodes() const { return worker_.nodes() + helpers_.nodes(); }
 
    private:
     using Worker = SelectiveWorker<G>;
+    friend Helpers<Worker>;  // lead, help
     using Line = selective::Line;
 
-    static constexpr int kMaxHelpers = 63;
     static constexpr int kMaxDepth = 100;     // of an iteration
     static constexpr double kGrowth = 1.2;    // an iteration takes so many times the longer of the last two
     static constexpr std::uint64_t kFirstNodes = 1 << 20;
@@ -1025,17 +1012,6 @@ class SelectiveSearch {
     static constexpr int kMateDepth = 4;      // a mate is looked for so many plies beyond its own length
 
     // --- Threads ---------------------------------------------------------------------------------------------
-
-    // "Lazy SMP", as in strong.hpp.
-    int make_helpers(int wanted) {
-        if (wanted > kMaxHelpers) wanted = kMaxHelpers;
-        while (helper_count_ < wanted) {
-            Worker* helper = new (std::nothrow) Worker(table_, game_);
-            if (helper == nullptr) break;
-            helpers_[helper_count_++] = helper;
-        }
-        return wanted < helper_count_ ? wanted : helper_count_;
-    }
 
     void lead() {
         try {
@@ -1052,7 +1028,7 @@ class SelectiveSearch {
     }
 
     void help(int index) {
-        Worker& worker = *helpers_[index - 1];
+        Worker& worker = helpers_[index - 1];
         worker.start(root_, *helpers_stop_, limits_->contempt_centi);
         const int last = last_depth();
         int guess = 0;
@@ -1111,8 +1087,7 @@ class SelectiveSearch {
         if (result_->solved) {
             // As `result` of the mated position at the end of the line, from the root's view.
             const int end = game_.ply(root_) + selective::kMate - std::abs(score);
-            const int won = kWin + 10'000 - (end < kMostPly ? end : kMostPly);
-            result_->score_centi = score > 0 ? won : -won;
+            result_->score_centi = score > 0 ? -lost_after(end) : lost_after(end);
         } else {
             const int most = selective::kMostEvaluation;
             result_->score_centi = score > most ? most : score < -most ? -most : score;
@@ -1123,13 +1098,10 @@ class SelectiveSearch {
         for (int i = 0; i < line.length; ++i) result_->line[i] = line.move[i];
     }
 
-    static constexpr int kMostPly = 8'000;  // later ones count as this in `result`
-
     const G& game_;
     selective::Table table_;
     Worker worker_;
-    Worker* helpers_[kMaxHelpers] = {};
-    int helper_count_ = 0;
+    Helpers<Worker> helpers_;
     std::atomic<int> depth_{0};  // what the leading thread searches
 
     // Of the present call.

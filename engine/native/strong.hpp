@@ -21,6 +21,7 @@
 
 #include "core.hpp"
 #include "game.hpp"
+#include "helpers.hpp"
 #include "stop.hpp"
 #include "table.hpp"
 
@@ -541,9 +542,6 @@ class StrongSearch {
     StrongSearch(std::size_t table_mb, const G& game)
         : game_(game), table_(table_mb / 2), ending_(table_mb / 2, game), worker_(table_, game) {}
 
-    ~StrongSearch() {
-        for (int i = 0; i < helper_count_; ++i) delete helpers_[i];
-    }
     StrongSearch(const StrongSearch&) = delete;
     StrongSearch& operator=(const StrongSearch&) = delete;
 
@@ -569,29 +567,18 @@ class StrongSearch {
         first_level_ = 0;
         while (strong::kLevels[first_level_].percent < limits.confidence) ++first_level_;
         depth_.store(0, std::memory_order_relaxed);
-        const int helpers = make_helpers(limits.threads - 1);
-        if (helpers == 0) {
-            lead();
-        } else {
-            run_with_helpers(
-                helpers, [](void* self) { static_cast<StrongSearch*>(self)->lead(); },
-                [](void* self, int i) { static_cast<StrongSearch*>(self)->help(i); }, this);
-        }
+        helpers_.run(*this, limits.threads - 1, table_, game_);
         result.nodes = nodes() - nodes_before;
         return result.depth > 0;
     }
 
-    std::uint64_t nodes() const {
-        std::uint64_t sum = worker_.nodes() + ending_.nodes();
-        for (int i = 0; i < helper_count_; ++i) sum += helpers_[i]->nodes();
-        return sum;
-    }
+    std::uint64_t nodes() const { return worker_.nodes() + ending_.nodes() + helpers_.nodes(); }
 
    private:
     using Worker = StrongWorker<G, T>;
+    friend Helpers<Worker>;  // lead, help
     using Line = strong::Line;
 
-    static constexpr int kMaxHelpers = 63;
     static constexpr int kEndJump = 6;          // so near the end the next iteration goes all the way to it
     static constexpr double kGrowth = 1.4;      // an iteration takes so many times the longer of the last two
     static constexpr double kEndShare = 0.15;   // a selective search to the end, in solutions of the ending
@@ -599,22 +586,6 @@ class StrongSearch {
     static constexpr double kSolveSpeed = 2.2;  // nodes a second of the ending's solver, in those of the search
 
     // --- Threads ---------------------------------------------------------------------------------------------
-
-    // "Lazy SMP": helpers run the same iterations, every other one a ply ahead; what they find reaches the
-    // leading thread through the table alone.
-    int make_helpers(int wanted) {
-        if (wanted > kMaxHelpers) wanted = kMaxHelpers;
-        while (helper_count_ < wanted) {
-            try {
-                Worker* helper = new (std::nothrow) Worker(table_, game_);
-                if (helper == nullptr) break;
-                helpers_[helper_count_++] = helper;
-            } catch (const std::bad_alloc&) {
-                break;
-            }
-        }
-        return wanted < helper_count_ ? wanted : helper_count_;
-    }
 
     void lead() {
         try {
@@ -634,7 +605,7 @@ class StrongSearch {
     }
 
     void help(int index) {
-        Worker& worker = *helpers_[index - 1];
+        Worker& worker = helpers_[index - 1];
         worker.start(root_, *helpers_stop_);
         const int last = last_depth();
         int guess = 0;
@@ -840,8 +811,7 @@ class StrongSearch {
     strong::Table table_;
     typename T::Ending ending_;
     Worker worker_;
-    Worker* helpers_[kMaxHelpers] = {};
-    int helper_count_ = 0;
+    Helpers<Worker> helpers_;
     std::atomic<int> depth_{0};  // what the leading thread searches
     std::atomic<int> level_{0};
 

@@ -45,14 +45,14 @@ class XiangqiGame {
     }
 
     int result(const Node& node) const {
-        if (!has_legal_move(node.state)) return -win(node);
-        return node.state.quiet >= kDrawPlies ? 0 : win(node) * node.verdict;
+        if (!has_legal_move(node.state)) return lost_after(node.state.ply);
+        return node.state.quiet >= kDrawPlies ? 0 : -lost_after(node.state.ply) * node.verdict;
     }
 
     int evaluate(const Node& node) const { return xiangqi::evaluate(node.state, evaluation_); }
 
     int leaf(const Node& node) const {
-        if (!has_legal_move(node.state)) return -win(node);
+        if (!has_legal_move(node.state)) return lost_after(node.state.ply);
         return is_over_by_rule(node) ? result(node) : evaluate(node);
     }
 
@@ -84,7 +84,7 @@ class XiangqiGame {
     static constexpr bool kPerpetualCheckLoses = true;
 
     std::uint64_t key(const Node& node) const { return node.state.key; }
-    int ply(const Node& node) const { return node.state.ply < kCountedPlies ? node.state.ply : kCountedPlies; }
+    int ply(const Node& node) const { return node.state.ply; }
     bool is_check(const Node& node) const { return node.state.check; }
     MoveList forcing(const Node& node) const { return legal_captures(node.state); }
     bool is_forcing(const Node& node, int move) const { return node.state.occupied().has(move >> 7); }
@@ -154,8 +154,6 @@ class XiangqiGame {
     static constexpr int kFirst = 30'000;  // captures before the rest
     static constexpr int kValues[kKinds] = {100, 200, 200, 400, 450, 900, 0};  // the general takes at no risk
 
-    // Quicker mates score higher; engine/games/xiangqi.py has the same numbers.
-    int win(const Node& node) const { return kWin + kLastPlyBonus - ply(node); }
 
     static bool is_over_by_rule(const Node& node) {
         return node.verdict != kGoesOn || node.state.quiet >= kDrawPlies;

@@ -1,9 +1,9 @@
 #include "xiangqi_parse.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 #include <vector>
 
+#include "parse_text.hpp"
 #include "xiangqi.hpp"
 
 namespace desdemona::xiangqi {
@@ -17,32 +17,10 @@ constexpr const char* kNames[kKinds] = {"soldier", "advisor", "elephant", "horse
 constexpr int kSet[kKinds] = {5, 2, 2, 2, 2, 2, 1};
 constexpr const char* kColours[2] = {"red", "black"};
 
-struct Bad : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
-
-// Other people's text for an error message: short, and printable.
-std::string quoted(std::string_view text) {
-    std::string shown = "'";
-    for (const char c : text.substr(0, 40)) shown += c >= ' ' && c <= '~' ? c : '?';
-    return shown + (text.size() > 40 ? "...'" : "'");
-}
+using Bad = BadText;
 
 std::string name_of(int square) {
     return static_cast<char>('a' + file_of(square)) + std::to_string(rank_of(square) + 1);
-}
-
-using Words = std::vector<std::string_view>;
-
-Words words(std::string_view text) {
-    Words found;
-    std::size_t end = 0;
-    for (;;) {
-        const std::size_t begin = text.find_first_not_of(' ', end);
-        if (begin == std::string_view::npos) return found;
-        end = std::min(text.find(' ', begin), text.size());
-        found.push_back(text.substr(begin, end - begin));
-    }
 }
 
 bool can_stand(int kind, int colour, int square) {

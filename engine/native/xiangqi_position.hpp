@@ -13,8 +13,6 @@ constexpr int kKinds = 7;
 constexpr int kEmpty = 2 * kKinds;  // a piece is 7 * colour + kind, colour 0 is red
 
 constexpr int kDrawPlies = 100;      // without a capture
-constexpr int kCountedPlies = 8000;  // a longer game makes a mate no worse
-constexpr int kLastPlyBonus = 10'000;
 
 // How a third occurrence ends the game, for the side to move: by perpetual check one side loses.
 enum Verdict : std::int8_t { kLost = -1, kDrawn = 0, kWon = 1, kGoesOn = 2 };

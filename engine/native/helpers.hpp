@@ -1,0 +1,71 @@
+// The helping threads' workers of a strong search, and starting them.
+//
+// "Lazy SMP": helpers run the same iterations as the leading thread, every other one a ply ahead; what they find
+// reaches it through the table alone.
+#pragma once
+
+#include <cstdint>
+#include <new>
+
+#include "core.hpp"
+
+namespace desdemona {
+namespace {
+
+// Workers are kept from one search to the next, for what they have learned.
+template <class Worker>
+class Helpers {
+   public:
+    Helpers() = default;
+    ~Helpers() {
+        for (int i = 0; i < count_; ++i) delete workers_[i];
+    }
+    Helpers(const Helpers&) = delete;
+    Helpers& operator=(const Helpers&) = delete;
+
+    Worker& operator[](int i) { return *workers_[i]; }
+
+    std::uint64_t nodes() const {
+        std::uint64_t sum = 0;
+        for (int i = 0; i < count_; ++i) sum += workers_[i]->nodes();
+        return sum;
+    }
+
+    // Calls search.lead() in this thread, and search.help(1), search.help(2) ... in so many others, each of which
+    // has a worker made from these arguments; fewer where there is no memory or no thread to be had.
+    template <class Search, class... Arguments>
+    void run(Search& search, int wanted, Arguments&... arguments) {
+        const int count = make(wanted, arguments...);
+        if (count == 0) {
+            search.lead();
+            return;
+        }
+        run_with_helpers(
+            count, [](void* self) { static_cast<Search*>(self)->lead(); },
+            [](void* self, int i) { static_cast<Search*>(self)->help(i); }, &search);
+    }
+
+   private:
+    static constexpr int kMost = 63;
+
+    template <class... Arguments>
+    int make(int wanted, Arguments&... arguments) {
+        if (wanted > kMost) wanted = kMost;
+        while (count_ < wanted) {
+            try {
+                Worker* worker = new (std::nothrow) Worker(arguments...);
+                if (worker == nullptr) break;
+                workers_[count_++] = worker;
+            } catch (const std::bad_alloc&) {
+                break;
+            }
+        }
+        return wanted < count_ ? wanted : count_;
+    }
+
+    Worker* workers_[kMost] = {};
+    int count_ = 0;
+};
+
+}  // namespace
+}  // namespace desdemona

@@ -1,0 +1,37 @@
+// What the readers of positions share (chess_parse.cpp, xiangqi_parse.cpp); not for units.
+#pragma once
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace desdemona {
+
+// A text that is no position; the message says why.
+struct BadText : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// Other people's text for an error message: short, and printable.
+inline std::string quoted(std::string_view text) {
+    std::string shown = "'";
+    for (const char c : text.substr(0, 40)) shown += c >= ' ' && c <= '~' ? c : '?';
+    return shown + (text.size() > 40 ? "...'" : "'");
+}
+
+using Words = std::vector<std::string_view>;
+
+inline Words words(std::string_view text) {
+    Words found;
+    std::size_t end = 0;
+    for (;;) {
+        const std::size_t begin = text.find_first_not_of(' ', end);
+        if (begin == std::string_view::npos) return found;
+        end = std::min(text.find(' ', begin), text.size());
+        found.push_back(text.substr(begin, end - begin));
+    }
+}
+
+}  // namespace desdemona
