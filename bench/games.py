@@ -11,12 +11,12 @@ adjusted value.
 
 import argparse
 import random
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import chess
 
+from bench.native import timed
 from engine import _native
 from engine.game import Game
 from engine.games import get_game
@@ -33,13 +33,6 @@ TABLE_MB = 64
 PLAIN = "plain"
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 RANDOM_PLIES, STRONG_PLIES, STRONG_DEPTH = 6, 14, 6
-
-
-def timed(work: Callable[..., Any], *arguments: Any) -> tuple[float, Any]:
-    """Processor seconds of a call, and its result."""
-    began = time.process_time()
-    result = work(*arguments)
-    return time.process_time() - began, result
 
 
 def middle_games(game: Game[Any], count: int) -> list[Any]:

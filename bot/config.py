@@ -346,6 +346,16 @@ class SelectionConfig(Section):
             raise ValueError("players names one twice")
         return self
 
+    @model_validator(mode="after")
+    def _player_counts(self) -> "SelectionConfig":
+        default = type(self).model_fields["player"].default
+        if self.method is SelectionMethod.BALANCED and self.player != default:
+            raise ValueError(
+                f"player is {self.player}, but method balanced draws from players: "
+                'set method = "fixed", or name it in players'
+            )
+        return self
+
 
 class ChallengesConfig(Section):
     """Which challenges are accepted."""
@@ -515,11 +525,6 @@ def _refuse_missing_engines(config: Config) -> None:
     selection, games = config.selection, config.challenges.variants
     chosen: list[tuple[str, str, Sequence[str]]] = []
     if selection.method is SelectionMethod.BALANCED:
-        if selection.player != SelectionConfig.model_fields["player"].default:
-            raise ConfigError(
-                f"selection.player is {selection.player}, but method balanced draws from selection.players: "
-                'set method = "fixed", or name it in players'
-            )
         chosen += [("selection.players", player, games) for player in selection.players]
     else:
         chosen += [("selection.player", selection.player, games)]

@@ -13,14 +13,10 @@ The C++ core (``engine/native/chess_evaluation.hpp``) has the same features and 
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple
 
 import chess
 
-from engine.games.linear_weights import Groups, Weights, from_card, read_card, starts
-
-LIMIT_CENTI = 20_000
-"""No evaluation is further from zero."""
+from engine.games.linear_weights import Features, Groups, Weights, from_card, read_card, starts
 
 DANGERS = 32
 """Steps of the danger to a king."""
@@ -76,24 +72,6 @@ GROUPS: Groups = {
 
 _PAWN, _KNIGHT, _BISHOP, _ROOK, _QUEEN, _KING = range(6)
 _ALL = chess.BB_ALL
-
-
-class Features(NamedTuple):
-    """What the evaluation looks at in a position."""
-
-    counts: Counter[int]
-    """How often each feature occurs for the side to move, less how often for the other side."""
-    middle: int
-    """How much of the middle game's weights counts: 0 .. 64; the rest the endgame's."""
-    scale: int
-    """Of 64: less where a lead is hard to win."""
-
-    def score_centi(self, weights: Weights) -> int:
-        """The evaluation in centipawns for the side to move."""
-        middle = sum(weights.middle[feature] * count for feature, count in self.counts.items())
-        end = sum(weights.end[feature] * count for feature, count in self.counts.items())
-        score = ((middle * self.middle + end * (64 - self.middle)) >> 6) * self.scale >> 6
-        return max(-LIMIT_CENTI, min(LIMIT_CENTI, score))
 
 
 @cache

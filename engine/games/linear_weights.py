@@ -7,10 +7,14 @@ endgame, in centi-units.  The file is also the card that tells how the weights w
 import json
 import sys
 from array import array
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any
+from typing import Any, NamedTuple
+
+LIMIT_CENTI = 20_000
+"""No evaluation is further from zero."""
 
 Groups = Mapping[str, int]
 """Sizes of the groups by name, in the order of the features."""
@@ -42,6 +46,24 @@ class Weights:
         if sys.byteorder == "big":
             pairs.byteswap()
         return pairs.tobytes()
+
+
+class Features(NamedTuple):
+    """What the evaluation looks at in a position."""
+
+    counts: Counter[int]
+    """How often each feature occurs for the side to move, less how often for the other side."""
+    middle: int
+    """How much of the middle game's weights counts: 0 .. 64; the rest the endgame's."""
+    scale: int
+    """Of 64: less where a lead is hard to win."""
+
+    def score_centi(self, weights: Weights) -> int:
+        """The evaluation in centi-units for the side to move."""
+        middle = sum(weights.middle[feature] * count for feature, count in self.counts.items())
+        end = sum(weights.end[feature] * count for feature, count in self.counts.items())
+        score = ((middle * self.middle + end * (64 - self.middle)) >> 6) * self.scale >> 6
+        return max(-LIMIT_CENTI, min(LIMIT_CENTI, score))
 
 
 def starts(groups: Groups) -> dict[str, int]:

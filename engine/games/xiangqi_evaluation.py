@@ -12,12 +12,8 @@ Boards are strings of 90 letters, as in `engine.games.xiangqi`.  The C++ core
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
-from typing import NamedTuple
 
-from engine.games.linear_weights import Groups, Weights, from_card, read_card, starts
-
-LIMIT_CENTI = 20_000
-"""No evaluation is further from zero."""
+from engine.games.linear_weights import Features, Groups, Weights, from_card, read_card, starts
 
 PLACES = 50
 """The board folded along its middle file: five times the rank, plus the distance from the edge."""
@@ -74,24 +70,6 @@ _KINDS = "PABNCRK"
 _PIECES = ("soldier", "advisor", "elephant", "horse", "cannon", "rook", "general")
 _SIDEWAYS = ((1, 0), (-1, 0), (0, 1), (0, -1))
 _DIAGONALS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
-
-
-class Features(NamedTuple):
-    """What the evaluation looks at in a position."""
-
-    counts: Counter[int]
-    """How often each feature occurs for the side to move, less how often for the other side."""
-    middle: int
-    """How much of the middle game's weights counts: 0 .. 64; the rest the endgame's."""
-    scale: int
-    """Of 64: less where a lead is hard to win."""
-
-    def score_centi(self, weights: Weights) -> int:
-        """The evaluation in centi-soldiers for the side to move."""
-        middle = sum(weights.middle[feature] * count for feature, count in self.counts.items())
-        end = sum(weights.end[feature] * count for feature, count in self.counts.items())
-        score = ((middle * self.middle + end * (64 - self.middle)) >> 6) * self.scale >> 6
-        return max(-LIMIT_CENTI, min(LIMIT_CENTI, score))
 
 
 @cache

@@ -9,7 +9,7 @@ import pytest
 from engine import _native
 from engine.games import chess_evaluation
 from engine.games.chess_evaluation import GROUPS, THREATS, evaluate_centi, expected_scale_centi, features
-from engine.games.linear_weights import Weights, starts
+from engine.games.linear_weights import LIMIT_CENTI, Weights, starts
 
 TRICKY = (
     "8/8/8/8/8/4k3/8/4K2Q w - - 0 1",
@@ -141,7 +141,7 @@ def test_a_queen_more_is_much_better_and_evaluations_are_limited() -> None:
     many = chess.Board("QQQQQQQ1/QQQQQQQ1/7k/8/8/8/8/K7 b - - 0 1")
     same = (5_000,) * sum(GROUPS.values())
     huge = Weights(same, same, (1.0, 1.0))
-    assert features(many).score_centi(huge) == -chess_evaluation.LIMIT_CENTI
+    assert features(many).score_centi(huge) == -LIMIT_CENTI
 
 
 def test_the_expected_scale_lies_between_those_of_the_phases() -> None:
