@@ -90,7 +90,7 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ('[trap]\nassessment = "mean"\n', "trap.assessment: Input should be 'median', 'best' or 'last'"),
         ('[selection]\nplayer = "tricky"\n', "selection.player: no player named 'tricky'; known: "),
         ('[selection]\nplayers = ["trappy", "trappy"]\n', "selection: players names one twice"),
-        ('[selection]\nplayer = "strong"\n', "selection: player is strong, but method balanced draws from players"),
+        ('[selection]\nplayer = "strong"\n', "selection: player is strong, but method balanced draws from"),
         ("[[selection.rules]]\nspeed = 'bullet'\n", "selection.rules.0.player: Field required"),
         (
             "[[selection.rules]]\nplayer = 'trappy'\nsped = 1\n",
