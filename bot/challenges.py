@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.config import BotPolicy, ChallengesConfig
-from bot.events import Challenge, DeclineReason
+from bot.events import FROM_POSITION, Challenge, DeclineReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +66,10 @@ def _opponent(challenge: Challenge, config: ChallengesConfig) -> Decline | None:
 
 
 def _game(challenge: Challenge, config: ChallengesConfig) -> Decline | None:
-    if challenge.game is None or challenge.game not in config.variants:
+    if challenge.game is None or challenge.kind not in config.variants:
+        if challenge.kind == FROM_POSITION and challenge.game in config.variants:
+            return Decline(DeclineReason.STANDARD, "only games from the usual start")
         return Decline(DeclineReason.VARIANT, f"{challenge.variant} is not played here")
-    if challenge.from_position:
-        return Decline(DeclineReason.STANDARD, "only games from the usual start")
     if challenge.rated and not config.rated:
         return Decline(DeclineReason.CASUAL, "only casual games")
     if not challenge.rated and not config.casual:

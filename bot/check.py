@@ -75,7 +75,7 @@ async def _database(config: Config) -> str:
 def _engine(config: Config) -> str:
     """A decision of each player for each game, recomputed from its record."""
     told, strong = [], config.engine.strong()
-    for name in config.challenges.variants:
+    for name in config.challenges.games:
         game = get_game(name)
         position = game.initial()
         position = game.play(position, game.legal_moves(position)[0])

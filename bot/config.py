@@ -31,7 +31,7 @@ from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from bot.errors import ConfigError
-from bot.events import CHAT_LIMIT, Speed
+from bot.events import CHAT_LIMIT, CHESS960, FROM_POSITION, Clock, Speed, speed_of
 from engine.games import GAMES
 from engine.params import Assessment, Decided, Scale, TrapParams
 from engine.players import COMPARED_KINDS, PLAYER_KINDS, StrongOptions
@@ -129,10 +129,11 @@ class ArenaConfig(Section):
 class ServerConfig(Section):
     """The game server that the bot plays on."""
 
-    dialect: Literal["arena"] = "arena"
-    """The server's flavour of the protocol."""
+    dialect: Literal["arena", "lichess", "playstrategy", "pychess"] = "arena"
+    """The server's flavour of the protocol: arena, lichess (lichess.org), playstrategy (playstrategy.org) or
+    pychess (www.pychess.org)."""
     url: WebAddress = ""
-    """Address of the server; empty: the embedded arena."""
+    """Address of the server; empty: the dialect's own, which for arena is the embedded one."""
     name: str = Field(default="Desdemona", pattern=r"^[A-Za-z0-9_-]{2,20}$")
     """Account name of the bot at the embedded arena."""
     token_file: str = ""
@@ -150,7 +151,13 @@ class EngineConfig(Section):
     max_time_s: float = Field(default=2.0, gt=0, le=3600)
     """Longest time for a move, in seconds; the clock may allow less."""
     overhead_s: float = Field(default=0.3, ge=0, le=60)
-    """Time kept back on each move for the way to the server, in seconds."""
+    """Time kept back on each move for the way to the server, in seconds; more when the way is measured to
+    take longer."""
+    ponder: bool = False
+    """Whether to think about the expected reply while the opponent thinks."""
+    slow_time_s: float = Field(default=10.0, gt=0, le=86_400)
+    """Longest time for a move of a game without a real-time clock, in seconds; such games only use threads
+    that no other game wants."""
     table_mb: int = Field(default=64, ge=1, le=65536)
     """Transposition table of each worker and game, in MiB."""
     workers: int = Field(default=0, ge=0, le=1024)
@@ -360,8 +367,9 @@ class SelectionConfig(Section):
 class ChallengesConfig(Section):
     """Which challenges are accepted."""
 
-    variants: tuple[str, ...] = ("othello", "chess", "xiangqi", "connect4")
-    """Games to play, by the names of engine/games."""
+    variants: tuple[str, ...] = ("othello", "chess", "chess960", "from_position", "xiangqi", "connect4")
+    """Games to play, by the names of engine/games; and chess960 and from_position (any of the games, from a
+    position that the challenger sets up)."""
     rated: bool = True
     """Accept rated games."""
     casual: bool = True
@@ -377,33 +385,155 @@ class ChallengesConfig(Section):
     max_increment_s: int = Field(default=60, ge=0, le=180)
     """Most increment, in seconds."""
     unlimited: bool = False
-    """Accept games without a real-time clock."""
+    """Accept games without any clock."""
+    min_days: int = Field(default=0, ge=0, le=14)
+    """Least days for a move of a correspondence game; 0: none are accepted."""
+    max_days: int = Field(default=14, ge=0, le=14)
+    """Most days for a move of a correspondence game."""
+    bots_need_increment: bool = False
+    """Bullet games with programs only with an increment."""
     min_rating: int = Field(default=0, ge=0, le=5000)
     """Least rating of the opponent; an unknown rating passes."""
     max_rating: int = Field(default=4000, ge=0, le=5000)
     """Highest rating of the opponent; an unknown rating passes."""
+    max_rating_difference: int = Field(default=5000, ge=0, le=5000)
+    """Most that the ratings of opponent and bot may differ; an unknown rating passes."""
     max_games: int = Field(default=8, ge=1, le=1000)
-    """Games at the same time."""
+    """Games with a real-time clock at the same time."""
+    reserved_for_humans: int = Field(default=0, ge=0, le=1000)
+    """So many of these places are kept free of programs."""
+    max_slow_games: int = Field(default=16, ge=1, le=1000)
+    """Games without a real-time clock at the same time."""
+    waiting: int = Field(default=8, ge=0, le=1000)
+    """Challenges that may wait for a free place, people first; further ones are declined."""
     max_games_per_opponent: int = Field(default=2, ge=1, le=1000)
     """Games at the same time with one opponent."""
+    max_games_per_bot_per_day: int = Field(default=100, ge=0, le=1000)
+    """Games with one program in 24 hours."""
+    max_bot_games_per_day: int = Field(default=100, ge=0, le=10_000)
+    """Games with all programs in 24 hours; lichess.org allows 100."""
+    allow: tuple[str, ...] = ()
+    """Only these opponents are accepted, by name or id; empty: everybody."""
     block: tuple[str, ...] = ()
     """Opponents whose challenges are declined, by name or id."""
+    block_file: str = ""
+    """File with more of them, one a line, read again when it changes; empty: none."""
 
     @field_validator("variants")
     @classmethod
     def _variants_are_known(cls, variants: tuple[str, ...]) -> tuple[str, ...]:
-        if unknown := [name for name in variants if name not in GAMES]:
-            raise ValueError(f"no game named {unknown[0]!r}; known: {', '.join(GAMES)}")
+        known = (*GAMES, CHESS960, FROM_POSITION)
+        if unknown := [name for name in variants if name not in known]:
+            raise ValueError(f"no game named {unknown[0]!r}; known: {', '.join(known)}")
+        if not any(name in GAMES or name == CHESS960 for name in variants):
+            raise ValueError("from_position needs a game to go with it")
         return variants
+
+    @property
+    def games(self) -> tuple[str, ...]:
+        """The games of `variants`, by the names of engine/games."""
+        named = ("chess" if name == CHESS960 else name for name in self.variants if name != FROM_POSITION)
+        return tuple(dict.fromkeys(named))
 
     @model_validator(mode="after")
     def _ranges(self) -> "ChallengesConfig":
-        for what in ("initial_s", "increment_s", "rating"):
+        for what in ("initial_s", "increment_s", "rating", "days"):
             if getattr(self, f"min_{what}") > getattr(self, f"max_{what}"):
                 raise ValueError(f"min_{what} is above max_{what}")
         if not (self.rated or self.casual):
             raise ValueError("rated and casual are both off: no game could be accepted")
         return self
+
+
+class MannersConfig(Section):
+    """Draws, resigning, takebacks, and games that do not begin."""
+
+    draws: bool = True
+    """Whether to offer and accept draws, in games that have them."""
+    draw_score_centi: int = Field(default=15, ge=0, le=10_000)
+    """A draw is right when the last scores were at most this far from 0, ..."""
+    draw_moves: int = Field(default=8, ge=1, le=100)
+    """... for so many moves in a row, ..."""
+    draw_ply: int = Field(default=60, ge=0, le=1000)
+    """... and the game has gone on for so many plies."""
+    draw_min_rating: int = Field(default=0, ge=0, le=5000)
+    """People with a lower rating play on; an unknown rating passes."""
+    resign: bool = False
+    """Whether to resign; off by default, because games that end early tell less."""
+    resign_score_centi: int = Field(default=900, ge=1, le=100_000)
+    """Resign when the last scores were at most this far below 0, ..."""
+    resign_moves: int = Field(default=5, ge=1, le=100)
+    """... for so many moves in a row."""
+    resign_min_rating: int = Field(default=0, ge=0, le=5000)
+    """Against a lower rating play on; an unknown rating passes."""
+    takebacks: int = Field(default=0, ge=0, le=1000)
+    """So many takebacks of a person are granted in a game; programs get none."""
+    takebacks_rated: bool = False
+    """Also in rated games."""
+    abort_after_s: float = Field(default=60.0, ge=0, le=3600)
+    """Abort a game whose opponent has not made a first move for so long, in seconds; 0: never."""
+    claim: Literal["victory", "draw", "nothing"] = "victory"
+    """What to claim from an opponent who left: victory, draw, or nothing."""
+
+
+class MatchmakingConfig(Section):
+    """Challenging other programs when nobody wants to play."""
+
+    enabled: bool = False
+    """Whether to challenge at all."""
+    idle_s: float = Field(default=300.0, ge=10, le=86_400)
+    """Seconds without a game until a challenge is sent, and between two of them."""
+    variants: tuple[str, ...] = ("standard",)
+    """What to ask for, by the site's names; each in turn by lot."""
+    clocks: tuple[str, ...] = ("180+2", "300+3")
+    """Seconds at the start and increment; by lot."""
+    rated: bool = True
+    """Whether to ask for rated games."""
+    min_rating: int = Field(default=0, ge=0, le=5000)
+    """Least rating of the other program."""
+    max_rating: int = Field(default=5000, ge=0, le=5000)
+    """Highest rating of the other program."""
+    max_rating_difference: int = Field(default=5000, ge=0, le=5000)
+    """Most that the ratings of the two programs may differ."""
+    per_day: int = Field(default=30, ge=1, le=200)
+    """Most challenges in 24 hours; lichess.org lets a program send about 200 to programs."""
+    pause_after_decline_s: float = Field(default=86_400.0, ge=0, le=2_592_000)
+    """Seconds in which a program that declined or did not answer is left alone."""
+    block: tuple[str, ...] = ()
+    """Programs that are never challenged, by name or id."""
+
+    @field_validator("clocks")
+    @classmethod
+    def _clocks_are_known(cls, clocks: tuple[str, ...]) -> tuple[str, ...]:
+        for clock in clocks:
+            parse_clock(clock)
+        return clocks
+
+    @model_validator(mode="after")
+    def _something_to_ask_for(self) -> "MatchmakingConfig":
+        if self.min_rating > self.max_rating:
+            raise ValueError("min_rating is above max_rating")
+        if not (self.variants and self.clocks):
+            raise ValueError("variants or clocks is empty: there is nothing to ask for")
+        return self
+
+
+def parse_clock(text: str) -> Clock:
+    """A clock from seconds and increment, for instance ``180+2``.
+
+    Raises:
+        ValueError: It is none that lichess.org takes in a challenge.
+    """
+    match = re.fullmatch(r"(\d{1,5})\+(\d{1,2})", text)
+    if match is None:
+        raise ValueError(f"{text!r} is not of the form 180+2, in seconds")
+    clock = Clock(int(match[1]), int(match[2]))
+    is_usual = clock.initial_s in (0, 15, 30, 45, 60, 90) or clock.initial_s % 60 == 0
+    if not is_usual or clock.initial_s > 10_800 or clock.increment_s > 60:
+        raise ValueError(f"{text!r}: a clock begins with 0, 15, 30, 45, 60, 90 or full minutes up to 10800 s")
+    if speed_of(clock) is Speed.ULTRABULLET:
+        raise ValueError(f"{text!r} is too fast for programs")
+    return clock
 
 
 class ChatConfig(Section):
@@ -417,11 +547,16 @@ class ChatConfig(Section):
         default="Good game, {opponent}! Traps set: {traps}, you fell into {fell}.", max_length=CHAT_LIMIT
     )
     """After a game; empty: nothing.  {result} is won, lost, drawn or aborted, from the bot's view."""
+    spectators: PlainText = Field(default="", max_length=CHAT_LIMIT)
+    """At the start of a game, to those who watch; empty: nothing."""
+    commands: bool = True
+    """Whether to answer !help, !engine, !eval, !trap and !stats.  !eval and !trap tell the opponent nothing
+    before the game is over; who watches may ask at any time."""
 
-    @field_validator("greeting", "farewell")
+    @field_validator("greeting", "farewell", "spectators")
     @classmethod
     def _placeholders_are_known(cls, text: str, info: ValidationInfo) -> str:
-        known = GREETING_PLACEHOLDERS if info.field_name == "greeting" else FAREWELL_PLACEHOLDERS
+        known = FAREWELL_PLACEHOLDERS if info.field_name == "farewell" else GREETING_PLACEHOLDERS
         try:
             # No format either: "{opponent:>999999999}" would fill the memory.
             ok = all(
@@ -469,6 +604,8 @@ class Config(BaseSettings):
     uci: UciConfig = UciConfig()
     selection: SelectionConfig = SelectionConfig()
     challenges: ChallengesConfig = ChallengesConfig()
+    manners: MannersConfig = MannersConfig()
+    matchmaking: MatchmakingConfig = MatchmakingConfig()
     chat: ChatConfig = ChatConfig()
     shutdown: ShutdownConfig = ShutdownConfig()
     log: LogConfig = LogConfig()
@@ -488,7 +625,7 @@ class Config(BaseSettings):
     @property
     def uses_arena(self) -> bool:
         """Whether the bot plays at the embedded arena."""
-        return not self.server.url
+        return self.server.dialect == "arena" and not self.server.url
 
 
 def load_config(path: Path | None = None) -> Config:
@@ -522,7 +659,7 @@ def load_config(path: Path | None = None) -> Config:
 
 
 def _refuse_missing_engines(config: Config) -> None:
-    selection, games = config.selection, config.challenges.variants
+    selection, games = config.selection, config.challenges.games
     chosen: list[tuple[str, str, Sequence[str]]] = []
     if selection.method is SelectionMethod.BALANCED:
         chosen += [("selection.players", player, games) for player in selection.players]

@@ -4,6 +4,7 @@ Moves are in the game's own notation (``f5``, ``pass``), sides are 0 (moves firs
 Adapters translate; sessions never see a site's words except where a field says so.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -56,6 +57,10 @@ class Opponent:
     is_bot: bool
 
 
+CHESS960, FROM_POSITION = "chess960", "from_position"
+"""Kinds of challenge beside the names of `engine.games`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Challenge:
     """Somebody wants to play."""
@@ -67,14 +72,21 @@ class Challenge:
     """Name of the game in `engine.games`; None when this program does not play it."""
     variant: str
     """The site's key for the game, for the record."""
+    kind: str
+    """What the operator calls it (`challenges.variants`): the game's name, ``chess960`` or ``from_position``;
+    empty when this program does not play it."""
     rated: bool
     speed: Speed
     clock: Clock | None
     """None: no real-time clock (correspondence or unlimited)."""
-    from_position: bool
-    """It does not begin from the usual start."""
+    days_per_turn: int | None
+    """Of a correspondence game; None: real time, or unlimited."""
+    initial_position: str | None
+    """Text of the start (`Game.parse_position`); None: the usual one."""
     is_ours: bool
     """We sent it ourselves."""
+    rematch_of: str | None = None
+    """The game after which it was offered."""
 
 
 class DeclineReason(StrEnum):
@@ -108,6 +120,8 @@ class EndReason(StrEnum):
     ABORTED = "aborted"
     """No result: aborted, or a first move never came."""
     OTHER = "other"
+    UNTOLD = "untold"
+    """The site only says that it is over."""
 
 
 # --- The event stream of an account ---------------------------------------------------------------------
@@ -116,6 +130,38 @@ class EndReason(StrEnum):
 @dataclass(frozen=True, slots=True)
 class ChallengeReceived:
     challenge: Challenge
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A game that we ask somebody for."""
+
+    variant: str
+    """The site's key."""
+    rated: bool
+    clock: Clock
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What became of a challenge of ours."""
+
+    challenge_id: str
+    """Which is the game's id too, when it was accepted."""
+    accepted: bool
+    reason: str
+    """The site's words when it was declined, withdrawn or left to run out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bot:
+    """Another program that is online."""
+
+    id: str
+    name: str
+    ratings: Mapping[str, int]
+    """By what the site calls its rating lists: ``bullet``, ``blitz``, ..., or a variant's key.  Provisional
+    ones are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +176,8 @@ class GameStarted:
     """A game is on.  Servers repeat this for all current games whenever a stream is opened."""
 
     game_id: str
-    game: str | None
-    """As in `Challenge`; None when unknown."""
+    is_played_here: bool
+    """False: the site names a game that this program does not play."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +218,8 @@ class GameState:
     takeback_offered_by: tuple[bool, bool]
     end: GameEnd | None
     """None while the game goes on."""
+    aborts_in_s: float | None = None
+    """The server ends the game unless the side to move makes its first move in this time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +238,8 @@ class GameSnapshot:
     opponent: Opponent
     our_rating: int | None
     state: GameState
+    days_per_turn: int | None = None
+    """Of a correspondence game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,4 +248,23 @@ class OpponentGone:
     claim_win_in_s: float | None
 
 
-GameEvent = GameSnapshot | GameState | OpponentGone
+class Room(StrEnum):
+    """Who hears a line of a game's chat."""
+
+    PLAYER = "player"
+    """The two who play."""
+    SPECTATOR = "spectator"
+    """Those who watch."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatLine:
+    """Somebody said something."""
+
+    name: str
+    """Who, in the site's words; the bot's own lines come back, too."""
+    room: Room
+    text: str
+
+
+GameEvent = GameSnapshot | GameState | OpponentGone | ChatLine

@@ -89,9 +89,9 @@ class Lobby:
                 await self._answer(challenge)
             case ChallengeGone(challenge_id):
                 self._accepted.pop(challenge_id, None)
-            case GameStarted(game_id, game):
+            case GameStarted(game_id, is_played_here):
                 self._accepted.pop(game_id, None)
-                if game is None:
+                if not is_played_here:
                     logger.warning("game %s: not a game that is played here", game_id)
                 else:
                     self._play(game_id)

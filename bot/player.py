@@ -9,7 +9,6 @@ import logging
 import random
 import time
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -38,11 +37,11 @@ from bot.session import (
     position_of,
     step,
 )
+from bot.thinking import Mind
 from bot.workers import WorkerPool
 from engine.decision import Decision
 from engine.games import get_game
-from engine.limits import from_clock
-from engine.players import Player, StrongOptions, complete
+from engine.players import StrongOptions, complete
 from engine.search import Searcher
 from engine.stop import StopFlag
 from engine.uci.source import Engines
@@ -53,8 +52,6 @@ logger = logging.getLogger(__name__)
 
 MAX_REFUSALS = 5
 """So often a server may refuse a move in one position before its game is given up."""
-UNTIMED_S = 86_400.0
-"""Deadline of a move without a clock, in seconds: after all that have one."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +91,7 @@ class GamePlayer:
         """By the decision's key."""
         self._refusals = 0
         self._tasks: asyncio.TaskGroup
+        self._mind: Mind
 
     @property
     def is_over(self) -> bool:
@@ -115,6 +113,7 @@ class GamePlayer:
         """
         try:
             async with asyncio.TaskGroup() as self._tasks:
+                self._mind = Mind(self._services, self._tasks)
                 try:
                     await stay_connected(
                         lambda: self._server.game_events(self.game_id),
@@ -224,28 +223,9 @@ class GamePlayer:
         stored = await self._books.find(think.ply, game.position_text(position))
         if stored is not None or not self._is_current(think):
             return stored
-        stored_game, engine, clock = self._books.game, self._services.config.engine, self._services.clock
-
-        def search(searcher: Searcher, stop: StopFlag) -> Decision:
-            left_s = think.remaining_s
-            if left_s is not None:  # the clock went on while the job was waiting for its turn
-                left_s = max(0.0, left_s - (clock() - received_at))
-            limits = from_clock(
-                left_s,
-                stored_game.clock_increment_s or 0,
-                game.plies_left(position),
-                max_depth=engine.max_depth,
-                max_time_s=engine.max_time_s,
-                overhead_s=engine.overhead_s,
-            )
-            kind, params, strong = stored_game.player, stored_game.params, self._services.strong
-            lent = self._services.engines.lend(game.name) if kind == "trappy_uci" else nullcontext()
-            with lent as source:
-                player = Player(kind, game, params, searcher, strong, source=source)
-                return player.choose(position, limits, stop)
-
-        deadline = received_at + (UNTIMED_S if think.remaining_s is None else think.remaining_s)
-        found = self._tasks.create_task(self._services.pool.run(search, game.name, deadline))
+        found = self._tasks.create_task(
+            self._mind.decide(self._books.game, game, position, think.remaining_s, received_at)
+        )
         self._search = found
         await asyncio.wait([found])
         if found.cancelled():

@@ -17,7 +17,7 @@ from enum import StrEnum
 from typing import Any
 
 from bot.errors import ProtocolError
-from bot.events import GameEnd, GameEvent, GameSnapshot, GameState, OpponentGone
+from bot.events import ChatLine, GameEnd, GameEvent, GameSnapshot, GameState, OpponentGone
 from engine.game import BadPosition, Game, IllegalMove, replay
 from engine.games import get_game
 
@@ -199,7 +199,7 @@ def step(session: Session, event: GameEvent) -> tuple[Session, tuple[Action, ...
             return session, (ClaimVictory(in_s),)
         case OpponentGone(gone=False):
             return session, (KeepPlaying(),)
-        case OpponentGone():
+        case OpponentGone() | ChatLine():
             return session, ()
 
 

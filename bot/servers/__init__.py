@@ -6,9 +6,10 @@ same share both and differ by a row of data (`bot.servers.dialects`).
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Protocol
 
-from bot.events import AccountEvent, DeclineReason, GameEvent
+from bot.events import AccountEvent, Bot, DeclineReason, GameEvent, Proposal, Reply, Room
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,20 @@ class Account:
     """The site's stable key for the account."""
     name: str
     is_bot: bool
+
+
+class Ability(StrEnum):
+    """What some sites cannot do."""
+
+    DRAW = "draw"
+    """Offers of a draw, and answers to them."""
+    TAKEBACK = "takeback"
+    CLAIM = "claim"
+    """Claims against an opponent who left."""
+    CHALLENGE = "challenge"
+    """Challenges by a program, and the list of programs online."""
+    EXPORT = "export"
+    """Records of finished games."""
 
 
 class Server(Protocol):
@@ -53,22 +68,46 @@ class Server(Protocol):
 
     async def decline(self, challenge_id: str, reason: DeclineReason) -> None: ...
 
-    async def move(self, game_id: str, move: str) -> None:
+    def can(self, ability: Ability) -> bool:
+        """Whether the site knows such requests; what it does not know raises `RefusedError`."""
+
+    @property
+    def lag_s(self) -> float:
+        """Seconds that a move is on its way to the server and its answer back, as measured; 0 at first."""
+
+    async def move(self, game_id: str, move: str, *, offer_draw: bool = False) -> None:
         """Play a move.
 
         `RefusedError`: not our turn, not legal, or the game is over: read the state again.  After a
         `TransientError` the move may have been played all the same: only the answer was lost.
         """
 
-    async def chat(self, game_id: str, text: str) -> None:
-        """Say something to the opponent; what is too long for the site is cut."""
+    async def chat(self, game_id: str, text: str, room: Room = Room.PLAYER) -> None:
+        """Say something; what is too long for the site is cut."""
 
     async def answer_draw(self, game_id: str, accept: bool) -> None: ...
 
     async def answer_takeback(self, game_id: str, accept: bool) -> None: ...
 
+    async def abort(self, game_id: str) -> None:
+        """End a game that has not begun: `RefusedError` once both have moved."""
+
+    async def resign(self, game_id: str) -> None: ...
+
     async def claim_victory(self, game_id: str) -> None:
         """Claim the game of an opponent who left (see `OpponentGone.claim_win_in_s`)."""
+
+    async def claim_draw(self, game_id: str) -> None:
+        """End the game of an opponent who left with half a point."""
+
+    async def challenge(self, opponent_id: str, proposal: Proposal) -> Reply:
+        """Ask somebody for a game, and wait for the answer.  Cancelling withdraws the challenge."""
+
+    async def online_bots(self) -> list[Bot]:
+        """Other programs that could be challenged."""
+
+    async def upgrade(self) -> None:
+        """Make the account a program's, for good; `RefusedError`: it has played games."""
 
     async def export(self, game_id: str) -> dict[str, Any]:
         """The site's own record of a game, in its own words: for the operator's eyes and for checks."""

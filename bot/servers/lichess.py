@@ -17,8 +17,8 @@ import aiohttp
 import berserk
 
 from bot.errors import AuthError, ConfigError, ProtocolError, RefusedError, ServerError, TransientError
-from bot.events import CHAT_LIMIT, AccountEvent, DeclineReason, GameEvent
-from bot.servers import Account
+from bot.events import CHAT_LIMIT, AccountEvent, Bot, DeclineReason, GameEvent, Proposal, Reply, Room
+from bot.servers import Ability, Account
 from bot.servers.dialects import Dialect
 from bot.servers.lichess_calls import Calls, read_answer
 from bot.servers.lichess_errors import ERROR_BODY_LIMIT, one_line, read_error
@@ -156,11 +156,18 @@ class LichessServer:
 
     # --- Actions in a game, by aiohttp ------------------------------------------------------------------
 
-    async def move(self, game_id: str, move: str) -> None:
-        await self._post(game_id, f"move/{_quote(move)}")
+    @property
+    def lag_s(self) -> float:
+        return 0.0
 
-    async def chat(self, game_id: str, text: str) -> None:
-        await self._post(game_id, "chat", {"room": "player", "text": text[:CHAT_LIMIT]})
+    def can(self, ability: Ability) -> bool:
+        return ability in Ability
+
+    async def move(self, game_id: str, move: str, *, offer_draw: bool = False) -> None:
+        await self._post(game_id, f"move/{_quote(move)}" + ("?offeringDraw=true" if offer_draw else ""))
+
+    async def chat(self, game_id: str, text: str, room: Room = Room.PLAYER) -> None:
+        await self._post(game_id, "chat", {"room": room.value, "text": text[:CHAT_LIMIT]})
 
     async def answer_draw(self, game_id: str, accept: bool) -> None:
         await self._post(game_id, f"draw/{'yes' if accept else 'no'}")
@@ -168,8 +175,26 @@ class LichessServer:
     async def answer_takeback(self, game_id: str, accept: bool) -> None:
         await self._post(game_id, f"takeback/{'yes' if accept else 'no'}")
 
+    async def abort(self, game_id: str) -> None:
+        await self._post(game_id, "abort")
+
+    async def resign(self, game_id: str) -> None:
+        await self._post(game_id, "resign")
+
     async def claim_victory(self, game_id: str) -> None:
         await self._post(game_id, "claim-victory")
+
+    async def claim_draw(self, game_id: str) -> None:
+        await self._post(game_id, "claim-draw")
+
+    async def challenge(self, opponent_id: str, proposal: Proposal) -> Reply:
+        raise NotImplementedError
+
+    async def online_bots(self) -> list[Bot]:
+        raise NotImplementedError
+
+    async def upgrade(self) -> None:
+        raise NotImplementedError
 
     async def _post(self, game_id: str, action: str, form: Mapping[str, str] | None = None) -> None:
         path = f"/api/bot/game/{_quote(game_id)}/{action}"

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from bot.errors import ProtocolError
 from bot.events import (
+    FROM_POSITION,
     AccountEvent,
     Challenge,
     ChallengeGone,
@@ -108,8 +109,7 @@ def read_account_event(message: Mapping[str, Any], dialect: Dialect, our_id: str
             return ChallengeGone(_identifier(_need(message, "challenge", dict), "id"))
         case "gameStart":
             raw = _need(message, "game", dict)
-            variant = dialect.variants.get(_variant_key(raw))
-            return GameStarted(_identifier(raw, "gameId"), variant.game if variant else None)
+            return GameStarted(_identifier(raw, "gameId"), _variant_key(raw) in dialect.variants)
         case "gameFinish":
             raw = _need(message, "game", dict)
             return GameFinished(_identifier(raw, "gameId"), _rating(raw, "ratingDiff"))
@@ -164,12 +164,11 @@ class GameReader:
         if clock_ms is not None:
             clock = Clock(round(_seconds(clock_ms, "initial")), round(_seconds(clock_ms, "increment")))
         self._has_clock = clock is not None
-        start = raw.get("initialFen")
         snapshot = GameSnapshot(
             game_id=_identifier(raw, "id"),
             game=variant.game,
             variant=key,
-            initial_position=None if start in (None, "", "startpos") else _need(raw, "initialFen", str),
+            initial_position=_start(raw),
             our_side=our_side,
             rated=_need(raw, "rated", bool),
             speed=_speed(raw, clock),
@@ -220,6 +219,7 @@ def _challenge(raw: Mapping[str, Any], dialect: Dialect, our_id: str) -> Challen
     clock = None
     if control.get("type") == "clock":
         clock = Clock(*(_clamp(_need(control, key, int), _LONGEST_S) for key in ("limit", "increment")))
+    start = _start(raw)
     raw_challenger = _optional(raw, "challenger", dict)
     challenger = _opponent(raw_challenger) if raw_challenger else None
     return Challenge(
@@ -227,10 +227,12 @@ def _challenge(raw: Mapping[str, Any], dialect: Dialect, our_id: str) -> Challen
         challenger=challenger,
         game=variant.game if variant else None,
         variant=key,
+        kind="" if variant is None else variant.game if start is None else FROM_POSITION,
         rated=_need(raw, "rated", bool),
         speed=_speed(raw, clock),
         clock=clock,
-        from_position=raw.get("initialFen") not in (None, "", "startpos"),
+        days_per_turn=_optional(control, "daysPerTurn", int),
+        initial_position=start,
         is_ours=challenger is not None and challenger.id == our_id,
     )
 
@@ -254,6 +256,12 @@ def _variant_key(raw: Mapping[str, Any]) -> str:
     variant = raw.get("variant")
     key = variant.get("key") if isinstance(variant, dict) else None
     return _clean(key) if isinstance(key, str) else ""
+
+
+def _start(raw: Mapping[str, Any]) -> str | None:
+    """Where a game begins; None: as usual."""
+    start = _optional(raw, "initialFen", str)
+    return None if start in ("", "startpos") else start
 
 
 def _speed(raw: Mapping[str, Any], clock: Clock | None) -> Speed:

@@ -11,6 +11,7 @@ from bot.config import ChatConfig, Config, EngineConfig, SelectionConfig, Select
 from bot.errors import RefusedError
 from bot.events import (
     AccountEvent,
+    Bot,
     Clock,
     DeclineReason,
     EndReason,
@@ -19,10 +20,13 @@ from bot.events import (
     GameSnapshot,
     GameState,
     Opponent,
+    Proposal,
+    Reply,
+    Room,
     Speed,
 )
 from bot.player import Services
-from bot.servers import Account
+from bot.servers import Ability, Account
 from bot.workers import WorkerPool
 from engine.game import replay
 from engine.games import get_game
@@ -76,6 +80,10 @@ class FakeServer:
         self.news: asyncio.Queue[AccountEvent | None] = asyncio.Queue()
         """What the account is told; None: the link is lost."""
         self.now_playing: list[str] = []
+        self.cannot: set[Ability] = set()
+        self.bots: list[Bot] = []
+        self.replies: asyncio.Queue[Reply] = asyncio.Queue()
+        """To our challenges, in order."""
         self.changed = asyncio.Condition()
         self._streams: list[asyncio.Queue[GameEvent | None]] = []
         self._opponent_moves()
@@ -151,8 +159,13 @@ class FakeServer:
         finally:
             self._streams.remove(queue)
 
-    async def move(self, game_id: str, move: str) -> None:
-        await self._called("move", game_id, move)
+    lag_s = 0.0
+
+    def can(self, ability: Ability) -> bool:
+        return ability not in self.cannot
+
+    async def move(self, game_id: str, move: str, *, offer_draw: bool = False) -> None:
+        await self._called("move", game_id, move, *(["offering a draw"] if offer_draw else []))
         if self.end is not None or not self._our_turn() or move not in self._legal():
             raise RefusedError("Not your turn, or game already over", 400)
         self._play(move)
@@ -160,9 +173,9 @@ class FakeServer:
         if self.lost_answers:
             raise self.lost_answers.pop(0)
 
-    async def chat(self, game_id: str, text: str) -> None:
+    async def chat(self, game_id: str, text: str, room: Room = Room.PLAYER) -> None:
         await self._called("chat", game_id, text)
-        self.said.append(text)
+        self.said.append(text if room is Room.PLAYER else f"{room}: {text}")
 
     async def answer_draw(self, game_id: str, accept: bool) -> None:
         await self._called("draw", game_id, accept)
@@ -173,6 +186,31 @@ class FakeServer:
     async def claim_victory(self, game_id: str) -> None:
         await self._called("claim", game_id)
         self.finish(EndReason.LEFT, self.our_side)
+
+    async def claim_draw(self, game_id: str) -> None:
+        await self._called("claim_draw", game_id)
+        self.finish(EndReason.LEFT)
+
+    async def abort(self, game_id: str) -> None:
+        await self._called("abort", game_id)
+        if len(self.moves) >= 2:
+            raise RefusedError("This game can no longer be aborted", 400)
+        self.finish(EndReason.ABORTED)
+
+    async def resign(self, game_id: str) -> None:
+        await self._called("resign", game_id)
+        self.finish(EndReason.RESIGNATION, 1 - self.our_side)
+
+    async def challenge(self, opponent_id: str, proposal: Proposal) -> Reply:
+        await self._called("challenge", "", opponent_id, proposal.variant)
+        return await self.replies.get()
+
+    async def online_bots(self) -> list[Bot]:
+        await self._called("online_bots")
+        return self.bots
+
+    async def upgrade(self) -> None:
+        await self._called("upgrade")
 
     async def account(self) -> Account:
         await self._called("account")

@@ -16,10 +16,12 @@ OFFER = Challenge(
     challenger=ANNA,
     game="othello",
     variant="othello",
+    kind="othello",
     rated=True,
     speed=Speed.BLITZ,
     clock=Clock(180, 2),
-    from_position=False,
+    days_per_turn=None,
+    initial_position=None,
     is_ours=False,
 )
 
@@ -38,9 +40,9 @@ def test_an_ordinary_challenge_is_taken() -> None:
         ({}, {"bots": BotPolicy.ONLY}, DeclineReason.ONLY_BOT),
         ({}, {"min_rating": 1601}, DeclineReason.GENERIC),
         ({}, {"max_rating": 1599}, DeclineReason.GENERIC),
-        ({"game": None, "variant": "chess960"}, {}, DeclineReason.VARIANT),
-        ({"game": "tictactoe"}, {}, DeclineReason.VARIANT),
-        ({"from_position": True}, {}, DeclineReason.STANDARD),
+        ({"game": None, "variant": "antichess", "kind": ""}, {}, DeclineReason.VARIANT),
+        ({"game": "tictactoe", "kind": "tictactoe"}, {}, DeclineReason.VARIANT),
+        ({"kind": "from_position"}, {"variants": ("othello",)}, DeclineReason.STANDARD),
         ({"rated": True}, {"rated": False}, DeclineReason.CASUAL),
         ({"rated": False}, {"casual": False}, DeclineReason.RATED),
         ({"clock": None}, {}, DeclineReason.TIME_CONTROL),
@@ -65,7 +67,7 @@ def test_declined(offer: dict[str, Any], settings: dict[str, Any], reason: Decli
         ({"challenger": ROBOT}, {"bots": BotPolicy.ONLY}),
         ({"challenger": replace(ANNA, rating=None)}, {"min_rating": 2000}),
         ({"clock": Clock(30, 0)}, {}),
-        ({"game": "tictactoe"}, {"variants": ("tictactoe",)}),
+        ({"game": "tictactoe", "kind": "tictactoe"}, {"variants": ("tictactoe",)}),
     ],
 )
 def test_accepted(offer: dict[str, Any], settings: dict[str, Any]) -> None:

@@ -103,8 +103,8 @@ class Bot:
                 assert challenge.game == "othello"
                 assert challenge.rated
                 await self._server.accept(challenge.id)
-            case GameStarted(_, game):
-                assert game == "othello"
+            case GameStarted(_, is_played_here):
+                assert is_played_here
                 self.started.set()
             case GameFinished():
                 self.finished.append(event)

@@ -139,10 +139,12 @@ def test_challenge() -> None:
         challenger=Opponent("ann", "Ann", 1412, is_bot=False),
         game="othello",
         variant="othello",
+        kind="othello",
         rated=True,
         speed=Speed.BLITZ,
         clock=Clock(300, 3),
-        from_position=False,
+        days_per_turn=None,
+        initial_position=None,
         is_ours=False,
     )
 
@@ -162,7 +164,8 @@ def test_challenge_to_what_we_do_not_play() -> None:
     asked = read_challenge(
         variant={"key": "chess960", "name": "Chess960"}, timeControl={"type": "unlimited"}, initialFen="8/8"
     )
-    assert (asked.game, asked.variant, asked.clock, asked.from_position) == (None, "chess960", None, True)
+    assert (asked.game, asked.kind, asked.variant, asked.clock) == (None, "", "chess960", None)
+    assert asked.initial_position == "8/8"
 
 
 @pytest.mark.parametrize("kind", ["challengeCanceled", "challengeDeclined"])
@@ -174,9 +177,9 @@ def test_challenge_gone(kind: str) -> None:
 def test_game_start_and_finish() -> None:
     game = {"gameId": "abcd1234", "variant": {"key": "othello", "name": "Othello"}, "new field": [1]}
     start = {"type": "gameStart", "game": game}
-    assert read_account_event(start, ARENA, "x") == GameStarted("abcd1234", "othello")
+    assert read_account_event(start, ARENA, "x") == GameStarted("abcd1234", True)
     chess = {"type": "gameStart", "game": game | {"variant": {"key": "antichess"}}}
-    assert read_account_event(chess, ARENA, "x") == GameStarted("abcd1234", None)
+    assert read_account_event(chess, ARENA, "x") == GameStarted("abcd1234", False)
     finish = {"type": "gameFinish", "game": game | {"ratingDiff": -7}}
     assert read_account_event(finish, ARENA, "x") == GameFinished("abcd1234", -7)
     assert read_account_event({"type": "gameFinish", "game": game}, ARENA, "x") == GameFinished(

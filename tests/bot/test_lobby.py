@@ -24,13 +24,15 @@ OFFER = Challenge(
     challenger=OPPONENT,
     game="tictactoe",
     variant="tictactoe",
+    kind="tictactoe",
     rated=True,
     speed=Speed.BLITZ,
     clock=Clock(300, 0),
-    from_position=False,
+    days_per_turn=None,
+    initial_position=None,
     is_ours=False,
 )
-STARTED = GameStarted(GAME_ID, "tictactoe")
+STARTED = GameStarted(GAME_ID, True)
 
 
 @asynccontextmanager
@@ -194,7 +196,7 @@ async def test_games_that_the_server_names_are_taken_up(database: Database) -> N
 async def test_games_that_are_not_played_here(database: Database) -> None:
     server = FakeServer()
     async with open_lobby(server, database) as lobby:
-        await tell(server, GameStarted("other001", None))
+        await tell(server, GameStarted("other001", False))
         assert lobby.running == 0
 
 
