@@ -13,6 +13,8 @@ from storage.errors import StorageError
 
 FAILED = 2
 """Exit status when the operator has to put something right."""
+NO_STORAGE = 3
+"""Exit status when the database does not work, which may pass by itself."""
 
 
 def main() -> None:
@@ -21,7 +23,7 @@ def main() -> None:
         app()
     except (DesdemonaError, StorageError) as error:
         sys.stderr.write(f"desdemona: {error}\n")
-        sys.exit(FAILED)
+        sys.exit(NO_STORAGE if isinstance(error, StorageError) else FAILED)
 
 
 if __name__ == "__main__":

@@ -198,7 +198,7 @@ def test_show_of_an_unknown_or_ambiguous_game(desdemona: Command, database_file:
 def test_questions_make_no_database(desdemona: Command, database_file: Path) -> None:
     for command in (["stats"], ["games"], ["show", "first"], ["db", "current"]):
         status, out, err = desdemona(*command)
-        assert (status, out) == (2, "")
+        assert (status, out) == (3, "")
         assert err == f"desdemona: there is no database at {database_file}; `desdemona run` makes one\n"
     assert not database_file.exists()
 
