@@ -6,10 +6,12 @@ BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip
 NATIVE := CMakeLists.txt $(wildcard engine/native/*)
 
-.PHONY: run test dev bench lint lock clean
+.PHONY: run install test dev bench lint lock clean
 
 run: $(VENV)/.installed
 	$(BIN)/desdemona run
+
+install: $(VENV)/.installed
 
 test: $(VENV)/.installed-dev lint
 	$(BIN)/python -m pytest -n auto --dist worksteal
