@@ -78,7 +78,7 @@ async def open_server(config: Config, database: Database) -> AsyncIterator[Serve
     """
     async with AsyncExitStack() as stack:
         dialect = get_dialect(config.server.dialect)
-        url = config.server.url
+        url = config.server.url or dialect.home
         # Before the arena opens, so that a forgotten token never shows as an arena without a bot.
         token = "" if config.uses_arena else read_token(config.server)
         if config.arena.enabled:
@@ -112,7 +112,10 @@ async def sign_in(server: Server, stop: asyncio.Event, rng: random.Random) -> Ac
             logger.warning("cannot sign in at %s: %s; next try in %.1f s", server.site, error, wait_s)
         else:
             if not account.is_bot:
-                raise ConfigError(f"server.token: the account {account.name} is not a bot account")
+                raise ConfigError(
+                    f"server.token: the account {account.name} is not a bot account; "
+                    "`desdemona upgrade-account` makes it one"
+                )
             logger.info("signed in at %s as %s", server.site, account.name)
             return account
         with suppress(TimeoutError):

@@ -17,6 +17,7 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.events import EndReason, GameEnd, GameSnapshot
+from bot.manners import score_centi
 from bot.selection import Occasion, Selection
 from bot.session import common_plies
 from bot.talk import Verdict
@@ -37,13 +38,23 @@ from storage.decisions import (
     void_after,
 )
 from storage.errors import DuplicateDecision
-from storage.events import record_event
+from storage.events import list_events, record_event
 from storage.games import count_by_player, finish_game, get_game, open_game, set_moves
 from storage.outcomes import record_outcome
-from storage.records import DecisionState, GameResult, GameStatus, NewGame, StoredDecision, StoredGame
+from storage.records import (
+    DecisionState,
+    Filters,
+    GameResult,
+    GameStatus,
+    NewGame,
+    StoredDecision,
+    StoredGame,
+)
+from storage.statistics import EngineStatistics, engine_statistics
 
 logger = logging.getLogger(__name__)
 
+TAKEBACK_GRANTED = "takeback_granted"
 
 _VERDICTS = {
     GameResult.WIN: Verdict.WON,
@@ -78,6 +89,10 @@ class Books:
         self._moves: tuple[str, ...] = ()
         self._end: GameEnd | None = None
         self._strange: set[int] = set()
+        # By ply: what the standing decisions think of their moves.
+        self._scores: dict[int, int] = {}
+        # By a decision's key: the first reply to it, which is the one to be judged even if it is taken back.
+        self._replies: dict[int, str] = {}
 
     @property
     def game(self) -> StoredGame:
@@ -94,6 +109,11 @@ class Books:
     def is_open(self) -> bool:
         """Whether the game is known, and not finished in the books."""
         return self._game is not None and self._game.state is GameStatus.OPEN
+
+    @property
+    def scores_centi(self) -> tuple[int, ...]:
+        """Of the standing decisions, in the order of play, our view."""
+        return tuple(score for _, score in sorted(self._scores.items()))
 
     async def open(
         self, snapshot: GameSnapshot, choose: Callable[[Occasion], Selection], params: TrapParams
@@ -114,10 +134,9 @@ class Books:
                 new = self._new_game(snapshot, selection, params)
                 self._game = await open_game(session, new)
                 return True
-            common = common_plies(known.moves, snapshot.state.moves)
-            if known.state is GameStatus.OPEN and common < len(known.moves):  # taken back while we were away
-                await void_after(session, known.id, common)
             self._game = known
+            if self.is_open:
+                await self._take_up(session, known, snapshot.state.moves)
             return False
 
     async def reopen(self) -> bool:
@@ -132,10 +151,13 @@ class Books:
         """The decision that stands for a ply, if it was made in this position."""
         async with self._database.read() as session:
             stored = await get_decision(session, self.game.id, ply)
-        if stored is None or stored.decision.position == position:
+        if stored is None:
+            return None
+        if stored.decision.position == position:
+            self._keep_score(stored)
             return stored
         logger.warning("game %s: the decision at ply %d is for another position", self._site_game_id, ply)
-        await self.take_back(ply)
+        await self._void(ply)
         return None
 
     async def commit(self, moves: tuple[str, ...], decision: Decision) -> StoredDecision | None:
@@ -163,8 +185,8 @@ class Books:
 
         A reply that is taken back has shown what the opponent saw: its outcome stands.
         """
-        async with self._transaction() as session:
-            await void_after(session, self.game.id, ply)
+        self._moves = self._moves[:ply]
+        await self._void(ply)
 
     async def record(
         self, moves: tuple[str, ...], since_ply: int, end: GameEnd | None = None
@@ -191,6 +213,8 @@ class Books:
                 if stored is None or stored.decision.move != moves[ply]:
                     await self._played_by_others(session, ply, stored)
                     continue
+                if ply + 1 < len(moves):
+                    self._replies.setdefault(stored.id, moves[ply + 1])
                 if stored.state is not DecisionState.CONFIRMED:
                     await mark_confirmed(session, stored.id)
                 await self._judge(session, stored, stored.decision)
@@ -223,12 +247,42 @@ class Books:
         fell = sum(d.outcome is not None and d.outcome.kind is OutcomeKind.FELL for d in traps)
         return Closed(Verdict.ABORTED if is_aborted else _VERDICTS[result], len(traps), fell)
 
+    async def latest(self, moves: tuple[str, ...]) -> StoredDecision | None:
+        """The last decision whose move is on the board."""
+        async with self._database.read() as session:
+            for ply in range(len(moves) - 1, max(-1, len(moves) - 3), -1):
+                stored = await get_decision(session, self.game.id, ply)
+                if stored is not None and stored.decision.move == moves[ply]:
+                    return stored
+        return None
+
+    async def figures(self) -> list[EngineStatistics]:
+        """What came of the games with this opponent before this one, by our player."""
+        filters = Filters(site=self._site, opponent_id=self.game.opponent_id, until=self.game.started_at)
+        async with self._database.read() as session:
+            return await engine_statistics(session, filters)
+
+    async def grant_takeback(self, most: int) -> bool:
+        """Write down that the opponent may take a move back; False: it has had so many already."""
+        async with self._transaction() as session:
+            granted = await list_events(session, kind=TAKEBACK_GRANTED, game_id=self.game.id, limit=most)
+            if len(granted) >= most:
+                return False
+            detail = {"ply": len(self._moves), "site_game_id": self._site_game_id}
+            await record_event(session, self._site, TAKEBACK_GRANTED, detail, self.game.id)
+            return True
+
     async def note(self, kind: str, detail: Mapping[str, Any]) -> None:
         """Write an event of this game down."""
         async with self._transaction() as session:
             game_id = None if self._game is None else self._game.id
             detail = {**detail, "site_game_id": self._site_game_id}
             await record_event(session, self._site, kind, detail, game_id)
+
+    async def _void(self, ply: int) -> None:
+        self._scores = {known: score for known, score in self._scores.items() if known < ply}
+        async with self._transaction() as session:
+            await void_after(session, self.game.id, ply)
 
     # --- Inside a transaction ---------------------------------------------------------------------------
 
@@ -238,14 +292,28 @@ class Books:
         async with self._turn, self._database.write() as session:
             yield session
 
+    def _keep_score(self, stored: StoredDecision) -> None:
+        if stored.state is not DecisionState.DROPPED:
+            self._scores[stored.ply] = score_centi(stored.decision)
+
     async def _judge(self, session: AsyncSession, stored: StoredDecision, decision: Decision) -> None:
         """Record the outcome of a move that the server shows, once its reply or the end is known."""
         ply = stored.ply
         if stored.outcome is not None or ply >= len(self._moves) or self._moves[ply] != decision.move:
             return
-        reply = self._moves[ply + 1] if ply + 1 < len(self._moves) else None
+        reply = self._replies.get(stored.id, self._moves[ply + 1] if ply + 1 < len(self._moves) else None)
         if decision.is_complete if reply is not None else self._end is not None:
             await record_outcome(session, stored.id, classify(decision, reply))
+
+    async def _take_up(self, session: AsyncSession, known: StoredGame, moves: tuple[str, ...]) -> None:
+        common = common_plies(known.moves, moves)
+        if common < len(known.moves):  # taken back while we were away
+            await void_after(session, known.id, common)
+            answered = await get_decision(session, known.id, common - 1)
+            if answered is not None:
+                self._replies[answered.id] = known.moves[common]
+        for stored in await list_decisions(session, known.id):
+            self._keep_score(stored)
 
     async def _played_by_others(self, session: AsyncSession, ply: int, stored: StoredDecision | None) -> None:
         """A move of ours that was not decided here: somebody else uses the account, or the books are old."""
@@ -311,6 +379,6 @@ def _result(end: GameEnd, our_side: int) -> GameResult | None:
     """Our result; None: there is none, or the server does not tell it."""
     if end.winner is not None:
         return GameResult.WIN if end.winner == our_side else GameResult.LOSS
-    if end.reason in (EndReason.ABORTED, EndReason.OTHER):  # a word that we do not know is no draw
+    if end.reason in (EndReason.ABORTED, EndReason.OTHER, EndReason.UNTOLD):  # an unknown end is no draw
         return None
     return GameResult.DRAW

@@ -8,6 +8,8 @@ from functools import partial
 
 from bot.config import Config, read_token
 from bot.errors import ConfigError, DesdemonaError
+from bot.events import FROM_POSITION
+from bot.servers import Ability
 from bot.servers.dialects import get_dialect
 from bot.servers.lichess import LichessServer
 from engine import ENGINE_VERSION
@@ -49,6 +51,7 @@ async def check(config: Config) -> list[Finding]:
             await _try(f"uci.engines, {each.game}", partial(asyncio.to_thread, _other_engine, config, each))
             for each in config.uci.settings()
         ],
+        await _try("site", lambda: _site(config)),
         await _try("account", lambda: _account(config)),
     ]
 
@@ -110,14 +113,34 @@ def _other_engine(config: Config, settings: EngineSettings) -> str:
         source.close()
 
 
+async def _site(config: Config) -> str:
+    """What of the games that the operator wants the site knows."""
+    dialect, wanted = get_dialect(config.server.dialect), config.challenges.variants
+    kinds = {variant.kind or variant.game for variant in dialect.variants.values()} | {FROM_POSITION}
+    played = [name for name in wanted if name in kinds]
+    if not set(played) - {FROM_POSITION}:
+        raise ConfigError(
+            f"challenges.variants: {dialect.name} knows none of {', '.join(wanted)}, "
+            f"but {', '.join(sorted(kinds - {FROM_POSITION}))}"
+        )
+    missing = [ability.value for ability in Ability if ability not in dialect.abilities]
+    without = f"; it has no {', '.join(missing)}" if missing else ""
+    return f"{dialect.name} plays {', '.join(played)}{without}"
+
+
 async def _account(config: Config) -> str:
     if config.uses_arena:
         return f"{config.server.name} at the embedded arena, which `desdemona run` starts"
-    server = LichessServer(get_dialect(config.server.dialect), config.server.url, read_token(config.server))
+    dialect = get_dialect(config.server.dialect)
+    url = config.server.url or dialect.home
+    server = LichessServer(dialect, url, read_token(config.server))
     try:
         account = await server.account()
     finally:
         await server.close()
     if not account.is_bot:
-        raise ConfigError(f"server.token: the account {account.name} is not a bot account")
-    return f"{account.name} at {config.server.url}"
+        raise ConfigError(
+            f"server.token: the account {account.name} is not a bot account; "
+            "`desdemona upgrade-account` makes it one"
+        )
+    return f"{account.name} at {url}"

@@ -15,8 +15,9 @@ import typer
 from rich.console import Console, RenderableType
 
 from bot import tables
-from bot.config import Config, load_config
+from bot.config import Config, load_config, read_token
 from bot.errors import DesdemonaError
+from bot.servers import Server
 from engine.games import GAMES
 from engine.players import PLAYER_KINDS
 from storage import migrate
@@ -142,6 +143,47 @@ def add_bot(
     token = asyncio.run(work())
     _note(f"Token of {name}; it is kept nowhere and not shown again:")
     print(token)
+
+
+@app.command("upgrade-account")
+def upgrade_account(
+    context: typer.Context,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Make the account of the settings a bot account, for good.
+
+    Sites let programs play with such accounts only; a person cannot play with it any more.
+    """
+    from bot.servers.dialects import get_dialect
+    from bot.servers.lichess import LichessServer
+
+    config = _config(context)
+    if config.uses_arena:
+        raise UsageError("the embedded arena makes the bot's account by itself")
+    dialect = get_dialect(config.server.dialect)
+    url = config.server.url or dialect.home
+    token = read_token(config.server)
+
+    async def at_server(work: Callable[[Server], Awaitable[T]]) -> T:
+        server = LichessServer(dialect, url, token)
+        try:
+            return await work(server)
+        finally:
+            await server.close()
+
+    account = asyncio.run(at_server(lambda server: server.account()))
+    who = f"{account.name} at {url}"
+    if account.is_bot:
+        raise UsageError(f"{who} is a bot account already")
+    if account.games:
+        raise UsageError(
+            f"{who} has played already (games: {account.games}), and only an account that never played can "
+            "become a bot account: make a new one"
+        )
+    if not yes:
+        typer.confirm(f"Make {who} a bot account?  This cannot be undone.", abort=True, err=True)
+    asyncio.run(at_server(lambda server: server.upgrade()))
+    print(f"{who} is a bot account now")
 
 
 @app.command()

@@ -168,6 +168,10 @@ class EngineConfig(Section):
     """How sure the strong player's cuts must be, in per cent: 73, 87, 95, 99, or 100 (full width)."""
     threads: int = Field(default=1, ge=1, le=64)
     """Threads of one search of the strong player."""
+    variety_centi: int = Field(default=40, ge=0, le=1000)
+    """Where a game goes the way of one of the last two with the same opponent, in its first 20 plies, another
+    move is drawn among those that are at most this much worse than the best, in hundredths of a disc or pawn;
+    0: never.  lichess.org does not rate a game that repeats."""
     contempt_centi: int = Field(default=10, ge=0, le=1000)
     """What the strong player gives to avoid a draw, in hundredths of a pawn, in games with draws."""
     book: str = ""
@@ -471,7 +475,8 @@ class MannersConfig(Section):
     takebacks_rated: bool = False
     """Also in rated games."""
     abort_after_s: float = Field(default=60.0, ge=0, le=3600)
-    """Abort a game whose opponent has not made a first move for so long, in seconds; 0: never."""
+    """Abort a game with a real-time clock whose opponent has not made a first move for so long, in seconds;
+    0: never."""
     claim: Literal["victory", "draw", "nothing"] = "victory"
     """What to claim from an opponent who left: victory, draw, or nothing."""
 
@@ -546,12 +551,13 @@ class ChatConfig(Section):
     farewell: PlainText = Field(
         default="Good game, {opponent}! Traps set: {traps}, you fell into {fell}.", max_length=CHAT_LIMIT
     )
-    """After a game; empty: nothing.  {result} is won, lost, drawn or aborted, from the bot's view."""
+    """After a game; empty: nothing.  {result} is won, lost, drawn or aborted, from the bot's view.
+    Sentences with {traps} or {fell} are left out when the player was one that sets no traps."""
     spectators: PlainText = Field(default="", max_length=CHAT_LIMIT)
     """At the start of a game, to those who watch; empty: nothing."""
     commands: bool = True
     """Whether to answer !help, !engine, !eval, !trap and !stats.  !eval and !trap tell the opponent nothing
-    before the game is over; who watches may ask at any time."""
+    before the game is over, and !engine not which player it meets; who watches may ask at any time."""
 
     @field_validator("greeting", "farewell", "spectators")
     @classmethod
@@ -688,7 +694,8 @@ def read_token(config: ServerConfig) -> str:
         return token
     if not config.token_file:
         raise ConfigError(
-            f"{config.url} needs a token: set {_variable('server', 'token')} or server.token_file"
+            f"{config.url or config.dialect} needs a token: "
+            f"set {_variable('server', 'token')} or server.token_file"
         )
     try:
         token = Path(config.token_file).read_text(encoding="utf-8").strip()

@@ -87,6 +87,8 @@ class Challenge:
     """We sent it ourselves."""
     rematch_of: str | None = None
     """The game after which it was offered."""
+    our_rating: int | None = None
+    """Of the challenged account, for such games; None when the site does not tell."""
 
 
 class DeclineReason(StrEnum):

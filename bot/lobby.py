@@ -1,45 +1,81 @@
-"""What the account hears: challenges answered, games started or taken up again."""
+"""What the account hears: challenges answered, games started or taken up again.
+
+News of the account's stream change `bot.places`, and every change wakes the one task that decides who plays;
+the calls to the server that follow run off to the side, so that a slow one never makes us deaf.
+"""
 
 import asyncio
 import logging
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from functools import partial
+from itertools import islice
 
-from bot.challenges import Accept, Load, answer
+from bot.blocklist import BlockFile
+from bot.challenges import Accept, Decline, Seat, Wait, refusal
 from bot.errors import AuthError, ProtocolError, RefusedError, ServerError, TransientError
-from bot.events import AccountEvent, Challenge, ChallengeGone, ChallengeReceived, GameFinished, GameStarted
+from bot.events import (
+    AccountEvent,
+    Bot,
+    Challenge,
+    ChallengeGone,
+    ChallengeReceived,
+    GameFinished,
+    GameStarted,
+    Proposal,
+    Reply,
+)
+from bot.matchmaking import Matchmaker
+from bot.places import Places
 from bot.player import GamePlayer, Services
 from bot.reconnect import delays, stay_connected
 from storage.errors import StorageError
 from storage.events import record_event
-from storage.games import list_open_games, set_rating_diff
+from storage.games import count_bot_games, list_open_games, set_rating_diff
+from storage.records import StoredGame
+from storage.types import now_utc
 
 logger = logging.getLogger(__name__)
 
 ACCEPTED_S = 30.0
-"""An accepted challenge holds its place this long, in seconds; by then its game has started or never will."""
+"""An accepted challenge holds its place this long, in seconds; by then its game has started, or the server is
+asked whether it ever will."""
+UNANSWERED_S = 60.0
+"""A challenge of ours is withdrawn after this, in seconds; the server should have let it run out before."""
+DECLINE_TRIES = 5
+"""So often a challenge is declined when the server does not answer."""
 MAX_CRASHES = 5
 """So often a game is taken up again after an error of this program."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Accepted:
-    opponent_id: str
-    until: float
+_OURS = "our challenge"
+"""Its key among the places; no id, for an id has no space."""
 
 
 class Lobby:
     """Owns the account's stream and a `GamePlayer` for each game; `listen` runs them all."""
 
     def __init__(self, services: Services) -> None:
-        self.accepting = True
         self._services = services
         self._server = services.server
-        self._accepted: dict[str, _Accepted] = {}
-        """By challenge, which is the game's id too."""
+        self._places = Places(services.config.challenges)
+        self._block_file = BlockFile(services.config.challenges.block_file)
+        self._matchmaker = Matchmaker(
+            services, quiet_s=self._quiet_s, ask=self._ask, blocked=self._block_file.names
+        )
         self._players: dict[str, GamePlayer] = {}
         self._given_up: set[str] = set()
+        self._not_played: set[str] = set()
+        """Games that this program does not play, and that have been dealt with."""
         self._resumed: set[str] = set()
         """Games that were open while we were away: their end may not be told."""
+        self._calls = 0
+        """Calls to the server that are under way off to the side."""
+        self._asking: asyncio.Timeout | None = None
+        """Ends the wait for the answer to a challenge of ours."""
+        self._quiet_since: float | None = services.clock()
+        """None: somebody plays or waits."""
+        self._changed = asyncio.Event()
+        """There may be something to decide."""
         self._empty = asyncio.Event()
         self._empty.set()
         self._games: asyncio.TaskGroup
@@ -50,8 +86,11 @@ class Lobby:
         Raises:
             AuthError: The server does not accept us any more.
         """
+        self._block_file.names()  # the operator hears at once if it cannot be read
         async with asyncio.TaskGroup() as self._games:
             await self._take_up_games()
+            self._games.create_task(self._give_places())
+            self._games.create_task(self._matchmaker.run())
             await stay_connected(
                 self._server.account_events,
                 self._handle,
@@ -62,8 +101,18 @@ class Lobby:
                 rng=self._services.rng,
             )
 
+    @property
+    def accepting(self) -> bool:
+        """Whether challenges are accepted.  Set to False, it declines those who wait, too."""
+        return self._places.is_open
+
+    @accepting.setter
+    def accepting(self, wanted: bool) -> None:
+        self._places.is_open = wanted
+        self._change()
+
     async def drained(self) -> None:
-        """Return when no game is going on."""
+        """Return when no game is going on, or about to, and everybody has been answered."""
         await self._empty.wait()
 
     @property
@@ -86,65 +135,32 @@ class Lobby:
     async def _take(self, event: AccountEvent) -> None:
         match event:
             case ChallengeReceived(challenge):
-                await self._answer(challenge)
+                if not challenge.is_ours and challenge.id not in self._players:
+                    self._receive(challenge)
             case ChallengeGone(challenge_id):
-                self._accepted.pop(challenge_id, None)
+                self._places.leave(challenge_id)
+                self._change()
             case GameStarted(game_id, is_played_here):
-                self._accepted.pop(game_id, None)
-                if not is_played_here:
-                    logger.warning("game %s: not a game that is played here", game_id)
-                else:
+                if is_played_here:
                     self._play(game_id)
+                elif game_id not in self._not_played:
+                    self._not_played.add(game_id)
+                    self._places.end(game_id)
+                    self._aside(f"game {game_id}: aborting", partial(self._abort_unplayed, game_id))
             case GameFinished(game_id, rating_diff):
+                # Its books may stay open for a while, but its place is free.
+                self._places.end(game_id)
+                self._change()
                 if rating_diff is not None:
                     await self._store_rating(game_id, rating_diff)
 
-    async def _answer(self, challenge: Challenge) -> None:
-        # Servers repeat standing challenges whenever the stream is opened.
-        if challenge.is_ours or challenge.id in self._accepted or challenge.id in self._players:
+    def _receive(self, challenge: Challenge) -> None:
+        told = refusal(challenge, self._services.config.challenges, self._block_file.names())
+        if told is not None:
+            self._aside(f"{_about(challenge)}: declining", partial(self._decline, challenge, told))
             return
-        decision = answer(challenge, self._load(), self._services.config.challenges)
-        who = challenge.challenger
-        name = "somebody" if who is None else who.name
-        try:
-            if isinstance(decision, Accept):
-                self._accepted[challenge.id] = _Accepted(
-                    "" if who is None else who.id, self._services.clock() + ACCEPTED_S
-                )
-                await self._server.accept(challenge.id)
-                logger.info("challenge %s of %s: accepted", challenge.id, name)
-                return
-            await self._server.decline(challenge.id, decision.reason)
-        except AuthError:
-            raise
-        except ServerError as error:
-            # A refusal says that the challenge is gone.  After a lost answer it may have been accepted all
-            # the same: then the game starts, and the place is held until it does.
-            if not isinstance(error, TransientError):
-                self._accepted.pop(challenge.id, None)
-            logger.info("challenge %s of %s: %s", challenge.id, name, error)
-            return
-        logger.info("challenge %s of %s: declined: %s", challenge.id, name, decision.why)
-        await self._note(
-            "challenge_declined",
-            {
-                "challenge": challenge.id,
-                "challenger": None if who is None else who.id,
-                "reason": decision.reason.value,
-                "why": decision.why,
-            },
-        )
-
-    def _load(self) -> Load:
-        now = self._services.clock()
-        self._accepted = {key: each for key, each in self._accepted.items() if each.until > now}
-        return Load(
-            opponents=(
-                *(each.opponent_id for each in self._accepted.values()),
-                *(player.opponent_id for player in self._players.values() if not player.is_over),
-            ),
-            is_open=self.accepting,
-        )
+        self._places.arrive(challenge)
+        self._change()
 
     async def _link_changed(self, reason: str | None) -> None:
         if reason is not None:
@@ -155,6 +171,198 @@ class Lobby:
             await self._take_up_games()  # what started meanwhile may have dropped out of the server's queue
         except StorageError as error:
             logger.error("cannot look for open games: %s", error)
+
+    # --- Who plays --------------------------------------------------------------------------------------
+
+    def _change(self) -> None:
+        """After every change of the places, the games or the calls under way."""
+        self._take_stock()
+        self._changed.set()
+
+    def _take_stock(self) -> None:
+        for game_id, player in self._players.items():
+            if player.is_over:
+                self._places.end(game_id)
+        if not self._places.is_quiet:
+            self._quiet_since = None
+        elif self._quiet_since is None:
+            self._quiet_since = self._services.clock()
+        if self._players or self._calls or not self._places.is_empty:
+            self._empty.clear()
+        else:
+            self._empty.set()
+
+    def _quiet_s(self) -> float:
+        if self._quiet_since is None or not self.accepting:
+            return 0.0
+        return self._services.clock() - self._quiet_since
+
+    async def _give_places(self) -> None:
+        """Decide on those who wait whenever something has changed."""
+        waits = delays(self._services.rng)
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            try:
+                await self._decide()
+                waits = delays(self._services.rng)
+            except StorageError as error:  # they go on waiting
+                logger.error("cannot decide on challenges: %s", error)
+                await self._services.sleep(next(waits))
+                self._changed.set()
+
+    async def _decide(self) -> None:
+        if not self._places.waiting and self.accepting:
+            return
+        await self._name_opponents()
+        bot_games = {}
+        if any(seat.is_bot for seat in self._places.waiting):
+            since = now_utc() - timedelta(hours=24)
+            async with self._services.database.read() as session:
+                bot_games = await count_bot_games(session, self._server.site, since)
+        for challenge, told in self._places.answers(bot_games):
+            match told:
+                case Accept():
+                    self._aside(f"{_about(challenge)}: accepting", partial(self._accept, challenge))
+                    self._games.create_task(self._expire(challenge.id))
+                case Decline():
+                    self._aside(f"{_about(challenge)}: declining", partial(self._decline, challenge, told))
+                case Wait():
+                    self._aside(f"{_about(challenge)}: waiting", partial(self._queue, challenge, told))
+        if self._asking is not None and (self._places.waiting or not self.accepting):
+            # The place that our own challenge holds is wanted.
+            asking, self._asking = self._asking, None
+            asking.reschedule(asyncio.get_running_loop().time())
+        self._take_stock()
+
+    async def _name_opponents(self) -> None:
+        """Against whom the games are that began without a challenge, as soon as their books are open."""
+        if not self._places.unknown:
+            return
+        async with self._services.database.read() as session:
+            stored = await list_open_games(session, self._server.site)
+        unknown = set(self._places.unknown)
+        for game in stored:
+            if game.site_game_id in unknown:
+                self._places.start(game.site_game_id, _seat(game))
+
+    # --- Answers ----------------------------------------------------------------------------------------
+
+    def _aside(self, what: str, call: Callable[[], Awaitable[None]]) -> None:
+        """Do something while we go on listening."""
+        self._calls += 1
+        self._games.create_task(self._try(what, call))
+
+    async def _try(self, what: str, call: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await call()
+        except AuthError:
+            raise
+        except ServerError as error:
+            logger.info("%s: %s", what, error)
+        except Exception as error:
+            logger.exception("%s: failed", what)
+            await self._note("event_failed", {"event": what, "error": f"{error!r:.500}"})
+        finally:
+            self._calls -= 1
+            self._change()
+
+    async def _accept(self, challenge: Challenge) -> None:
+        """Tell the server, until it answers or the game starts; the place is held already."""
+        waits = delays(self._services.rng)
+        answer_lost = False
+        while self._places.is_accepted(challenge.id):
+            try:
+                await self._server.accept(challenge.id)
+            except TransientError as error:
+                answer_lost = True
+                wait_s = max(next(waits), error.retry_after_s or 0.0)
+                logger.info("%s: %s; accepting it again in %.1f s", _about(challenge), error, wait_s)
+                await self._services.sleep(wait_s)
+            except RefusedError:
+                # It is gone; unless an earlier try was heard, and its game is about to start.
+                if not answer_lost:
+                    self._places.leave(challenge.id)
+                raise
+            else:
+                logger.info("%s: accepted", _about(challenge))
+                return
+
+    async def _expire(self, challenge_id: str) -> None:
+        """Free the place of a game that does not start, once the server has said that it does not go on."""
+        while True:
+            await self._services.sleep(ACCEPTED_S)
+            if not self._places.is_accepted(challenge_id):
+                return
+            try:
+                await self._take_up_served()
+            except AuthError:
+                raise
+            except ServerError as error:
+                logger.info("challenge %s: cannot ask for its game: %s", challenge_id, error)
+                continue
+            if self._places.is_accepted(challenge_id):
+                logger.info("challenge %s: its game never started", challenge_id)
+                self._places.leave(challenge_id)
+                self._change()
+            return
+
+    async def _decline(self, challenge: Challenge, told: Decline) -> None:
+        # Without an answer the other side would wait until the challenge runs out, which may take weeks.
+        waits = islice(delays(self._services.rng), DECLINE_TRIES - 1)
+        while True:
+            try:
+                await self._server.decline(challenge.id, told.reason)
+                break
+            except TransientError as error:
+                wait_s = next(waits, None)
+                if wait_s is None:
+                    raise
+                await self._services.sleep(max(wait_s, error.retry_after_s or 0.0))
+        logger.info("%s: declined: %s", _about(challenge), told.why)
+        await self._note(
+            "challenge_declined", {**_detail(challenge), "reason": told.reason.value, "why": told.why}
+        )
+
+    async def _queue(self, challenge: Challenge, told: Wait) -> None:
+        logger.info("%s: waits for a place: %s", _about(challenge), told.why)
+        await self._note("challenge_queued", {**_detail(challenge), "why": told.why})
+
+    async def _abort_unplayed(self, game_id: str) -> None:
+        """A game that nobody here can play would sit there until the opponent gives up."""
+        logger.warning("game %s: not a game that is played here; aborting it", game_id)
+        await self._note("game_not_played_here", {"site_game_id": game_id})
+        try:
+            await self._server.abort(game_id)
+        except TransientError:
+            self._not_played.discard(game_id)  # again when the server next names it
+            raise
+
+    async def _ask(self, opponent: Bot, proposal: Proposal) -> Reply | None:
+        """Challenge a program, and hold a place until it answers; None: withdrawn, the place is needed."""
+        if not self._places.is_quiet or not self.accepting:
+            return None
+        seat = Seat(opponent.id, is_bot=True)
+        self._places.accept(_OURS, seat)
+        self._change()
+        reply = Reply("", False, f"no answer in {UNANSWERED_S:.0f} s")
+        try:
+            async with asyncio.timeout(UNANSWERED_S) as asking:
+                self._asking = asking
+                reply = await self._server.challenge(opponent.id, proposal)
+        except TimeoutError:
+            if self._asking is None:
+                return None
+        finally:
+            self._asking = None
+            if reply.accepted:
+                self._places.accept(reply.challenge_id, seat)
+                self._games.create_task(self._expire(reply.challenge_id))
+            self._places.leave(_OURS)
+            self._change()
+        return reply
+
+    # --- Notes ------------------------------------------------------------------------------------------
 
     async def _note(self, kind: str, detail: dict[str, str | None]) -> None:
         try:
@@ -191,19 +399,23 @@ class Lobby:
             stored = await list_open_games(session, self._server.site)
         for game in stored:
             self._resumed.add(game.site_game_id)
-            self._play(game.site_game_id)
+            self._play(game.site_game_id, _seat(game))
         try:
-            for game_id in await self._server.playing():
-                self._play(game_id)
+            await self._take_up_served()
         except AuthError:
             raise
         except ServerError as error:  # the account's stream tells the same
             logger.info("cannot ask for running games: %s", error)
 
-    def _play(self, game_id: str) -> None:
+    async def _take_up_served(self) -> None:
+        for game_id in await self._server.playing():
+            self._play(game_id)
+
+    def _play(self, game_id: str, seat: Seat | None = None) -> None:
         if game_id not in self._players and game_id not in self._given_up:
             self._players[game_id] = GamePlayer(game_id, self._services)
-            self._empty.clear()
+            self._places.start(game_id, seat)
+            self._change()
             self._games.create_task(self._look_after(game_id))
 
     async def _look_after(self, game_id: str) -> None:
@@ -211,8 +423,8 @@ class Lobby:
             await self._play_through(game_id)
         finally:
             del self._players[game_id]
-            if not self._players:
-                self._empty.set()
+            self._places.end(game_id)
+            self._change()
 
     async def _play_through(self, game_id: str) -> None:
         """The edge of a game: whatever goes wrong inside ends here, except that the account is refused."""
@@ -247,3 +459,17 @@ class Lobby:
         except RecursionError:  # JSON may be nested nearly as deep as Python can go
             shown = "too deeply nested"
         await self._note(kind, {"site_game_id": game_id, "error": str(error), "raw": shown})
+
+
+def _seat(game: StoredGame) -> Seat:
+    return Seat(game.opponent_id, game.opponent_is_bot, game.clock_initial_s is None)
+
+
+def _about(challenge: Challenge) -> str:
+    who = challenge.challenger
+    return f"challenge {challenge.id} of {'somebody' if who is None else who.name}"
+
+
+def _detail(challenge: Challenge) -> dict[str, str | None]:
+    who = challenge.challenger
+    return {"challenge": challenge.id, "challenger": None if who is None else who.id}

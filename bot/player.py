@@ -8,24 +8,26 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import partial
 
-from bot import talk
+from bot import commands, manners, talk
 from bot.books import Books
+from bot.commands import Command
 from bot.config import Config
 from bot.errors import AuthError, ProtocolError, RefusedError, ServerError, TransientError
-from bot.events import EndReason, GameEnd, GameEvent, GameSnapshot
+from bot.events import ChatLine, EndReason, GameEnd, GameEvent, GameSnapshot, Room
 from bot.reconnect import delays, stay_connected
 from bot.selection import Occasion, Selection, select
-from bot.servers import Server
+from bot.servers import Ability, Server
 from bot.session import (
     Action,
-    ClaimVictory,
-    DeclineDraw,
-    DeclineTakeback,
+    AnswerDraw,
+    AnswerTakeback,
+    ClaimGame,
     Finish,
+    Hear,
     Join,
     KeepPlaying,
     Record,
@@ -38,14 +40,16 @@ from bot.session import (
     step,
 )
 from bot.thinking import Mind
-from bot.workers import WorkerPool
+from bot.workers import Rank, WorkerPool
 from engine.decision import Decision
+from engine.game import if_it_goes_on
 from engine.games import get_game
 from engine.players import StrongOptions, complete
 from engine.search import Searcher
 from engine.stop import StopFlag
 from engine.uci.source import Engines
 from storage.database import Database
+from storage.errors import StorageError
 from storage.records import StoredDecision
 
 logger = logging.getLogger(__name__)
@@ -86,7 +90,15 @@ class GamePlayer:
         self._handling = asyncio.Lock()
         self._end: GameEnd | None = None
         self._search: asyncio.Task[Decision] | None = None
+        self._asides: set[asyncio.Task[None]] = set()
+        """What may fail, and is not waited for when the game is over."""
         self._claim: asyncio.Task[None] | None = None
+        self._abort: asyncio.Task[None] | None = None
+        self._answers: dict[Room, asyncio.Task[None]] = {}
+        """The latest of each room, and when it was asked for."""
+        self._answered_at: dict[Room, float] = {}
+        self._offered_ply: int | None = None
+        """When we offered a draw last."""
         self._profiles: dict[int, asyncio.Task[None]] = {}
         """By the decision's key."""
         self._refusals = 0
@@ -127,6 +139,7 @@ class GamePlayer:
                     )
                 except RefusedError as error:
                     await self._server_forgot(error)
+                self._leave()
                 if self._end is not None and self._books.is_open:
                     await self._finish(self._end)
         except BaseExceptionGroup as group:
@@ -145,6 +158,7 @@ class GamePlayer:
             if isinstance(action, Join) and not self._books.is_open:  # settled by an earlier run
                 self._end = GameEnd(EndReason.OTHER, None, "settled")
                 return
+        self._watch_beginning()
 
     async def _perform(self, action: Action) -> None:
         match action:
@@ -154,24 +168,27 @@ class GamePlayer:
                 if self._search is not None:
                     self._search.cancel()
             case TakenBack(ply):
+                self._mind.forget()
                 await self._books.take_back(ply)
             case Think():
                 self._tasks.create_task(self._act(action, self._services.clock()))
             case Record(moves, since_ply):
                 for stored in await self._books.record(moves, since_ply):
                     self._complete_later(stored)
-            case DeclineDraw():
-                self._aside("declining a draw", self._server.answer_draw(self.game_id, False))
-            case DeclineTakeback():
-                self._aside("declining a takeback", self._server.answer_takeback(self.game_id, False))
-            case ClaimVictory(in_s):
+            case AnswerDraw():
+                self._answer_draw()
+            case AnswerTakeback():
+                if self._server.can(Ability.TAKEBACK):
+                    self._aside("answering a takeback", self._answer_takeback)
+            case ClaimGame(in_s):
                 self._keep_playing()
-                self._claim = self._tasks.create_task(self._claim_victory(in_s))
+                self._claim = self._aside("claiming the game", partial(self._claim_game, in_s))
             case KeepPlaying():
                 self._keep_playing()
+            case Hear(line):
+                self._hear(line)
             case Finish(_, end):
-                self._keep_playing()
-                self._end = end
+                self._finished(end)
 
     async def _join(self, snapshot: GameSnapshot) -> None:
         config = self._services.config
@@ -194,12 +211,13 @@ class GamePlayer:
             game.opponent_rating or "unrated",
             extra={"game_id": self.game_id, "player": game.player, "opponent": game.opponent_id},
         )
-        title = get_game(game.game).title
-        text = talk.greeting(
-            config.chat, opponent=game.opponent_name, bot=self._services.bot_name, game=title
-        )
-        if is_new and text is not None:
-            self._aside("the greeting", self._server.chat(self.game_id, text))
+        if is_new:
+            self._greet(config.chat.greeting, Room.PLAYER)
+            self._greet(config.chat.spectators, Room.SPECTATOR)
+
+    def _finished(self, end: GameEnd) -> None:
+        if self._end is None or end.reason is not EndReason.UNTOLD:  # else we know more than the server says
+            self._end = end
 
     async def _link_changed(self, reason: str | None) -> None:
         if reason is None:
@@ -215,11 +233,13 @@ class GamePlayer:
             await self._send(think, stored)
 
     def _is_current(self, think: Think) -> bool:
-        return self._session.state is State.THINKING and self._session.moves == think.moves
+        session = self._session
+        return self._end is None and session.state is State.THINKING and session.moves == think.moves
 
     async def _decide(self, think: Think, received_at: float) -> StoredDecision | None:
         """The decision for a turn of ours, in the books before it is returned; None: the turn has passed."""
         game, position = position_of(self._session, think.moves)
+        position = if_it_goes_on(game, position)
         stored = await self._books.find(think.ply, game.position_text(position))
         if stored is not None or not self._is_current(think):
             return stored
@@ -233,11 +253,23 @@ class GamePlayer:
         return await self._books.commit(think.moves, found.result())
 
     async def _send(self, think: Think, stored: StoredDecision) -> None:
-        """Send a move that is in the books, until the server takes it or shows that the turn has passed."""
+        """Send a move that is in the books, until the server takes it or shows that the turn has passed.
+
+        Or give the game up instead, which leaves the move unsent; but not where the server has just refused
+        that, so that a game always goes on.
+        """
+        facts, config = self._facts(), self._services.config.manners
+        resigns = self._refusals == 0 and manners.resigns(facts, config)
+        offers_draw = manners.offers_draw(facts, config)
+        if offers_draw:
+            self._offered_ply = facts.plies
         waits = delays(self._services.rng)
         while self._is_current(think):
             try:
-                await self._server.move(self.game_id, stored.decision.move)
+                if resigns:
+                    await self._server.resign(self.game_id)
+                else:
+                    await self._server.move(self.game_id, stored.decision.move, offer_draw=offers_draw)
             except TransientError as error:
                 # It may have been played all the same; then the stream shows it and this loop ends.
                 wait_s = max(next(waits), error.retry_after_s or 0.0)
@@ -247,10 +279,23 @@ class GamePlayer:
                 if not self._is_current(think) or await self._read_again(think, error, next(waits)):
                     return
             else:
+                if resigns:
+                    # Some servers end the game without a word.
+                    self._end = GameEnd(EndReason.RESIGNATION, self._session.their_side, "resign")
+                    return
                 self._refusals = 0
+                self._expect(think, stored)
                 await self._books.sent(stored)
                 self._complete_later(stored)
                 return
+
+    def _expect(self, think: Think, stored: StoredDecision) -> None:
+        """The opponent's time has begun."""
+        moves = (*think.moves, stored.decision.move)
+        if self._end is None and self._session.moves in (think.moves, moves):  # no reply yet
+            game, position = position_of(self._session, moves)
+            if game.legal_moves(position):
+                self._mind.expect(self._books.game, game, position, stored.decision)
 
     async def _read_again(self, think: Think, error: RefusedError, wait_s: float) -> bool:
         """After a refused move: ask where the game stands, which starts the turn anew if it is still ours.
@@ -296,7 +341,7 @@ class GamePlayer:
 
         try:
             decision = await self._services.pool.run(
-                search, stored.decision.game, self._services.clock(), background=True
+                search, stored.decision.game, self._services.clock(), rank=Rank.BACKGROUND
             )
         except ValueError as error:  # an engine of another version: the move can't be judged any more
             logger.error("game %s, ply %d: %s", self.game_id, stored.ply, error)
@@ -304,24 +349,137 @@ class GamePlayer:
             return
         await self._books.complete(stored, decision)
 
-    def _aside(self, what: str, call: Coroutine[Any, Any, None]) -> None:
-        self._tasks.create_task(self._try(what, call))
+    # --- Manners ----------------------------------------------------------------------------------------
 
-    async def _try(self, what: str, call: Coroutine[Any, Any, None]) -> None:
-        """Something that may fail without costing a move."""
-        try:
-            await call
-        except ServerError as error:
-            logger.info("game %s: %s: %s", self.game_id, what, error)
+    def _facts(self) -> manners.Facts:
+        game, plies = self._books.game, len(self._session.moves or ())
+        return manners.Facts(
+            scores_centi=self._books.scores_centi,
+            plies=plies,
+            opponent_rating=game.opponent_rating,
+            opponent_is_bot=game.opponent_is_bot,
+            rated=game.rated,
+            has_draws=self._server.can(Ability.DRAW) and manners.knows_draws(get_game(game.game)),
+            plies_since_offer=None if self._offered_ply is None else plies - self._offered_ply,
+        )
 
-    async def _claim_victory(self, in_s: float) -> None:
+    def _answer_draw(self) -> None:
+        if not self._server.can(Ability.DRAW):
+            return
+        accepts = manners.accepts_draw(self._facts(), self._services.config.manners)
+        call = partial(self._server.answer_draw, self.game_id, accepts)
+        self._aside("answering a draw", partial(self._insist, call) if accepts else call)
+
+    async def _answer_takeback(self) -> None:
+        most = manners.takebacks(self._facts(), self._services.config.manners)
+        is_granted = most > 0 and await self._books.grant_takeback(most)
+        await self._server.answer_takeback(self.game_id, is_granted)
+
+    async def _claim_game(self, in_s: float) -> None:
         await self._services.sleep(in_s)
-        await self._try("claiming victory", self._server.claim_victory(self.game_id))
+        claim = manners.claim(self._facts(), self._services.config.manners)
+        if claim is manners.Claim.NOTHING or not self._server.can(Ability.CLAIM):
+            return
+        ask = self._server.claim_victory if claim is manners.Claim.VICTORY else self._server.claim_draw
+        await self._insist(partial(ask, self.game_id))
 
     def _keep_playing(self) -> None:
         if self._claim is not None:
             self._claim.cancel()
             self._claim = None
+
+    def _watch_beginning(self) -> None:
+        """Abort a game whose opponent does not begin."""
+        if not self._session.awaits_beginning:
+            if self._abort is not None:
+                self._abort.cancel()
+                self._abort = None
+        elif self._abort is None:
+            has_clock = self._books.game.clock_initial_s is not None
+            after_s = manners.abort_after_s(has_clock, self._services.config.manners)
+            if after_s is not None:
+                self._abort = self._aside("aborting the game", partial(self._abort_game, after_s))
+
+    async def _abort_game(self, after_s: float) -> None:
+        await self._services.sleep(after_s)
+        await self._insist(partial(self._server.abort, self.game_id))
+
+    async def _insist(self, call: Callable[[], Awaitable[None]]) -> None:
+        """Ask until the server has understood, whether it says yes or no."""
+        for wait_s in delays(self._services.rng):
+            try:
+                await call()
+            except TransientError as error:
+                logger.info("game %s: %s; asking again", self.game_id, error)
+                await self._services.sleep(max(wait_s, error.retry_after_s or 0.0))
+            else:
+                return
+
+    # --- Chat -------------------------------------------------------------------------------------------
+
+    def _greet(self, template: str, room: Room) -> None:
+        game, chat = self._books.game, self._services.config.chat
+        words = {"opponent": game.opponent_name, "bot": self._services.bot_name}
+        text = talk.greeting(chat, template, **words, game=get_game(game.game).title)
+        if text is not None:
+            self._aside("the greeting", partial(self._server.chat, self.game_id, text, room))
+
+    def _hear(self, line: ChatLine) -> None:
+        """Answer a question, unless that room has had an answer just now or is waiting for one."""
+        chat = self._services.config.chat
+        command = commands.heard(line, self._services.bot_name)
+        if command is None or not (chat.enabled and chat.commands):
+            return
+        now, last = self._services.clock(), self._answered_at.get(line.room)
+        under_way = self._answers.get(line.room)
+        if (last is not None and now - last < commands.PAUSE_S) or (under_way and not under_way.done()):
+            return
+        self._answered_at[line.room] = now
+        self._answers[line.room] = self._aside(f"answering {command}", partial(self._answer, command, line))
+
+    async def _answer(self, command: Command, line: ChatLine) -> None:
+        game, moves = self._books.game, self._session.moves or ()
+        facts = commands.Facts(
+            bot=self._services.bot_name,
+            opponent=game.opponent_name,
+            player=game.player,
+            may_tell=commands.may_tell(line, game.opponent_name, is_over=self.is_over),
+        )
+        match command:
+            case Command.EVAL | Command.TRAP if facts.may_tell:
+                stored = await self._books.latest(moves)
+                facts = replace(facts, latest=stored.decision if stored else None)
+            case Command.STATS:
+                facts = replace(facts, figures=await self._books.figures())
+            case _:
+                pass
+        text = talk.cut(commands.answer(command, facts))
+        await self._server.chat(self.game_id, text, line.room)
+
+    # --- Off to the side --------------------------------------------------------------------------------
+
+    def _aside(self, what: str, call: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
+        task = self._tasks.create_task(self._try(what, call))
+        self._asides.add(task)
+        task.add_done_callback(self._asides.discard)
+        return task
+
+    async def _try(self, what: str, call: Callable[[], Awaitable[None]]) -> None:
+        """Something that may fail without costing a move, or the game."""
+        try:
+            await call()
+        except (ServerError, StorageError) as error:
+            logger.info("game %s: %s: %s", self.game_id, what, error)
+        except Exception:
+            logger.exception("game %s: %s", self.game_id, what)
+
+    def _leave(self) -> None:
+        """The game is over: what has not been said and done by now is not wanted any more."""
+        self._mind.forget()
+        if self._search is not None:
+            self._search.cancel()
+        for task in self._asides:
+            task.cancel()
 
     # --- The end ----------------------------------------------------------------------------------------
 
@@ -352,6 +510,7 @@ class GamePlayer:
         )
         text = talk.farewell(
             self._services.config.chat,
+            player=game.player,
             opponent=game.opponent_name,
             bot=self._services.bot_name,
             game=get_game(game.game).title,
@@ -360,7 +519,7 @@ class GamePlayer:
             fell=closed.fell,
         )
         if text is not None:
-            await self._try("the farewell", self._server.chat(self.game_id, text))
+            await self._try("the farewell", partial(self._server.chat, self.game_id, text))
 
 
 def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:

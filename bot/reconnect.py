@@ -19,8 +19,9 @@ E = TypeVar("E")
 
 FIRST_S = 0.5
 """Upper end of the first wait: short, because a game's clock runs on."""
-CAP_S = 20.0
-"""No wait is longer: after a long outage a running game is taken up again within this time."""
+CAP_S = 10.0
+"""No wait is longer: after a long outage running games are taken up again, and challenges heard, within this
+time and that of a try that fails (`bot.servers.lichess.CONNECT_TIMEOUT_S`)."""
 SETTLED_S = 5.0
 """A link that held this long worked, and past failures are forgotten.
 

@@ -17,8 +17,9 @@ from enum import StrEnum
 from typing import Any
 
 from bot.errors import ProtocolError
-from bot.events import ChatLine, GameEnd, GameEvent, GameSnapshot, GameState, OpponentGone
-from engine.game import BadPosition, Game, IllegalMove, replay
+from bot.events import ChatLine, EndReason, GameEnd, GameEvent, GameSnapshot, GameState, OpponentGone
+from bot.manners import BEGUN_PLIES
+from engine.game import BadPosition, Game, IllegalMove, if_it_goes_on, replay
 from engine.games import get_game
 
 
@@ -110,17 +111,17 @@ class Think:
 
 
 @dataclass(frozen=True, slots=True)
-class DeclineDraw:
-    """The opponent offers a draw."""
+class AnswerDraw:
+    """The opponent offers a draw; told once for each offer."""
 
 
 @dataclass(frozen=True, slots=True)
-class DeclineTakeback:
-    """The opponent asks to take a move back: declined, because its trap has been looked at."""
+class AnswerTakeback:
+    """The opponent asks to take a move back; told once for each time."""
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimVictory:
+class ClaimGame:
     """The opponent has left."""
 
     in_s: float
@@ -130,6 +131,13 @@ class ClaimVictory:
 @dataclass(frozen=True, slots=True)
 class KeepPlaying:
     """The opponent is back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hear:
+    """Somebody said something."""
+
+    line: ChatLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +154,11 @@ Action = (
     | TakenBack
     | Record
     | Think
-    | DeclineDraw
-    | DeclineTakeback
-    | ClaimVictory
+    | AnswerDraw
+    | AnswerTakeback
+    | ClaimGame
     | KeepPlaying
+    | Hear
     | Finish
 )
 
@@ -175,6 +184,11 @@ class Session:
     def their_side(self) -> int:
         return 1 - self.our_side
 
+    @property
+    def awaits_beginning(self) -> bool:
+        """The opponent is to move, and the game could still be aborted."""
+        return self.state is State.WAITING and len(self.moves or ()) < BEGUN_PLIES
+
     def rejoin(self) -> "Session":
         """The same game, when its state is to be read anew: then our turn starts a search once more."""
         return self if self.state is State.OVER else replace(self, state=State.JOINING)
@@ -196,11 +210,13 @@ def step(session: Session, event: GameEvent) -> tuple[Session, tuple[Action, ...
         case _ if session.moves is None:
             return session, ()
         case OpponentGone(gone=True, claim_win_in_s=float() | int() as in_s):
-            return session, (ClaimVictory(in_s),)
+            return session, (ClaimGame(in_s),)
         case OpponentGone(gone=False):
             return session, (KeepPlaying(),)
-        case OpponentGone() | ChatLine():
+        case OpponentGone():
             return session, ()
+        case ChatLine():
+            return session, (Hear(event),)
 
 
 def common_plies(old: Sequence[str], new: Sequence[str]) -> int:
@@ -261,14 +277,14 @@ def _state(session: Session, state: GameState) -> tuple[Session, tuple[Action, .
         remaining_s = None if state.remaining_s is None else state.remaining_s[session.our_side]
         actions.append(Think(state.moves, remaining_s))
     if state.end is not None:
-        actions.append(Finish(state.moves, state.end))
+        actions.append(Finish(state.moves, _by_the_rules(state.end, game, position)))
         return after, tuple(actions)
     if kind is not Kind.SAME:
         actions.append(Record(state.moves, 0 if session.state is State.JOINING else common))
     if after.draw_offered and not session.draw_offered:
-        actions.append(DeclineDraw())
+        actions.append(AnswerDraw())
     if after.takeback_offered and not session.takeback_offered:
-        actions.append(DeclineTakeback())
+        actions.append(AnswerTakeback())
     return after, tuple(actions)
 
 
@@ -277,6 +293,15 @@ def _kind(session: Session, state: GameState, game: Game[Any], position: Any) ->
         return Kind.END
     if session.state is not State.JOINING and state.moves == session.moves:
         return Kind.SAME
-    is_over = not game.legal_moves(position)
+    is_over = not game.legal_moves(if_it_goes_on(game, position))
     ours = game.side_to_move(position) == session.our_side
     return Kind.OUR_TURN if ours and not is_over else Kind.THEIR_TURN
+
+
+def _by_the_rules(end: GameEnd, game: Game[Any], position: Any) -> GameEnd:
+    """The end, with the result where only the rules tell it."""
+    if end.reason is not EndReason.UNTOLD or game.legal_moves(position):
+        return end
+    result, mover = game.result_centi(position), game.side_to_move(position)
+    winner = None if result == 0 else mover if result > 0 else 1 - mover
+    return GameEnd(EndReason.NORMAL, winner, end.status)

@@ -217,6 +217,8 @@ def _search(decision: DecisionReport) -> str:
     pick = decision.pick
     if decision.source is not None:
         return f"depth {decision.depth} by {_printable(decision.source.name)}"
+    if decision.search_mode == "lot":
+        return f"drawn by lot, depth {decision.depth}"
     if pick is None:
         return f"depth {decision.depth}"
     if decision.search_mode != "strong":  # a book or a table of endings

@@ -1,8 +1,9 @@
-"""The search pool: a few threads, served by earliest deadline, so that one slow game can't flag another.
+"""The search pool: a few threads, served by rank and deadline, so that one slow game can't flag another.
 
-A job runs on one thread to its end.  Background jobs only use threads that nobody else wants: when a job with
-a deadline finds every thread taken, one background job is stopped, and starts anew later.  What it had found
-is mostly still in the thread's transposition table.
+A job runs on one thread to its end.  When all threads are taken, one that serves a lower rank than somebody
+waits for is freed: its job is stopped, and starts anew later.  What it had found is mostly still in the
+thread's transposition table.  And a live job that has waited for longer than it can afford makes another one
+that has more time end early.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Any, Self, TypeVar
 
 from engine.search import Searcher
@@ -22,27 +24,62 @@ from engine.stop import StopFlag, Stopped
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
-Job = Callable[[Searcher, StopFlag], T]
-"""Work for a thread: searches with the searcher and ends, with `Stopped` or early, when the flag is set."""
+
+_LEAST_PATIENCE_S = 0.005
+
+
+class Rank(IntEnum):
+    """Whose turn it is: no job runs on a thread that one of a lower number waits for."""
+
+    LIVE = 0
+    """A move of a game with a real-time clock."""
+    SLOW = 1
+    """A move of a game without one."""
+    BACKGROUND = 2
+    """What is needed some time."""
+    SPARE = 3
+    """What may be needed."""
+
+
+class Shift(StopFlag):
+    """A job's time on a thread; set when it is to end."""
+
+    def __init__(self, crowd: float) -> None:
+        super().__init__()
+        self.crowd = crowd
+        """Live jobs that waited for each thread when this one began."""
+        self.is_paused = False
+        """The thread is needed for a job of another rank: this one is to end with `Stopped`, and will be
+        started anew."""
+
+
+Job = Callable[[Searcher, Shift], T]
+"""Work for a thread: searches with the searcher and ends, with `Stopped` or early, when its shift is set."""
 
 
 @dataclass(order=True)
 class _Task:
-    urgency: tuple[bool, float, int]
-    """Background last, then by deadline, then first come."""
+    urgency: tuple[Rank, float, int]
+    """By rank, then by deadline, then first come."""
     job: Job[Any] = field(compare=False)
     game: str = field(compare=False)
     loop: asyncio.AbstractEventLoop = field(compare=False)
     result: asyncio.Future[Any] = field(compare=False)
-    stop: StopFlag = field(compare=False, default_factory=StopFlag)
+    shift: Shift | None = field(compare=False, default=None)
+    """None: it waits."""
+    is_hurried: bool = field(compare=False, default=False)
+    """Told to end early."""
     cancelled: bool = field(compare=False, default=False)
     """Nobody waits for it any more."""
-    preempted: bool = field(compare=False, default=False)
-    """Stopped for a job with a deadline: to be started anew."""
 
     @property
-    def is_background(self) -> bool:
+    def rank(self) -> Rank:
         return self.urgency[0]
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether its thread will be free in a moment."""
+        return self.is_hurried or self.cancelled or (self.shift is not None and self.shift.is_paused)
 
 
 class WorkerPool:
@@ -82,54 +119,100 @@ class WorkerPool:
             self._closed = True
             for task in [*self._queue, *self._running]:
                 task.cancelled = True
-                task.stop.set()
+                if task.shift is not None:
+                    task.shift.set()
                 task.result.cancel()
             self._queue.clear()
             self._changed.notify_all()
         for thread in self._threads:
             await asyncio.to_thread(thread.join)
 
-    async def run(self, job: Job[T], game: str, deadline: float, *, background: bool = False) -> T:
+    async def run(
+        self,
+        job: Job[T],
+        game: str,
+        deadline: float,
+        *,
+        rank: Rank = Rank.LIVE,
+        patience_s: float | None = None,
+    ) -> T:
         """Have a job done.  When the caller is cancelled, the job is stopped, and its thread waited for.
 
         Args:
-            job: Called on one of the threads, when it is a background job perhaps more than once.
+            job: Called on one of the threads; unless it is a live one, perhaps more than once.
             game: Name of the game that the searcher is for.
             deadline: When the result is needed, in seconds of any one clock; the earliest is served first.
-            background: It can wait, whatever its deadline.
+            rank: Served before all of a higher number, whatever their deadlines.
+            patience_s: Of a live job: after so many seconds without a thread, and again after as many, a live
+                job whose deadline is later is told to end early.  None: it can wait.
 
         Raises:
             Whatever the job raises.
         """
         loop = asyncio.get_running_loop()
-        urgency = (background, deadline, next(self._numbers))
+        urgency = (rank, deadline, next(self._numbers))
         task = _Task(urgency, job, game, loop, loop.create_future())
         with self._changed:
             if self._closed:
                 raise RuntimeError("the pool is closed")
             heapq.heappush(self._queue, task)
-            if not background:
-                self._make_room()
+            self._make_room()
             self._changed.notify()
+        self._grow_impatient(task, patience_s)
         try:
             return await asyncio.shield(task.result)
         except asyncio.CancelledError:
             await self._withdraw(task)
             raise
 
+    def promote(self, job: Job[Any], deadline: float, patience_s: float | None = None) -> None:
+        """Make a job that somebody runs already a live one, which goes on if it has begun.
+
+        Args:
+            job: The same object as was given to `run`.
+            deadline: See `run`.
+            patience_s: See `run`.
+        """
+        with self._changed:
+            task = next((t for t in [*self._queue, *self._running] if t.job is job), None)
+            if task is None:  # it has ended
+                return
+            task.urgency = (Rank.LIVE, deadline, next(self._numbers))
+            heapq.heapify(self._queue)
+            self._make_room()
+        self._grow_impatient(task, patience_s)
+
     def _make_room(self) -> None:
-        """Stop as many background jobs as jobs with a deadline would have to wait."""
-        waiting = sum(not task.is_background for task in self._queue)
-        leaving = sum(task.preempted for task in self._running)
-        victims = sorted((t for t in self._running if t.is_background and not t.preempted), reverse=True)
-        for task in victims[: max(0, waiting - self._idle - leaving)]:
-            task.preempted = True
-            task.stop.set()
+        """Pause as many jobs of a lower rank as those that wait need threads."""
+        free = self._idle + sum(task.is_leaving for task in self._running)
+        waiting = sorted(self._queue)[free:]
+        victims = sorted((task for task in self._running if not task.is_leaving), reverse=True)
+        for task, victim in zip(waiting, victims, strict=False):
+            if victim.rank > task.rank and victim.shift is not None:
+                victim.shift.is_paused = True
+                victim.shift.set()
+
+    def _grow_impatient(self, task: _Task, patience_s: float | None) -> None:
+        if patience_s is not None:
+            task.loop.call_later(max(patience_s, _LEAST_PATIENCE_S), self._hurry, task, patience_s)
+
+    def _hurry(self, task: _Task, patience_s: float) -> None:
+        """Make the live job with most time end early, if this one is still waiting and has less."""
+        with self._changed:
+            if task not in self._queue:
+                return
+            live = (other for other in self._running if other.rank is Rank.LIVE and not other.is_leaving)
+            victim = max(live, default=task)
+            if victim > task and victim.shift is not None:
+                victim.is_hurried = True
+                victim.shift.set()
+        self._grow_impatient(task, patience_s)
 
     async def _withdraw(self, task: _Task) -> None:
         with self._changed:
             task.cancelled = True
-            task.stop.set()
+            if task.shift is not None:
+                task.shift.set()
             if task in self._queue:
                 self._queue.remove(task)
                 heapq.heapify(self._queue)
@@ -146,17 +229,18 @@ class WorkerPool:
 
     def _work(self) -> None:
         searchers: dict[str, Searcher] = {}
-        while (task := self._next()) is not None:
+        while (found := self._next()) is not None:
+            task, shift = found
             value, error = None, None
             try:
                 if task.game not in searchers:
                     searchers[task.game] = self._make_searcher(task.game, self._table_mb)
-                value = task.job(searchers[task.game], task.stop)
+                value = task.job(searchers[task.game], shift)
             except Exception as caught:  # it belongs to whoever asked for the job
                 error = caught
             self._done(task, value, error)
 
-    def _next(self) -> _Task | None:
+    def _next(self) -> tuple[_Task, Shift] | None:
         with self._changed:
             self._idle += 1
             while not self._queue and not self._closed:
@@ -166,14 +250,15 @@ class WorkerPool:
                 return None
             task = heapq.heappop(self._queue)
             self._running.append(task)
-            return task
+            live = sum(other.rank is Rank.LIVE for other in self._queue)
+            task.shift = Shift(live / len(self._threads))
+            return task, task.shift
 
     def _done(self, task: _Task, value: object, error: Exception | None) -> None:
         with self._changed:
             self._running.remove(task)
-            if isinstance(error, Stopped) and task.preempted and not task.cancelled:
-                task.preempted = False
-                task.stop = StopFlag()
+            if isinstance(error, Stopped) and task.is_leaving and not task.cancelled:
+                task.shift, task.is_hurried = None, False
                 heapq.heappush(self._queue, task)
                 self._changed.notify()
                 return

@@ -90,6 +90,19 @@ class SourceInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class Lot:
+    """How a move was drawn; with the candidates it gives the move again (`engine.lots.drawn`)."""
+
+    within_centi: int
+    """Candidates whose raw value was at most this below the best took part; theirs are exact, and those of
+    all others are known to be lower."""
+    avoided: tuple[str, ...]
+    """Moves that did not take part: they were played in this position before."""
+    number: int
+    """What was drawn, at least 0."""
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """One choice of a player."""
 
@@ -111,7 +124,10 @@ class Decision:
     """The line that plain minimax expects, starting with its own best move; or the line of what picked the
     move."""
     nodes: int
+    """Positions that the search visited."""
     time_s: float
+    """Seconds of searching, on whoever's clock: also before a pause of the search, and on the opponent's time
+    when the reply had been expected.  Waiting for a thread does not count."""
     profile_source: str
     """Which search the scores are from: ``reference``, ``native``, or another engine by its name."""
     engine_version: str
@@ -120,11 +136,14 @@ class Decision:
     selective search.  ``book``: by an opening book.  ``tablebase``: by a table of endings.  The candidates'
     scores are exact at `depth` in any case, so that the reply can be judged.  But ``engine``: chosen by the
     scores of another engine, which searches selectively (`source`), among the candidates that it was asked to
-    look into."""
+    look into.  ``lot``: drawn among the moves whose exact scores are nearly the best, traps left aside, so as
+    not to play the same opening again (`lot`)."""
     pick: Pick | None = None
-    """What chose the move when `search_mode` is neither ``exact`` nor ``engine``."""
+    """What chose the move when `search_mode` is ``strong``, ``book`` or ``tablebase``."""
     source: SourceInfo | None = None
     """The other engine, when `search_mode` is ``engine``."""
+    lot: Lot | None = None
+    """The draw, when `search_mode` is ``lot``."""
 
     @property
     def chosen(self) -> Candidate:
@@ -189,6 +208,7 @@ class Decision:
                     "principal_variation": tuple(record["principal_variation"]),
                     "pick": Pick(**record["pick"]) if record.get("pick") else None,
                     "source": _source(record["source"]) if record.get("source") else None,
+                    "lot": _lot(record["lot"]) if record.get("lot") else None,
                 }
             )
         except (KeyError, TypeError) as error:
@@ -198,6 +218,10 @@ class Decision:
 def _source(record: dict[str, Any]) -> SourceInfo:
     options = tuple((str(name), str(value)) for name, value in record["options"])
     return SourceInfo(**{**record, "options": options})
+
+
+def _lot(record: dict[str, Any]) -> Lot:
+    return Lot(**{**record, "avoided": tuple(record["avoided"])})
 
 
 class OutcomeKind(StrEnum):

@@ -120,6 +120,13 @@ class Game(Protocol[P]):
         Of such a position, or a line's, the position itself.
         """
 
+    def goes_on(self, position: P) -> P:
+        """A finished game's last position where a server plays on: counts and repetitions begin anew.
+
+        Servers differ in whether a third occurrence or a number of plies ends a game by itself.  A position
+        that no game can go on from is returned as it is.
+        """
+
     def result_centi(self, position: P) -> int:
         """Exact score of a finished game (`legal_moves` is empty): 0, or beyond `WIN_CENTI`."""
 
@@ -185,10 +192,24 @@ class Game(Protocol[P]):
 def replay(game: Game[P], moves: Sequence[str], start: P | None = None) -> P:
     """The position after a list of moves in the game's notation.
 
+    Where a rule that not every server keeps has ended the game, the moves after that are played all the same
+    (`Game.goes_on`).
+
     Raises:
         IllegalMove: At the first move that the rules do not allow.
     """
     position = game.initial() if start is None else start
     for text in moves:
-        position = game.play(position, game.parse_move(position, text))
+        try:
+            position = game.play(position, game.parse_move(position, text))
+        except IllegalMove:
+            later = if_it_goes_on(game, position)
+            if later is position:
+                raise
+            position = game.play(later, game.parse_move(later, text))
     return position
+
+
+def if_it_goes_on(game: Game[P], position: P) -> P:
+    """The position to move in if the game goes on, whatever the rules say: see `Game.goes_on`."""
+    return position if game.legal_moves(position) else game.goes_on(position)

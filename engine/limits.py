@@ -5,6 +5,20 @@ from dataclasses import dataclass
 MIN_TIME_S = 0.01
 """Nobody is asked to decide faster: even then a shallow search is done."""
 
+FASTEST_MOVE_S = 0.07
+"""What a move takes beside its way to the server when there is no time to think, in seconds: the shallow
+search, writing it down, a busy machine."""
+
+LAG_MARGIN = 1.5
+"""A way to the server is taken to last so many times what was measured."""
+
+LONG_GAME_MOVES = 100
+"""A game without an increment may go on for so many moves of ours, wherever it stands; for these, what moves
+cost without any thinking is kept."""
+
+LARGEST_SHARE = 0.2
+"""Of the clock, for thinking about one move."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -26,27 +40,41 @@ def from_clock(
     remaining_s: float | None,
     increment_s: float,
     plies_left: int,
+    most_plies_left: int,
     *,
     max_depth: int,
     max_time_s: float,
     overhead_s: float,
+    lag_s: float = 0.0,
+    crowd: float = 0.0,
 ) -> Limits:
     """Share what is left on the clock among the moves still to come.
+
+    The time for a move is its share of what is left once every move of a long game is paid for, the way to
+    the server included; and never so much that a way of four fifths of the clock would flag us.  So a game
+    is lost on time only when the ways alone take nearly all of the clock.
 
     Args:
         remaining_s: Our time in seconds; None: no clock.
         increment_s: Added after each of our moves.
         plies_left: Plies that the game will roughly still last (`Game.plies_left`).
+        most_plies_left: Plies that it can last at most (`Game.most_plies_left`).
         max_depth: Deepest search in plies.
         max_time_s: Never think longer about one move.
-        overhead_s: Lost on the way to the server with every move; kept aside.
-
-    Returns:
-        Limits whose time leaves something for every later move, even when every one costs the overhead.
+        overhead_s: May be lost on the way to the server with any move, even when measured to be less.
+        lag_s: Seconds on the way to the server and back, as measured; 0: not measured yet.
+        crowd: Searches of other games that wait for each thread: the move's share is divided, so that all who
+            wait now have had their turn when this one alone would have been done.
     """
     if remaining_s is None:
         return Limits(max_depth, max_time_s)
+    measured_s = LAG_MARGIN * lag_s
     our_moves = max(2, (plies_left + 1) // 2)
-    share_s = remaining_s / our_moves + 0.8 * increment_s - overhead_s
-    ceiling_s = 0.4 * remaining_s - overhead_s  # a slow machine or line must not flag us in one move
-    return Limits(max_depth, max(MIN_TIME_S, min(max_time_s, share_s, ceiling_s)))
+    long_game = max(our_moves, min(LONG_GAME_MOVES, (most_plies_left + 1) // 2))
+    # What each move costs without thinking, less what it is given; below 0 it is time to spend.
+    cost_s = (measured_s + FASTEST_MOVE_S if lag_s > 0 else overhead_s) - 0.8 * increment_s
+    kept_s = (long_game if cost_s > 0 else our_moves) * cost_s
+    share_s = (remaining_s - kept_s) / our_moves
+    # A slow machine or line must not flag us in one move.
+    ceiling_s = LARGEST_SHARE * remaining_s - max(overhead_s, measured_s)
+    return Limits(max_depth, max(MIN_TIME_S, min(max_time_s, min(share_s, ceiling_s) / (1 + crowd))))

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 from engine import ENGINE_VERSION
-from engine.decision import Candidate, Decision, Pick
+from engine.decision import Candidate, Decision, Lot, Pick
 from engine.game import WIN_CENTI, Game
 from engine.games import get_game
 from engine.limits import Limits
+from engine.lots import Detour, drawn
 from engine.params import TrapParams
 from engine.profiles import LazySource, Profiler, whole_profile
-from engine.roots import RootSource
+from engine.roots import Found, RootSource
 from engine.search import Searcher, exact_score, principal_variation
 from engine.stop import StopFlag, Stopped
 from engine.thought import Thought
@@ -40,6 +41,8 @@ _ANALYSIS_COST = 1.5
 # now and then one before, lest a search that is stopped had nothing to show.
 _ANALYSE_EVERY = 3
 _LINE_NODES = 20_000  # two milliseconds
+_DRAWS_FROM_A_BOOK = 20
+_LOT_SHARE = 0.5  # there may be nothing to draw from
 # A strong move's replies are judged by exact scores of this depth, deep enough to see what people see, or of
 # what a part of the time allows: of Othello eight plies take milliseconds, of chess a second.
 _JUDGED_DEPTH = 8
@@ -134,7 +137,7 @@ class Player:
         self._rng = rng or random.Random()  # noqa: S311 - which opening is played is no secret
         self._source = source if kind == "trappy_uci" else None
 
-    def choose(self, position: Any, limits: Limits, stop: StopFlag) -> Decision:
+    def choose(self, position: Any, limits: Limits, stop: StopFlag, detour: Detour | None = None) -> Decision:
         """Search by iterative deepening and choose a move.
 
         A search that is stopped falls back on the deepest iteration that was finished (of the trappy player:
@@ -145,6 +148,7 @@ class Player:
             position: The game goes on in it.
             limits: When to end.  Its time becomes the flag's deadline.
             stop: Ends the search early; a flag of this call alone.
+            detour: Draw the move, if there are several that are nearly as good; None: choose it as usual.
 
         Raises:
             ValueError: The game is over.
@@ -158,6 +162,12 @@ class Player:
             stop.set_deadline(limits.time_s)
         root = game.for_search(position)
         params = self._params.for_position(game.expected_scale_centi(root))
+        found_at_root = self._ask_sources(root, detour) if self.kind == "strong" else None
+        if detour is not None and found_at_root is None:
+            decision = self._drawn(detour, position, params, limits, stop, began)
+            if decision is not None:
+                nodes, time_s = self._searcher.nodes - nodes_before, time.monotonic() - began
+                return replace(decision, nodes=nodes, time_s=time_s)
         searching_since, left_s = began, limits.time_s
         if self._source is not None:
             found = self._source.analyse(position, params, limits, stop)
@@ -196,7 +206,7 @@ class Player:
                 left_s = limits.time_s - (time.monotonic() - began) - judged_s / 2
                 left_s = min(max(_LEAST_S, left_s), _MOST_S)
                 rest = Limits(min(max(limits.depth, self._strong.depth), game.deepest_search), left_s)
-            decision = self._picked(decision, root, rest, stop)
+            decision = self._picked(decision, found_at_root, root, rest, stop)
         line = decision.principal_variation or self._line(root, depth, hurried=stop.is_set())
         return replace(
             decision,
@@ -226,19 +236,38 @@ class Player:
         )
 
     def _deepen(
-        self, position: Any, params: TrapParams, limits: Limits, stop: StopFlag, began: float
+        self,
+        position: Any,
+        params: TrapParams,
+        limits: Limits,
+        stop: StopFlag,
+        began: float,
+        within_centi: int | None = None,
     ) -> tuple[list[Candidate], int]:
         """Candidates of the last iteration that was finished, and its depth.
 
         The trappy player deepens by plain search, and analyses where it may have to end.
+
+        Args:
+            within_centi: Plain candidates for any player, exact when at most so far below the best; None:
+                what the player needs.
         """
+        analyses = self.kind in TRAPPY_KINDS and within_centi is None
+
+        def found_at(profiler: Profiler, depth: int, stop: StopFlag) -> list[Candidate]:
+            if not analyses:
+                return profiler.plain(depth, within_centi or 0)
+            if isinstance(self._searcher, LazySource):
+                return self._searcher.trappy_candidates(position, depth, params, stop)
+            return profiler.pruned_candidates(depth)
+
         game = self._game
         first = Profiler(game, self._searcher, position, params, StopFlag())  # in any case, so never stopped
         depth = reached = _FIRST_DEPTH
-        candidates = latest = self._candidates(first, position, depth, params, StopFlag())
+        candidates = latest = found_at(first, depth, StopFlag())
         profiler = Profiler(game, self._searcher, position, params, stop)
         every = _ANALYSE_EVERY if limits.time_s is not None else math.inf
-        share = 1 + _ANALYSIS_COST if self.kind in TRAPPY_KINDS else 1.0
+        share = 1 + _ANALYSIS_COST if analyses else 1.0
         pace = _Pace()
         try:
             while reached < limits.depth and not stop.is_set():
@@ -250,24 +279,65 @@ class Player:
                 start = time.monotonic()
                 reached += 1
                 is_due = reached == limits.depth or reached - depth >= every
-                if self.kind not in TRAPPY_KINDS or is_due:
-                    latest = self._candidates(profiler, position, reached, params, stop)
+                if not analyses or is_due:
+                    latest = found_at(profiler, reached, stop)
                     candidates, depth = latest, reached
                     pace.took((time.monotonic() - start) / share)
                 else:
                     latest = profiler.plain(reached)
                     pace.took(time.monotonic() - start)
             if reached > depth:
-                candidates, depth = self._candidates(profiler, position, reached, params, stop), reached
+                candidates, depth = found_at(profiler, reached, stop), reached
         except Stopped:
             pass  # the last whole iteration stands
         return candidates, depth
 
-    def _picked(self, decision: Decision, position: Any, limits: Limits, stop: StopFlag) -> Decision:
-        """The decision with the move of a source or of the strong search, if either has one in time."""
-        sources = self._strong.sources.get(self._game.name, ())
-        answers = (source.choose(position, self._rng) for source in sources)
-        found = next((answer for answer in answers if answer is not None), None)
+    def _ask_sources(self, position: Any, detour: Detour | None) -> Found | None:
+        """What a book or a table says, if one knows the position; a book has several goes at a detour."""
+        avoided = () if detour is None else detour.avoid
+        for source in self._strong.sources.get(self._game.name, ()):
+            for _ in range(_DRAWS_FROM_A_BOOK):
+                found = source.choose(position, self._rng)
+                if found is None or found.mode != "book" or self._game.move_text(found.move) not in avoided:
+                    break
+            if found is not None:
+                return found
+        return None
+
+    def _drawn(
+        self, detour: Detour, position: Any, params: TrapParams, limits: Limits, stop: StopFlag, began: float
+    ) -> Decision | None:
+        """The decision by lot, by plain search; None: there is nothing to draw from."""
+        game = self._game
+        time_s = None if limits.time_s is None else _LOT_SHARE * limits.time_s
+        most = Limits(min(limits.depth, game.deepest_search), time_s)
+        root = game.for_search(position)
+        candidates, depth = self._deepen(root, params, most, stop, began, detour.within_centi)
+        lot = Lot(detour.within_centi, detour.avoid, self._rng.getrandbits(32))
+        move = drawn(candidates, lot)
+        if move is None:
+            return None
+        return Decision(
+            game=game.name,
+            position=game.position_text(position),
+            player=self.kind,
+            params=params,
+            move=move,
+            candidates=tuple(candidates),
+            depth=depth,
+            principal_variation=(move,),
+            nodes=0,
+            time_s=0.0,
+            profile_source=self._searcher.source,
+            engine_version=ENGINE_VERSION,
+            search_mode="lot",
+            lot=lot,
+        )
+
+    def _picked(
+        self, decision: Decision, found: Found | None, position: Any, limits: Limits, stop: StopFlag
+    ) -> Decision:
+        """The decision with the move that a source found, or the strong search, if that has one in time."""
         if found is not None:
             move = self._game.move_text(found.move)
             decision = replace(
@@ -318,16 +388,6 @@ class Player:
         if most > min(2 * depth, self._game.deepest_search) or best <= -WIN_CENTI:
             return False
         return best == exact_score(self._searcher, position, most, stop)
-
-    def _candidates(
-        self, profiler: Profiler, position: Any, depth: int, params: TrapParams, stop: StopFlag
-    ) -> list[Candidate]:
-        """Candidates at a depth, as far as this kind of player needs them."""
-        if self.kind not in TRAPPY_KINDS:
-            return profiler.plain(depth)
-        if isinstance(self._searcher, LazySource):
-            return self._searcher.trappy_candidates(position, depth, params, stop)
-        return profiler.pruned_candidates(depth)
 
     def _line(self, position: Any, depth: int, hurried: bool) -> tuple[str, ...]:
         """The principal variation, if the table still knows nearly all of it."""

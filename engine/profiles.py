@@ -64,9 +64,10 @@ class Profiler:
 
     # --- Raw values -------------------------------------------------------------------------------------
 
-    def plain(self, depth: int) -> list[Candidate]:
+    def plain(self, depth: int, within_centi: int = 0) -> list[Candidate]:
         """Candidates of plain minimax: the best raw value and all equal ones exact, bounds for the rest.
 
+        Those that are at most `within_centi` below the best are exact, too, and all bounds are lower.
         Principal variation search at the root: the last iteration's best move first, so that the others
         mostly need to prove no more than that they stay below it.
         """
@@ -77,8 +78,9 @@ class Profiler:
                 best = score = -exact_score(self._searcher, self._after(move), depth - 1, self._stop)
                 is_bound = False
             else:
-                score = self._child(move, depth, best - 1, best + 1)
-                is_bound = score < best
+                floor = best - within_centi
+                score = self._child(move, depth, max(floor - 1, -INFINITY), best + 1)
+                is_bound = score < floor
                 if score > best:
                     best = score = self._child(move, depth, best, INFINITY)
             raw[move] = score, is_bound

@@ -24,6 +24,7 @@ from typing import NamedTuple
 from engine.decision import Candidate, Decision, Outcome, OutcomeKind, ReplyProfile
 from engine.expected import WHOLE, expected_score
 from engine.game import WIN_CENTI
+from engine.lots import drawn
 from engine.params import Assessment, Decided, Scale, TrapParams
 
 TRAPPY_KINDS = ("trappy", "trappy_uci")
@@ -296,6 +297,9 @@ def verify(decision: Decision) -> None:
         if candidate != again:
             raise ValueError(f"{candidate.move}: recorded {candidate}, recomputed {again}")
         _verify_replies(candidate, decision.depth)
+    if decision.search_mode == "lot":
+        _verify_lot(decision)
+        return
     if decision.search_mode not in ("exact", "engine"):
         if decision.player != "strong" or decision.search_mode not in ("strong", "book", "tablebase"):
             raise ValueError(f"{decision.player} players do not choose by {decision.search_mode!r}")
@@ -320,6 +324,19 @@ def verify(decision: Decision) -> None:
         best = ceiling(candidate, params, swindle) if trappy else Standing(candidate.raw_centi, 0)
         if best > played or (best == played and index < chosen):
             raise ValueError(f"{candidate.move} could stand at {best}, above {decision.move} at {played}")
+
+
+def _verify_lot(decision: Decision) -> None:
+    lot = decision.lot
+    if lot is None:
+        raise ValueError(f"{decision.move} was drawn, but the draw is not in the record")
+    move = drawn(decision.candidates, lot)
+    if move != decision.move:
+        raise ValueError(f"{decision.move} was played, {lot} draws {move}")
+    floor = max(c.raw_centi for c in decision.candidates if not c.raw_is_bound) - lot.within_centi
+    for candidate in decision.candidates:
+        if candidate.raw_is_bound and candidate.raw_centi >= floor:
+            raise ValueError(f"{candidate.move} did not take part, but could be worth {candidate.raw_centi}")
 
 
 def _verify_window(decision: Decision) -> None:

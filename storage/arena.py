@@ -70,6 +70,8 @@ class GameRecord:
     created_at: datetime
     last_move_at: datetime
     ended_at: datetime | None
+    initial_fen: str | None = None
+    """Where it began; None: the game's usual start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +226,7 @@ def _fixed(game: GameRecord) -> dict[str, Any]:
         "first_provisional": game.provisional[0],
         "second_provisional": game.provisional[1],
         "rematch_of": game.rematch_of,
+        "initial_fen": game.initial_fen,
         "created_at": game.created_at,
     }
 
@@ -269,6 +272,7 @@ def _record(row: Row[Any]) -> GameRecord:
         created_at=row.created_at,
         last_move_at=row.last_move_at,
         ended_at=row.ended_at,
+        initial_fen=row.initial_fen,
     )
 
 

@@ -67,6 +67,8 @@ class ArenaGame(Base):
     first_provisional: Mapped[bool] = mapped_column(Boolean)
     second_provisional: Mapped[bool] = mapped_column(Boolean)
     rematch_of: Mapped[str | None] = mapped_column(String(16))
+    initial_fen: Mapped[str | None] = mapped_column(Text)
+    """Where it began; null: the game's usual start."""
     moves: Mapped[str] = mapped_column(Text)
     """Every move, passes included, in the game's notation, parted by spaces."""
     first_ms: Mapped[int | None] = mapped_column(Integer)

@@ -149,6 +149,20 @@ async def count_by_player(
     return {row.player: row.games for row in counts}
 
 
+async def count_bot_games(session: AsyncSession, site: str, since: datetime) -> dict[str, int]:
+    """Games against programs that began since a moment, aborted ones too, by the site's key of the opponent.
+
+    Opponents without any are absent.
+    """
+    statement = (
+        select(OpponentRow.site_id, func.count().label("games"))
+        .join(GameRow, GameRow.opponent_id == OpponentRow.id)
+        .where(GameRow.site == site, GameRow.started_at >= since, OpponentRow.is_bot.is_(True))
+        .group_by(OpponentRow.site_id)
+    )
+    return {row.site_id: row.games for row in await session.execute(statement)}
+
+
 def games_statement() -> Select[GameRow]:
     """Games with all that belongs to a `StoredGame`."""
     return (
@@ -164,6 +178,11 @@ def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
         None if filters.player is None else GameRow.player == filters.player,
         None if filters.site is None else GameRow.site == filters.site,
         None if filters.game is None else GameRow.game == filters.game,
+        None
+        if filters.opponent_id is None
+        else GameRow.opponent_id.in_(
+            select(OpponentRow.id).where(OpponentRow.site_id == filters.opponent_id)
+        ),
         None if filters.since is None else GameRow.started_at >= filters.since,
         None if filters.until is None else GameRow.started_at < filters.until,
         None

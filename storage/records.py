@@ -136,6 +136,8 @@ class Filters:
     player: str | None = None
     site: str | None = None
     game: str | None = None
+    opponent_id: str | None = None
+    """The site's key of the opponent's account."""
     since: datetime | None = None
     """Started at or after this moment (aware)."""
     until: datetime | None = None

@@ -23,6 +23,8 @@ def export(match: Match) -> Json:
         },
         "moves": " ".join(record.moves),
     }
+    if record.initial_fen is not None:
+        data["initialFen"] = record.initial_fen
     if record.winner is not None:
         data["winner"] = match.variant.colours[record.winner]
     if clock is not None:
@@ -71,6 +73,8 @@ def export_text(match: Match, base_url: str) -> str:
     if record.rating_diffs is not None:
         tags["WhiteRatingDiff"] = f"{record.rating_diffs[white]:+d}"
         tags["BlackRatingDiff"] = f"{record.rating_diffs[black]:+d}"
+    if record.initial_fen is not None:
+        tags |= {"SetUp": "1", "FEN": record.initial_fen}
     pairs = (record.moves[i : i + 2] for i in range(0, len(record.moves), 2))
     moves = " ".join(f"{number}. {' '.join(pair)}" for number, pair in enumerate(pairs, start=1))
     return (

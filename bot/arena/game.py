@@ -38,6 +38,8 @@ class Match:
     position: Any
     names: tuple[str, ...]
     """The moves as people write them, for display."""
+    told: tuple[str, ...]
+    """The moves as the API tells them."""
     last_squares: tuple[str, ...]
     """Squares of the latest move, for display."""
     turn_began: float
@@ -104,8 +106,8 @@ def take_up(
     record: GameRecord, variant: Variant, players: tuple[AccountRecord, AccountRecord], now: float
 ) -> Match:
     """A game from its record, its running clock starting again at this moment."""
-    position, names, squares = _replayed(variant, record.moves)
-    return Match(record, variant, players, position, names, squares, now)
+    position, names, told, squares = _replayed(variant, record.initial_fen, record.moves)
+    return Match(record, variant, players, position, names, told, squares, now)
 
 
 def move(
@@ -154,7 +156,7 @@ def move(
     clock = match.clock
     if left is not None and clock is not None and not match.is_abortable:
         left = _with(left, side, left[side] + 1000 * clock.increment_s)
-    name = game.move_name(match.position, played)
+    name, told = game.move_name(match.position, played), match.variant.told(match.position, played)
     position = game.play(match.position, played)
     record = replace(
         record,
@@ -172,6 +174,7 @@ def move(
         record=record,
         position=position,
         names=(*match.names, name),
+        told=(*match.told, told),
         last_squares=squares,
         turn_began=max(now, match.turn_began),
     )
@@ -251,20 +254,32 @@ def _take_back(match: Match, side: int, now: float, at: datetime) -> Match:
         takeback_offers=(False, False),
         last_move_at=at,
     )
-    position, names, squares = _replayed(match.variant, moves)
-    return replace(match, record=record, position=position, names=names, last_squares=squares, turn_began=now)
+    position, names, told, squares = _replayed(match.variant, record.initial_fen, moves)
+    return replace(
+        match,
+        record=record,
+        position=position,
+        names=names,
+        told=told,
+        last_squares=squares,
+        turn_began=now,
+    )
 
 
-def _replayed(variant: Variant, moves: tuple[str, ...]) -> tuple[Any, tuple[str, ...], tuple[str, ...]]:
-    """The position after the moves, their names, and the squares of the last of them."""
-    game, names = variant.game, []
-    position, squares = game.initial(), tuple[str, ...]()
+def _replayed(
+    variant: Variant, initial_fen: str | None, moves: tuple[str, ...]
+) -> tuple[Any, tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """The position after the moves, their names, how the API tells them, and the squares of the last."""
+    game = variant.game
+    names, told = [], []
+    position, squares = variant.start(initial_fen), tuple[str, ...]()
     for text in moves:
         move = game.parse_move(position, text)
         names.append(game.move_name(position, move))
+        told.append(variant.told(position, move))
         squares = game.move_squares(move)
         position = game.play(position, move)
-    return position, tuple(names), squares
+    return position, tuple(names), tuple(told), squares
 
 
 def claim(match: Match, side: int, *, victory: bool, now: float, at: datetime) -> Match:

@@ -16,7 +16,7 @@ from bot.arena.game import Match, Refused
 from bot.arena.referee import NotFound, Referee
 from bot.arena.streams import Stream
 from bot.arena.terms import Challenge, ChallengeStatus, Crowded, check
-from bot.arena.variants import Variant
+from bot.arena.variants import FROM_POSITION, Variant
 from bot.events import Clock, DeclineReason
 from storage.arena import AccountRecord
 
@@ -53,6 +53,8 @@ class Lobby:
         self._draw_side = draw_side
         self._waiting: dict[str, Challenge] = {}
         self._settled: OrderedDict[str, Challenge] = OrderedDict()
+        self._held: dict[str, Stream] = {}
+        """Answers to those who wait on the line, by challenge."""
 
     # --- What an account may do -------------------------------------------------------------------------
 
@@ -66,6 +68,7 @@ class Lobby:
         clock: Clock | None,
         colour: str,
         rematch_of: str | None = None,
+        initial_fen: str | None = None,
         address: str = "",
     ) -> Challenge:
         """Challenge somebody.
@@ -76,7 +79,7 @@ class Lobby:
         """
         if challenger.id == opponent.id:
             raise Refused("You cannot challenge yourself")
-        check(clock, rated=rated)
+        check(variant, clock, rated=rated)
         if sum(each.challenger.id == challenger.id for each in self._waiting.values()) >= MAX_WAITING:
             raise Refused(f"You already have {MAX_WAITING} challenges waiting for an answer")
         for_one = [each for each in self._waiting.values() if each.opponent.id == opponent.id]
@@ -95,6 +98,7 @@ class Lobby:
             colour=colour,
             challenger_side=self._draw_side() if colour == "random" else variant.side(colour),
             rematch_of=rematch_of,
+            initial_fen=initial_fen,
             deadline=self._referee.clock() + self._expiry_s,
             address=address,
         )
@@ -132,6 +136,8 @@ class Lobby:
             clock=match.clock,
             colour=match.variant.colours[1 - side],
             rematch_of=match.id,
+            # A game of Chess960 is followed by one from another start.
+            initial_fen=match.record.initial_fen if match.variant.key == FROM_POSITION else None,
             address=address,
         )
 
@@ -153,6 +159,22 @@ class Lobby:
             raise
         self._settle(replace(challenge, status=ChallengeStatus.ACCEPTED))
         return match
+
+    def hold(self, challenge: Challenge) -> Stream:
+        """Keep a challenge from running out until `release`; the stream tells what becomes of it."""
+        stream = self._held[challenge.id] = Stream()
+        stream.send(self.shown(challenge, challenge.challenger.id))
+        if challenge.id in self._waiting:
+            self._waiting[challenge.id] = replace(challenge, deadline=float("inf"))
+        return stream
+
+    def release(self, challenge_id: str) -> None:
+        """The challenger has hung up: now the challenge runs out as others do."""
+        self._held.pop(challenge_id, None)
+        if challenge := self._waiting.get(challenge_id):
+            deadline = self._referee.clock() + self._expiry_s
+            self._waiting[challenge_id] = replace(challenge, deadline=deadline)
+            self._wake()
 
     def decline(self, challenge_id: str, account: AccountRecord, reason: DeclineReason) -> None:
         """Say no to a challenge to the account.
@@ -222,7 +244,8 @@ class Lobby:
                 self._end("challengeCanceled", replace(challenge, status=ChallengeStatus.CANCELED))
 
     def _crowded(self, message: str, crowd: list[Challenge]) -> Crowded:
-        wait_s = min(each.deadline for each in crowd) - self._referee.clock()
+        # One that is held has no deadline; its challenger may hang up at any time.
+        wait_s = min(min(each.deadline for each in crowd) - self._referee.clock(), self._expiry_s)
         return Crowded(message, max(1, math.ceil(wait_s)))
 
     def _end(self, kind: str, challenge: Challenge) -> None:
@@ -232,6 +255,9 @@ class Lobby:
 
     def _settle(self, challenge: Challenge) -> None:
         self._settled[challenge.id] = challenge
+        if stream := self._held.pop(challenge.id, None):
+            stream.send({"done": challenge.status.value})
+            stream.close()
         while len(self._settled) > _REMEMBERED:
             self._settled.popitem(last=False)
 

@@ -16,7 +16,8 @@ from bot.arena.accounts import Accounts
 from bot.arena.game import Match, Refused
 from bot.arena.streams import Listeners, Stream
 from bot.arena.terms import Challenge
-from bot.arena.variants import VARIANTS
+from bot.arena.variants import CHESS960, VARIANTS, random_start
+from bot.events import Clock
 from storage import arena
 from storage.arena import STARTED, AccountRecord, ChatRecord, GameRecord, RatingRecord
 from storage.database import Database
@@ -30,6 +31,11 @@ CHAT_LINES = 300
 
 Seat = tuple[str, int]
 """Id of a game, and a side."""
+
+
+def _empty_start_s(clock: Clock) -> int:
+    """With 0+n a player starts with the increment, at least three seconds (lila)."""
+    return max(3, clock.increment_s)
 
 
 class NotFound(Refused):
@@ -159,11 +165,11 @@ class Referee:
         at = now_utc()
         # Looked up again: a rated game may have ended since the challenge was made.
         players = [await self._accounts.get(account.id) or account for account in challenge.by_side()]
-        ratings = [wire.rating_in(account, challenge.variant.key) for account in players]
-        clock = challenge.clock
+        variant, clock = challenge.variant, challenge.clock
+        ratings = [wire.rating_in(account, variant.key) for account in players]
         record = GameRecord(
             id=challenge.id,
-            variant=challenge.variant.key,
+            variant=variant.key,
             rated=challenge.rated,
             initial_s=None if clock is None else clock.initial_s,
             increment_s=None if clock is None else clock.increment_s,
@@ -172,8 +178,7 @@ class Referee:
             provisional=(ratings[0].is_provisional, ratings[1].is_provisional),
             rematch_of=challenge.rematch_of,
             moves=(),
-            # With 0+n a player starts with the increment, or the first move on the clock would lose.
-            remaining_ms=None if clock is None else (1000 * (clock.initial_s or clock.increment_s),) * 2,
+            remaining_ms=None if clock is None else (1000 * (clock.initial_s or _empty_start_s(clock)),) * 2,
             draw_offers=(False, False),
             takeback_offers=(False, False),
             status=STARTED,
@@ -182,6 +187,7 @@ class Referee:
             created_at=at,
             last_move_at=at,
             ended_at=None,
+            initial_fen=challenge.initial_fen or (random_start() if variant.key == CHESS960 else None),
         )
         async with self._database.write() as session:
             await arena.add_game(session, record)

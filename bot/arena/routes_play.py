@@ -26,8 +26,9 @@ from bot.arena.http import (
 from bot.arena.lobby import Lobby
 from bot.arena.referee import CHAT_LINES, NotFound, Referee
 from bot.arena.streams import Stream
-from bot.arena.variants import VARIANTS, Variant
+from bot.arena.variants import FROM_POSITION, VARIANTS, Variant
 from bot.events import CHAT_LIMIT, Clock, DeclineReason
+from engine.game import BadPosition
 from storage import arena
 from storage.arena import AccountRecord
 from storage.database import Database
@@ -216,14 +217,12 @@ class PlayRoutes:
 
     # --- Challenges -------------------------------------------------------------------------------------
 
-    async def create_challenge(self, request: web.Request) -> web.Response:
+    async def create_challenge(self, request: web.Request) -> web.StreamResponse:
         account = await self._door.account(request)
         opponent = await self._accounts.get(request.match_info["user"])
         if opponent is None:
             raise NotFound("There is no player of that name")
         data = await fields(request)
-        if data.get("fen"):
-            raise HttpError(400, "Games from a position are not played here")
         if data.get("days"):
             raise HttpError(
                 400, "Correspondence games are not played here: send clock.limit and clock.increment"
@@ -231,16 +230,23 @@ class PlayRoutes:
         colour = as_text(data, "color", "random")
         if colour not in ("white", "black", "random"):
             raise HttpError(400, f"color is {colour!r}; allowed: white, black, random")
+        variant = _variant(as_text(data, "variant", next(iter(VARIANTS))))
+        variant, initial_fen = _start(variant, as_text(data, "fen", ""))
+        is_held = as_bool(data, "keepAliveStream")
         count(self._door.challenges, account.id)
         challenge = self._lobby.create(
             account,
             opponent,
-            variant=_variant(as_text(data, "variant", next(iter(VARIANTS)))),
+            variant=variant,
+            initial_fen=initial_fen,
             rated=as_bool(data, "rated"),
             clock=_clock(as_int(data, "clock.limit"), as_int(data, "clock.increment")),
             colour=colour,
             address=address(request),
         )
+        if is_held:
+            stream = self._lobby.hold(challenge)
+            return await self._send(request, stream, partial(self._lobby.release, challenge.id))
         return web.json_response(self._lobby.shown(challenge, account.id))
 
     async def rematch(self, request: web.Request) -> web.Response:
@@ -316,6 +322,28 @@ def _variant(key: str) -> Variant:
     if key not in VARIANTS:
         raise HttpError(400, f"variant is {key!r}; played here: {', '.join(VARIANTS)}")
     return VARIANTS[key]
+
+
+def _start(variant: Variant, fen: str) -> tuple[Variant, str | None]:
+    """What is played from where; chess from a position is a variant of its own.
+
+    Raises:
+        HttpError: 400, the position is none, or over, or not for this variant.
+    """
+    if not fen:
+        if variant.key == FROM_POSITION:
+            raise HttpError(400, "fen is missing")
+        return variant, None
+    if variant.key not in ("standard", FROM_POSITION):
+        raise HttpError(400, f"A fen does not go with the variant {variant.key}")
+    game = variant.game
+    try:
+        position = game.parse_position(fen)
+    except BadPosition as error:
+        raise HttpError(400, f"fen: {error}") from None
+    if not game.legal_moves(position):
+        raise HttpError(400, "fen: the game would be over")
+    return VARIANTS[FROM_POSITION], game.board_text(position)
 
 
 def _clock(limit_s: int | None, increment_s: int | None) -> Clock | None:

@@ -53,6 +53,8 @@ class Challenge:
     status: ChallengeStatus = ChallengeStatus.CREATED
     reason: DeclineReason | None = None
     """Why it was declined."""
+    initial_fen: str | None = None
+    """Where the game is to begin, when the challenger says so."""
 
     def by_side(self) -> tuple[AccountRecord, AccountRecord]:
         """The players, the one who moves first in front."""
@@ -66,12 +68,14 @@ def show(clock: Clock) -> str:
     return f"{minutes}+{clock.increment_s}"
 
 
-def check(clock: Clock | None, *, rated: bool) -> None:
-    """Refuse clocks that Lichess does not know either.
+def check(variant: Variant, clock: Clock | None, *, rated: bool) -> None:
+    """Refuse terms that Lichess does not know either.
 
     Raises:
         Refused: With what is allowed.
     """
+    if rated and not variant.is_rated:
+        raise Refused(f"Games of the variant {variant.name} cannot be rated")
     if clock is None:
         if rated:
             raise Refused("A rated game needs a clock: clock.limit and clock.increment")

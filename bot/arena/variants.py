@@ -1,9 +1,12 @@
 """What can be played at the arena: one row for each variant."""
 
+import secrets
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from engine.game import Game
+import chess
+
+from engine.game import Game, Move
 from engine.games import get_game
 
 Colour = Literal["white", "black"]
@@ -22,6 +25,10 @@ class Variant:
     """Name of the rules in `engine.games`."""
     colours: tuple[Colour, Colour]
     """What the API calls the side that moves first, and the other."""
+    is_offered: bool = True
+    """Whether the page proposes it; programs may ask for any."""
+    is_rated: bool = True
+    """Whether its games may be rated."""
 
     @property
     def game(self) -> Game[Any]:
@@ -30,6 +37,29 @@ class Variant:
     def side(self, colour: str) -> int:
         """0 or 1: the side that the API calls by this colour."""
         return self.colours.index(colour)
+
+    def start(self, initial_fen: str | None) -> Any:
+        """The position that a game begins with; None: as usual."""
+        game = self.game
+        return game.initial() if initial_fen is None else game.parse_position(initial_fen)
+
+    def told(self, position: Any, move: Move) -> str:
+        """A legal move as the API tells it: castling at chess is the king taking its own rook, everywhere."""
+        text = self.game.move_text(move)
+        if self.game_name != "chess":
+            return text
+        board: chess.Board = position.board
+        return board.uci(chess.Move.from_uci(text), chess960=True)
+
+
+FROM_POSITION = "fromPosition"
+"""Chess from a position that the challenger sets up."""
+CHESS960 = "chess960"
+
+
+def random_start() -> str:
+    """One of the 960 starts of Chess960, as a FEN."""
+    return chess.Board.from_chess960_pos(secrets.randbelow(960)).fen()
 
 
 VARIANTS: dict[str, Variant] = {
@@ -42,6 +72,23 @@ VARIANTS: dict[str, Variant] = {
         Variant(key="xiangqi", name="Xiangqi", short="Xia", game_name="xiangqi", colours=("white", "black")),
         Variant(
             key="connect4", name="Connect Four", short="C4", game_name="connect4", colours=("white", "black")
+        ),
+        Variant(
+            key=CHESS960,
+            name="Chess960",
+            short="960",
+            game_name="chess",
+            colours=("white", "black"),
+            is_offered=False,
+        ),
+        Variant(
+            key=FROM_POSITION,
+            name="From Position",
+            short="FEN",
+            game_name="chess",
+            colours=("white", "black"),
+            is_offered=False,
+            is_rated=False,
         ),
     )
 }

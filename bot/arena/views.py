@@ -85,7 +85,7 @@ def board(variant: Variant, position: Any) -> Json:
 def replay_json(match: Match) -> Json:
     """Every position of a game, for stepping through it."""
     game = match.variant.game
-    position = game.initial()
+    position = match.variant.start(match.record.initial_fen)
     steps: list[Json] = [{**board(match.variant, position), "move": None, "name": None, "squares": []}]
     for text, name in zip(match.record.moves, match.names, strict=True):
         move = game.parse_move(position, text)

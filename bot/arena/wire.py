@@ -101,7 +101,7 @@ def game_full(match: Match, now: float, first_move_s: float) -> Json:
         "createdAt": millis(match.record.created_at),
         "white": _player(match, match.variant.side("white")),
         "black": _player(match, match.variant.side("black")),
-        "initialFen": "startpos",
+        "initialFen": match.record.initial_fen or "startpos",
         "state": game_state(match, now, first_move_s),
     }
     if clock is not None:
@@ -119,7 +119,7 @@ def game_state(match: Match, now: float, first_move_s: float) -> Json:
     white, black = match.variant.side("white"), match.variant.side("black")
     state: Json = {
         "type": "gameState",
-        "moves": " ".join(record.moves),
+        "moves": " ".join(match.told),
         "wtime": left[white],
         "btime": left[black],
         "winc": increment_ms,
@@ -193,7 +193,7 @@ def _playing_fields(match: Match, side: int, now: float) -> Json:
         "gameId": match.id,
         "fen": match.variant.game.board_text(match.position),
         "color": colour,
-        "lastMove": record.moves[-1] if record.moves else "",
+        "lastMove": match.told[-1] if match.told else "",
         "source": "friend",
         "variant": variant_json(match.variant),
         "speed": speed_of(match.clock).value,
@@ -254,6 +254,8 @@ def challenge(what: Challenge, viewer: str, base_url: str, online: tuple[bool, b
         "perf": {"icon": "", "name": what.variant.name},
         "direction": "out" if viewer == what.challenger.id else "in",
     }
+    if what.initial_fen is not None:
+        shown["initialFen"] = what.initial_fen
     if what.rematch_of:
         shown["rematchOf"] = what.rematch_of
     if what.reason is not None:
@@ -310,6 +312,7 @@ def lobby(bots: Sequence[tuple[AccountRecord, bool]], you: AccountRecord | None,
                 "colours": dict(zip(variant.game.sides, variant.colours, strict=True)),
             }
             for variant in VARIANTS.values()
+            if variant.is_offered
         ],
         "bots": [
             {"id": bot.id, "name": bot.name, "online": online, "ratings": ratings(bot)}

@@ -20,6 +20,8 @@ class Account:
     """The site's stable key for the account."""
     name: str
     is_bot: bool
+    games: int | None = None
+    """Played so far; None when the site does not tell."""
 
 
 class Ability(StrEnum):

@@ -1,13 +1,16 @@
 """How the sites that speak the Lichess Bot API differ: data, not branches.
 
-A new site is a new row.  What a row cannot say yet (clock units, its own notation of moves, endpoints
-that it lacks, ...) becomes a field when the first site needs it.
+A new site is a new row.  What a row cannot say yet becomes a field when the first site needs it.
 """
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bot.errors import ConfigError
+from bot.events import CHESS960, FROM_POSITION
+from bot.servers import Ability
+from bot.servers.notation import DROPS, PLAIN, ROOK_CASTLING, Notation
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,10 @@ class Variant:
     """Its name in `engine.games`."""
     sides: tuple[Colour, Colour]
     """The colours of sides 0 and 1: the one that moves first is in front."""
+    notation: Notation = PLAIN
+    kind: str = ""
+    """`bot.events.Challenge.kind` of all its games; empty: the game's name, or `FROM_POSITION` for a start
+    of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,27 +43,89 @@ class Dialect:
 
     name: str
     """Name of the site in configuration, database and logs."""
+    home: str
+    """Its address; empty: wherever the operator runs one."""
     keep_alive_s: float
     """The server sends a line at least this often, in seconds."""
     variants: Mapping[str, Variant]
     """By the site's key."""
+    abilities: frozenset[Ability] = frozenset(Ability)
+    """What the site can do."""
+    player_key: str = "id"
+    """Field of a player that tells the account."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Sent with every request, beside the usual ones."""
+    shuffled_key: str = ""
+    """Field of a challenge that is true when the pieces are shuffled; empty: that is a variant of its own."""
+    rated: bool | None = None
+    """Whether games are rated, where ``gameFull`` does not tell; None: it always does."""
+    increment_unit_s: float | None = None
+    """Where ``gameFull`` has no clock, though every game has one: the unit of ``winc`` and ``binc`` in
+    seconds."""
+    limits_openings: bool = True
+    """Whether the account's stream may only be opened so often (`bot.servers.lichess.Openings`)."""
+    tells_end: bool = True
+    """Whether ``status`` tells that a game is over.  If not, only a ``gameEnd`` does, and only once."""
 
 
 WHITE = Colour("white", "w")
 BLACK = Colour("black", "b")
+P1 = Colour("p1", "w")
+P2 = Colour("p2", "b")
+
+_CHESS = Variant("chess", (WHITE, BLACK), ROOK_CASTLING)
+_CHESS_VARIANTS = {
+    "standard": _CHESS,
+    "chess960": Variant("chess", (WHITE, BLACK), ROOK_CASTLING, kind=CHESS960),
+    "fromPosition": Variant("chess", (WHITE, BLACK), ROOK_CASTLING, kind=FROM_POSITION),
+}
+_PYCHESS_VARIANTS = {
+    "xiangqi": Variant("xiangqi", (WHITE, BLACK)),
+    # One name in challenges, another in games.
+    "standard": Variant("chess", (WHITE, BLACK)),
+    "chess": Variant("chess", (WHITE, BLACK)),
+}
 
 DIALECTS: Mapping[str, Dialect] = {
     dialect.name: dialect
     for dialect in (
         Dialect(
             name="arena",
+            home="",
             keep_alive_s=7.0,
             variants={
                 "othello": Variant("othello", (BLACK, WHITE)),
-                "standard": Variant("chess", (WHITE, BLACK)),
+                **_CHESS_VARIANTS,
                 "xiangqi": Variant("xiangqi", (WHITE, BLACK)),
                 "connect4": Variant("connect4", (WHITE, BLACK)),
             },
+            limits_openings=False,
+        ),
+        Dialect(name="lichess", home="https://lichess.org", keep_alive_s=7.0, variants=_CHESS_VARIANTS),
+        Dialect(
+            name="playstrategy",
+            home="https://playstrategy.org",
+            keep_alive_s=6.0,
+            variants={
+                "flipello": Variant("othello", (P1, P2), DROPS),
+                "xiangqi": Variant("xiangqi", (P1, P2)),
+            },
+            abilities=frozenset(Ability) - {Ability.TAKEBACK, Ability.CLAIM},
+        ),
+        Dialect(
+            name="pychess",
+            home="https://www.pychess.org",
+            keep_alive_s=6.0,
+            variants=_PYCHESS_VARIANTS,
+            abilities=frozenset(),
+            player_key="name",
+            headers={
+                "X-PyChess-Bot-Capabilities": json.dumps({"version": 1, "variants": ["xiangqi", "standard"]})
+            },
+            shuffled_key="chess960",
+            rated=False,
+            increment_unit_s=1.0,
+            tells_end=False,
         ),
     )
 }

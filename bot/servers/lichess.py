@@ -6,9 +6,12 @@ Streams and what is urgent in a game (moves, chat, ...) go through aiohttp, the 
 
 import asyncio
 import logging
+import math
 import re
+import time
+from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing, nullcontext, suppress
 from importlib.metadata import version
 from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
@@ -20,16 +23,20 @@ from bot.errors import AuthError, ConfigError, ProtocolError, RefusedError, Serv
 from bot.events import CHAT_LIMIT, AccountEvent, Bot, DeclineReason, GameEvent, Proposal, Reply, Room
 from bot.servers import Ability, Account
 from bot.servers.dialects import Dialect
-from bot.servers.lichess_calls import Calls, read_answer
-from bot.servers.lichess_errors import ERROR_BODY_LIMIT, one_line, read_error
+from bot.servers.lichess_calls import Calls, Queue, read_answer
+from bot.servers.lichess_errors import ERROR_BODY_LIMIT, TooManyRequests, one_line, read_error
 from bot.servers.lichess_wire import (
+    ChallengeNews,
     GameReader,
     read_account,
     read_account_event,
+    read_challenge_news,
     read_line,
+    read_online_bot,
     read_playing,
     read_rating_diff,
 )
+from bot.servers.notation import Script
 
 logger = logging.getLogger(__name__)
 
@@ -37,12 +44,76 @@ T = TypeVar("T")
 
 CALL_TIMEOUT_S = 10.0
 """For any single request; a move that takes longer is better asked about than waited for."""
+CONNECT_TIMEOUT_S = 5.0
+"""For the connection of a stream: less than of a request, because another try is all that helps."""
 KEEP_ALIVE_SLACK_S = 5.0
 """A stream is dead after the site's keep-alive time and this."""
+MOVE_WAIT_S = 2.0
+"""After a 429, a move is sent again this soon: the game's clock runs."""
+EXPIRES_S = 25.0
+"""An unanswered challenge of ours has run out by then; servers keep them for 20 s."""
+REASON_S = 2.0
+"""The reason of a declined challenge comes on another stream, at most this much later."""
+UNTOLD_SLACK_S = 30.0
+"""Where a game's end may have been told while nobody listened, it is over this long after the clock."""
 _MAX_PLAYING = 50
 """Most games that ``/api/account/playing`` tells; its own default is 9."""
+_MAX_BOTS = 512
+"""Most programs that ``/api/bot/online`` tells; its own default is 100."""
 _LINE_LIMIT = 1 << 20
 """A longer line of a stream is taken for garbage, in bytes."""
+_STATES = frozenset({"gameFull", "gameState"})
+"""Messages that a game cannot go on without."""
+
+
+class Openings:
+    """How often the account's stream may be opened: lichess.org allows 30 times in 10 minutes.
+
+    A handful at once, so that we listen again soon after a loss, and from then on one in half a minute.
+    """
+
+    AT_ONCE = 9
+    EVERY_S = 30.0
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._left = float(self.AT_ONCE)
+        self._at = clock()
+
+    @property
+    def wait_s(self) -> float:
+        """Seconds until it may be opened; 0: now."""
+        now = self._clock()
+        self._left = min(self.AT_ONCE, self._left + (now - self._at) / self.EVERY_S)
+        self._at = now
+        return max(0.0, (1 - self._left) * self.EVERY_S)
+
+    def opened(self) -> None:
+        """It was."""
+        self._left -= 1
+
+
+class Lag:
+    """How long requests take, from the latest ones.
+
+    Most of them took no longer than what is told; one that took ages says little about the next.
+    """
+
+    LATEST = 20
+    MOST = 0.9
+
+    def __init__(self) -> None:
+        self._took_s: deque[float] = deque(maxlen=self.LATEST)
+
+    @property
+    def seconds(self) -> float:
+        """0 before the first request."""
+        if not self._took_s:
+            return 0.0
+        return sorted(self._took_s)[math.ceil(self.MOST * len(self._took_s)) - 1]
+
+    def add(self, took_s: float) -> None:
+        self._took_s.append(took_s)
 
 
 class LichessServer:
@@ -54,6 +125,7 @@ class LichessServer:
         token: Of the bot's account.  Never shown in an error or log.
         call_timeout_s: Deadline of each request, in seconds.
         slack_s: How much later than promised a keep-alive may be, in seconds.
+        clock: Seconds of a clock that never goes back.
 
     Raises:
         ConfigError: The address is no origin, or the token cannot be one.
@@ -67,6 +139,7 @@ class LichessServer:
         *,
         call_timeout_s: float = CALL_TIMEOUT_S,
         slack_s: float = KEEP_ALIVE_SLACK_S,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if not _is_origin(url):
             raise ConfigError(f"server.url: {url!r} is not of the form https://host[:port]")
@@ -78,18 +151,32 @@ class LichessServer:
         self._token = token
         self._call_timeout_s = call_timeout_s
         self._silence_s = dialect.keep_alive_s + slack_s
+        self._clock = clock
         self._account: Account | None = None
-        user_agent = f"desdemona/{version('desdemona')}"
+        self._lag = Lag()
+        self._openings = Openings(clock)
+        self._scripts: dict[str, Script] = {}
+        """Of the games whose streams were opened, until they end."""
+        self._answers: dict[str, asyncio.Future[ChallengeNews]] = {}
+        """To our challenges, by id, as the account's stream tells them."""
         self._http = aiohttp.ClientSession(
-            headers={"Authorization": f"Bearer {token}", "User-Agent": user_agent},
+            headers={"Authorization": f"Bearer {token}", "User-Agent": _user_agent(), **dialect.headers},
             # Streams hold connections for hours: a limit would let them starve the moves.
             connector=aiohttp.TCPConnector(limit=0),
         )
-        self._calls = Calls(self._http, self._url, token, user_agent, call_timeout_s)
+        self._queue = Queue(clock)
+        self._calls = Calls(self._http, self._queue, self._url, token, call_timeout_s)
 
     @property
     def site(self) -> str:
         return self._dialect.name
+
+    def can(self, ability: Ability) -> bool:
+        return ability in self._dialect.abilities
+
+    def _require(self, ability: Ability) -> None:
+        if not self.can(ability):
+            raise RefusedError(f"{self.site} has no such request ({ability})", 404)
 
     async def close(self) -> None:
         self._calls.close()
@@ -106,6 +193,7 @@ class LichessServer:
             if error.status == 403:
                 raise AuthError(str(error)) from error
             raise
+        self._http.headers["User-Agent"] = _user_agent(self._account.name)
         return self._account
 
     async def playing(self) -> list[str]:
@@ -125,6 +213,8 @@ class LichessServer:
         )
 
     async def export(self, game_id: str) -> dict[str, Any]:
+        self._require(Ability.EXPORT)
+
         def ask(api: berserk.Client) -> dict[str, Any]:
             record = api.games.export(_quote(game_id), as_pgn=False)
             if not isinstance(record, dict):
@@ -134,6 +224,8 @@ class LichessServer:
         return await self._ask(f"export game {game_id}", ask)
 
     async def rating_diff(self, game_id: str, name: str) -> int | None:
+        if not self.can(Ability.EXPORT):
+            return None
         return read_rating_diff(await self.export(game_id), name)
 
     async def _ask(self, what: str, call: Callable[[berserk.Client], T]) -> T:
@@ -158,55 +250,73 @@ class LichessServer:
 
     @property
     def lag_s(self) -> float:
-        return 0.0
-
-    def can(self, ability: Ability) -> bool:
-        return ability in Ability
+        return self._lag.seconds
 
     async def move(self, game_id: str, move: str, *, offer_draw: bool = False) -> None:
-        await self._post(game_id, f"move/{_quote(move)}" + ("?offeringDraw=true" if offer_draw else ""))
+        script = self._scripts.get(game_id)
+        told = move if script is None else script.write(move)
+        offer = "?offeringDraw=true" if offer_draw and self.can(Ability.DRAW) else ""
+        began = self._clock()
+        try:
+            # Not in the queue: nothing is as urgent.
+            await self._post(f"{_game(game_id)}/move/{_quote(told)}{offer}")
+        except TransientError as error:
+            if self._clock() - began > self.lag_s:  # a failure that was quick says nothing about the way
+                self._lag.add(self._clock() - began)
+            if isinstance(error, TooManyRequests):
+                raise TransientError(str(error), min(error.asked_s, MOVE_WAIT_S)) from error
+            raise
+        except AuthError as error:
+            raise await self._second_opinion(error) from error
+        except RefusedError:
+            self._lag.add(self._clock() - began)
+            raise
+        self._lag.add(self._clock() - began)
 
     async def chat(self, game_id: str, text: str, room: Room = Room.PLAYER) -> None:
-        await self._post(game_id, "chat", {"room": room.value, "text": text[:CHAT_LIMIT]})
+        await self._act(f"{_game(game_id)}/chat", {"room": room.value, "text": text[:CHAT_LIMIT]})
 
     async def answer_draw(self, game_id: str, accept: bool) -> None:
-        await self._post(game_id, f"draw/{'yes' if accept else 'no'}")
+        self._require(Ability.DRAW)
+        await self._act(f"{_game(game_id)}/draw/{'yes' if accept else 'no'}")
 
     async def answer_takeback(self, game_id: str, accept: bool) -> None:
-        await self._post(game_id, f"takeback/{'yes' if accept else 'no'}")
+        self._require(Ability.TAKEBACK)
+        await self._act(f"{_game(game_id)}/takeback/{'yes' if accept else 'no'}")
 
     async def abort(self, game_id: str) -> None:
-        await self._post(game_id, "abort")
+        await self._act(f"{_game(game_id)}/abort")
 
     async def resign(self, game_id: str) -> None:
-        await self._post(game_id, "resign")
+        await self._act(f"{_game(game_id)}/resign")
 
     async def claim_victory(self, game_id: str) -> None:
-        await self._post(game_id, "claim-victory")
+        self._require(Ability.CLAIM)
+        await self._act(f"{_game(game_id)}/claim-victory")
 
     async def claim_draw(self, game_id: str) -> None:
-        await self._post(game_id, "claim-draw")
-
-    async def challenge(self, opponent_id: str, proposal: Proposal) -> Reply:
-        raise NotImplementedError
-
-    async def online_bots(self) -> list[Bot]:
-        raise NotImplementedError
+        self._require(Ability.CLAIM)
+        await self._act(f"{_game(game_id)}/claim-draw")
 
     async def upgrade(self) -> None:
-        raise NotImplementedError
+        await self._act("/api/bot/account/upgrade")
 
-    async def _post(self, game_id: str, action: str, form: Mapping[str, str] | None = None) -> None:
-        path = f"/api/bot/game/{_quote(game_id)}/{action}"
+    async def _act(self, path: str, form: Mapping[str, str] | None = None) -> None:
+        """A request in its turn."""
+        try:
+            async with self._queue.turn(f"POST {path}"):
+                await self._post(path, form)
+        except AuthError as error:
+            raise await self._second_opinion(error) from error
+
+    async def _post(self, path: str, form: Mapping[str, str] | None = None) -> None:
         timeout = aiohttp.ClientTimeout(total=self._call_timeout_s)
         try:
             async with self._http.post(
                 self._url + path, data=form, timeout=timeout, allow_redirects=False
             ) as response:
                 if response.status >= 300:
-                    body = await _error_body(response)
-                    error = read_error(response.status, response.headers, body, f"POST {path}", self._token)
-                    raise await self._second_opinion(error)
+                    raise await self._read_error(response, f"POST {path}")
                 # Only a whole answer says that the server is done.
                 await read_answer(response)
         except TimeoutError:
@@ -214,70 +324,247 @@ class LichessServer:
         except (aiohttp.ClientError, OSError) as lost:
             raise TransientError(f"POST {path}: {one_line(lost)}") from lost
 
+    async def _read_error(self, response: aiohttp.ClientResponse, what: str) -> ServerError:
+        body = await _error_body(response)
+        error = read_error(response.status, response.headers, body, what, self._token)
+        self._queue.heard(error)
+        return error
+
+    # --- Other programs ---------------------------------------------------------------------------------
+
+    async def challenge(self, opponent_id: str, proposal: Proposal) -> Reply:
+        self._require(Ability.CHALLENGE)
+        path = f"/api/challenge/{_quote(opponent_id)}"
+        form = {
+            "rated": "true" if proposal.rated else "false",
+            "clock.limit": str(proposal.clock.initial_s),
+            "clock.increment": str(proposal.clock.increment_s),
+            "variant": proposal.variant,
+            "color": "random",
+            "keepAliveStream": "true",
+        }
+        challenge_id = ""
+        try:
+            async with aclosing(self._lines("POST", path, form, silence_s=None, in_turn=True)) as lines:
+                async for line in lines:
+                    message = read_line(line)
+                    told = None if message is None else read_challenge_news(message)
+                    if told is None:
+                        continue
+                    if told.id and not challenge_id:
+                        challenge_id = told.id
+                        self._answers[challenge_id] = asyncio.get_running_loop().create_future()
+                    if told.done is not None:
+                        return await self._reply(challenge_id, told)
+            # A site without `keepAliveStream` says no more than that the challenge is on its way.
+            return await self._reply(challenge_id, None)
+        except TooManyRequests as error:
+            raise TransientError(str(error), error.asked_s) from error
+        except TransientError:
+            if not challenge_id:
+                raise
+            return await self._reply(challenge_id, None)
+        except asyncio.CancelledError:
+            if challenge_id:
+                with suppress(ServerError):
+                    await self._act(f"/api/challenge/{_quote(challenge_id)}/cancel")
+            raise
+        finally:
+            self._answers.pop(challenge_id, None)
+
+    async def _reply(self, challenge_id: str, told: ChallengeNews | None) -> Reply:
+        """What became of a challenge, with what the account's stream has to say about it.
+
+        Args:
+            challenge_id: Empty when the server did not name it.
+            told: The answer to the challenge itself; None: it ended without.
+        """
+        if not challenge_id:
+            raise ProtocolError("a challenge without an id", told)
+        if told is None or told.reason == "declined":
+            with suppress(TimeoutError):
+                async with asyncio.timeout(EXPIRES_S if told is None else REASON_S):
+                    told = await self._answers[challenge_id]
+        if told is None:
+            return Reply(challenge_id, False, "no answer")
+        return Reply(challenge_id, bool(told.done), told.reason)
+
+    async def online_bots(self) -> list[Bot]:
+        self._require(Ability.CHALLENGE)
+        path = f"/api/bot/online?nb={_MAX_BOTS}"
+        bots: list[Bot] = []
+        try:
+            async with (
+                asyncio.timeout(self._call_timeout_s),
+                aclosing(self._lines("GET", path, silence_s=None, in_turn=True)) as lines,
+            ):
+                async for line in lines:
+                    try:
+                        message = read_line(line)
+                        if message is not None:
+                            bots.append(read_online_bot(message))
+                    except ProtocolError as error:
+                        logger.debug("%s: skipped a program: %s: %.500r", self.site, error, error.raw)
+                    if len(bots) == _MAX_BOTS:
+                        break
+        except TimeoutError:
+            raise TransientError(f"GET {path}: no answer in {self._call_timeout_s:g} s") from None
+        return bots
+
     # --- Streams, by aiohttp ----------------------------------------------------------------------------
 
     async def account_events(self) -> AsyncGenerator[AccountEvent | None, None]:
         account = self._account or await self.account()
+        wait_s = self._openings.wait_s if self._dialect.limits_openings else 0.0
+        if wait_s > 0:
+            raise TransientError("the account's stream was opened too often", wait_s)
         path = "/api/stream/event"
-        async with aclosing(self._lines(path)) as lines:
-            async for line in lines:
-                try:
-                    message = read_line(line)
-                    event = None
-                    if message is not None:
-                        event = read_account_event(message, self._dialect, account.id)
-                except ProtocolError as error:
-                    # One broken challenge must not hide the others.  Opening the stream anew would not help:
-                    # the server would tell the same again.
-                    logger.warning("%s: skipped a message: %s: %.500r", self.site, error, error.raw)
-                    continue
-                yield event
+        try:
+            async with aclosing(self._lines("GET", path, silence_s=self._silence_s)) as lines:
+                is_open = False
+                async for line in lines:
+                    if not is_open:
+                        is_open = True
+                        self._openings.opened()
+                    try:
+                        yield self._read_account_event(line, account.id)
+                    except ProtocolError as error:
+                        # One broken challenge must not hide the others.  Opening the stream anew would not
+                        # help: the server would tell the same again.
+                        logger.warning("%s: skipped a message: %s: %.500r", self.site, error, error.raw)
+        except RefusedError as error:
+            # Without this stream the bot would be deaf for ever; only the account itself can be refused.
+            raise TransientError(str(error)) from error
+
+    def _read_account_event(self, line: bytes, our_id: str) -> AccountEvent | None:
+        message = read_line(line)
+        if message is None:
+            return None
+        event = read_account_event(message, self._dialect, our_id)
+        news = read_challenge_news(message) if event is not None and self._answers else None
+        answer = None if news is None else self._answers.get(news.id)
+        if news is not None and answer is not None and not answer.done():
+            answer.set_result(news)
+        return event
 
     async def game_events(self, game_id: str) -> AsyncGenerator[GameEvent | None, None]:
         account = self._account or await self.account()
         reader = GameReader(self._dialect, account.id)
-        async with aclosing(self._lines(f"/api/bot/game/stream/{_quote(game_id)}")) as lines:
-            async for line in lines:
-                try:
-                    message = read_line(line)
-                    event = None if message is None else reader.read(message)
-                except ProtocolError as error:
-                    if not reader.started:
-                        raise
-                    # The next stream begins with the whole story, so nothing is lost with this message.
-                    raise TransientError(f"game {game_id}: cannot read a message: {error}") from error
-                yield event
-
-    async def _lines(self, path: str) -> AsyncGenerator[bytes, None]:
-        """Lines of a stream, an empty one as soon as it is open; ends when the server ends it.
-
-        A last line without an end is cut off, so it is not given.
-        """
-        what = f"GET {path}"
-        timeout = aiohttp.ClientTimeout(total=None, connect=self._call_timeout_s, sock_read=self._silence_s)
-        headers = {"Accept": "application/x-ndjson"}
+        path = f"/api/bot/game/stream/{_quote(game_id)}"
+        heard_at = self._clock()
         try:
-            async with self._http.get(
-                self._url + path, headers=headers, timeout=timeout, allow_redirects=False
-            ) as response:
-                if response.status >= 300:
-                    body = await _error_body(response)
-                    error = read_error(response.status, response.headers, body, what, self._token)
+            async with aclosing(self._lines("GET", path, silence_s=self._silence_s)) as lines:
+                async for line in lines:
+                    event = self._read_game_event(line, reader, game_id)
+                    if reader.script is not None:
+                        self._scripts[game_id] = reader.script
+                    longest_s = reader.longest_turn_s
+                    if event is not None:
+                        heard_at = self._clock()
+                    elif longest_s is not None and self._clock() - heard_at > longest_s + UNTOLD_SLACK_S:
+                        event = reader.ended("untold")
+                    yield event
+        except RefusedError:
+            self._scripts.pop(game_id, None)
+            raise
+        finally:
+            if reader.is_over:
+                self._scripts.pop(game_id, None)
+
+    def _read_game_event(self, line: bytes, reader: GameReader, game_id: str) -> GameEvent | None:
+        try:
+            message = read_line(line)
+        except ProtocolError as error:  # what a proxy says, or half a line
+            raise TransientError(f"game {game_id}: cannot read a message: {error}") from error
+        if message is None:
+            return None
+        try:
+            return reader.read(message)
+        except ProtocolError as error:
+            if message.get("type") not in _STATES:  # a line of chat must not cost the game
+                logger.warning("game %s: skipped a message: %s: %.500r", game_id, error, error.raw)
+                return None
+            if not reader.started:
+                raise
+            # The next stream begins with the whole story, so nothing is lost with this message.
+            raise TransientError(f"game {game_id}: cannot read a message: {error}") from error
+
+    async def _lines(
+        self,
+        method: str,
+        path: str,
+        form: Mapping[str, str] | None = None,
+        *,
+        silence_s: float | None,
+        in_turn: bool = False,
+    ) -> AsyncGenerator[bytes, None]:
+        """Lines of an answer that takes its time; ends when the server ends it.
+
+        Args:
+            method: Of the request.
+            path: Of the request.
+            form: Its content.
+            silence_s: It is a stream for ever: an empty line tells that it is open, it is lost after so many
+                seconds without a whole line, and a last line without an end is cut off, so it is not given.
+                None: an answer with an end.
+            in_turn: Whether the request waits for others, as long as the server has not begun to answer.
+        """
+        what = f"{method} {path}"
+        connect_s = min(self._call_timeout_s, CONNECT_TIMEOUT_S)
+        answer_s = self._call_timeout_s if silence_s is None else silence_s
+        loop = asyncio.get_running_loop()
+        error: ServerError | None = None
+        try:
+            async with AsyncExitStack() as stack:
+                async with self._queue.turn(what) if in_turn else nullcontext(), asyncio.timeout(answer_s):
+                    response = await stack.enter_async_context(
+                        self._http.request(
+                            method,
+                            self._url + path,
+                            data=form,
+                            headers={"Accept": "application/x-ndjson"},
+                            timeout=aiohttp.ClientTimeout(total=None, connect=connect_s),
+                            allow_redirects=False,
+                        )
+                    )
+                    if response.status >= 300:
+                        error = await self._read_error(response, what)
+                if error is not None:
                     raise await self._second_opinion(error)
-                yield b""
+                if silence_s is not None:
+                    yield b""
                 rest = b""
-                async for chunk in response.content.iter_any():
+                deadline = None if silence_s is None else loop.time() + silence_s
+                while True:
+                    async with asyncio.timeout_at(deadline):
+                        chunk = await response.content.readany()
+                    if not chunk:
+                        break
                     *lines, rest = (rest + chunk).split(b"\n")
                     for line in lines:
                         yield line
+                    if lines and silence_s is not None:
+                        deadline = loop.time() + silence_s
                     if len(rest) > _LINE_LIMIT:
                         raise TransientError(f"{what}: a line of more than {_LINE_LIMIT} bytes")
+                if silence_s is None:
+                    yield rest
         except aiohttp.ConnectionTimeoutError:
-            raise TransientError(f"{what}: no connection in {self._call_timeout_s:g} s") from None
+            raise TransientError(f"{what}: no connection in {connect_s:g} s") from None
         except TimeoutError:
-            raise TransientError(f"{what}: silent for {self._silence_s:g} s") from None
+            raise TransientError(f"{what}: silent for {answer_s:g} s") from None
         except (aiohttp.ClientError, OSError) as lost:
             raise TransientError(f"{what}: {one_line(lost)}") from lost
+
+
+def _game(game_id: str) -> str:
+    return f"/api/bot/game/{_quote(game_id)}"
+
+
+def _user_agent(account: str = "") -> str:
+    """As sites like to see it; the account as soon as it is known."""
+    program = f"desdemona/{version('desdemona')}"
+    return f"{program} user:{account}" if re.fullmatch(r"[A-Za-z0-9._-]+", account) else program
 
 
 async def _error_body(response: aiohttp.ClientResponse) -> str:

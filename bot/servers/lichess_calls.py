@@ -1,4 +1,4 @@
-"""One-shot calls through berserk, from asyncio.
+"""One-shot calls: one at a time, none while the server wants quiet; through berserk, from asyncio.
 
 berserk knows the requests and how to read the answers, but it blocks, without a deadline or a limit on what
 comes back.  So it gets one thread of its own, and beneath it aiohttp carries the requests: there a server
@@ -6,8 +6,11 @@ that hangs, dribbles or never ends is cut off for good.
 """
 
 import asyncio
-from collections.abc import Callable
+import math
+import time
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from io import BytesIO
 from typing import Any, TypeVar
 
@@ -19,7 +22,7 @@ from urllib3 import HTTPResponse
 from yarl import URL
 
 from bot.errors import ProtocolError, TransientError
-from bot.servers.lichess_errors import ERROR_BODY_LIMIT, one_line, read_error
+from bot.servers.lichess_errors import ERROR_BODY_LIMIT, TooManyRequests, one_line, read_error
 
 T = TypeVar("T")
 
@@ -27,6 +30,39 @@ T = TypeVar("T")
 ANSWER_LIMIT = 1 << 20
 """Longest answer to a call, in bytes."""
 _OF_THE_TRANSFER = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+
+
+class Queue:
+    """One request at a time is what the sites ask for, and quiet after too many.
+
+    What keeps a running game alive (moves, streams) passes by; its 429s count all the same.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._one_by_one = asyncio.Lock()
+        self._quiet_until = -math.inf
+
+    @asynccontextmanager
+    async def turn(self, what: str) -> AsyncIterator[None]:
+        """Wait for the requests in front.
+
+        Args:
+            what: What is to be asked, for messages.
+
+        Raises:
+            TransientError: The server wants quiet; `retry_after_s` says how long.
+        """
+        async with self._one_by_one:
+            left_s = self._quiet_until - self._clock()
+            if left_s > 0:
+                raise TransientError(f"{what}: not asked, the server wants {left_s:.0f} s of quiet", left_s)
+            yield
+
+    def heard(self, error: Exception) -> None:
+        """Take note of what a request came to."""
+        if isinstance(error, TooManyRequests):
+            self._quiet_until = max(self._quiet_until, self._clock() + error.quiet_s)
 
 
 async def read_answer(response: aiohttp.ClientResponse) -> bytes:
@@ -54,24 +90,24 @@ class _Adapter(HTTPAdapter):
 
 
 class Calls:
-    """One account's calls, one at a time.
+    """One account's calls.
 
     Args:
-        http: Carries the requests; closing it is for the caller, after these calls.
+        http: Carries the requests, with its own User-Agent; closing it is for the caller, after these calls.
+        queue: Says when.
         url: The site's origin.
         token: The account's; never shown in an error or log.
         timeout_s: Deadline of each call, in seconds.
     """
 
     def __init__(
-        self, http: aiohttp.ClientSession, url: str, token: str, user_agent: str, timeout_s: float
+        self, http: aiohttp.ClientSession, queue: Queue, url: str, token: str, timeout_s: float
     ) -> None:
         self._http = http
+        self._queue = queue
         self._url = url
         self._token = token
-        self._user_agent = user_agent
         self._timeout_s = timeout_s
-        self._one_by_one = asyncio.Lock()
         self._going: asyncio.Task[Any] | None = None
         self._berserk: tuple[ThreadPoolExecutor, requests.Session, berserk.Client] | None = None
 
@@ -82,8 +118,8 @@ class Calls:
             what: What is asked, for messages.
             call: Runs in the thread.
         """
-        # One request at a time is what the sites ask for, and berserk's session is not for several threads.
-        async with self._one_by_one:
+        # berserk's session is not for several threads either.
+        async with self._queue.turn(what):
             executor, _, client = self._berserk or self._open()
             loop = asyncio.get_running_loop()
             try:
@@ -96,7 +132,9 @@ class Calls:
             except berserk.exceptions.ResponseError as error:
                 response = error.response
                 body = response.text[:ERROR_BODY_LIMIT]
-                raise read_error(response.status_code, response.headers, body, what, self._token) from None
+                refused = read_error(response.status_code, response.headers, body, what, self._token)
+                self._queue.heard(refused)
+                raise refused from None
             except (berserk.exceptions.ApiError, aiohttp.ClientError, OSError) as error:
                 if isinstance(error, ValueError):
                     raise ProtocolError(f"{what}: the answer is not JSON") from error
@@ -113,7 +151,9 @@ class Calls:
         async with self._http.request(
             request.method or "GET",
             URL(request.url or "", encoded=True),
-            headers={key: str(value) for key, value in request.headers.items()},
+            headers={
+                key: str(value) for key, value in request.headers.items() if key.lower() != "user-agent"
+            },
             data=request.body,
             timeout=aiohttp.ClientTimeout(total=self._timeout_s),
             allow_redirects=False,
@@ -127,7 +167,6 @@ class Calls:
 
     def _open(self) -> tuple[ThreadPoolExecutor, requests.Session, berserk.Client]:
         session = berserk.TokenSession(self._token)
-        session.headers["User-Agent"] = self._user_agent
         # As aiohttp does by default: no proxies and no .netrc, which would replace the token.
         session.trust_env = False
         loop = asyncio.get_running_loop()

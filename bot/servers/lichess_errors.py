@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
 
 from bot.errors import AuthError, RefusedError, ServerError, TransientError
 
@@ -14,10 +13,37 @@ RATE_LIMIT_WAIT_S = 60.0
 """After a 429 that names no time, as the API's introduction asks."""
 LONGEST_WAIT_S = 900.0
 """No server makes us wait longer, whatever it says; asked again too early, it will say so again."""
+_DAY_S = 86_400.0
 _MESSAGE_LIMIT = 200
 """Characters of a server's own words that an error repeats."""
 ERROR_BODY_LIMIT = 8192
 """More of an answer than this, in bytes or characters, is not looked at."""
+
+
+class TooManyRequests(TransientError):
+    """A 429.
+
+    Args:
+        message: What was asked, and the server's words.
+        asked_s: How long the server wants us to wait, in seconds, a day at most; `retry_after_s` is the same
+            with `LONGEST_WAIT_S` as its bound.
+        limit: The server's name for the limit, which then is about one kind of request; empty: not told.
+    """
+
+    def __init__(self, message: str, asked_s: float, limit: str = "") -> None:
+        super().__init__(message, min(asked_s, LONGEST_WAIT_S))
+        self.asked_s = asked_s
+        self.limit = limit
+
+    @property
+    def quiet_s(self) -> float:
+        """For how long nothing else should be asked either, in seconds.
+
+        A limit with a name concerns one kind of request only, and may last for a day (games between
+        programs): people must get their answers all the same, after the minute that the API asks for.
+        """
+        wait_s = min(self.asked_s, LONGEST_WAIT_S)
+        return min(wait_s, RATE_LIMIT_WAIT_S) if self.limit else wait_s
 
 
 def read_error(
@@ -42,7 +68,9 @@ def read_error(
     said = " ".join((words if isinstance(words, str) else json.dumps(words)).split()) if words else ""
     text = f"{what}: HTTP {status}" + (f": {said[:_MESSAGE_LIMIT]}" if said else "")
     if status == 429:
-        return TransientError(text, _wait_s(raw, headers))
+        limit = raw.get("ratelimit")
+        asked = limit if isinstance(limit, dict) else {}
+        return TooManyRequests(text, _wait_s(asked.get("seconds"), headers), str(asked.get("key") or ""))
     if status >= 500:
         return TransientError(text, _retry_after_s(headers))
     if status == 401:
@@ -50,11 +78,9 @@ def read_error(
     return RefusedError(text, status)
 
 
-def _wait_s(raw: Mapping[str, Any], headers: Mapping[str, str]) -> float:
-    limit = raw.get("ratelimit")
-    seconds = limit.get("seconds") if isinstance(limit, dict) else None
+def _wait_s(seconds: object, headers: Mapping[str, str]) -> float:
     if isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 < seconds < math.inf:
-        return float(min(seconds, LONGEST_WAIT_S))
+        return float(min(seconds, _DAY_S))
     return _retry_after_s(headers) or RATE_LIMIT_WAIT_S
 
 

@@ -7,17 +7,21 @@ Sources: the OpenAPI description of lichess-org/api, and what its servers were s
 """
 
 import json
+import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from bot.errors import ProtocolError
 from bot.events import (
     FROM_POSITION,
     AccountEvent,
+    Bot,
     Challenge,
     ChallengeGone,
     ChallengeReceived,
+    ChatLine,
     Clock,
     EndReason,
     GameEnd,
@@ -28,11 +32,15 @@ from bot.events import (
     GameState,
     Opponent,
     OpponentGone,
+    Room,
     Speed,
     speed_of,
 )
 from bot.servers import Account
 from bot.servers.dialects import Dialect, Variant
+from bot.servers.notation import Script
+from engine.game import BadPosition
+from engine.games import get_game
 
 _UNLIMITED_MS = 2**31 - 1
 """What the protocol writes for a clock that never runs out."""
@@ -43,12 +51,18 @@ _MAX_RATING = 10_000
 _MAX_NAME = 64
 """Characters of a name that are kept: more than any site allows, and what the books have room for."""
 
+_MAX_TEXT = 1000
+"""Characters of a line of chat that are kept."""
+_MAX_DAYS = 14
+"""Days for a move, at most; sites that allow more are read as this."""
+
 _GOING_ON = frozenset({"created", "started"})
 _END_REASONS = {
     "mate": EndReason.NORMAL,
     "stalemate": EndReason.NORMAL,
     "variantEnd": EndReason.NORMAL,
-    # The wire does not tell a draw by the rules from an agreed one, and this program never agrees to one.
+    "perpetualCheck": EndReason.NORMAL,
+    # By the rules, or by agreement: the wire does not tell one from the other.
     "draw": EndReason.NORMAL,
     "resign": EndReason.RESIGNATION,
     "timeout": EndReason.LEFT,
@@ -86,10 +100,13 @@ def _refuse_constant(word: str) -> None:
 def read_account(message: object) -> Account:
     """The answer of ``/api/account``."""
     raw = _object(message)
+    count = raw.get("count")
+    games = count.get("all") if isinstance(count, dict) else None
     return Account(
         id=_need(raw, "id", str),
         name=_clean(_need(raw, "username", str)),
         is_bot=raw.get("title") == "BOT",
+        games=games if isinstance(games, int) and not isinstance(games, bool) else None,
     )
 
 
@@ -98,6 +115,21 @@ def read_playing(message: object) -> list[str]:
     if not isinstance(message, list):
         raise ProtocolError("nowPlaying is not a list", message)
     return [_identifier(_object(game), "gameId") for game in message]
+
+
+def read_online_bot(message: Mapping[str, Any]) -> Bot:
+    """One line of ``/api/bot/online``."""
+    perfs = _optional(message, "perfs", dict) or {}
+    return Bot(
+        id=_need(message, "id", str),
+        name=_clean(_need(message, "username", str)),
+        ratings={
+            key: rating
+            for key, perf in perfs.items()
+            if isinstance(perf, dict) and not perf.get("prov")
+            if (rating := _rating(perf, "rating")) is not None
+        },
+    )
 
 
 def read_account_event(message: Mapping[str, Any], dialect: Dialect, our_id: str) -> AccountEvent | None:
@@ -109,10 +141,45 @@ def read_account_event(message: Mapping[str, Any], dialect: Dialect, our_id: str
             return ChallengeGone(_identifier(_need(message, "challenge", dict), "id"))
         case "gameStart":
             raw = _need(message, "game", dict)
-            return GameStarted(_identifier(raw, "gameId"), _variant_key(raw) in dialect.variants)
+            # A site that does not name the variant starts nothing but what was accepted.
+            return GameStarted(_game_id(raw), "variant" not in raw or _variant_key(raw) in dialect.variants)
         case "gameFinish":
             raw = _need(message, "game", dict)
-            return GameFinished(_identifier(raw, "gameId"), _rating(raw, "ratingDiff"))
+            return GameFinished(_game_id(raw), _rating(raw, "ratingDiff"))
+        case _:
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class ChallengeNews:
+    """What an answer or event says about a challenge that we sent."""
+
+    id: str
+    """Empty when it does not say which."""
+    done: bool | None
+    """Whether it was accepted; None: still open."""
+    reason: str = ""
+    """The site's word for it."""
+
+
+def read_challenge_news(message: Mapping[str, Any]) -> ChallengeNews | None:
+    """A line of the answer to a new challenge, or an event of the account; None: about something else."""
+    if "done" in message:
+        word = _clean(_need(message, "done", str))
+        return ChallengeNews("", word == "accepted", word)
+    match message.get("type"):
+        case "gameStart":
+            return ChallengeNews(_game_id(_need(message, "game", dict)), True, "accepted")
+        case "challengeCanceled":
+            return ChallengeNews(_identifier(_need(message, "challenge", dict), "id"), False, "canceled")
+        case "challengeDeclined":
+            declined = _need(message, "challenge", dict)
+            why = declined.get("declineReasonKey") or declined.get("declineReason")
+            why = _clean(why) if isinstance(why, str) else "declined"
+            return ChallengeNews(_identifier(declined, "id"), False, why)
+        case None:
+            made = message.get("challenge")  # older sites wrap it
+            return ChallengeNews(_identifier(made if isinstance(made, dict) else message, "id"), None)
         case _:
             return None
 
@@ -121,7 +188,7 @@ class GameReader:
     """Messages of one game's stream to events.
 
     It remembers from the first message what the later ones leave out: which colour begins, whether there is
-    a clock, and which of the players is us.
+    a clock, which of the players is us, and where the game stands.
     """
 
     def __init__(self, dialect: Dialect, our_id: str) -> None:
@@ -129,25 +196,53 @@ class GameReader:
         self._our_id = our_id
         self._variant: Variant | None = None
         self._has_clock = False
+        self._last: GameState | None = None
+        self.script: Script | None = None
+        """The game's moves; None before the snapshot."""
 
     @property
     def started(self) -> bool:
         """Whether the snapshot has been read."""
-        return self._variant is not None
+        return self._last is not None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the site has told the game's end."""
+        return self._last is not None and self._last.end is not None
 
     def read(self, message: Mapping[str, Any]) -> GameEvent | None:
-        """One message; None when it is of a type that nothing needs (chat), or a state too early."""
+        """One message; None when it is of a type that nothing needs, or a state too early."""
         match message.get("type"):
             case "gameFull":
                 return self._snapshot(message)
             case "gameState":
-                return self._state(message, self._variant) if self._variant else None
+                if self._variant is None or self.script is None:
+                    return None
+                return self._state(message, self._variant, self.script)
+            case "gameEnd":
+                return self.ended("gameEnd")
             case "opponentGone":
                 in_s = _optional(message, "claimWinInSeconds", int)
                 gone = _need(message, "gone", bool)
                 return OpponentGone(gone, None if in_s is None else _clamp(in_s, _LONGEST_S))
+            case "chatLine":
+                return _chat_line(message)
             case _:
                 return None
+
+    def ended(self, word: str) -> GameState | None:
+        """The last state with an end of which the site tells nothing; None: before the snapshot."""
+        if self._last is None or self.is_over:
+            return self._last
+        self._last = replace(self._last, end=GameEnd(EndReason.UNTOLD, None, word))
+        return self._last
+
+    @property
+    def longest_turn_s(self) -> float | None:
+        """No turn can last longer, on a site whose ``status`` does not tell the end; None: not to be said."""
+        if self._dialect.tells_end or self._last is None or self._last.remaining_s is None or self.is_over:
+            return None
+        return max(self._last.remaining_s)
 
     def _snapshot(self, raw: Mapping[str, Any]) -> GameSnapshot:
         key = _variant_key(raw)
@@ -155,35 +250,53 @@ class GameReader:
         if variant is None:
             raise ProtocolError(f"a game of variant {key!r}, which is not played here", raw)
         players = [_need(raw, side.key, dict) for side in variant.sides]
-        ids = [_player_id(player) for player in players]
+        ids = [_player_id(player, self._dialect) for player in players]
         if self._our_id not in ids:
             raise ProtocolError("a game that we do not take part in", raw)
         our_side = ids.index(self._our_id)
-        clock_ms = _optional(raw, "clock", dict)
-        clock = None
-        if clock_ms is not None:
-            clock = Clock(round(_seconds(clock_ms, "initial")), round(_seconds(clock_ms, "increment")))
+        state = _need(raw, "state", dict)
+        clock = self._clock(raw, state)
         self._has_clock = clock is not None
+        try:
+            start = _start(raw, variant)
+            script = Script(variant.notation, get_game(variant.game), start)
+        except BadPosition as error:
+            raise ProtocolError(f"a game that begins nowhere: {error}", raw) from error
         snapshot = GameSnapshot(
             game_id=_identifier(raw, "id"),
             game=variant.game,
             variant=key,
-            initial_position=_start(raw),
+            initial_position=start,
             our_side=our_side,
-            rated=_need(raw, "rated", bool),
+            rated=_need(raw, "rated", bool) if self._dialect.rated is None else self._dialect.rated,
             speed=_speed(raw, clock),
             clock=clock,
-            opponent=_opponent(players[1 - our_side]),
+            opponent=_opponent(players[1 - our_side], self._dialect),
             our_rating=_rating(players[our_side], "rating"),
-            state=self._state(_need(raw, "state", dict), variant),
+            state=self._state(state, variant, script),
+            days_per_turn=_days(raw),
         )
-        self._variant = variant
+        self._variant, self.script = variant, script
         return snapshot
 
-    def _state(self, raw: Mapping[str, Any], variant: Variant) -> GameState:
+    def _clock(self, raw: Mapping[str, Any], state: Mapping[str, Any]) -> Clock | None:
+        unit_s = self._dialect.increment_unit_s
+        if unit_s is not None:
+            # What both had at first, nobody tells: at the start of a game it is what they have now.
+            left_s = max(_seconds(state, "wtime"), _seconds(state, "btime"))
+            return Clock(round(left_s), round(_seconds(state, "winc") * 1000 * unit_s))
+        clock = _optional(raw, "clock", dict)
+        if clock is None:
+            return None
+        # A delay before the clock runs gives as much time as an increment, and is as good as one.
+        more = "increment" if clock.get("increment") is not None or "delay" not in clock else "delay"
+        return Clock(round(_seconds(clock, "initial")), round(_seconds(clock, more)))
+
+    def _state(self, raw: Mapping[str, Any], variant: Variant, script: Script) -> GameState:
         first, second = variant.sides
-        return GameState(
-            moves=tuple(_need(raw, "moves", str).split()),
+        state = GameState(
+            # Several actions of one turn are joined by commas, on sites that know such games.
+            moves=script.read(_need(raw, "moves", str).replace(",", " ").split()),
             remaining_s=(
                 (_seconds(raw, f"{first.letter}time"), _seconds(raw, f"{second.letter}time"))
                 if self._has_clock
@@ -195,7 +308,25 @@ class GameReader:
                 raw.get(f"{second.letter}takeback") is True,
             ),
             end=_end(raw, variant),
+            aborts_in_s=_aborts_in_s(raw),
         )
+        self._last = state
+        return state
+
+
+def _aborts_in_s(raw: Mapping[str, Any]) -> float | None:
+    expiration = _optional(raw, "expiration", dict)
+    if expiration is None:
+        return None
+    return max(0.0, _seconds(expiration, "millisToMove") - _seconds(expiration, "idleMillis"))
+
+
+def _chat_line(raw: Mapping[str, Any]) -> ChatLine | None:
+    """None: in a room that nobody here listens to."""
+    name, room, text = (_need(raw, key, str) for key in ("username", "room", "text"))
+    if room not in tuple(Room):
+        return None
+    return ChatLine(_clean(name), Room(room), _clean(text, _MAX_TEXT))
 
 
 def _end(raw: Mapping[str, Any], variant: Variant) -> GameEnd | None:
@@ -215,30 +346,38 @@ def _end(raw: Mapping[str, Any], variant: Variant) -> GameEnd | None:
 def _challenge(raw: Mapping[str, Any], dialect: Dialect, our_id: str) -> Challenge:
     key = _variant_key(raw)
     variant = dialect.variants.get(key)
+    if dialect.shuffled_key and raw.get(dialect.shuffled_key) is True:
+        key, variant = f"{key} {dialect.shuffled_key}", None
+    start = _optional(raw, "initialFen", str)
+    try:
+        start = _start(raw, variant)
+    except BadPosition:
+        variant = None  # nothing that could be played
     control = _need(raw, "timeControl", dict)
     clock = None
     if control.get("type") == "clock":
         clock = Clock(*(_clamp(_need(control, key, int), _LONGEST_S) for key in ("limit", "increment")))
-    start = _start(raw)
-    raw_challenger = _optional(raw, "challenger", dict)
-    challenger = _opponent(raw_challenger) if raw_challenger else None
+    raw_challenger, challenged = _optional(raw, "challenger", dict), _optional(raw, "destUser", dict)
+    challenger = _opponent(raw_challenger, dialect) if raw_challenger else None
     return Challenge(
         id=_identifier(raw, "id"),
         challenger=challenger,
         game=variant.game if variant else None,
         variant=key,
-        kind="" if variant is None else variant.game if start is None else FROM_POSITION,
+        kind="" if variant is None else variant.kind or (variant.game if start is None else FROM_POSITION),
         rated=_need(raw, "rated", bool),
         speed=_speed(raw, clock),
         clock=clock,
-        days_per_turn=_optional(control, "daysPerTurn", int),
+        days_per_turn=_days(control),
         initial_position=start,
         is_ours=challenger is not None and challenger.id == our_id,
+        rematch_of=None if raw.get("rematchOf") is None else _identifier(raw, "rematchOf"),
+        our_rating=None if challenged is None else _rating(challenged, "rating"),
     )
 
 
-def _opponent(raw: Mapping[str, Any]) -> Opponent:
-    player_id = _player_id(raw)
+def _opponent(raw: Mapping[str, Any], dialect: Dialect) -> Opponent:
+    player_id = _player_id(raw, dialect)
     return Opponent(
         id=player_id,
         name=_clean(_optional(raw, "name", str) or player_id),
@@ -247,21 +386,39 @@ def _opponent(raw: Mapping[str, Any]) -> Opponent:
     )
 
 
-def _player_id(raw: Mapping[str, Any]) -> str:
+def _player_id(raw: Mapping[str, Any], dialect: Dialect) -> str:
     level = _optional(raw, "aiLevel", int)
-    return _clean(f"ai-level-{level}" if level is not None else _optional(raw, "id", str) or "anonymous")
+    if level is not None:
+        return _clean(f"ai-level-{level}")
+    return _clean(_optional(raw, dialect.player_key, str) or "anonymous")
 
 
 def _variant_key(raw: Mapping[str, Any]) -> str:
+    """Its key; its name on a site that knows no keys."""
     variant = raw.get("variant")
-    key = variant.get("key") if isinstance(variant, dict) else None
+    key = variant.get("key", variant.get("name")) if isinstance(variant, dict) else None
     return _clean(key) if isinstance(key, str) else ""
 
 
-def _start(raw: Mapping[str, Any]) -> str | None:
-    """Where a game begins; None: as usual."""
-    start = _optional(raw, "initialFen", str)
-    return None if start in ("", "startpos") else start
+def _start(raw: Mapping[str, Any], variant: Variant | None) -> str | None:
+    """Where a game begins, in our words; None: as usual.
+
+    Raises:
+        BadPosition: The game does not know such a position.
+    """
+    told = _optional(raw, "initialFen", str)
+    if told is None or told in ("", "startpos"):
+        return None
+    if variant is None:
+        return told
+    game = get_game(variant.game)
+    start = variant.notation.start(told)
+    return None if game.parse_position(start) == game.initial() else start
+
+
+def _days(raw: Mapping[str, Any]) -> int | None:
+    days = _optional(raw, "daysPerTurn", int)
+    return None if days is None else max(1, _clamp(days, _MAX_DAYS))
 
 
 def _speed(raw: Mapping[str, Any], clock: Clock | None) -> Speed:
@@ -309,6 +466,10 @@ def _optional(raw: Mapping[str, Any], key: str, kind: type[T]) -> T | None:
 
 
 def _seconds(raw: Mapping[str, Any], key: str) -> float:
+    """A time in milliseconds, whole or not, as seconds."""
+    value = raw.get(key)
+    if isinstance(value, float) and not math.isnan(value):
+        return max(0.0, min(value, _UNLIMITED_MS)) / 1000
     return _clamp(_need(raw, key, int), _UNLIMITED_MS) / 1000
 
 
@@ -324,9 +485,9 @@ def _rating(raw: Mapping[str, Any], key: str) -> int | None:
     return value
 
 
-def _clean(text: str) -> str:
+def _clean(text: str, longest: int = _MAX_NAME) -> str:
     """Text that every database and chat can take; half a surrogate pair, for one, cannot be written."""
-    return "".join(sign if sign.isprintable() else "\ufffd" for sign in text[:_MAX_NAME])
+    return "".join(sign if sign.isprintable() else "\ufffd" for sign in text[:longest])
 
 
 def _identifier(raw: Mapping[str, Any], key: str) -> str:
@@ -335,3 +496,8 @@ def _identifier(raw: Mapping[str, Any], key: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", value):
         raise ProtocolError(f"field {key!r} is not an id", raw)
     return value
+
+
+def _game_id(raw: Mapping[str, Any]) -> str:
+    """Of the account's events; some sites call it by another name."""
+    return _identifier(raw, "gameId" if "gameId" in raw else "id")

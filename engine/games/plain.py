@@ -13,6 +13,9 @@ class PlainGame(Game[P], Protocol[P]):
     def for_search(self, position: P) -> P:
         return position
 
+    def goes_on(self, position: P) -> P:
+        return position
+
     def move_name(self, position: P, move: Move) -> str:  # noqa: ARG002
         return self.move_text(move)
 

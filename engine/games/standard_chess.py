@@ -128,6 +128,11 @@ class StandardChess:
             return position
         return ChessPosition(position.board, position.start, position.moves, (), position.past)
 
+    def goes_on(self, position: ChessPosition) -> ChessPosition:
+        board = position.board.copy(stack=False)
+        board.halfmove_clock = 0
+        return _game_start(board) if not board.is_insufficient_material() else position
+
     def result_centi(self, position: ChessPosition) -> int:
         # Quicker mates are better; by the game's plies, not the search's, so that a position has one score.
         return lost_centi(position.board.ply()) if position.board.is_checkmate() else 0

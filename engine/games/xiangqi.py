@@ -290,6 +290,9 @@ class Xiangqi:
             return 0
         return -lost * (self._repetition(position) or 0)
 
+    def goes_on(self, position: XiangqiPosition) -> XiangqiPosition:
+        return position._replace(quiet_plies=0, past=(), line=None)
+
     def ending(self, position: XiangqiPosition) -> Ending:
         mover = self.sides[position.side].capitalize()
         if not self._board_moves(position):

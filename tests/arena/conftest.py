@@ -113,6 +113,13 @@ class Player:
         shown: Json = await self.post(f"/api/challenge/{opponent.name}", data=data)
         return shown
 
+    async def hold(self, opponent: "Player") -> Lines:
+        """A challenge that stays as long as the answer is read."""
+        data = {"clock.limit": 300, "clock.increment": 3, "keepAliveStream": "true"}
+        return await self._house.stream(
+            f"/api/challenge/{opponent.name}", self.token, method="POST", data=data
+        )
+
 
 class House:
     """A running arena and the doors to it."""
@@ -138,9 +145,9 @@ class House:
                 return response.status, await response.json()
             return response.status, await response.text()
 
-    async def stream(self, path: str, token: str) -> Lines:
+    async def stream(self, path: str, token: str, *, method: str = "GET", **options: Any) -> Lines:
         headers = {"Authorization": f"Bearer {token}"}
-        response = await self._streams.get(self.url + path, headers=headers)
+        response = await self._streams.request(method, self.url + path, headers=headers, **options)
         self._open.append(response)
         assert response.status == 200, await response.text()
         return Lines(response)

@@ -1,11 +1,15 @@
 """Challenges: made, answered, withdrawn, run out."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
 
 from tests.arena.conftest import House, Street
+
+CASTLES = "r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R b KQkq - 0 1"
+MATED = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
 
 
 async def test_a_challenge_and_its_refusal(house: House) -> None:
@@ -87,7 +91,11 @@ async def test_only_the_challenged_may_accept(house: House) -> None:
         ({"color": "green"}, "color is 'green'; allowed: white, black, random"),
         ({"variant": "chess"}, "variant is 'chess'; played here: othello"),
         ({"days": 3}, "Correspondence"),
-        ({"fen": "8/8"}, "from a position"),
+        ({"fen": "8/8"}, "A fen does not go with the variant othello"),
+        ({"fen": "8/8", "variant": "standard"}, "fen: a FEN has a board"),
+        ({"variant": "fromPosition"}, "fen is missing"),
+        ({"variant": "standard", "fen": MATED}, "fen: the game would be over"),
+        ({"variant": "fromPosition", "fen": CASTLES, "rated": "true"}, "cannot be rated"),
         ({"rated": "true", "clock.limit": "", "clock.increment": ""}, "A rated game needs a clock"),
     ],
 )
@@ -199,3 +207,32 @@ async def test_an_upgrade_while_a_game_begins(house: House) -> None:
         match = await house.arena._referee.find(game)
         assert [account.is_bot for account in match.players if account.id == person.id] == [is_bot]
         assert ((await person.get("/api/account")).get("title") == "BOT") == is_bot
+
+
+async def test_a_challenge_that_is_held_stays_until_it_is_answered(house: House) -> None:
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    answers = [await person.hold(bot) for _ in range(3)]
+    first, second, third = [(await answer.next())["id"] for answer in answers]
+    await house.advance(3600)
+    assert (await bot.get(f"/api/challenge/{first}/show"))["status"] == "offline"
+    await bot.post(f"/api/challenge/{first}/accept")
+    await bot.post(f"/api/challenge/{second}/decline")
+    await person.post(f"/api/challenge/{third}/cancel")
+    done = [await answer.rest() for answer in answers]
+    assert done == [[{"done": "accepted"}], [{"done": "declined"}], [{"done": "canceled"}]]
+
+
+async def test_a_challenge_runs_out_when_its_holder_hangs_up(street: Street) -> None:
+    house = await street.open(keep_alive_s=0.05)
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    events = await bot.events()
+    answer = await person.hold(bot)
+    challenge = (await answer.next())["id"]
+    assert (await events.next())["type"] == "challenge"
+    answer.close()
+    line = b"\n"
+    while not line.strip():  # each keep-alive is another chance for the arena to notice
+        await house.advance(21)
+        line = await events.raw()
+    gone = json.loads(line)
+    assert (gone["type"], gone["challenge"]["id"]) == ("challengeCanceled", challenge)

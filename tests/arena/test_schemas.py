@@ -74,8 +74,11 @@ OPENINGS = {
     "standard": ("white", "e2e4", "e7e5"),
     "xiangqi": ("white", "h3e3", "h8e8"),
     "connect4": ("white", "d1", "d2"),
+    "chess960": ("white", "a2a4", "a7a5"),
+    "fromPosition": ("white", "e1h1", "e8a8"),
 }
 """The colour that begins, and the first moves."""
+POSITION = "r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R w KQkq - 0 1"
 
 
 def test_every_variant_has_an_opening() -> None:
@@ -87,11 +90,12 @@ async def play_through(
 ) -> tuple[str, list[Json], list[Json]]:
     """A game in which everything happens once: its id, the account's events, the game's lines."""
     colour, first, second = OPENINGS[variant]
+    terms = {"rated": "true"} if VARIANTS[variant].is_rated else {"fen": POSITION}
     events = await bot.events()
     for answer in ("decline", "cancel"):
         challenge = (await person.challenge(bot))["id"]
         await (bot if answer == "decline" else person).post(f"/api/challenge/{challenge}/{answer}")
-    game = await house.start(person, bot, rated="true", variant=variant, color=colour)
+    game = await house.start(person, bot, variant=variant, color=colour, **terms)
     lines = await bot.game(game)
     await person.move(game, first)
     await person.act(game, "chat", data={"room": "player", "text": "hello"})

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from bot.arena import game as rules
-from bot.arena import views, wire
+from bot.arena import referee, views, wire
 from bot.arena.export import export_text
 from bot.arena.game import Match, Refused
-from bot.arena.variants import VARIANTS
+from bot.arena.variants import VARIANTS, random_start
 from engine.games import GAMES
 from tests.arena.conftest import House, Json, Player
 from tests.arena.test_game import AT, match, play
@@ -184,6 +184,83 @@ async def test_the_lobby_offers_every_game(house: House) -> None:
     assert set(lobby["bots"][0]["ratings"]) == set(VARIANTS)
 
 
+async def test_castling_is_told_as_the_king_taking_its_rook(house: House) -> None:
+    """As lila does in every variant, whichever way it was sent."""
+    person, bot, game = await meet(house, "standard")
+    lines = await bot.game(game)
+    moves = "e2e4 e7e5 g1f3 g8f6 f1c4 f8c5 e1g1 e8h8"
+    await take_turns(game, moves, person, bot)
+    assert (await lines.next())["initialFen"] == "startpos"
+    last = [await lines.next() for _ in range(8)][-1]
+    assert last["moves"] == "e2e4 e7e5 g1f3 g8f6 f1c4 f8c5 e1h1 e8h8"
+    playing = (await bot.get("/api/account/playing"))["nowPlaying"]
+    assert playing[0]["lastMove"] == "e8h8"
+
+
+async def test_a_game_of_chess960(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = "nrbkbqnr/pppppppp/8/8/8/8/PPPPPPPP/NRBKBQNR w KQkq - 0 1"
+    monkeypatch.setattr(referee, "random_start", lambda: start)
+    person, bot, game = await meet(house, "chess960")
+    assert (await (await bot.game(game)).next())["initialFen"] == start
+    await take_turns(game, "c2c3 c7c6 d1c2 d8c7", person, bot)
+    told = await house.request("GET", f"/game/export/{game}", headers={"Accept": "application/json"})
+    assert (told[1]["variant"], told[1]["initialFen"]) == ("chess960", start)
+    replay = await person.get(f"/api/arena/game/{game}")
+    assert replay["steps"][0]["rows"][0] == "nrbkbqnr"
+    assert replay["steps"][-1]["move"] == "d8c7"
+
+
+def test_every_start_of_chess960_can_be_played_from() -> None:
+    starts = {random_start() for _ in range(50)}
+    assert len(starts) > 10
+    for start in starts:
+        position = VARIANTS["chess960"].start(start)
+        assert len(position.legal) >= 18
+        assert position.board.castling_rights.bit_count() == 4
+
+
+async def test_a_game_from_a_position_that_black_moves_in(house: House) -> None:
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    fen = "4k3/8/8/8/8/8/4p3/7K b - - 0 1"
+    events = await bot.events()
+    terms = {"variant": "standard", "fen": fen, "color": "white"}
+    game = await house.start(person, bot, **terms)
+    challenge = (await events.next())["challenge"]
+    assert (challenge["variant"]["key"], challenge["initialFen"]) == ("fromPosition", fen)
+    lines = await bot.game(game)
+    assert (await lines.next())["initialFen"] == fen
+    await bot.move(game, "e2e1q")
+    await person.move(game, "h1g2")
+    taken = await bot.act(game, "takeback/yes"), await person.act(game, "takeback/yes")
+    assert taken == ((200, {"ok": True}),) * 2
+    await bot.move(game, "e2e1r")
+    await person.move(game, "h1g2")
+    assert await person.act(game, "resign") == (200, {"ok": True})
+    *_, end = await lines.rest()
+    assert (end["status"], end["winner"], end["moves"]) == ("resign", "black", "e2e1r h1g2")
+    _, text = await house.request("GET", f"/game/export/{game}")
+    assert f'[FEN "{fen}"]' in text
+
+
+async def test_a_rematch_begins_where_its_variant_does(house: House) -> None:
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"
+    for terms, same in (({"variant": "fromPosition", "fen": fen}, fen), ({"variant": "chess960"}, None)):
+        game = await house.start(person, bot, color="white", **terms)
+        assert await person.act(game, "abort") == (200, {"ok": True})
+        rematch = await person.post(f"/api/board/game/{game}/rematch")
+        assert (rematch["rematchOf"], rematch.get("initialFen")) == (game, same)
+
+
+@pytest.mark.parametrize(("increment", "start_ms"), [(1, 3000), (5, 5000)])
+async def test_an_empty_clock_begins_with_three_seconds(house: House, increment: int, start_ms: int) -> None:
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    game = await house.start(person, bot, **{"clock.limit": 0, "clock.increment": increment})
+    full = await (await bot.game(game)).next()
+    assert full["clock"] == {"initial": 0, "increment": 1000 * increment}
+    assert (full["state"]["wtime"], full["state"]["btime"]) == (start_ms, start_ms)
+
+
 async def test_a_draw_is_agreed(house: House) -> None:
     person, bot, game = await meet(house, "standard")
     await take_turns(game, "e2e4 e7e5", person, bot)
@@ -204,7 +281,9 @@ async def test_an_illegal_move_is_refused(house: House) -> None:
 
 
 def test_counting_is_for_pieces_that_are_alike() -> None:
-    counts: dict[str, Any] = {key: views.board(v, v.game.initial())["counts"] for key, v in VARIANTS.items()}
+    counts: dict[str, Any] = {
+        key: views.board(v, v.game.initial())["counts"] for key, v in VARIANTS.items() if v.is_offered
+    }
     assert counts == {
         "othello": {"black": 2, "white": 2},
         "standard": None,

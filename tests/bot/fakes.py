@@ -7,11 +7,19 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from bot.config import ChatConfig, Config, EngineConfig, SelectionConfig, SelectionMethod
+from bot.config import (
+    ChatConfig,
+    Config,
+    EngineConfig,
+    MannersConfig,
+    SelectionConfig,
+    SelectionMethod,
+)
 from bot.errors import RefusedError
 from bot.events import (
     AccountEvent,
     Bot,
+    ChatLine,
     Clock,
     DeclineReason,
     EndReason,
@@ -20,10 +28,11 @@ from bot.events import (
     GameSnapshot,
     GameState,
     Opponent,
+    OpponentGone,
     Proposal,
     Reply,
     Room,
-    Speed,
+    speed_of,
 )
 from bot.player import Services
 from bot.servers import Ability, Account
@@ -69,8 +78,24 @@ class FakeServer:
         self.moves = moves
         self.pick = pick
         self.end: GameEnd | None = None
+        self.game_id = GAME_ID
         self.exists = True
+        self.opponent = OPPONENT
+        self.rated = True
+        self.clock: Clock | None = Clock(300, 0)
+        self.tells = True
+        """False: nobody is told of an end, as when the message gets lost."""
+        self.explains = True
+        """False: of an end it says only that the game is over."""
         self.draw_offer = False
+        """By the opponent; moving does not take it away, as on Lichess at times."""
+        self.our_draw_offer = False
+        self.takeback_offer = False
+        """By the opponent."""
+        self.asks_takeback_at: int | None = None
+        """After so many plies the opponent asks, once, before it goes on."""
+        self.is_gone = False
+        """The opponent has left for so long that the game may be claimed."""
         self.calls: list[str] = []
         self.said: list[str] = []
         self.faults: dict[str, list[Exception]] = {}
@@ -84,6 +109,8 @@ class FakeServer:
         self.bots: list[Bot] = []
         self.replies: asyncio.Queue[Reply] = asyncio.Queue()
         """To our challenges, in order."""
+        self.answers: list[str] = []
+        """Moves that the opponent picked, also those that it took back."""
         self.changed = asyncio.Condition()
         self._streams: list[asyncio.Queue[GameEvent | None]] = []
         self._opponent_moves()
@@ -92,24 +119,43 @@ class FakeServer:
 
     @property
     def state(self) -> GameState:
-        offers = (self.draw_offer, False) if self.our_side == 1 else (False, self.draw_offer)
-        return GameState(self.moves, (300.0, 300.0), offers, (False, False), self.end)
+        remaining = None if self.clock is None else (300.0, 300.0)
+        end = self.end
+        if end is not None and not self.explains:
+            end = GameEnd(EndReason.UNTOLD, None, "gameEnd")
+        return GameState(
+            self.moves,
+            remaining,
+            self._by_side(ours=self.our_draw_offer, theirs=self.draw_offer),
+            self._by_side(ours=False, theirs=self.takeback_offer),
+            end,
+        )
 
     @property
     def snapshot(self) -> GameSnapshot:
         return GameSnapshot(
-            game_id=GAME_ID,
+            game_id=self.game_id,
             game=self.rules.name,
             variant=self.rules.name,
             initial_position=self.initial_position,
             our_side=self.our_side,
-            rated=True,
-            speed=Speed.BLITZ,
-            clock=Clock(300, 0),
-            opponent=OPPONENT,
+            rated=self.rated,
+            speed=speed_of(self.clock),
+            clock=self.clock,
+            opponent=self.opponent,
             our_rating=1500,
             state=self.state,
         )
+
+    @property
+    def our_turn(self) -> bool:
+        return bool(self.rules.side_to_move(self._position()) == self.our_side)
+
+    @property
+    def legal(self) -> tuple[str, ...]:
+        """Moves of the side to move."""
+        position = self._position()
+        return tuple(self.rules.move_text(move) for move in self.rules.legal_moves(position))
 
     def push(self, event: GameEvent) -> None:
         """Tell an event on every open stream."""
@@ -123,17 +169,41 @@ class FakeServer:
 
     def reply(self, move: str | None = None) -> None:
         """The opponent moves: as it says, or the first legal move."""
-        assert not self._our_turn()
-        self._play(move or self._legal()[0])
+        assert not self.our_turn
+        self._play(move or self.legal[0])
 
     def finish(self, reason: EndReason, winner: int | None = None) -> None:
         self.end = GameEnd(reason, winner, reason.value)
-        self.push(self.state)
-        self.cut()
+        if self.tells:
+            self.push(self.state)
+            self.cut()
 
     def take_back(self, plies: int) -> None:
         self.moves = self.moves[:-plies]
         self.push(self.state)
+
+    def offer_draw(self) -> None:
+        """The opponent offers a draw."""
+        self.draw_offer = True
+        self.push(self.state)
+
+    def ask_takeback(self) -> None:
+        """The opponent asks to take its last move back."""
+        self.takeback_offer = True
+        self.push(self.state)
+
+    def go_away(self, claim_win_in_s: float) -> None:
+        """The opponent leaves; there is no waiting here until the game may be claimed."""
+        self.is_gone = True
+        self.push(OpponentGone(True, claim_win_in_s))
+
+    def come_back(self) -> None:
+        self.is_gone = False
+        self.push(OpponentGone(False, None))
+
+    def say(self, text: str, room: Room = Room.PLAYER, name: str = OPPONENT.name) -> None:
+        """Somebody says something."""
+        self.push(ChatLine(name, room, text))
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait until something that a call brings about is true."""
@@ -144,8 +214,9 @@ class FakeServer:
 
     async def game_events(self, game_id: str) -> AsyncGenerator[GameEvent | None, None]:
         await self._called("stream")
-        if not self.exists or game_id != GAME_ID:
+        if not self.exists or game_id != self.game_id:
             raise RefusedError("no such game", 404)
+        self.cut()  # one stream for an account
         queue: asyncio.Queue[GameEvent | None] = asyncio.Queue()
         self._streams.append(queue)
         try:
@@ -166,40 +237,66 @@ class FakeServer:
 
     async def move(self, game_id: str, move: str, *, offer_draw: bool = False) -> None:
         await self._called("move", game_id, move, *(["offering a draw"] if offer_draw else []))
-        if self.end is not None or not self._our_turn() or move not in self._legal():
-            raise RefusedError("Not your turn, or game already over", 400)
+        self._refuse_unless(self.end is None and self.our_turn)
+        if offer_draw:  # ahead of the move
+            self._draw_is_fine()
+        self._refuse_unless(self.end is None and move in self.legal)
         self._play(move)
-        self._opponent_moves()
+        if len(self.moves) == self.asks_takeback_at:
+            self.asks_takeback_at = None
+            self.ask_takeback()
+        else:
+            self._opponent_moves()
         if self.lost_answers:
             raise self.lost_answers.pop(0)
 
     async def chat(self, game_id: str, text: str, room: Room = Room.PLAYER) -> None:
         await self._called("chat", game_id, text)
         self.said.append(text if room is Room.PLAYER else f"{room}: {text}")
+        self.push(ChatLine("Desdemona", room, text))
 
     async def answer_draw(self, game_id: str, accept: bool) -> None:
         await self._called("draw", game_id, accept)
+        self._refuse_unless(self.end is None)
+        if accept:
+            self._draw_is_fine()
+        else:
+            self.draw_offer = False
+            self.push(self.state)
 
     async def answer_takeback(self, game_id: str, accept: bool) -> None:
         await self._called("takeback", game_id, accept)
+        self._refuse_unless(self.end is None and self.takeback_offer)
+        self.takeback_offer = False
+        if accept:
+            self.take_back(1 if self.our_turn else 2)
+        else:
+            self.push(self.state)
+        self._opponent_moves()
 
     async def claim_victory(self, game_id: str) -> None:
         await self._called("claim", game_id)
+        self._refuse_unless(self.end is None and self.is_gone)
         self.finish(EndReason.LEFT, self.our_side)
 
     async def claim_draw(self, game_id: str) -> None:
         await self._called("claim_draw", game_id)
+        self._refuse_unless(self.end is None and self.is_gone)
         self.finish(EndReason.LEFT)
 
     async def abort(self, game_id: str) -> None:
         await self._called("abort", game_id)
-        if len(self.moves) >= 2:
+        if self.end is not None or len(self.moves) >= 2:
             raise RefusedError("This game can no longer be aborted", 400)
         self.finish(EndReason.ABORTED)
 
     async def resign(self, game_id: str) -> None:
         await self._called("resign", game_id)
-        self.finish(EndReason.RESIGNATION, 1 - self.our_side)
+        self._refuse_unless(self.end is None)
+        if len(self.moves) < 2:
+            self.finish(EndReason.ABORTED)
+        else:
+            self.finish(EndReason.RESIGNATION, 1 - self.our_side)
 
     async def challenge(self, opponent_id: str, proposal: Proposal) -> Reply:
         await self._called("challenge", "", opponent_id, proposal.variant)
@@ -250,20 +347,28 @@ class FakeServer:
         if faults := self.faults.get(what):
             raise faults.pop(0)
 
+    def _refuse_unless(self, is_possible: bool) -> None:
+        if not is_possible:
+            raise RefusedError("Not your turn, or game already over", 400)
+
+    def _draw_is_fine(self) -> None:
+        """We offer a draw, or take the one that is offered."""
+        if self.draw_offer:
+            self.finish(EndReason.AGREEMENT)
+        else:
+            self.our_draw_offer = True
+            self.push(self.state)
+
+    def _by_side(self, *, ours: bool, theirs: bool) -> tuple[bool, bool]:
+        return (ours, theirs) if self.our_side == 0 else (theirs, ours)
+
     def _position(self) -> Any:
         text = self.initial_position
         start = None if text is None else self.rules.parse_position(text)
         return replay(self.rules, self.moves, start)
 
-    def _legal(self) -> tuple[str, ...]:
-        position = self._position()
-        return tuple(self.rules.move_text(move) for move in self.rules.legal_moves(position))
-
-    def _our_turn(self) -> bool:
-        return self.rules.side_to_move(self._position()) == self.our_side
-
     def _play(self, move: str) -> None:
-        assert move in self._legal()
+        assert move in self.legal
         self.moves = (*self.moves, move)
         position = self._position()
         if not self.rules.legal_moves(position):
@@ -276,15 +381,17 @@ class FakeServer:
             self.cut()
 
     def _opponent_moves(self) -> None:
-        if self.pick is not None and self.end is None and not self._our_turn():
-            self._play(self.pick(self._legal()))
+        if self.pick is not None and self.end is None and not self.our_turn:
+            self.answers.append(self.pick(self.legal))
+            self._play(self.answers[-1])
 
 
 def config(**changes: Any) -> Config:
-    """Quick thinking, and one player."""
+    """Quick thinking, one player, and no hurry to begin: time flies here."""
     settings = {
         "engine": EngineConfig(max_depth=3, workers=1, table_mb=1),
         "selection": SelectionConfig(method=SelectionMethod.FIXED, player="trappy"),
+        "manners": MannersConfig(abort_after_s=0),
         "chat": ChatConfig(greeting="Hello {opponent}", farewell="{result}: {fell}/{traps}"),
     }
     return Config(**(settings | changes))
@@ -343,11 +450,13 @@ class _KillableServer:
         self._server = server
         self._killer = killer
         self.site = server.site
+        self.lag_s = server.lag_s
+        self.can = server.can
 
     def __getattr__(self, name: str) -> Any:
-        async def call(*arguments: Any) -> Any:
+        async def call(*arguments: Any, **more: Any) -> Any:
             await self._killer.step(f"before {name}")
-            answer = await getattr(self._server, name)(*arguments)
+            answer = await getattr(self._server, name)(*arguments, **more)
             await self._killer.step(f"after {name}")
             return answer
 
@@ -390,3 +499,6 @@ class _KillablePool:
         found = await self._pool.run(*arguments, **more)
         await self._killer.step("after search")
         return found
+
+    def promote(self, *arguments: Any) -> None:
+        self._pool.promote(*arguments)

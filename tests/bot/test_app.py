@@ -15,7 +15,7 @@ import aiohttp
 import pytest
 from pydantic import SecretStr
 
-from bot.app import play, run, sign_in
+from bot.app import open_server, play, run, sign_in
 from bot.arena.server import Arena
 from bot.config import (
     ArenaConfig,
@@ -27,6 +27,7 @@ from bot.config import (
     StorageConfig,
 )
 from bot.errors import AuthError, ConfigError, ProtocolError, TransientError
+from bot.servers.lichess import LichessServer
 from storage.database import Database
 from storage.decisions import list_decisions, list_unsettled
 from storage.games import get_game
@@ -114,10 +115,10 @@ async def test_a_game_goes_on_after_a_restart(tmp_path: Path) -> None:
         async with aiohttp.ClientSession(url) as http, asyncio.timeout(30):
             while not await moves_made(http, anna):  # noqa: ASYNC110 - it happens in another program
                 await asyncio.sleep(0.01)
-        anna._daemon.up.clear()
+        anna._place.up.clear()
     assert not game.done()
     async with running(config):
-        anna._daemon.up.set()
+        anna._place.up.set()
         async with asyncio.timeout(60):
             game_id = await game
         await anna.close()
@@ -152,10 +153,33 @@ async def test_another_server(database: Database, tmp_path: Path) -> None:
 
         with pytest.raises(AuthError, match="401"):
             await play(playing_with("wrong"))
-        with pytest.raises(ConfigError, match="anna is not a bot account"):
+        with pytest.raises(
+            ConfigError, match="anna is not a bot account; `desdemona upgrade-account` makes it one"
+        ):
             await play(playing_with(persons_token))
         with pytest.raises(ConfigError, match="needs a token"):
             await play(playing_with(""))
+
+
+@pytest.mark.parametrize(
+    ("dialect", "url"),
+    [
+        ("lichess", "https://lichess.org"),
+        ("playstrategy", "https://playstrategy.org"),
+        ("pychess", "https://www.pychess.org"),
+    ],
+)
+async def test_sites_have_their_own_address(
+    database: Database, tmp_path: Path, dialect: Any, url: str
+) -> None:
+    config = settings(
+        tmp_path,
+        arena=ArenaConfig(enabled=False),
+        server=ServerConfig(dialect=dialect, token=SecretStr("lip_token")),
+    )
+    async with open_server(config, database) as server:
+        assert isinstance(server, LichessServer)
+        assert (server.site, server._url) == (dialect, url)
 
 
 def test_run_tells_in_one_line(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from pydantic import SecretStr
 
 from bot.arena.server import Arena
@@ -20,18 +21,56 @@ def settings(folder: Path, **changes: object) -> Config:
 
 async def test_all_is_well(tmp_path: Path) -> None:
     findings = await check(settings(tmp_path))
-    assert [finding.what for finding in findings] == ["configuration", "database", "engine", "account"]
+    assert [finding.what for finding in findings] == [
+        "configuration",
+        "database",
+        "engine",
+        "site",
+        "account",
+    ]
     assert all(finding.is_good for finding in findings), findings
 
 
 async def test_what_is_wrong_is_named(tmp_path: Path) -> None:
     (tmp_path / "desdemona.db").write_text("not a database, but long enough to be read as one" * 100)
     config = settings(tmp_path, server=ServerConfig(url="http://127.0.0.1:1"))
-    database, engine, account = (await check(config))[1:]
+    database, engine, site, account = (await check(config))[1:]
     assert not database.is_good
     assert "not a database" in database.text
     assert engine.is_good
+    assert site.is_good
     assert (account.is_good, "needs a token" in account.text) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "variants", "is_good", "text"),
+    [
+        (
+            "lichess",
+            ("othello", "chess", "chess960", "from_position", "xiangqi"),
+            True,
+            "lichess plays chess, chess960, from_position",
+        ),
+        ("playstrategy", ("othello", "chess"), True, "playstrategy plays othello; it has no takeback, claim"),
+        (
+            "pychess",
+            ("othello", "from_position"),
+            False,
+            "pychess knows none of othello, from_position, but chess, xiangqi",
+        ),
+    ],
+)
+async def test_what_a_site_plays(
+    tmp_path: Path, dialect: str, variants: tuple[str, ...], is_good: bool, text: str
+) -> None:
+    config = settings(
+        tmp_path,
+        server={"dialect": dialect},
+        challenges={"variants": variants},
+    )
+    _, _, _, site, account = await check(config)
+    assert (site.is_good, text in site.text) == (is_good, True), site
+    assert f"{dialect} needs a token" in account.text
 
 
 async def test_another_server(database: Database, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from sqlalchemy import text
@@ -18,7 +19,9 @@ from bot import check as checking
 from bot import cli
 from bot.arena import server
 from bot.config import Config
-from bot.errors import AuthError
+from bot.errors import AuthError, RefusedError
+from bot.servers import Account
+from bot.servers.dialects import Dialect
 from storage import migrate
 from storage.database import Database
 from storage.games import finish_game
@@ -323,3 +326,99 @@ def test_the_core_can_be_forced_to_an_instruction_set() -> None:
         assert done.returncode == status
         assert told in done.stdout + done.stderr
         assert "Traceback" not in done.stderr
+
+
+# --- upgrade-account ------------------------------------------------------------------------------------
+
+
+class FakeSite:
+    """Stands in for the adapter; says who the account is, and remembers what it was asked to do."""
+
+    account_ = Account("iago", "Iago", is_bot=False, games=0)
+    upgraded: ClassVar[list[str]] = []
+    refuses = False
+
+    def __init__(self, dialect: Dialect, url: str, token: str) -> None:
+        assert token == "lip_secret"
+        self.where = f"{dialect.name} {url}"
+
+    async def account(self) -> Account:
+        return self.account_
+
+    async def upgrade(self) -> None:
+        if self.refuses:
+            raise RefusedError("POST /api/bot/account/upgrade: HTTP 400: It has played", 400)
+        self.upgraded.append(self.where)
+
+    async def close(self) -> None: ...
+
+
+@pytest.fixture
+def site(monkeypatch: pytest.MonkeyPatch) -> type[FakeSite]:
+    class Site(FakeSite):
+        upgraded: ClassVar[list[str]] = []
+
+    monkeypatch.setattr("bot.servers.lichess.LichessServer", Site)
+    monkeypatch.setenv("DESDEMONA_SERVER__DIALECT", "lichess")
+    monkeypatch.setenv("DESDEMONA_SERVER__TOKEN", "lip_secret")
+    return Site
+
+
+def test_an_upgrade_asks_first(
+    desdemona: Command, site: type[FakeSite], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for typed, upgraded in (("n\n", False), ("", False), ("y\n", True)):
+        monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+        status, out, err = desdemona("upgrade-account")
+        assert "Make Iago at https://lichess.org a bot account?  This cannot be undone." in err
+        assert (status == 0) == upgraded
+        assert out.strip() == ("Iago at https://lichess.org is a bot account now" if upgraded else "")
+        assert "lip_secret" not in out + err
+    assert site.upgraded == ["lichess https://lichess.org"]
+
+
+def test_an_upgrade_without_a_question(
+    desdemona: Command, site: type[FakeSite], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DESDEMONA_SERVER__URL", "http://127.0.0.1:9")
+    status, out, err = desdemona("upgrade-account", "--yes")
+    assert (status, err) == (0, "")
+    assert out == "Iago at http://127.0.0.1:9 is a bot account now\n"
+    assert site.upgraded == ["lichess http://127.0.0.1:9"]
+
+
+@pytest.mark.parametrize(
+    ("account", "says"),
+    [
+        (Account("iago", "Iago", is_bot=True), "is a bot account already"),
+        (Account("iago", "Iago", is_bot=False, games=3), "has played already (games: 3)"),
+    ],
+)
+def test_accounts_that_cannot_become_a_bots(
+    desdemona: Command, site: type[FakeSite], account: Account, says: str
+) -> None:
+    site.account_ = account
+    status, out, err = desdemona("upgrade-account", "--yes")
+    assert (status, out, site.upgraded) == (2, "", [])
+    assert err.startswith("desdemona: Iago at https://lichess.org ")
+    assert says in err
+    assert err.count("\n") == 1
+
+
+def test_an_upgrade_that_the_site_refuses(desdemona: Command, site: type[FakeSite]) -> None:
+    site.account_ = Account("iago", "Iago", is_bot=False)  # it does not say how many games
+    site.refuses = True
+    status, _, err = desdemona("upgrade-account", "--yes")
+    assert (status, "HTTP 400: It has played" in err) == (2, True)
+
+
+def test_an_upgrade_needs_another_server_and_a_token(
+    desdemona: Command, site: type[FakeSite], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DESDEMONA_SERVER__TOKEN")
+    status, _, err = desdemona("upgrade-account", "--yes")
+    assert (status, "lichess needs a token" in err) == (2, True)
+    monkeypatch.delenv("DESDEMONA_SERVER__DIALECT")
+    status, _, err = desdemona("upgrade-account", "--yes")
+    assert (status, "the embedded arena makes" in err) == (2, True)
+    assert site.upgraded == []

@@ -4,6 +4,7 @@ import asyncio
 import json
 import random
 from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,16 @@ from bot.config import ArenaConfig
 from bot.errors import RefusedError
 from bot.events import (
     ChallengeReceived,
+    Clock,
+    DeclineReason,
     EndReason,
     GameEvent,
     GameFinished,
     GameSnapshot,
     GameStarted,
     GameState,
+    Proposal,
+    Reply,
 )
 from bot.reconnect import stay_connected
 from bot.servers.dialects import DIALECTS
@@ -209,3 +214,117 @@ async def test_a_whole_game_at_the_arena(database: Database) -> None:
     assert isinstance(again[0], GameSnapshot)
     assert again[0].state.moves == final.moves
     assert again[0].state.end == final.end
+
+
+# --- Two programs ---------------------------------------------------------------------------------------
+
+START_960 = "bqnnrkrb/pppppppp/8/8/8/8/PPPPPPPP/BQNNRKRB w KQkq - 0 1"
+"""Both can castle at once."""
+
+
+@asynccontextmanager
+async def two_programs(database: Database) -> AsyncIterator[tuple[LichessServer, LichessServer]]:
+    arena = Arena(ArenaConfig(port=0), database)
+    async with asyncio.timeout(60), arena.running() as url:
+        both = [
+            LichessServer(DIALECTS["arena"], url, await arena.ensure_bot(name))
+            for name in ("Iago", "Desdemona")
+        ]
+        try:
+            yield both[0], both[1]
+        finally:
+            for server in both:
+                await server.close()
+
+
+async def listen(server: LichessServer, reason: DeclineReason | None, heard: asyncio.Event) -> None:
+    """Answer every challenge of somebody else."""
+    async for event in server.account_events():
+        heard.set()
+        if isinstance(event, ChallengeReceived) and not event.challenge.is_ours:
+            if reason is None:
+                await server.accept(event.challenge.id)
+            else:
+                await server.decline(event.challenge.id, reason)
+
+
+async def answered(
+    iago: LichessServer, desdemona: LichessServer, variant: str, reason: DeclineReason | None
+) -> Reply:
+    """What Iago hears when Desdemona answers so."""
+    heard = asyncio.Event(), asyncio.Event()
+    async with asyncio.TaskGroup() as tasks:
+        listening = [
+            tasks.create_task(listen(server, reason, each))
+            for server, each in zip((iago, desdemona), heard, strict=True)
+        ]
+        for each in heard:
+            await each.wait()
+        assert {bot.id for bot in await iago.online_bots()} == {"iago", "desdemona"}
+        reply = await iago.challenge("desdemona", Proposal(variant, False, Clock(300, 3)))
+        for task in listening:
+            task.cancel()
+    return reply
+
+
+async def test_a_declined_challenge(database: Database) -> None:
+    async with two_programs(database) as (iago, desdemona):
+        reply = await answered(iago, desdemona, "standard", DeclineReason.TOO_FAST)
+        assert (reply.accepted, reply.reason) == (False, "toofast")
+
+
+@pytest.mark.parametrize(
+    ("variant", "moves"),
+    [
+        ("standard", ("e2e4", "e7e5", "g1f3", "g8f6", "f1e2", "f8e7", "e1g1", "e8g8", "f1e1")),
+        ("chess960", ("f1g1", "f8g8", "g2g3")),
+    ],
+)
+async def test_castling_is_told_and_played_in_our_words(
+    database: Database, monkeypatch: pytest.MonkeyPatch, variant: str, moves: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr("bot.arena.referee.random_start", lambda: START_960)
+    async with two_programs(database) as (iago, desdemona):
+        reply = await answered(iago, desdemona, variant, None)
+        assert (reply.accepted, reply.reason) == (True, "accepted")
+        servers: list[tuple[int, LichessServer]] = []
+        streams = [server.game_events(reply.challenge_id) for server in (iago, desdemona)]
+        for server, stream in zip((iago, desdemona), streams, strict=True):
+            assert await anext(stream) is None
+            snapshot = await anext(stream)
+            assert isinstance(snapshot, GameSnapshot)
+            assert (snapshot.variant, snapshot.game) == (variant, "chess")
+            assert snapshot.initial_position == (None if variant == "standard" else START_960)
+            servers.append((snapshot.our_side, server))
+        for plies in range(len(moves)):
+            await dict(servers)[plies % 2].move(reply.challenge_id, moves[plies])
+            for stream in streams:
+                assert (await until_moved(stream, plies + 1)).moves == moves[: plies + 1]
+        assert all(server.lag_s > 0 for _, server in servers)
+        await iago.resign(reply.challenge_id)
+        for stream in streams:
+            await stream.aclose()
+
+
+async def until_moved(stream: AsyncIterator[GameEvent | None], plies: int) -> GameState:
+    async for event in stream:
+        if isinstance(event, GameState) and len(event.moves) >= plies:
+            return event
+    raise AssertionError
+
+
+async def test_a_person_becomes_a_program(database: Database) -> None:
+    arena = Arena(ArenaConfig(port=0), database)
+    async with asyncio.timeout(60), arena.running() as url, aiohttp.ClientSession(url) as http:
+        person = Person(http, random.Random(1))
+        await person.arrive("Cassio")
+        server = LichessServer(DIALECTS["arena"], url, http.headers["Authorization"].removeprefix("Bearer "))
+        try:
+            account = await server.account()
+            assert not account.is_bot
+            await server.upgrade()
+            assert (await server.account()).is_bot
+            with pytest.raises(RefusedError):
+                await server.upgrade()
+        finally:
+            await server.close()

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from bot.errors import AuthError, RefusedError, TransientError
-from bot.servers.lichess_errors import LONGEST_WAIT_S, RATE_LIMIT_WAIT_S, read_error
+from bot.servers.lichess_errors import LONGEST_WAIT_S, RATE_LIMIT_WAIT_S, TooManyRequests, read_error
 
 
 def test_refused_tokens() -> None:
@@ -45,6 +45,26 @@ def test_too_many_requests(headers: dict[str, str], body: str, wait_s: float) ->
     error = read_error(429, headers, body, "x")
     assert isinstance(error, TransientError)
     assert error.retry_after_s == wait_s
+
+
+@pytest.mark.parametrize(
+    ("limit", "asked_s", "retry_after_s", "quiet_s"),
+    [
+        ({"seconds": 5}, 5.0, 5.0, 5.0),
+        ({"seconds": 300}, 300.0, 300.0, 300.0),
+        ({"seconds": 7200}, 7200.0, LONGEST_WAIT_S, LONGEST_WAIT_S),
+        ({"key": "bot.vsBot.day", "seconds": 7200}, 7200.0, LONGEST_WAIT_S, RATE_LIMIT_WAIT_S),
+        ({"key": "bot.vsBot.day", "seconds": 1e300}, 86_400.0, LONGEST_WAIT_S, RATE_LIMIT_WAIT_S),
+        ({"key": "bot.vsBot.day"}, RATE_LIMIT_WAIT_S, RATE_LIMIT_WAIT_S, RATE_LIMIT_WAIT_S),
+        ({"key": "x", "seconds": 5}, 5.0, 5.0, 5.0),
+    ],
+)
+def test_a_limit_of_one_kind_of_request_does_not_silence_the_others(
+    limit: dict[str, object], asked_s: float, retry_after_s: float, quiet_s: float
+) -> None:
+    error = read_error(429, {}, json.dumps({"error": "x", "ratelimit": limit}), "x")
+    assert isinstance(error, TooManyRequests)
+    assert (error.asked_s, error.retry_after_s, error.quiet_s) == (asked_s, retry_after_s, quiet_s)
 
 
 def test_server_trouble_is_transient_and_html_is_not_repeated() -> None:

@@ -2,30 +2,42 @@
 
 import asyncio
 import dataclasses
+import itertools
 import json
 import logging
+import re
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 from aiohttp import web
 
 from bot.errors import AuthError, ConfigError, ProtocolError, RefusedError, TransientError
 from bot.events import (
+    Bot,
     ChallengeReceived,
+    ChatLine,
+    Clock,
     DeclineReason,
+    EndReason,
     GameEnd,
     GameEvent,
     GameSnapshot,
     GameStarted,
     GameState,
+    Proposal,
+    Room,
+)
+from bot.events import (
+    Reply as ChallengeReply,
 )
 from bot.reconnect import stay_connected
-from bot.servers import Account, Server
+from bot.servers import Ability, Account, Server
 from bot.servers.dialects import DIALECTS
-from bot.servers.lichess import LichessServer
+from bot.servers.lichess import UNTOLD_SLACK_S, Lag, LichessServer, Openings
 
 TOKEN = "lip_VerySecretToken42"
 GAME = "abcd1234"
@@ -227,11 +239,21 @@ async def test_one_shot_calls(peer: Peer, server: LichessServer) -> None:
     assert all(headers["user-agent"].startswith("desdemona/") for headers in peer.headers)
 
 
-async def test_one_user_agent_for_both_clients(peer: Peer, server: LichessServer) -> None:
-    # A server may tell an account's connections apart by it.
+async def test_the_user_agent_names_the_account_once_known(peer: Peer, server: LichessServer) -> None:
+    # A server may tell an account's connections apart by it, so it is the same for both clients.
     await server.account()
     await server.move(GAME, "f5")
-    assert len({headers["user-agent"] for headers in peer.headers}) == 1
+    await server.accept("chal0001")
+    before, *after = [headers["user-agent"] for headers in peer.headers]
+    assert re.fullmatch(r"desdemona/[0-9.]+\S*", before)
+    assert after == [f"{before} user:Desdemona"] * 2
+
+
+async def test_a_name_that_no_header_can_have_is_left_out(peer: Peer, server: LichessServer) -> None:
+    peer.script("/api/account", answer(200, {"id": "d", "username": "D\u00e9s\nX: y", "title": "BOT"}))
+    await server.account()
+    await server.move(GAME, "f5")
+    assert peer.headers[1]["user-agent"] == peer.headers[0]["user-agent"]
 
 
 @pytest.mark.parametrize(
@@ -368,25 +390,86 @@ async def test_calls_go_one_at_a_time(peer: Peer, server: LichessServer) -> None
     assert most == 1
 
 
+class Hands:
+    """A clock that the test moves."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def hands() -> Hands:
+    return Hands()
+
+
+@pytest.fixture
+async def timed(peer: Peer, hands: Hands) -> AsyncIterator[LichessServer]:
+    """One whose time passes as the test says."""
+    server = LichessServer(ARENA, peer.url, TOKEN, clock=hands)
+    yield server
+    await server.close()
+
+
 @pytest.mark.parametrize(
     ("reply", "wait_s"),
     [
-        (answer(429, {"error": "x", "ratelimit": {"key": "k", "seconds": 120}}), 120.0),
+        (answer(429, {"error": "x", "ratelimit": {"seconds": 120}}), 120.0),
         (answer(429, "<html>slow down</html>", **{"Retry-After": "75"}), 75.0),
         (answer(429, "<html>slow down</html>"), 60.0),
+        (answer(429, {"error": "x", "ratelimit": {"key": "bot.vsBot.day", "seconds": 7200}}), 60.0),
     ],
-    ids=["json", "html with header", "html"],
+    ids=["json", "html with header", "html", "a limit of one kind of request"],
 )
-async def test_too_many_requests(peer: Peer, server: LichessServer, reply: Reply, wait_s: float) -> None:
-    peer.script("/api/challenge/c/accept", reply)
-    peer.script(MOVE, reply)
-    peer.script(GAME_STREAM, reply)
-    waits = []
-    for ask in (server.accept("c"), server.move(GAME, "f5"), collect(server.game_events(GAME))):
-        with pytest.raises(TransientError) as caught:
+@pytest.mark.parametrize("first", ["accept", "stream", "move", "chat"])
+async def test_quiet_after_too_many_requests(
+    peer: Peer, timed: LichessServer, hands: Hands, reply: Reply, wait_s: float, first: str
+) -> None:
+    """Whatever was too much: nothing more is asked until the time is over, but moves go out."""
+    await timed.account()
+    paths = {
+        "accept": "/api/challenge/c/accept",
+        "stream": GAME_STREAM,
+        "move": MOVE,
+        "chat": f"/api/bot/game/{GAME}/chat",
+    }
+    calls: dict[str, Callable[[], Awaitable[object]]] = {
+        "accept": lambda: timed.accept("c"),
+        "stream": lambda: collect(timed.game_events(GAME)),
+        "move": lambda: timed.move(GAME, "f5"),
+        "chat": lambda: timed.chat(GAME, "hi"),
+    }
+    peer.script(paths[first], reply, answer(200, {"ok": True}))
+    with pytest.raises(TransientError) as caught:
+        await calls[first]()
+    retry_after_s = caught.value.retry_after_s
+    assert retry_after_s is not None
+    assert (retry_after_s == 2.0) if first == "move" else (retry_after_s >= wait_s)
+    asked = len(peer.seen)
+    hands.now += wait_s - 1
+    proposal = Proposal("othello", True, Clock(300, 3))
+    for ask in (
+        timed.accept("d"),
+        timed.decline("d", DeclineReason.LATER),
+        timed.playing(),
+        timed.account(),
+        timed.chat(GAME, "hi"),
+        timed.online_bots(),
+        timed.challenge("iago", proposal),
+    ):
+        with pytest.raises(TransientError, match="the server wants 1 s of quiet") as early:
             await ask
-        waits.append(caught.value.retry_after_s)
-    assert waits == [wait_s] * 3
+        assert early.value.retry_after_s == 1.0
+    assert len(peer.seen) == asked
+    await timed.move(GAME, "d3")
+    hands.now += 1
+    await timed.accept("d")
+    assert [path for _, path in peer.seen[asked:]] == [
+        f"/api/bot/game/{GAME}/move/d3",
+        "/api/challenge/d/accept",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -445,6 +528,13 @@ async def test_actions(peer: Peer, server: LichessServer) -> None:
     await server.answer_takeback(GAME, True)
     await server.claim_victory(GAME)
     await server.move("odd/../id", "f5?a#b")
+    await server.move(GAME, "f5", offer_draw=True)
+    await server.chat(GAME, "hi", Room.SPECTATOR)
+    await server.answer_draw(GAME, True)
+    await server.answer_takeback(GAME, False)
+    await server.abort(GAME)
+    await server.resign(GAME)
+    await server.claim_draw(GAME)
     prefix = f"/api/bot/game/{GAME}"
     assert peer.seen == [
         ("POST", f"{prefix}/move/pass"),
@@ -453,8 +543,16 @@ async def test_actions(peer: Peer, server: LichessServer) -> None:
         ("POST", f"{prefix}/takeback/yes"),
         ("POST", f"{prefix}/claim-victory"),
         ("POST", "/api/bot/game/odd%2F..%2Fid/move/f5%3Fa%23b"),
+        ("POST", f"{prefix}/move/f5?offeringDraw=true"),
+        ("POST", f"{prefix}/chat"),
+        ("POST", f"{prefix}/draw/yes"),
+        ("POST", f"{prefix}/takeback/no"),
+        ("POST", f"{prefix}/abort"),
+        ("POST", f"{prefix}/resign"),
+        ("POST", f"{prefix}/claim-draw"),
     ]
     assert peer.bodies[1] == f"room=player&text={'x' * 140}"
+    assert peer.bodies[7] == "room=spectator&text=hi"
 
 
 async def test_a_move_out_of_turn_is_refused(peer: Peer, server: LichessServer) -> None:
@@ -481,6 +579,229 @@ async def test_redirects_are_not_followed(peer: Peer, server: LichessServer) -> 
     with pytest.raises(RefusedError, match="302"):
         await server.move(GAME, "f5")
     assert len(peer.seen) == 1
+
+
+async def test_what_a_site_cannot_do_is_refused_without_asking(peer: Peer) -> None:
+    server = LichessServer(DIALECTS["pychess"], peer.url, TOKEN)
+    try:
+        assert not any(server.can(ability) for ability in Ability)
+        for ask in (
+            server.answer_draw(GAME, True),
+            server.answer_takeback(GAME, False),
+            server.claim_victory(GAME),
+            server.claim_draw(GAME),
+            server.challenge("iago", Proposal("xiangqi", False, Clock(300, 3))),
+            server.online_bots(),
+            server.export(GAME),
+        ):
+            with pytest.raises(RefusedError, match="pychess has no such request"):
+                await ask
+        assert await server.rating_diff(GAME, "Desdemona") is None
+        assert peer.seen == []
+        await server.move(GAME, "h3e3", offer_draw=True)
+        assert peer.seen == [("POST", f"/api/bot/game/{GAME}/move/h3e3")]
+        told = json.loads(peer.headers[0]["x-pychess-bot-capabilities"])
+        assert told == {"version": 1, "variants": ["xiangqi", "standard"]}
+    finally:
+        await server.close()
+
+
+def test_abilities() -> None:
+    assert DIALECTS["lichess"].abilities == DIALECTS["arena"].abilities == frozenset(Ability)
+    assert frozenset(Ability) - DIALECTS["playstrategy"].abilities == {Ability.TAKEBACK, Ability.CLAIM}
+
+
+# --- Lag ------------------------------------------------------------------------------------------------
+
+
+def test_lag_is_what_most_requests_took() -> None:
+    lag = Lag()
+    assert lag.seconds == 0.0
+    lag.add(0.05)
+    assert lag.seconds == 0.05
+    for _ in range(30):
+        lag.add(0.1)
+    lag.add(9.0)
+    lag.add(8.0)
+    assert lag.seconds == 0.1  # two of the latest twenty may take ages
+    lag.add(7.0)
+    assert lag.seconds == 7.0
+    for _ in range(18):
+        lag.add(0.2)
+    assert lag.seconds == 0.2
+
+
+async def test_moves_are_timed(peer: Peer, timed: LichessServer, hands: Hands) -> None:
+    def slow(seconds: float, reply: Reply) -> Reply:
+        async def wait(request: web.Request) -> web.StreamResponse:
+            hands.now += seconds
+            return await reply(request)
+
+        return wait
+
+    assert timed.lag_s == 0.0
+    peer.script(MOVE, slow(0.25, answer(200, {"ok": True})))
+    await timed.move(GAME, "f5")
+    assert timed.lag_s == 0.25
+    peer.script(MOVE, slow(0.5, answer(400, {"error": "Not your turn"})))
+    with pytest.raises(RefusedError):
+        await timed.move(GAME, "f5")
+    assert timed.lag_s == 0.5
+    # A failure counts when it took its time.
+    for seconds, lag_s in ((0.01, 0.5), (10.0, 10.0)):
+        peer.script(MOVE, slow(seconds, hang_up))
+        with pytest.raises(TransientError):
+            await timed.move(GAME, "f5")
+        assert timed.lag_s == lag_s
+    await timed.chat(GAME, "hi")
+    assert timed.lag_s == 10.0
+
+
+# --- Other programs -------------------------------------------------------------------------------------
+
+PROPOSAL = Proposal("standard", True, Clock(180, 2))
+MADE = {"id": "chal0001", "status": "created"}
+CHALLENGE_IAGO = "/api/challenge/iago"
+
+
+@pytest.mark.parametrize(
+    ("reply", "accepted", "reason"),
+    [
+        (stream(MADE, b"\n", {"done": "accepted"}), True, "accepted"),
+        (stream(MADE, {"done": "canceled"}), False, "canceled"),
+        (stream({"challenge": MADE}, json.dumps({"done": "accepted"}).encode()), True, "accepted"),
+    ],
+)
+async def test_a_challenge_of_ours(
+    peer: Peer, server: LichessServer, reply: Reply, accepted: bool, reason: str
+) -> None:
+    peer.script(CHALLENGE_IAGO, reply)
+    assert await server.challenge("iago", PROPOSAL) == ChallengeReply("chal0001", accepted, reason)
+    assert peer.seen == [("POST", CHALLENGE_IAGO)]
+    assert dict(parse_qsl(peer.bodies[0])) == {
+        "rated": "true",
+        "clock.limit": "180",
+        "clock.increment": "2",
+        "variant": "standard",
+        "color": "random",
+        "keepAliveStream": "true",
+    }
+
+
+@pytest.mark.parametrize(
+    ("reply", "event", "told"),
+    [
+        (
+            stream(MADE, {"done": "declined"}),
+            {"type": "challengeDeclined", "challenge": MADE | {"declineReasonKey": "later"}},
+            ChallengeReply("chal0001", False, "later"),
+        ),
+        # Sites without `keepAliveStream`, and answers that were cut off.
+        (
+            answer(200, {"challenge": MADE}),
+            {"type": "challengeDeclined", "challenge": MADE | {"declineReason": "Not now."}},
+            ChallengeReply("chal0001", False, "Not now."),
+        ),
+        (
+            stream(MADE, end="broken"),
+            {"type": "gameStart", "game": {"gameId": "chal0001", "variant": {"key": "standard"}}},
+            ChallengeReply("chal0001", True, "accepted"),
+        ),
+        (
+            answer(200, MADE),
+            {"type": "challengeCanceled", "challenge": MADE},
+            ChallengeReply("chal0001", False, "canceled"),
+        ),
+    ],
+    ids=["the reason", "no stream", "broken", "ran out"],
+)
+async def test_the_accounts_stream_tells_the_rest(
+    peer: Peer, server: LichessServer, reply: Reply, event: dict[str, Any], told: ChallengeReply
+) -> None:
+    sent = asyncio.Event()
+
+    async def create(request: web.Request) -> web.StreamResponse:
+        sent.set()
+        return await reply(request)
+
+    async def news(request: web.Request) -> web.StreamResponse:
+        await sent.wait()
+        while "chal0001" not in server._answers:  # noqa: ASYNC110 - the answer is on its way
+            await asyncio.sleep(0)
+        return await stream({"type": "challenge", "challenge": MADE}, event)(request)
+
+    peer.script(CHALLENGE_IAGO, create)
+    peer.script("/api/stream/event", news)
+    async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
+        tasks.create_task(collect(server.account_events()))
+        assert await server.challenge("iago", PROPOSAL) == told
+    assert server._answers == {}
+
+
+async def test_withdrawing_a_challenge(peer: Peer, server: LichessServer) -> None:
+    left = asyncio.Event()
+
+    async def wait(request: web.Request) -> web.StreamResponse:
+        try:
+            return await stream(MADE, end="silence")(request)
+        finally:
+            left.set()
+
+    peer.script(CHALLENGE_IAGO, wait)
+    asking = asyncio.create_task(server.challenge("iago", PROPOSAL))
+    async with asyncio.timeout(20):
+        while not server._answers:  # noqa: ASYNC110 - the answer is on its way
+            await asyncio.sleep(0)
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        await left.wait()
+    assert peer.seen == [("POST", CHALLENGE_IAGO), ("POST", "/api/challenge/chal0001/cancel")]
+
+
+@pytest.mark.parametrize(
+    ("reply", "error", "wait_s"),
+    [
+        (answer(400, {"error": "iago does not accept challenges"}), RefusedError, None),
+        (answer(429, {"ratelimit": {"key": "bot.vsBot.day", "seconds": 7200}}), TransientError, 7200.0),
+        (answer(429, "<html>"), TransientError, 60.0),
+        (answer(502, "<html>"), TransientError, None),
+        (hang_up, TransientError, None),
+        (stream(b"<html>\n"), ProtocolError, None),
+        (stream(), ProtocolError, None),
+        (stream({"done": "accepted"}), ProtocolError, None),
+    ],
+    ids=["400", "429", "429 html", "502", "hang up", "garbled", "empty", "no id"],
+)
+async def test_challenges_that_fail(
+    peer: Peer, server: LichessServer, reply: Reply, error: type[Exception], wait_s: float | None
+) -> None:
+    peer.script(CHALLENGE_IAGO, reply)
+    with pytest.raises(error) as caught:
+        await server.challenge("iago", PROPOSAL)
+    assert getattr(caught.value, "retry_after_s", None) == wait_s
+
+
+async def test_online_bots(peer: Peer, server: LichessServer) -> None:
+    iago = {"id": "iago", "username": "Iago", "perfs": {"blitz": {"games": 9, "rating": 2100}}}
+    last = json.dumps({"id": "cassio", "username": "Cassio"}).encode()  # without an end of the line
+    peer.script("/api/bot/online", stream(iago, b"\n", {"id": 5}, b"<html>\n", last))
+    assert await server.online_bots() == [Bot("iago", "Iago", {"blitz": 2100}), Bot("cassio", "Cassio", {})]
+    assert peer.seen == [("GET", "/api/bot/online?nb=512")]
+
+
+async def test_online_bots_without_an_end(peer: Peer, hasty: LichessServer) -> None:
+    peer.script("/api/bot/online", dribble)
+    with pytest.raises(TransientError, match=r"no answer in 0\.15 s"):
+        await hasty.online_bots()
+
+
+async def test_upgrade(peer: Peer, server: LichessServer) -> None:
+    await server.upgrade()
+    assert peer.seen == [("POST", "/api/bot/account/upgrade")]
+    peer.script("/api/bot/account/upgrade", answer(400, {"error": "It has played games"}))
+    with pytest.raises(RefusedError, match="It has played games"):
+        await server.upgrade()
 
 
 # --- Streams --------------------------------------------------------------------------------------------
@@ -526,12 +847,13 @@ async def test_a_cut_off_line_is_not_read(peer: Peer, server: LichessServer) -> 
     [
         (stream(full(), end="broken"), "GET"),
         (stream(full(), b"<html>\n"), "not JSON"),
+        (stream(b"<html>\n"), "not JSON"),
         (stream(full(), {"type": "gameState"}), "'moves'"),
         (stream(full(), b"x" * 3_000_000), "a line of more than"),
         (answer(502, "<html>"), "HTTP 502"),
         (hang_up, "GET"),
     ],
-    ids=["broken", "html", "garbled", "oversized", "502", "hang up"],
+    ids=["broken", "html", "html first", "garbled", "oversized", "502", "hang up"],
 )
 async def test_lost_game_streams(peer: Peer, server: LichessServer, reply: Reply, says: str) -> None:
     peer.script(GAME_STREAM, reply)
@@ -555,9 +877,8 @@ async def test_silence_is_a_lost_stream(
         (answer(403, {"error": "Not yours"}), RefusedError),
         (answer(404, {"error": "Not found."}), RefusedError),
         (stream({"type": "gameFull", "id": GAME}), ProtocolError),
-        (stream(b"{]\n"), ProtocolError),
     ],
-    ids=["403", "404", "broken snapshot", "garbled"],
+    ids=["403", "404", "broken snapshot"],
 )
 async def test_game_streams_that_another_try_would_not_mend(
     peer: Peer, server: LichessServer, reply: Reply, error: type[Exception]
@@ -575,6 +896,126 @@ async def test_one_broken_message_does_not_hide_the_other_challenges(
     assert isinstance(event, ChallengeReceived)
     assert [record.levelno for record in caplog.records] == [logging.WARNING] * 2
     assert TOKEN not in caplog.text
+
+
+async def test_a_broken_line_of_chat_does_not_cost_the_game(
+    peer: Peer, server: LichessServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    chat = {"type": "chatLine", "room": "player", "username": "Ann", "text": "hi"}
+    gone = {"type": "opponentGone", "gone": 5}
+    peer.script(GAME_STREAM, stream(chat | {"text": 5}, full(), chat | {"room": 5}, gone, chat, state("f5")))
+    snapshot, line, after = await collect(server.game_events(GAME))
+    assert isinstance(snapshot, GameSnapshot)
+    assert line == ChatLine("Ann", Room.PLAYER, "hi")
+    assert after.moves == ("f5",)
+    assert len(caplog.records) == 3
+
+
+async def test_moves_in_the_sites_words(peer: Peer) -> None:
+    server = LichessServer(DIALECTS["playstrategy"], peer.url, TOKEN)
+    players = {"p1": {"id": "desdemona"}, "p2": {"id": "ann"}}
+    peer.script(
+        GAME_STREAM,
+        stream(
+            full("P@e3") | {"variant": {"key": "flipello"}} | players,
+            state("P@e3 P@f3"),
+            state("P@e3 P@f3", status="resign", winner="p1"),
+        ),
+    )
+    try:
+        events = server.game_events(GAME)
+        assert await anext(events) is None
+        assert isinstance(await anext(events), GameSnapshot)
+        assert isinstance(await anext(events), GameState)
+        await server.move(GAME, "g6")
+        await server.move("unknown1", "g6")
+        assert [path for _, path in peer.seen[2:]] == [
+            f"/api/bot/game/{GAME}/move/P@g3",
+            "/api/bot/game/unknown1/move/g6",
+        ]
+        assert [event.end.winner async for event in events if isinstance(event, GameState) and event.end] == [
+            0
+        ]
+        assert server._scripts == {}
+    finally:
+        await server.close()
+
+
+async def test_a_game_whose_end_nobody_heard(peer: Peer, hands: Hands) -> None:
+    """PyChess tells the end once; whoever was away then hears nothing but pings."""
+    server = LichessServer(DIALECTS["pychess"], peer.url, TOKEN, clock=hands)
+    peer.script("/api/account", answer(200, {"id": "Desdemona", "username": "Desdemona", "title": "BOT"}))
+    whole = {
+        "type": "gameFull",
+        "id": GAME,
+        "variant": {"name": "xiangqi"},
+        "white": {"name": "Desdemona"},
+        "black": {"name": "Ann"},
+        "initialFen": "",
+        "createdAt": 1745112707,
+        "state": state("h3e3", winc=3, binc=3),
+    }
+    peer.script(GAME_STREAM, stream(whole, *[{"type": "ping"}] * 3))
+    try:
+        events = server.game_events(GAME)
+        assert await anext(events) is None
+        assert isinstance(await anext(events), GameSnapshot)
+        for seconds in (60.0, UNTOLD_SLACK_S):
+            hands.now += seconds
+            assert await anext(events) is None
+        hands.now += 1
+        over = await anext(events)
+        assert isinstance(over, GameState)
+        assert over.end == GameEnd(EndReason.UNTOLD, None, "untold")
+        await events.aclose()
+    finally:
+        await server.close()
+
+
+def test_how_often_the_accounts_stream_may_be_opened() -> None:
+    hands = Hands()
+    openings, opened = Openings(hands), list[float]()
+    while hands.now < 5000:
+        while openings.wait_s == 0:
+            openings.opened()
+            opened.append(hands.now)
+        hands.now += openings.wait_s
+    # lichess.org allows 30 in any ten minutes.
+    assert max(sum(at <= other < at + 600 for other in opened) for at in opened) <= 30
+    assert opened[: Openings.AT_ONCE] == [1000.0] * Openings.AT_ONCE
+    assert max(later - earlier for earlier, later in itertools.pairwise(opened)) <= 30.1
+
+
+async def test_the_accounts_stream_is_not_opened_too_often(
+    peer: Peer, timed: LichessServer, hands: Hands
+) -> None:
+    peer.script("/api/stream/event", stream())
+    lichess = LichessServer(DIALECTS["lichess"], peer.url, TOKEN, clock=hands)
+    try:
+        for _ in range(Openings.AT_ONCE):
+            await collect(lichess.account_events())
+        with pytest.raises(TransientError, match="too often") as caught:
+            await collect(lichess.account_events())
+        assert caught.value.retry_after_s == pytest.approx(30.0)
+        hands.now += 30.1
+        await collect(lichess.account_events())
+    finally:
+        await lichess.close()
+    assert sum(path == "/api/stream/event" for _, path in peer.seen) == Openings.AT_ONCE + 1
+    for _ in range(2 * Openings.AT_ONCE):  # the arena has no such limit
+        await collect(timed.account_events())
+
+
+@pytest.mark.parametrize("status", [301, 400, 403, 404, 429, 500, 502])
+async def test_only_a_refused_account_ends_listening(peer: Peer, server: LichessServer, status: int) -> None:
+    peer.script("/api/stream/event", answer(status, {"error": "no"}))
+    with pytest.raises(TransientError, match=f"HTTP {status}"):
+        await collect(server.account_events())
+    peer.script("/api/stream/event", answer(401, {"error": "no"}))
+    peer.script("/api/account", answer(401, {"error": "No such token"}))
+    if status != 429:
+        with pytest.raises(AuthError):
+            await collect(server.account_events())
 
 
 async def test_leaving_a_stream_closes_it(peer: Peer, server: LichessServer) -> None:

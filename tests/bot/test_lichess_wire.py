@@ -9,6 +9,7 @@ from bot.events import (
     Challenge,
     ChallengeGone,
     ChallengeReceived,
+    ChatLine,
     Clock,
     EndReason,
     GameEnd,
@@ -18,21 +19,25 @@ from bot.events import (
     GameState,
     Opponent,
     OpponentGone,
+    Room,
     Speed,
 )
 from bot.servers.dialects import BLACK, DIALECTS, WHITE, Dialect, Variant, get_dialect
 from bot.servers.lichess_wire import (
+    ChallengeNews,
     GameReader,
     read_account,
     read_account_event,
+    read_challenge_news,
     read_line,
+    read_online_bot,
     read_playing,
     read_rating_diff,
 )
 from engine.games import GAMES
 
 ARENA = DIALECTS["arena"]
-CHESS = Dialect("test", 7.0, {"standard": Variant("chess", (WHITE, BLACK))})
+CHESS = Dialect("test", "", 7.0, {"standard": Variant("chess", (WHITE, BLACK))})
 SPECS = Path(__file__).parents[2].parent / "shared" / "data" / "lichess-openapi" / "specs"
 
 
@@ -146,7 +151,59 @@ def test_challenge() -> None:
         days_per_turn=None,
         initial_position=None,
         is_ours=False,
+        our_rating=1500,
     )
+
+
+START_518 = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+START_960 = "bqnnrkrb/pppppppp/8/8/8/8/PPPPPPPP/BQNNRKRB w KQkq - 0 1"
+ENDING = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"
+
+
+@pytest.mark.parametrize(
+    ("key", "fen", "kind", "start"),
+    [
+        ("standard", None, "chess", None),
+        ("standard", "startpos", "chess", None),
+        ("standard", START_518, "chess", None),
+        ("chess960", None, "chess960", None),
+        ("chess960", START_960, "chess960", START_960),
+        ("fromPosition", ENDING, "from_position", ENDING),
+        ("fromPosition", START_518, "from_position", None),
+    ],
+)
+def test_kinds_of_chess(key: str, fen: str | None, kind: str, start: str | None) -> None:
+    message = challenge(variant={"key": key}, initialFen=fen)
+    for dialect in ("lichess", "arena"):
+        event = read_account_event(message, DIALECTS[dialect], "desdemona")
+        assert isinstance(event, ChallengeReceived)
+        asked = event.challenge
+        assert (asked.game, asked.variant, asked.kind, asked.initial_position) == ("chess", key, kind, start)
+
+
+def test_positions_that_cannot_be_played_are_no_game_of_ours() -> None:
+    for fen in ("8/8/8/8/8/8/8/8 w - - 0 1", "rubbish"):
+        event = read_account_event(
+            challenge(variant={"key": "fromPosition"}, initialFen=fen), DIALECTS["lichess"], "desdemona"
+        )
+        assert isinstance(event, ChallengeReceived)
+        assert (event.challenge.game, event.challenge.kind) == (None, "")
+
+
+def test_other_games_from_a_position() -> None:
+    asked = read_challenge(initialFen="8/8/8/3wb3/3bw3/3b4/8/8 w")
+    assert (asked.kind, asked.initial_position) == ("from_position", "8/8/8/3wb3/3bw3/3b4/8/8 w")
+    assert read_challenge(initialFen="8/8/8/3wb3/3bw3/8/8/8 b").kind == "othello"
+
+
+def test_slow_challenges_and_rematches() -> None:
+    slow = read_challenge(
+        timeControl={"type": "correspondence", "daysPerTurn": 3}, speed="correspondence", rematchOf="game0001"
+    )
+    assert (slow.clock, slow.days_per_turn, slow.speed) == (None, 3, Speed.CORRESPONDENCE)
+    assert slow.rematch_of == "game0001"
+    unlimited = read_challenge(timeControl={"type": "unlimited"}, speed="correspondence")
+    assert (unlimited.clock, unlimited.days_per_turn) == (None, None)
 
 
 def test_challenge_of_our_own_and_of_nobody() -> None:
@@ -206,6 +263,11 @@ def test_unknown_account_events_are_skipped(message: dict[str, Any]) -> None:
         challenge(timeControl={"type": "clock", "limit": True, "increment": 0}),
         challenge(challenger="ann"),
         challenge(id=""),
+        challenge(rematchOf=5),
+        challenge(initialFen=5),
+        challenge(timeControl={"type": "correspondence", "daysPerTurn": "3"}),
+        challenge(destUser={"id": "desdemona", "rating": "high"}),
+        {"type": "gameStart", "game": {}},
     ],
 )
 def test_broken_account_events_keep_the_message(message: dict[str, Any]) -> None:
@@ -304,16 +366,57 @@ def test_chat_and_absence() -> None:
     events = read_game(
         full(),
         {"type": "chatLine", "room": "player", "username": "Ann", "text": "hi"},
+        {"type": "chatLine", "room": "spectator", "username": "li\nchess", "text": "!eval\x1b" + "x" * 2000},
+        {"type": "chatLine", "room": "team", "username": "Ann", "text": "hi"},
         {"type": "opponentGone", "gone": True, "claimWinInSeconds": 8},
         {"type": "opponentGone", "gone": False},
         {"type": "brandNew"},
     )
     assert events[1:] == [
+        ChatLine("Ann", Room.PLAYER, "hi"),
+        ChatLine("li\ufffdchess", Room.SPECTATOR, "!eval\ufffd" + "x" * 994),
         None,
         OpponentGone(True, 8),
         OpponentGone(False, None),
         None,
     ]
+
+
+def test_a_game_that_is_about_to_be_aborted() -> None:
+    waiting, late, _, on = read_game(
+        full(state=state(expiration={"idleMillis": 5000, "millisToMove": 30_000})),
+        state(moves="f5", expiration={"idleMillis": 31_000, "millisToMove": 30_000}),
+        {"type": "brandNew"},
+        state(moves="f5 d6"),
+    )
+    assert (waiting.state.aborts_in_s, late.aborts_in_s, on.aborts_in_s) == (25.0, 0.0, None)
+
+
+def test_days_of_a_correspondence_game() -> None:
+    (slow,) = read_game(full(clock=None, speed="correspondence", daysPerTurn=2))
+    assert (slow.clock, slow.days_per_turn) == (None, 2)
+    (endless,) = read_game(full(clock=None, speed="correspondence", daysPerTurn=10**400))
+    assert endless.days_per_turn == 14
+
+
+def test_castling_is_told_in_our_words() -> None:
+    moves = "e2e4 e7e5 g1f3 g8f6 f1e2 f8e7"
+    reader = GameReader(DIALECTS["lichess"], "desdemona")
+    snapshot = reader.read(full(variant={"key": "standard"}, state=state(moves=f"{moves} e1h1")))
+    assert isinstance(snapshot, GameSnapshot)
+    assert snapshot.state.moves == (*moves.split(), "e1g1")
+    later = reader.read(state(moves=f"{moves} e1h1 e8h8"))
+    assert isinstance(later, GameState)
+    assert later.moves == (*moves.split(), "e1g1", "e8g8")
+
+
+def test_chess960_keeps_its_castling() -> None:
+    reader = GameReader(DIALECTS["lichess"], "desdemona")
+    castled = state(moves="g2g3 g7g6 f1g1")
+    snapshot = reader.read(full(variant={"key": "chess960"}, initialFen=START_960, state=castled))
+    assert isinstance(snapshot, GameSnapshot)
+    assert (snapshot.variant, snapshot.initial_position) == ("chess960", START_960)
+    assert snapshot.state.moves == ("g2g3", "g7g6", "f1g1")
 
 
 def test_times_beyond_all_reason_are_cut() -> None:
@@ -374,14 +477,217 @@ def test_speed_is_worked_out_when_the_site_is_silent(limit_s: int, increment_s: 
         full(state=state(wtime=True)),
         full(state=state(status=None)),
         full(state=state(status="resign", winner="red")),
+        full(state=state(expiration={"idleMillis": 1})),
+        full(state=state(expiration=5)),
+        full(daysPerTurn="2"),
+        full(initialFen="8/8/8/8/8/8/8/8 b"),
+        full(initialFen="8/8"),
         {"type": "gameFull"},
         {"type": "opponentGone", "gone": "yes"},
+        {"type": "chatLine", "room": "player", "username": "Ann"},
+        {"type": "chatLine", "room": "player", "username": 5, "text": "hi"},
     ],
 )
 def test_broken_game_messages_keep_the_message(message: dict[str, Any]) -> None:
     with pytest.raises(ProtocolError) as caught:
         read_game(message)
     assert caught.value.raw is not None
+
+
+def test_an_impossible_list_of_moves() -> None:
+    for dialect, key in (("lichess", "standard"), ("playstrategy", "flipello")):
+        reader = GameReader(DIALECTS[dialect], "desdemona")
+        message = full(variant={"key": key}, state=state(moves="e2e5"))
+        message |= {"p1": message["white"], "p2": message["black"]}
+        with pytest.raises(ProtocolError, match="impossible game"):
+            reader.read(message)
+
+
+# --- PlayStrategy ---------------------------------------------------------------------------------------
+
+PLAYSTRATEGY = DIALECTS["playstrategy"]
+
+
+def flipello(**fields: Any) -> dict[str, Any]:
+    whole = full(
+        variant={"key": "flipello", "name": "Othello", "short": "Oth", "lib": 2, "boardSize": {"key": "8x8"}},
+        clock={"initial": 60000, "increment": 2000, "clockType": "fischer"},
+        p1={"id": "ann", "name": "Ann", "title": None, "rating": 1412},
+        p2={"id": "desdemona", "name": "Desdemona", "title": "BOT", "rating": 1500},
+        state=state(wdraw=False, bdraw=False, activeplayer="p1", abortable=True),
+    )
+    del whole["white"], whole["black"]
+    return whole | fields
+
+
+def test_othello_at_playstrategy() -> None:
+    reader = GameReader(PLAYSTRATEGY, "desdemona")
+    snapshot = reader.read(flipello(state=state(moves="P@e3 P@f3")))
+    assert isinstance(snapshot, GameSnapshot)
+    assert (snapshot.game, snapshot.variant, snapshot.our_side) == ("othello", "flipello", 1)
+    # "w" is P1, who is black and moves first.
+    assert snapshot.state == GameState(("e6", "f6"), (61.0, 59.5), (False, False), (False, False), None)
+    over = reader.read(state(moves="P@e3 P@f3", status="variantEnd", winner="p2"))
+    assert isinstance(over, GameState)
+    assert over.end == GameEnd(EndReason.NORMAL, 1, "variantEnd")
+
+
+@pytest.mark.parametrize(
+    ("fen", "start"),
+    [
+        ("startpos", None),
+        ("8/8/8/3pP3/3Pp3/8/8/8[PPPPpppp] w - - 0 1", None),
+        ("8/8/8/3pP3/3Pp3/3P4/8/8[PPPPpppp] b - - 0 1", "8/8/8/3wb3/3bw3/3b4/8/8 w"),
+    ],
+)
+def test_starts_at_playstrategy(fen: str, start: str | None) -> None:
+    snapshot = GameReader(PLAYSTRATEGY, "desdemona").read(flipello(initialFen=fen))
+    assert isinstance(snapshot, GameSnapshot)
+    assert snapshot.initial_position == start
+    event = read_account_event(
+        challenge(variant={"key": "flipello"}, initialFen=fen, playerIndex="p1"), PLAYSTRATEGY, "desdemona"
+    )
+    assert isinstance(event, ChallengeReceived)
+    assert event.challenge.game == "othello"
+    assert event.challenge.kind == ("othello" if start is None else "from_position")
+
+
+def test_actions_of_one_turn_are_moves_of_their_own() -> None:
+    snapshot = GameReader(PLAYSTRATEGY, "desdemona").read(flipello(state=state(moves="P@e3,P@f3 P@g3")))
+    assert isinstance(snapshot, GameSnapshot)
+    assert snapshot.state.moves == ("e6", "f6", "g6")
+
+
+@pytest.mark.parametrize(
+    ("clock", "read"),
+    [
+        ({"initial": 60000, "delay": 3000, "clockType": "bronstein"}, Clock(60, 3)),
+        ({"initial": 60000, "delay": 0, "clockType": "usdelay"}, Clock(60, 0)),
+        ({"initial": 60000, "increment": 0, "byoyomi": 9000, "periods": 1}, Clock(60, 0)),
+        (None, None),
+    ],
+)
+def test_clocks_at_playstrategy(clock: Any, read: Clock | None) -> None:
+    snapshot = GameReader(PLAYSTRATEGY, "desdemona").read(flipello(clock=clock))
+    assert isinstance(snapshot, GameSnapshot)
+    assert snapshot.clock == read
+
+
+def test_xiangqi_at_playstrategy_and_its_start() -> None:
+    snapshot = GameReader(PLAYSTRATEGY, "ann").read(
+        flipello(variant={"key": "xiangqi"}, state=state(moves="h3e3 b8e8"))
+    )
+    assert isinstance(snapshot, GameSnapshot)
+    assert (snapshot.game, snapshot.our_side, snapshot.state.moves) == ("xiangqi", 0, ("h3e3", "b8e8"))
+    started = {
+        "gameId": "abcd1234",
+        "playerIndex": "p1",
+        "variant": {"gameLogic": {"id": 2}, "key": "xiangqi"},
+    }
+    assert read_account_event({"type": "gameStart", "game": started}, PLAYSTRATEGY, "ann") == GameStarted(
+        "abcd1234", True
+    )
+
+
+# --- PyChess --------------------------------------------------------------------------------------------
+
+PYCHESS = DIALECTS["pychess"]
+
+
+def pychess_state(**fields: Any) -> dict[str, Any]:
+    return state(winc=3, binc=3, wdraw=False, bdraw=False) | fields
+
+
+def pychess_full(**fields: Any) -> dict[str, Any]:
+    return {
+        "type": "gameFull",
+        "id": "abcd1234",
+        "variant": {"name": "xiangqi"},
+        "white": {"name": "Ann"},
+        "black": {"name": "Desdemona"},
+        "initialFen": "",
+        "createdAt": 1745112707,
+        "state": pychess_state(wtime=300_000, btime=300_000),
+    } | fields
+
+
+def test_a_game_at_pychess() -> None:
+    reader = GameReader(PYCHESS, "Desdemona")
+    assert reader.read(pychess_state(moves="h3e3")) is None  # it may come in front
+    snapshot = reader.read(pychess_full())
+    assert snapshot == GameSnapshot(
+        game_id="abcd1234",
+        game="xiangqi",
+        variant="xiangqi",
+        initial_position=None,
+        our_side=1,
+        rated=False,
+        speed=Speed.BLITZ,
+        clock=Clock(300, 3),
+        opponent=Opponent("Ann", "Ann", None, is_bot=False),
+        our_rating=None,
+        state=GameState((), (300.0, 300.0), (False, False), (False, False), None),
+    )
+    assert reader.read({"type": "ping"}) is None
+    moved = reader.read(pychess_state(moves="h3e3", wtime=298_500.0))
+    assert isinstance(moved, GameState)
+    assert (moved.moves, moved.remaining_s, moved.end) == (("h3e3",), (298.5, 59.5), None)
+    over = reader.read({"type": "gameEnd", "game": {"id": "abcd1234"}})
+    assert isinstance(over, GameState)
+    assert (over.moves, over.end) == (("h3e3",), GameEnd(EndReason.UNTOLD, None, "gameEnd"))
+    assert reader.is_over
+    assert reader.read({"type": "gameEnd", "game": {"id": "abcd1234"}}) == over
+
+
+def test_an_end_before_the_snapshot_is_skipped() -> None:
+    reader = GameReader(PYCHESS, "Desdemona")
+    assert reader.read({"type": "gameEnd", "game": {"id": "abcd1234"}}) is None
+    assert not reader.started
+
+
+def test_chess_has_two_names_at_pychess() -> None:
+    snapshot = GameReader(PYCHESS, "Ann").read(pychess_full(variant={"name": "chess"}))
+    assert isinstance(snapshot, GameSnapshot)
+    assert snapshot.game == "chess"
+
+
+@pytest.mark.parametrize(
+    ("fields", "game", "kind"),
+    [
+        ({"variant": {"key": "xiangqi"}}, "xiangqi", "xiangqi"),
+        ({"variant": {"key": "standard"}}, "chess", "chess"),
+        ({"variant": {"key": "standard"}, "chess960": True}, None, ""),
+        ({"variant": {"key": "ataxx"}}, None, ""),
+    ],
+)
+def test_challenges_at_pychess(fields: dict[str, Any], game: str | None, kind: str) -> None:
+    who = {"name": "Ann", "rating": 1500, "title": ""}
+    message = challenge(challenger=who, chess960=False, rated=False, level=6)
+    del message["challenge"]["destUser"]
+    message["challenge"] |= fields
+    event = read_account_event(message, PYCHESS, "Desdemona")
+    assert isinstance(event, ChallengeReceived)
+    assert event.challenge.challenger == Opponent("Ann", "Ann", 1500, is_bot=False)
+    assert (event.challenge.game, event.challenge.kind) == (game, kind)
+
+
+def test_a_start_without_a_variant() -> None:
+    start = {"type": "gameStart", "game": {"id": "abcd1234", "skill_level": "0", "chess960": "False"}}
+    assert read_account_event(start, PYCHESS, "Desdemona") == GameStarted("abcd1234", True)
+
+
+def test_how_long_a_turn_can_last_where_the_end_is_not_told() -> None:
+    reader = GameReader(PYCHESS, "Desdemona")
+    assert reader.longest_turn_s is None
+    reader.read(pychess_full())
+    assert reader.longest_turn_s == 300.0
+    reader.read(pychess_state(wtime=5000, btime=9000))
+    assert reader.longest_turn_s == 9.0
+    reader.ended("untold")
+    assert reader.longest_turn_s is None
+    told = GameReader(ARENA, "desdemona")
+    told.read(full())
+    assert told.longest_turn_s is None
 
 
 # --- Answers --------------------------------------------------------------------------------------------
@@ -397,11 +703,75 @@ def test_account() -> None:
     )
     assert (account.id, account.name, account.is_bot) == ("desdemona", "Desdemona", True)
     person = read_account({"id": "ann", "username": "Ann"})
-    assert not person.is_bot
+    assert (person.is_bot, person.games) == (False, None)
+    assert read_account({"id": "ann", "username": "Ann", "count": {"all": 7}}).games == 7
+    assert read_account({"id": "ann", "username": "Ann", "count": "many"}).games is None
     broken: object
     for broken in ([], {"id": "ann"}, "ann"):
         with pytest.raises(ProtocolError):
             read_account(broken)
+
+
+def test_online_bots() -> None:
+    bot = read_online_bot(
+        {
+            "id": "iago",
+            "username": "Iago",
+            "perfs": {
+                "blitz": {"games": 99, "rating": 2100, "rd": 45},
+                "bullet": {"games": 1, "rating": 1500, "rd": 300, "prov": True},
+                "storm": {"runs": 3, "score": 12},
+                "odd": 5,
+            },
+        }
+    )
+    assert (bot.id, bot.name, bot.ratings) == ("iago", "Iago", {"blitz": 2100})
+    assert read_online_bot({"id": "x", "username": "X"}).ratings == {}
+    broken: dict[str, Any]
+    for broken in ({}, {"id": "x"}, {"id": "x", "username": "X", "perfs": []}):
+        with pytest.raises(ProtocolError):
+            read_online_bot(broken)
+
+
+@pytest.mark.parametrize(
+    ("message", "news"),
+    [
+        ({"id": "chal0001", "status": "created"}, ChallengeNews("chal0001", None)),
+        ({"challenge": {"id": "chal0001"}, "socketVersion": 0}, ChallengeNews("chal0001", None)),
+        ({"done": "accepted"}, ChallengeNews("", True, "accepted")),
+        ({"done": "declined"}, ChallengeNews("", False, "declined")),
+        ({"type": "gameStart", "game": {"gameId": "chal0001"}}, ChallengeNews("chal0001", True, "accepted")),
+        (
+            {"type": "challengeCanceled", "challenge": {"id": "chal0001"}},
+            ChallengeNews("chal0001", False, "canceled"),
+        ),
+        (
+            {
+                "type": "challengeDeclined",
+                "challenge": {"id": "chal0001", "declineReason": "No bots", "declineReasonKey": "nobot"},
+            },
+            ChallengeNews("chal0001", False, "nobot"),
+        ),
+        (
+            {"type": "challengeDeclined", "challenge": {"id": "chal0001", "declineReason": "No bots"}},
+            ChallengeNews("chal0001", False, "No bots"),
+        ),
+        (
+            {"type": "challengeDeclined", "challenge": {"id": "chal0001"}},
+            ChallengeNews("chal0001", False, "declined"),
+        ),
+        ({"type": "challenge", "challenge": {"id": "chal0001"}}, None),
+    ],
+)
+def test_news_of_our_challenges(message: dict[str, Any], news: ChallengeNews | None) -> None:
+    assert read_challenge_news(message) == news
+
+
+def test_broken_news_of_our_challenges() -> None:
+    broken: dict[str, Any]
+    for broken in ({}, {"done": True}, {"challenge": {}}, {"type": "challengeDeclined"}):
+        with pytest.raises(ProtocolError):
+            read_challenge_news(broken)
 
 
 def test_playing() -> None:
@@ -447,6 +817,18 @@ def test_rating_diff_of_an_exported_game() -> None:
     assert read_rating_diff(record, name.upper()) == diff
     assert read_rating_diff(record, "somebody") is None
     assert read_rating_diff({}, name) is None
+
+
+def test_examples_of_other_programs_and_of_a_challenge_of_ours() -> None:
+    bot = read_online_bot(load("examples/bot-getOnlineBots.json.yaml")["value"])
+    assert bot.name
+    made = load("examples/challenges-createChallenge.json.yaml")["value"]
+    assert read_challenge_news(made) == ChallengeNews(made.get("challenge", made)["id"], None)
+
+
+def test_example_of_chat() -> None:
+    line = GameReader(CHESS, "mary").read(load("schemas/ChatLineEvent.yaml")["example"])
+    assert line == ChatLine("thibault", Room.PLAYER, "Good luck, have fun")
 
 
 @pytest.mark.parametrize("schema", ["GameFullEvent", "GameStateEvent", "OpponentGoneEvent"])

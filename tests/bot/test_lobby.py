@@ -1,24 +1,47 @@
-"""Challenges answered, games started and taken up again, and what a crash does."""
+"""Challenges answered and queued, games started and taken up again, and what a crash does."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import random
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bot.config import ChallengesConfig
 from bot.errors import AuthError, ProtocolError, RefusedError, TransientError
-from bot.events import Challenge, ChallengeGone, ChallengeReceived, Clock, GameFinished, GameStarted, Speed
-from bot.lobby import ACCEPTED_S, MAX_CRASHES, Lobby
+from bot.events import (
+    Challenge,
+    ChallengeGone,
+    ChallengeReceived,
+    Clock,
+    DeclineReason,
+    EndReason,
+    GameEnd,
+    GameEvent,
+    GameFinished,
+    GameStarted,
+    Opponent,
+    Speed,
+)
+from bot.lobby import ACCEPTED_S, DECLINE_TRIES, MAX_CRASHES, Lobby
 from bot.player import first_error
 from storage.database import Database
 from storage.errors import StorageError
 from storage.events import list_events
+from storage.games import finish_game
+from storage.records import StoredEvent
+from storage.types import now_utc
 from tests.bot.books import check_books, event_kinds, stored_game
 from tests.bot.fakes import GAME_ID, OPPONENT, FakeServer, config, picker, services
+from tests.bot.times import FakeTime
+from tests.storage.samples import opened
 
+BEN = replace(OPPONENT, id="ben", name="Ben")
+ROBOT = replace(OPPONENT, id="robot", name="Robot", is_bot=True)
 OFFER = Challenge(
     id=GAME_ID,
     challenger=OPPONENT,
@@ -37,11 +60,12 @@ STARTED = GameStarted(GAME_ID, True)
 
 @asynccontextmanager
 async def open_lobby(
-    server: FakeServer, database: Database, clock: Callable[[], float] = lambda: 0.0, **challenges: Any
+    server: FakeServer, database: Database, time: FakeTime | None = None, **challenges: Any
 ) -> AsyncIterator[Lobby]:
+    time = time or FakeTime()
     settings = config(challenges=ChallengesConfig(variants=("tictactoe",), **challenges))
-    async with services(server, database, settings=settings) as given:
-        lobby = Lobby(replace(given, clock=clock))
+    async with services(server, database, settings=settings, sleep=time.sleep) as given:
+        lobby = Lobby(replace(given, clock=time.clock))
         listening = asyncio.create_task(lobby.listen())
         try:
             yield lobby
@@ -71,23 +95,57 @@ async def test_a_challenge_becomes_a_game(database: Database) -> None:
     server = FakeServer(pick=picker(1))
     async with open_lobby(server, database) as lobby:
         server.news.put_nowait(ChallengeReceived(OFFER))
+        await called(server, f"accept {GAME_ID}")
         server.news.put_nowait(STARTED)
         await server.until(lambda: server.end is not None)
         await drained(lobby)
         await tell(server, GameFinished(GAME_ID, 7))
     await check_books(database, server)
-    assert f"accept {GAME_ID}" in server.calls
     assert (await stored_game(database)).rating_diff == 7
+
+
+async def noted(database: Database, kind: str, count: int = 1) -> list[StoredEvent]:
+    """So many events of a kind, the earliest first, as soon as they are in the database."""
+    async with asyncio.timeout(20):
+        while True:
+            async with database.read() as session:
+                found = await list_events(session, kind=kind)
+            if len(found) >= count:
+                assert len(found) == count
+                return found[::-1]
+            await asyncio.sleep(0)
+
+
+async def called(server: FakeServer, *calls: str) -> None:
+    await server.until(lambda: set(calls) <= set(server.calls))
+
+
+async def answers(server: FakeServer, count: int) -> list[str]:
+    """So many challenges accepted or declined, as soon as they are."""
+
+    def found() -> list[str]:
+        return [call for call in server.calls if call.startswith(("accept ", "decline "))]
+
+    await server.until(lambda: len(found()) >= count)
+    return found()
+
+
+def offers(*ids: str, **changes: Any) -> list[ChallengeReceived]:
+    """Challenges, each of somebody else."""
+    each = [replace(OFFER, id=key, challenger=replace(OPPONENT, id=f"of-{key}")) for key in ids]
+    return [ChallengeReceived(replace(challenge, **changes)) for challenge in each]
 
 
 async def test_repeated_news_do_nothing_twice(database: Database) -> None:
     server = FakeServer()
     async with open_lobby(server, database) as lobby:
         offer = ChallengeReceived(OFFER)
-        await tell(server, offer, offer, replace(offer), STARTED, STARTED, offer)
+        await tell(server, offer, offer)
+        await called(server, f"accept {GAME_ID}")
+        await tell(server, offer, replace(offer), STARTED, STARTED, offer)
+        await server.until(lambda: len(server.moves) == 1)
         assert server.calls.count(f"accept {GAME_ID}") == 1
         assert lobby.running == 1
-        await server.until(lambda: len(server.moves) == 1)
         assert server.calls.count("stream") == 1
 
 
@@ -95,34 +153,123 @@ async def test_a_declined_challenge_is_written_down(database: Database) -> None:
     server = FakeServer()
     async with open_lobby(server, database):
         await tell(server, ChallengeReceived(replace(OFFER, game=None, variant="go")))
+        (event,) = await noted(database, "challenge_declined")
     assert f"decline {GAME_ID} variant" in server.calls
-    async with database.read() as session:
-        (event,) = await list_events(session, kind="challenge_declined")
-    assert (event.detail["challenger"], event.detail["why"]) == ("anna", "go is not played here")
+    assert event.detail == {
+        "challenge": GAME_ID,
+        "challenger": "anna",
+        "reason": "variant",
+        "why": "go is not played here",
+    }
+
+
+async def test_a_decline_that_is_not_heard_is_sent_again(database: Database) -> None:
+    server = FakeServer()
+    server.faults["decline"] = [TransientError("HTTP 502")] * (DECLINE_TRIES - 1)
+    async with open_lobby(server, database):
+        await tell(server, *offers("one", game=None))
+        await noted(database, "challenge_declined")
+        server.faults["decline"] = [TransientError("HTTP 502")] * 100
+        await tell(server, *offers("two", game=None))
+        await server.until(lambda: len(server.faults["decline"]) == 100 - DECLINE_TRIES)
+    assert server.calls.count("decline one variant") == DECLINE_TRIES
+
+
+async def test_a_list_that_changes_while_we_play(database: Database, tmp_path: Path) -> None:
+    path = tmp_path / "blocked"
+    path.write_text("ben\n", encoding="utf-8")
+    server = FakeServer()
+    async with open_lobby(server, database, block_file=str(path)):
+        await tell(server, *offers("one"))
+        await called(server, "accept one")
+        path.write_text("ben\nof-two\n", encoding="utf-8")
+        await tell(server, *offers("two"))
+        await called(server, "decline two generic")
 
 
 async def test_our_own_challenges_are_left_alone(database: Database) -> None:
     server = FakeServer()
     async with open_lobby(server, database):
-        await tell(server, ChallengeReceived(replace(OFFER, is_ours=True)))
-    assert not any(call.startswith(("accept", "decline")) for call in server.calls)
+        await tell(server, ChallengeReceived(replace(OFFER, is_ours=True)), *offers("one"))
+        assert await answers(server, 1) == ["accept one"]
 
 
-def offers(*ids: str) -> list[ChallengeReceived]:
-    return [ChallengeReceived(replace(OFFER, id=key)) for key in ids]
-
-
-async def test_a_place_is_held_from_the_moment_of_accepting(database: Database) -> None:
-    now = 0.0
+async def test_who_finds_no_place_waits_for_one(database: Database) -> None:
     server = FakeServer()
-    async with open_lobby(server, database, lambda: now, max_games=1):
-        await tell(server, *offers("one", "two"))
-        assert "decline two later" in server.calls
-        await tell(server, ChallengeGone("one"), *offers("three"))
-        assert "accept three" in server.calls
-        now = ACCEPTED_S + 1  # three never started
+    async with open_lobby(server, database, max_games=1, waiting=2):
+        await tell(server, *offers("one", "two", "three"))
+        (event, _) = await noted(database, "challenge_queued", 2)
+        assert event.detail == {
+            "challenge": "two",
+            "challenger": "of-two",
+            "why": "games going on: 1",
+        }
         await tell(server, *offers("four"))
-        assert "accept four" in server.calls
+        await called(server, "decline four later")
+        await tell(server, ChallengeGone("two"), ChallengeGone("one"))
+        await called(server, "accept three")
+    assert "accept two" not in server.calls
+
+
+async def test_people_go_first(database: Database) -> None:
+    server = FakeServer()
+    async with open_lobby(server, database, max_games=1):
+        await tell(server, *offers("one"), *offers("robot", challenger=ROBOT), *offers("two"))
+        await noted(database, "challenge_queued", 2)
+        await tell(server, ChallengeGone("one"))
+        await called(server, "accept two")
+        await tell(server, ChallengeGone("two"))
+        await called(server, "accept robot")
+
+
+async def test_the_next_one_plays_when_a_game_is_over(database: Database) -> None:
+    server = FakeServer(pick=picker(1))
+    async with open_lobby(server, database, max_games=1):
+        await tell(server, ChallengeReceived(OFFER), *offers("two"))
+        await noted(database, "challenge_queued")
+        await tell(server, STARTED)
+        await called(server, "accept two")
+        assert server.end is not None
+
+
+async def test_a_rematch_takes_the_place_of_the_game_before_it(database: Database) -> None:
+    """Also while its books are still open, as soon as the server has told that it is over."""
+    server = FakeServer()
+    async with open_lobby(server, database, max_games=1, max_games_per_opponent=1) as lobby:
+        await tell(server, STARTED)
+        await server.until(lambda: len(server.moves) == 1)
+        await tell(server, *offers("again", challenger=OPPONENT, rematch_of=GAME_ID))
+        await noted(database, "challenge_queued")
+        await tell(server, GameFinished(GAME_ID, None))
+        await called(server, "accept again")
+        assert lobby.running == 1
+
+
+async def test_a_game_that_never_starts_frees_its_place(database: Database) -> None:
+    server, time = FakeServer(), FakeTime()
+    async with open_lobby(server, database, time, max_games=1):
+        await tell(server, *offers("one", "two"))
+        await noted(database, "challenge_queued")
+        server.faults["playing"] = [TransientError("HTTP 502")]
+        asked = server.calls.count("playing")
+        time.advance(ACCEPTED_S)  # the server can't be asked: it may be going on
+        await server.until(lambda: server.calls.count("playing") == asked + 1)
+        assert "accept two" not in server.calls
+        await asyncio.sleep(0)
+        time.advance(ACCEPTED_S)
+        await called(server, "accept two")
+
+
+async def test_a_game_whose_start_was_not_told_keeps_its_place(database: Database) -> None:
+    server, time = FakeServer(), FakeTime()
+    async with open_lobby(server, database, time, max_games=1) as lobby:
+        await tell(server, ChallengeReceived(OFFER), *offers("two"))
+        await noted(database, "challenge_queued")
+        server.now_playing = [GAME_ID]
+        time.advance(ACCEPTED_S)
+        await server.until(lambda: len(server.moves) == 1)
+        assert lobby.running == 1
+        assert "accept two" not in server.calls
 
 
 async def test_a_challenge_that_is_gone_frees_its_place(database: Database) -> None:
@@ -130,35 +277,66 @@ async def test_a_challenge_that_is_gone_frees_its_place(database: Database) -> N
     async with open_lobby(server, database, max_games=1):
         server.faults["accept"] = [RefusedError("not found", 404)]
         await tell(server, *offers("one", "two"))
-        assert "accept two" in server.calls
-        server.faults["decline"] = [TransientError("HTTP 502")]
-        await tell(server, *offers("three"))
-        assert "decline three later" in server.calls
+        await called(server, "accept two")
 
 
 async def test_a_lost_answer_keeps_the_place(database: Database) -> None:
+    """The game may be about to start, and the server says of its challenge that there is none."""
     server = FakeServer()
     async with open_lobby(server, database, max_games=1):
-        server.faults["accept"] = [TransientError("no answer")]
+        server.faults["accept"] = [TransientError("no answer"), RefusedError("not found", 404)]
         await tell(server, *offers("one", "two"))
-        assert "decline two later" in server.calls
+        await server.until(lambda: server.calls.count("accept one") == 2)
+        await noted(database, "challenge_queued")
+        await tell(server, *offers("three", game=None))
+        assert await answers(server, 3) == ["accept one", "accept one", "decline three variant"]
 
 
 async def test_games_count_against_their_opponent(database: Database) -> None:
     server = FakeServer()
-    async with open_lobby(server, database, max_games_per_opponent=1):
+    async with open_lobby(server, database, max_games_per_opponent=1, waiting=0):
         server.news.put_nowait(STARTED)
         await server.until(lambda: len(server.moves) == 1)
-        await tell(server, *offers("two"))
-        assert "decline two later" in server.calls
+        await tell(server, *offers("two", challenger=OPPONENT), *offers("three", challenger=BEN))
+        await called(server, "decline two later", "accept three")
+
+
+async def test_games_without_a_clock_are_counted_apart(database: Database) -> None:
+    server = FakeServer()
+    limits: dict[str, Any] = {"max_games": 1, "max_slow_games": 1, "waiting": 0, "unlimited": True}
+    async with open_lobby(server, database, **limits):
+        await tell(server, *offers("one"), *offers("slow", "slow2", clock=None), *offers("two"))
+        assert sorted(await answers(server, 4)) == [
+            "accept one",
+            "accept slow",
+            "decline slow2 later",
+            "decline two later",
+        ]
+
+
+async def test_games_with_programs_are_counted_for_a_day(database: Database) -> None:
+    async with database.write() as session:
+        for key, hours in (("old", 25), ("new", 23)):
+            game = await opened(
+                session, key, at=now_utc() - timedelta(hours=hours), opponent_id="robot", opponent_is_bot=True
+            )
+            await finish_game(session, game.id, result=None, end_reason="aborted", aborted=True)
+    server = FakeServer()
+    async with open_lobby(server, database, max_games_per_bot_per_day=2):
+        await tell(server, *offers("one", "two", challenger=ROBOT))
+        assert sorted(await answers(server, 2)) == ["accept one", "decline two later"]
 
 
 async def test_nothing_is_accepted_while_shutting_down(database: Database) -> None:
     server = FakeServer()
-    async with open_lobby(server, database) as lobby:
+    async with open_lobby(server, database, max_games=1) as lobby:
+        await tell(server, *offers("one", "two"))
+        await noted(database, "challenge_queued")
         lobby.accepting = False
-        await tell(server, *offers("one"))
-        assert "decline one later" in server.calls
+        await called(server, "decline two later")
+        await tell(server, *offers("three"))
+        await called(server, "decline three later")
+        await tell(server, ChallengeGone("one"))
         await drained(lobby)
 
 
@@ -193,11 +371,19 @@ async def test_games_that_the_server_names_are_taken_up(database: Database) -> N
     assert "account_link_back" in kinds
 
 
-async def test_games_that_are_not_played_here(database: Database) -> None:
+async def test_games_that_are_not_played_here_are_aborted(database: Database) -> None:
     server = FakeServer()
+    server.faults["abort"] = [TransientError("HTTP 502")]
     async with open_lobby(server, database) as lobby:
+        for count in (1, 2):  # told again: tried again, because the first try was not heard
+            await tell(server, GameStarted("other001", False))
+            await noted(database, "game_not_played_here", count)
+            await drained(lobby)
+            assert server.calls.count("abort") == count
         await tell(server, GameStarted("other001", False))
         assert lobby.running == 0
+        await drained(lobby)
+    assert server.calls.count("abort") == 2
 
 
 async def test_a_game_that_crashes_is_taken_up_again(database: Database) -> None:
@@ -247,23 +433,161 @@ async def test_one_bad_event_does_not_end_the_games(database: Database) -> None:
     server.faults["accept"] = [OverflowError("too large")]
     async with open_lobby(server, database) as lobby:
         await tell(server, STARTED, *offers("one", "two"))
+        assert await answers(server, 2) == ["accept one", "accept two"]
         assert lobby.running == 1
-    assert [call for call in server.calls if call.startswith("accept")] == ["accept one", "accept two"]
-    async with database.read() as session:
-        (event,) = await list_events(session, kind="event_failed")
+        (event,) = await noted(database, "event_failed")
     assert event.detail["error"] == "OverflowError('too large')"
 
 
-@pytest.mark.parametrize("call", ["accept", "decline", "move", "account_events", "playing"])
+async def test_a_database_that_is_away_for_a_while(database: Database) -> None:
+    server = FakeServer()
+
+    class Away:
+        faults = 3
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(database, name)
+
+        def read(self) -> Any:
+            if listening and self.faults:
+                self.faults -= 1
+                raise StorageError("the database is away")
+            return database.read()
+
+    listening = False
+    settings = config(challenges=ChallengesConfig(variants=("tictactoe",)))
+    time = FakeTime()
+    async with services(server, Away(), settings=settings, sleep=time.sleep) as given:
+        task = asyncio.create_task(Lobby(replace(given, clock=time.clock)).listen())
+        await called(server, "account_events")
+        listening = True
+        server.news.put_nowait(offers("one", challenger=ROBOT)[0])
+        await called(server, "accept one")
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+@pytest.mark.parametrize("call", ["accept", "decline", "move", "account_events", "playing", "abort"])
 async def test_a_refused_account_ends_everything(database: Database, call: str) -> None:
     server = FakeServer()
     server.faults[call] = [AuthError("HTTP 401")]
     settings = config(challenges=ChallengesConfig(variants=("tictactoe",)))
-    async with services(server, database, settings=settings) as given, asyncio.timeout(20):
-        server.news.put_nowait(ChallengeReceived(OFFER))
+    async with (
+        services(server, database, settings=settings, sleep=FakeTime().sleep) as given,
+        asyncio.timeout(20),
+    ):
+        server.news.put_nowait(ChallengeReceived(replace(OFFER, id="one")))
         server.news.put_nowait(ChallengeReceived(replace(OFFER, id="two", game=None)))
-        server.news.put_nowait(STARTED)
+        server.news.put_nowait(GameStarted("other001", False) if call == "abort" else STARTED)
         with pytest.raises((AuthError, BaseExceptionGroup)) as caught:
             await Lobby(given).listen()
     error = caught.value
     assert isinstance(first_error(error) if isinstance(error, BaseExceptionGroup) else error, AuthError)
+
+
+class Crowded(FakeServer):
+    """Many games, in which nobody moves, on a server that loses what it can."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(our_side=1)
+        self.rng = random.Random(seed)
+        self.standing: dict[str, Challenge] = {}
+        self.playing_now: dict[str, Challenge] = {}
+        self.most = 0
+        self.accepted = 0
+
+    async def accept(self, challenge_id: str) -> None:
+        await self._called("accept", "", challenge_id)
+        if self.rng.random() < 0.2:
+            raise TransientError("the request got lost")
+        challenge = self.standing.pop(challenge_id, None)
+        if challenge is None:
+            raise RefusedError("no such challenge", 404)
+        self.playing_now[challenge_id] = challenge
+        self.accepted += 1
+        self.most = max(self.most, len(self.playing_now))
+        if self.rng.random() < 0.8:
+            self.news.put_nowait(GameStarted(challenge_id, True))
+        if self.rng.random() < 0.2:
+            raise TransientError("the answer got lost")
+
+    async def decline(self, challenge_id: str, reason: DeclineReason) -> None:
+        await self._called("decline", "", challenge_id, reason)
+        if self.standing.pop(challenge_id, None) is None:
+            raise RefusedError("no such challenge", 404)
+
+    async def playing(self) -> list[str]:
+        await self._called("playing")
+        if self.rng.random() < 0.2:
+            raise TransientError("HTTP 502")
+        return list(self.playing_now)
+
+    async def account_events(self) -> AsyncGenerator[Any, None]:
+        await self._called("account_events")
+        yield None
+        for game_id in list(self.playing_now):
+            yield GameStarted(game_id, True)
+        for challenge in list(self.standing.values()):
+            yield ChallengeReceived(challenge)
+        while (event := await self.news.get()) is not None:
+            yield event
+
+    async def game_events(self, game_id: str) -> AsyncGenerator[GameEvent | None, None]:
+        await self._called("stream")
+        challenge = self.playing_now.get(game_id)
+        if challenge is not None:
+            assert challenge.challenger is not None
+            yield replace(self.snapshot, game_id=game_id, opponent=challenge.challenger)
+            await self.until(lambda: game_id not in self.playing_now)
+        aborted = replace(self.state, end=GameEnd(EndReason.ABORTED, None, "aborted"))
+        yield replace(self.snapshot, game_id=game_id, state=aborted)
+
+    async def happens(self, number: int) -> None:
+        """One thing, by lot."""
+        match self.rng.randrange(5):
+            case 0 | 1:
+                who = self.rng.randrange(6)
+                challenger = Opponent(f"w{who}", f"W{who}", 1500, who > 3)
+                self.standing[f"c{number}"] = replace(OFFER, id=f"c{number}", challenger=challenger)
+                self.news.put_nowait(ChallengeReceived(self.standing[f"c{number}"]))
+            case 2 if self.standing:
+                gone = self.rng.choice(list(self.standing))
+                del self.standing[gone]
+                self.news.put_nowait(ChallengeGone(gone))
+            case 3 if self.playing_now:
+                over = self.rng.choice(list(self.playing_now))
+                del self.playing_now[over]
+                if self.rng.random() < 0.8:
+                    self.news.put_nowait(GameFinished(over, None))
+                async with self.changed:
+                    self.changed.notify_all()
+            case 4:
+                self.news.put_nowait(None)
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_never_more_games_than_allowed(database: Database, seed: int) -> None:
+    server, time = Crowded(seed), FakeTime()
+    async with open_lobby(server, database, time, max_games=3, max_games_per_opponent=2) as lobby:
+        for number in range(120):
+            await server.happens(number)
+            if server.rng.random() < 0.8:  # else more happens before anybody hears of it
+                while not server.news.empty():
+                    await event_kinds(database)
+            if server.rng.random() < 0.1:
+                time.advance(ACCEPTED_S)
+        lobby.accepting = False
+        everybody_gone = asyncio.create_task(drained(lobby))
+        while not everybody_gone.done():
+            server.playing_now.clear()
+            if server.news.empty():
+                server.news.put_nowait(None)
+            time.advance(ACCEPTED_S)
+            async with server.changed:
+                server.changed.notify_all()
+            await event_kinds(database)
+        await everybody_gone
+    assert not server.standing
+    assert server.most == 3
+    assert server.accepted > 10

@@ -3,16 +3,20 @@
 import asyncio
 import random
 import shutil
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from bot.config import Config, MannersConfig
+from bot.events import EndReason
 from bot.player import GamePlayer
 from engine.games import get_game
 from storage.database import Database
-from tests.bot.books import check_books
-from tests.bot.fakes import GAME_ID, FakeServer, Killer, picker, services
+from tests.bot.books import check_books, event_kinds
+from tests.bot.fakes import GAME_ID, FakeServer, Killer, config, picker, services
 
 
 def late_othello(empties: int, seed: int) -> str:
@@ -35,9 +39,11 @@ async def open_copy(template: Path, folder: Path, number: int) -> Database:
     return await Database.open(f"sqlite:///{path}")
 
 
-async def play(server: FakeServer, database: Database, killer: Killer) -> bool:
+async def play(
+    server: FakeServer, database: Database, killer: Killer, settings: Config | None = None
+) -> bool:
     """One life of the program; True when the game's player came to its end."""
-    async with services(server, database) as given:
+    async with services(server, database, settings=settings) as given:
         running = asyncio.create_task(GamePlayer(GAME_ID, killer.wrap(given)).run())
         dead = asyncio.create_task(killer.killed.wait())
         async with asyncio.timeout(30):
@@ -75,6 +81,69 @@ async def test_killed_once_at_every_step(
         assert sum(text.startswith("Hello") for text in server.said) <= 1
         assert sum(not text.startswith("Hello") for text in server.said) <= 1
         await database.close()
+
+
+def resigned() -> FakeServer:
+    """A game that is given up after two moves."""
+    return make_server("othello", 0, 7)
+
+
+def aborted(our_side: int) -> FakeServer:
+    """A game whose opponent never comes."""
+    return FakeServer(our_side=our_side)
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (resigned, EndReason.RESIGNATION),
+        (partial(aborted, 0), EndReason.ABORTED),
+        (partial(aborted, 1), EndReason.ABORTED),
+    ],
+)
+async def test_killed_at_every_step_of_a_game_that_is_not_played_out(
+    template: Path, tmp_path: Path, make: Callable[[], FakeServer], reason: EndReason
+) -> None:
+    manners = MannersConfig(resign=True, resign_score_centi=1, resign_moves=1, abort_after_s=60)
+    settings = config(manners=manners)
+    whole = Killer()
+    server, database = make(), await open_copy(template, tmp_path, 0)
+    assert await play(server, database, whole, settings)
+    assert server.end is not None
+    assert server.end.reason is reason
+    await check_books(database, server)
+    await database.close()
+
+    for at in range(len(whole.steps)):
+        server, database = make(), await open_copy(template, tmp_path, at + 1)
+        finished = await play(server, database, Killer(at), settings)
+        while not finished:
+            finished = await play(server, database, Killer(), settings)
+        assert server.end is not None
+        assert server.end.reason is reason
+        await check_books(database, server)
+        await database.close()
+
+
+async def test_killed_at_every_step_around_a_takeback(template: Path, tmp_path: Path) -> None:
+    settings = config(manners=MannersConfig(takebacks=1, takebacks_rated=True, abort_after_s=0))
+
+    async def story(killer: Killer, number: int) -> FakeServer:
+        server, database = make_server("tictactoe", 0, 1), await open_copy(template, tmp_path, number)
+        server.asks_takeback_at = 3
+        finished = await play(server, database, killer, settings)
+        while not finished:
+            finished = await play(server, database, Killer(), settings)
+        await check_books(database, server, {1: server.answers[0]}, sure=False)
+        assert (await event_kinds(database)).count("takeback_granted") == 1
+        await database.close()
+        return server
+
+    whole = Killer()
+    assert "takeback True" in (await story(whole, 0)).calls
+    for at in range(len(whole.steps)):
+        server = await story(Killer(at), at + 1)
+        assert sum("takeback" in call for call in server.calls) >= 1
 
 
 @pytest.mark.parametrize("seed", range(10))

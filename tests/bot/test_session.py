@@ -1,12 +1,16 @@
 """The state machine of a game, without any I/O."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
+from typing import Literal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bot.errors import ProtocolError
 from bot.events import (
+    ChatLine,
     Clock,
     EndReason,
     GameEnd,
@@ -15,15 +19,17 @@ from bot.events import (
     GameState,
     Opponent,
     OpponentGone,
+    Room,
     Speed,
 )
 from bot.session import (
     TRANSITIONS,
     Action,
-    ClaimVictory,
-    DeclineDraw,
-    DeclineTakeback,
+    AnswerDraw,
+    AnswerTakeback,
+    ClaimGame,
     Finish,
+    Hear,
     Join,
     KeepPlaying,
     Kind,
@@ -35,6 +41,8 @@ from bot.session import (
     Think,
     step,
 )
+from engine.game import replay
+from engine.games import get_game
 
 WON = GameEnd(EndReason.NORMAL, 0, "mate")
 NO_ONE = (False, False)
@@ -110,6 +118,20 @@ def test_a_missed_message_heals_itself() -> None:
     ]
 
 
+def test_the_server_plays_on_where_our_rules_see_a_draw() -> None:
+    """A third occurrence, which lichess.org only ends the game for when somebody claims it."""
+    shuffle = "g1f3 g8f6 f3g1 f6g8 " * 2
+    session, actions = step(Session(), replace(snapshot(shuffle), game="chess", variant="standard"))
+    assert session.state is State.THINKING
+    assert Think(tuple(shuffle.split()), 60.0) in actions
+    session, _ = step(session, state(shuffle + "e2e4"))
+    assert session.state is State.WAITING
+    session, actions = step(session, state(shuffle + "e2e4 e7e5"))
+    assert session.state is State.THINKING
+    session, actions = step(session, state(shuffle + "e2e4 e7e5", GameEnd(EndReason.NORMAL, None, "draw")))
+    assert session.state is State.OVER
+
+
 @pytest.mark.parametrize("moves", ["", "a1"])
 def test_the_same_moves_start_nothing(moves: str) -> None:
     assert actions(joined(moves), state(moves)) == []
@@ -138,13 +160,13 @@ def test_another_move_instead_is_a_takeback_too() -> None:
     ]
 
 
-def test_offers_are_declined_once() -> None:
+def test_offers_are_answered_once() -> None:
     offer = replace(state("a1"), draw_offered_by=(False, True))
-    assert actions(joined("a1"), offer) == [DeclineDraw()]
+    assert actions(joined("a1"), offer) == [AnswerDraw()]
     assert actions(joined("a1"), offer, offer) == []
-    assert actions(joined("a1"), offer, state("a1"), offer) == [DeclineDraw()]
+    assert actions(joined("a1"), offer, state("a1"), offer) == [AnswerDraw()]
     asked = replace(state("a1"), takeback_offered_by=(False, True))
-    assert actions(joined("a1"), asked) == [DeclineTakeback()]
+    assert actions(joined("a1"), asked) == [AnswerTakeback()]
     ours = replace(state("a1"), draw_offered_by=(True, False), takeback_offered_by=(True, False))
     assert actions(joined("a1"), ours) == []
 
@@ -199,9 +221,53 @@ def test_reading_again_starts_our_turn_anew() -> None:
     assert over.rejoin() is over
 
 
+@pytest.mark.parametrize(
+    ("moves", "winner"),
+    [("a1 b1 a2 b2 a3", 0), ("a1 b1 a2 b2 c3 b3", 1), ("a1 b1 c1 b2 a2 c2 b3 a3 c3", None)],
+)
+def test_the_rules_tell_an_untold_end(moves: str, winner: int | None) -> None:
+    played = tuple(moves.split())
+    told = GameEnd(EndReason.UNTOLD, None, "gameEnd")
+    found = Finish(played, GameEnd(EndReason.NORMAL, winner, "gameEnd"))
+    before = joined(" ".join(played[:-1]))
+    assert actions(before, state(moves), state(moves, told)) == [found]
+    assert actions(before, state(moves, told))[-1] == found
+    assert actions(Session(), snapshot(moves, end=told))[-1] == found
+
+
+def test_an_untold_end_stays_untold_in_the_middle() -> None:
+    told = GameEnd(EndReason.UNTOLD, None, "gameEnd")
+    assert actions(joined("a1"), state("a1", told)) == [Finish(("a1",), told)]
+
+
+def test_the_beginning() -> None:
+    assert not joined().awaits_beginning  # we are to begin
+    assert joined("a1").awaits_beginning
+    assert joined("", our_side=1).awaits_beginning
+    assert not joined("a1 b1 a2").awaits_beginning
+    assert not step(joined("a1"), state("a1 b1"))[0].awaits_beginning
+    assert not step(joined("a1"), state("a1", WON))[0].awaits_beginning
+    assert not Session().awaits_beginning
+
+
+def test_two_plies_are_taken_back_while_we_think() -> None:
+    session = joined("a1 b1 c1", our_side=1)
+    assert session.state is State.THINKING
+    assert actions(session, state("a1")) == [
+        StopThinking(),
+        TakenBack(1),
+        Think(("a1",), 50.0),
+        Record(("a1",), 1),
+    ]
+    assert actions(session, state("")) == [StopThinking(), TakenBack(0), Record((), 0)]
+
+
 def test_who_left_and_who_talks() -> None:
     session = joined("a1")
-    assert actions(session, OpponentGone(True, 8)) == [ClaimVictory(8)]
+    said = ChatLine("anna", Room.PLAYER, "hello")
+    assert actions(session, said) == [Hear(said)]
+    assert actions(Session(), said) == []
+    assert actions(session, OpponentGone(True, 8)) == [ClaimGame(8)]
     assert actions(session, OpponentGone(True, None)) == []
     assert actions(session, OpponentGone(False, None)) == [KeepPlaying()]
     assert actions(Session(), OpponentGone(True, 8)) == []
@@ -214,3 +280,96 @@ def test_the_table_leaves_out_only_what_cannot_be() -> None:
         (State.OVER, Kind.OUR_TURN),
         (State.OVER, Kind.THEIR_TURN),
     }
+
+
+# --- Any game, told in any way --------------------------------------------------------------------------
+
+_TICTACTOE = get_game("tictactoe")
+
+
+@dataclass(frozen=True)
+class Told:
+    """A server's game as it goes on, and whether the message of that arrives."""
+
+    deed: Literal["move", "back", "back twice", "nothing", "snapshot"]
+    choice: int
+    draw: bool
+    takeback: bool
+    arrives: bool
+
+
+_told = st.builds(
+    Told,
+    st.sampled_from(["move", "move", "move", "move", "back", "back twice", "nothing", "snapshot"]),
+    st.integers(0, 8),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+)
+
+
+def _after(moves: tuple[str, ...], told: Told) -> tuple[str, ...]:
+    legal = _TICTACTOE.legal_moves(replay(_TICTACTOE, moves))
+    match told.deed:
+        case "move" if legal:
+            return (*moves, _TICTACTOE.move_text(legal[told.choice % len(legal)]))
+        case "back" | "back twice":
+            return moves[: max(0, len(moves) - (1 if told.deed == "back" else 2))]
+        case _:
+            return moves
+
+
+@given(st.integers(0, 1), st.lists(_told, max_size=30), st.booleans())
+def test_any_game_told_in_any_way(our_side: int, story: list[Told], ends: bool) -> None:
+    """However messages come and get lost: one search for each turn of ours, and the books always in step."""
+    session, done = step(Session(), snapshot("", our_side))
+    moves: tuple[str, ...] = ()
+    recorded: tuple[str, ...] = ()
+    offered = asked = False
+    thinking = any(isinstance(action, Think) for action in done)
+    for told in story:
+        moves = _after(moves, told)
+        if not told.arrives:
+            continue
+        before = session.moves
+        by = (False, True) if our_side == 0 else (True, False)
+        shown = replace(
+            state(" ".join(moves)),
+            draw_offered_by=by if told.draw else NO_ONE,
+            takeback_offered_by=by if told.takeback else NO_ONE,
+        )
+        whole = replace(snapshot(our_side=our_side), state=shown)
+        session, done = step(session, whole if told.deed == "snapshot" else shown)
+        assert session.moves == moves
+        assert done.count(AnswerDraw()) == (told.draw and not offered)
+        assert done.count(AnswerTakeback()) == (told.takeback and not asked)
+        offered, asked = told.draw, told.takeback
+        for action in done:
+            match action:
+                case StopThinking():
+                    assert thinking
+                    thinking = False
+                case TakenBack(ply):
+                    assert moves[:ply] == recorded[:ply]
+                    assert ply < len(recorded)
+                    recorded = recorded[:ply]
+                case Think():
+                    assert not thinking
+                    assert (action.moves, action.moves != before) == (moves, True)
+                    thinking = True
+                case Record(shown_moves, since_ply):
+                    assert shown_moves == moves
+                    assert moves[:since_ply] == recorded[:since_ply]
+                    recorded = moves
+                case _:
+                    pass
+        position = replay(_TICTACTOE, moves)
+        is_ours = _TICTACTOE.side_to_move(position) == our_side
+        assert recorded == moves
+        assert thinking == (is_ours and bool(_TICTACTOE.legal_moves(position)))
+        assert (session.state is State.THINKING) == thinking
+    if ends:
+        session, done = step(session, state(" ".join(moves), WON))
+        assert (StopThinking() in done) == thinking
+        assert done[-1] == Finish(moves, WON)
+        assert step(session, state(" ".join(moves), WON)) == (session, ())

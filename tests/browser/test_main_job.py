@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,11 @@ from tests.system.daemon import Daemon
 async def test_a_person_plays_and_the_operator_reads(
     tab: Page, tmp_path: Path, variant: str, player: str, depth: int
 ) -> None:
-    settings = {"selection__method": "fixed", "selection__player": player, "engine__max_depth": depth}
+    settings: dict[str, Any] = {
+        "selection__method": "fixed",
+        "selection__player": player,
+        "engine__max_depth": depth,
+    }
     if player == "trappy_uci":
         engine = {"game": "chess", "command": [installed("stockfish")], "depth": depth}
         settings |= {"uci__engines": json.dumps([engine]), "challenges__variants": '["chess"]'}

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from engine.game import WIN_CENTI, BadPosition, Game, IllegalMove, replay
+from engine.game import WIN_CENTI, BadPosition, Game, IllegalMove, if_it_goes_on, replay
 from engine.games import GAMES, get_game
 
 every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
@@ -50,6 +50,38 @@ def test_random_play(game: Game[Any], seed: int) -> None:
     assert (result == 0) == (game.ending(end).kind in ("stalemate", "draw"))
     assert game.parse_position(game.position_text(end)) == end or game.name == "tictactoe"
     assert replay(game, [game.move_text(m) for m in moves]) == end
+    later = game.goes_on(end)
+    assert game.board_rows(later) == game.board_rows(end)
+    assert game.side_to_move(later) == game.side_to_move(end)
+    assert game.parse_position(game.position_text(later)) == later or game.name == "tictactoe"
+    assert not game.legal_moves(later) or game.ending(end).kind in ("draw", "variantEnd")
+
+
+CHESS_SHUFFLE = ["g1f3", "g8f6", "f3g1", "f6g8"]
+XIANGQI_SHUFFLE = ["a1a2", "a10a9", "a2a1", "a9a10"]
+
+
+@pytest.mark.parametrize(("name", "shuffle"), [("chess", CHESS_SHUFFLE), ("xiangqi", XIANGQI_SHUFFLE)])
+def test_servers_may_play_on(name: str, shuffle: list[str]) -> None:
+    """A third occurrence ends a game here, elsewhere only when somebody claims it."""
+    game = get_game(name)
+    thrice = replay(game, shuffle * 2)
+    assert game.legal_moves(thrice) == ()
+    later = if_it_goes_on(game, thrice)
+    assert game.legal_moves(later) == game.legal_moves(game.initial())
+    after = replay(game, [*shuffle * 2, shuffle[0]])
+    assert game.board_rows(after) == game.board_rows(replay(game, shuffle[:1]))
+    assert if_it_goes_on(game, after) is after
+    with pytest.raises(IllegalMove):
+        replay(game, [*shuffle * 2, "e1e9"])
+
+
+def test_no_game_goes_on_after_mate() -> None:
+    game = get_game("chess")
+    mated = replay(game, ["f2f3", "e7e5", "g2g4", "d8h4"])
+    assert game.legal_moves(if_it_goes_on(game, mated)) == ()
+    with pytest.raises(IllegalMove):
+        replay(game, ["f2f3", "e7e5", "g2g4", "d8h4", "e1f2"])
 
 
 @every_game

@@ -14,7 +14,7 @@ from engine.decision import Decision
 from engine.game import WIN_CENTI
 from engine.games import GAMES, get_game
 from engine.games.othello import Othello, OthelloPosition
-from engine.limits import Limits, from_clock
+from engine.limits import Limits
 from engine.params import Assessment, Decided, Scale, TrapParams
 from engine.players import COMPARED_KINDS, PLAYER_KINDS, Player, StrongOptions, complete
 from engine.profiles import Profiler
@@ -255,25 +255,6 @@ def test_no_decision_after_the_end() -> None:
 def test_unknown_player() -> None:
     with pytest.raises(ValueError, match="standard, trappy"):
         Player("clever", othello, TrapParams(), native)
-
-
-@given(st.floats(0, 10_000), st.floats(0, 180), st.integers(1, 60), st.floats(0.05, 30), st.floats(0, 1))
-def test_thinking_never_flags(
-    remaining_s: float, increment_s: float, plies_left: int, max_time_s: float, overhead_s: float
-) -> None:
-    limits = from_clock(
-        remaining_s, increment_s, plies_left, max_depth=10, max_time_s=max_time_s, overhead_s=overhead_s
-    )
-    assert limits.time_s is not None
-    assert limits.time_s <= max_time_s
-    assert limits.time_s <= max(0.01, 0.4 * remaining_s)
-
-
-def test_limits() -> None:
-    assert from_clock(None, 0, 60, max_depth=8, max_time_s=2, overhead_s=0.1) == Limits(8, 2)
-    for bad in ({"depth": 1}, {"depth": 4, "time_s": 0.0}):
-        with pytest.raises(ValueError, match="must be"):
-            Limits(**bad)
 
 
 def test_the_strong_player_says_what_picked_its_move() -> None:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from engine.params import Assessment, Decided, Scale, TrapParams
 from storage.database import Database
 from storage.games import (
+    count_bot_games,
     count_by_player,
     finish_game,
     get_game,
@@ -169,3 +170,19 @@ async def test_games_are_counted_for_the_balanced_selection(database: Database) 
         assert await count_by_player(session, "arena", "othello") == {"standard": 2, "trappy": 2}
         assert await count_by_player(session, "arena", "othello", "anna") == {"standard": 1, "trappy": 2}
         assert await count_by_player(session, "arena", "othello", "nobody") == {}
+
+
+async def test_games_with_programs_in_a_day(database: Database) -> None:
+    day = datetime(2026, 1, 2, tzinfo=UTC)
+    robot = {"opponent_id": "robot", "opponent_is_bot": True}
+    async with database.write() as session:
+        await opened(session, "old", at=day - timedelta(seconds=1), **robot)
+        await opened(session, "one", at=day, **robot)
+        ended = await opened(session, "two", at=day + timedelta(hours=1), **robot)
+        await finish_game(session, ended.id, result=None, end_reason="aborted", aborted=True)
+        await opened(session, "three", at=day, opponent_id="other", opponent_is_bot=True)
+        await opened(session, "four", at=day)
+        await opened(session, "five", at=day, site="elsewhere", **robot)
+    async with database.read() as session:
+        assert await count_bot_games(session, "arena", day) == {"robot": 2, "other": 1}
+        assert await count_bot_games(session, "arena", day + timedelta(days=1)) == {}

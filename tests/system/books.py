@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from engine.params import TrapParams
 from engine.profiles import Profiler
 from engine.searchers import make_searcher
 from engine.stop import StopFlag
-from engine.trappy import reply_quality, verify
+from engine.trappy import classify, reply_quality, verify
 from storage.database import Database
 from storage.decisions import list_decisions
 from storage.games import list_games
@@ -56,6 +57,102 @@ async def check_books(daemon: Daemon, records: dict[str, dict[str, Any]]) -> dic
     finally:
         await database.close()
     return counts
+
+
+async def troubles(
+    database: Database,
+    records: dict[str, dict[str, Any]],
+    *,
+    taken_back: Container[tuple[str, int, str]] = (),
+    bot: str = "desdemona",
+) -> list[str]:
+    """What is wrong in the books of some games, held against the server's records; nothing is searched anew.
+
+    Args:
+        database: The bot's.
+        records: The server's records by game.
+        taken_back: Moves that were taken back: game, ply, move; such a reply may have been judged.
+        bot: Id of the bot's account.
+
+    Returns:
+        One line for each: games missing or not closed, decisions missing or doubled or for another move,
+        outcomes that are not what the stored profile says.
+    """
+    found = []
+    async with database.read() as session:
+        games = {game.site_game_id: game for game in await list_games(session, limit=100_000)}
+        found += [f"{game_id}: not among the server's games" for game_id in set(games) - set(records)]
+        for game_id, record in records.items():
+            if game_id not in games:
+                # A game that ended before it was met leaves nothing to write down.
+                if record["status"] != "aborted" or record["moves"]:
+                    found.append(f"{game_id}: not in the books")
+                continue
+            decisions = await list_decisions(session, games[game_id].id)
+            troubled = _troubles(games[game_id], decisions, record, bot, taken_back)
+            found += [f"{game_id}: {each}" for each in troubled]
+    return found
+
+
+def _troubles(
+    game: StoredGame,
+    decisions: list[StoredDecision],
+    record: dict[str, Any],
+    bot: str,
+    taken_back: Container[tuple[str, int, str]],
+) -> Iterator[str]:
+    variant, rules = VARIANTS[record["variant"]], get_game(game.game)
+    position = variant.start(record.get("initialFen"))
+    side = next(variant.side(c) for c, who in record["players"].items() if who["user"]["id"] == bot)
+    moves, ours = [], {}
+    for ply, text in enumerate(record["moves"].split()):
+        move = rules.parse_move(position, text)
+        if rules.side_to_move(position) == side:
+            ours[ply] = (rules.position_text(position), rules.move_text(move))
+        moves.append(rules.move_text(move))
+        position = rules.play(position, move)
+    if (game.game, game.our_side) != (variant.game_name, side):
+        yield f"booked as {game.game}, side {game.our_side}"
+    winner = record.get("winner")
+    result = "draw" if winner is None else "win" if variant.side(winner) == side else "loss"
+    wanted = (GameStatus.ABORTED, None) if record["status"] == "aborted" else (GameStatus.FINISHED, result)
+    if (game.state, game.result) != wanted:
+        yield f"is {game.state}, {game.result}; should be {wanted[0]}, {wanted[1]}"
+    if list(game.moves) != moves:
+        yield f"has {len(game.moves)} moves, should have {len(moves)}"
+
+    played = [each for each in decisions if each.state is not DecisionState.DROPPED]
+    counted = Counter(each.ply for each in played)
+    yield from (f"ply {ply}: decided {n} times" for ply, n in counted.items() if n > 1)
+    yield from (f"ply {ply}: no decision" for ply in ours if ply not in counted)
+    for each in decisions:
+        if each.state is DecisionState.DROPPED:
+            if each.ply < len(moves) or each.outcome is not None:
+                yield f"ply {each.ply}: dropped, though the game went on"
+            continue
+        reply = moves[each.ply + 1] if each.ply + 1 < len(moves) else None
+        judged = None if each.outcome is None else each.outcome.reply
+        if judged is not None and (game.site_game_id, each.ply + 1, judged) in taken_back:
+            reply = judged
+        yield from (f"ply {each.ply}: {what}" for what in _wrong(each, ours.get(each.ply), reply))
+
+
+def _wrong(stored: StoredDecision, played: tuple[str, str] | None, reply: str | None) -> Iterator[str]:
+    decision, outcome = stored.decision, stored.outcome
+    if played != (decision.position, decision.move):
+        yield f"decided {decision.move}, played {played and played[1]}"
+        return
+    if stored.state is not DecisionState.CONFIRMED:
+        yield f"is {stored.state}"
+    verify(decision)
+    if not stored.is_complete:
+        yield "its profile is not complete"
+    elif outcome is None:
+        yield "no outcome"
+    elif outcome != classify(decision, outcome.reply):
+        yield f"its outcome is {outcome}"
+    elif outcome.reply != reply:
+        yield f"its outcome is for the reply {outcome.reply}, not {reply}"
 
 
 def _check_game(game: StoredGame, decisions: list[StoredDecision], record: dict[str, Any]) -> Counter[str]:

@@ -25,13 +25,15 @@ def free_port() -> int:
 class Daemon:
     """`desdemona run` with its arena; may be killed and started again, on the same port and database."""
 
-    def __init__(self, folder: Path, **settings: object) -> None:
+    def __init__(self, folder: Path, *, has_arena: bool = True, **settings: object) -> None:
         """
         Args:
             folder: Working directory; the database and the log are kept here.
+            has_arena: Whether it runs the arena itself, whose address says that it is up.
             settings: Overrides as in the environment, for instance ``engine__max_depth=4``.
         """
         self.folder = folder
+        self._has_arena = has_arena
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = folder / "desdemona.log"
@@ -39,6 +41,7 @@ class Daemon:
             key: value for key, value in os.environ.items() if not key.startswith("DESDEMONA_")
         } | {
             "DESDEMONA_ARENA__PORT": str(self.port),
+            "DESDEMONA_ARENA__ENABLED": str(has_arena).lower(),
             "DESDEMONA_LOG__FILE": str(self.log),
             **{f"DESDEMONA_{key.upper()}": str(value) for key, value in settings.items()},
         }
@@ -59,7 +62,7 @@ class Daemon:
             await self._process.communicate()
 
     async def start(self) -> None:
-        """Start it, and wait until its page is there."""
+        """Start it, and wait until its page is there if it has one."""
         self._process = await asyncio.create_subprocess_exec(
             *self.command("run"),
             cwd=self.folder,
@@ -70,12 +73,29 @@ class Daemon:
         assert self._process.stdout is not None
         said = ""
         async with asyncio.timeout(PATIENCE_S):
-            while READY not in said:
+            while self._has_arena and READY not in said:
                 line = await self._process.stdout.readline()
                 assert line, f"desdemona run ended with {await self._process.wait()}: {said}"
                 said += line.decode()
         self.starts += 1
         self.up.set()
+
+    @property
+    def pid(self) -> int:
+        """Of the running process."""
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it ended without being told to."""
+        return self._process is not None and self._process.returncode is not None and self.up.is_set()
+
+    async def last_words(self) -> str:
+        """What it printed since it was up; waits until it has ended."""
+        assert self._process is not None
+        said, _ = await self._process.communicate()
+        return said.decode()
 
     async def kill(self) -> None:
         """kill -9: no time to tidy up."""

@@ -1,70 +1,145 @@
 """A scripted person: weak, seeded, and at the same doors as the page's people (HTTP, nothing else)."""
 
+import asyncio
 import json
 import random
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import aiohttp
 
-from engine.game import replay
-from engine.games.othello import PASS, Othello
-from tests.system.daemon import Daemon
+from bot.arena.variants import VARIANTS
+from bot.events import Clock
+from engine.game import Game, replay
+from engine.games.othello import PASS
 
 LOST_LINK = (aiohttp.ClientError, ConnectionError, TimeoutError)
+TEN_MINUTES = Clock(600, 0)
+
+
+class Place(Protocol):
+    """Where people play."""
+
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def up(self) -> asyncio.Event:
+        """Set while somebody answers there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """What a person does beside moving."""
+
+    resign_at: int | None = None
+    """Resign with so many moves made instead of playing on."""
+    offers_draws: float = 0.0
+    """Chance that a move offers a draw."""
+    asks_back: float = 0.0
+    """Chance to ask for a move back, after making it."""
+    thinks_s: float = 0.0
+    """Longest time for a move, in seconds; less when the clock runs down."""
+    says: float = 0.0
+    """Chance of a line of chat with a move."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """The game that a person wants."""
+
+    variant: str = "othello"
+    clock: Clock = TEN_MINUTES
+    color: str = "random"
+    rated: bool = True
+    fen: str = ""
+    """Where it begins, for the variant fromPosition."""
+    habits: Habits = Habits()
+
+
+@dataclass(slots=True)
+class _Board:
+    """A game as it was when the person last looked, so that only new moves are played on it."""
+
+    rules: Game[Any]
+    start: Any
+    moves: list[str] = field(default_factory=list)
+    position: Any = None
+
+    def show(self, moves: list[str]) -> list[tuple[int, str]]:
+        """Put the moves on the board; those that were taken back, each with its ply."""
+        pairs = zip(self.moves, moves, strict=False)
+        same = next((ply for ply, (old, new) in enumerate(pairs) if old != new), len(moves))
+        gone = list(enumerate(self.moves))[same:]
+        if self.position is None or gone:
+            self.moves, self.position = [], self.start
+        self.position = replay(self.rules, moves[len(self.moves) :], self.position)
+        self.moves = moves
+        return gone
 
 
 class Person:
-    """Joins under a nickname and plays games of Othello to their end, through restarts of the server."""
+    """Joins under a nickname and plays games to their end, through restarts of the server."""
 
-    def __init__(self, daemon: Daemon, name: str, seed: int) -> None:
+    def __init__(self, place: Place, name: str, seed: int, bot: str = "desdemona") -> None:
         self.name = name
-        self._daemon = daemon
+        self.taken_back: set[tuple[str, int, str]] = set()
+        """Moves that were on the board and were taken back: game, ply, move."""
+        self._place = place
+        self._bot = bot
         self._rng = random.Random(seed)
-        self._game = Othello()
-        self._http = aiohttp.ClientSession(daemon.url, timeout=aiohttp.ClientTimeout(sock_read=60))
+        self._http = aiohttp.ClientSession(place.url, timeout=aiohttp.ClientTimeout(sock_read=60))
         self._token = ""
 
     async def close(self) -> None:
         await self._http.close()
 
-    async def play(
-        self, *, color: str = "random", rated: bool = True, limit_s: int = 600, resign_at: int | None = None
-    ) -> str:
+    async def play(self, wish: Wish = Wish()) -> str:
         """Challenge the bot and play until the server ends the game.
-
-        Args:
-            resign_at: Resign with so many moves made instead of playing on.
 
         Returns:
             The game's key on the server.
         """
-        if not self._token:
-            self._token = (await self._request("POST", "/api/person", json={"name": self.name}))["token"]
-        game_id = await self._challenge(color, rated, limit_s)
+        await self._join()
+        game_id = await self._challenge(wish)
         while True:
             try:
                 async for state in self._states(game_id):
                     if state["status"] != "started":
                         return game_id
-                    await self._move(game_id, state, resign_at)
+                    await self._move(game_id, state, wish.habits)
             except LOST_LINK:
-                await self._daemon.up.wait()
+                await self._place.up.wait()
 
-    async def _challenge(self, color: str, rated: bool, limit_s: int) -> str:
+    async def pester(self, enough: Callable[[], bool]) -> None:
+        """Send challenges that are too fast for the bot, and take each back at once."""
+        await self._join()
+        offer = {"clock.limit": 15, "clock.increment": 0, "variant": "othello"}
+        while not enough():
+            made = await self._request("POST", f"/api/challenge/{self._bot}", data=offer)
+            # The bot may have declined it by now.
+            await self._request("POST", f"/api/challenge/{made['id']}/cancel", may_fail=True)
+
+    async def _join(self) -> None:
+        if not self._token:
+            self._token = (await self._request("POST", "/api/person", json={"name": self.name}))["token"]
+
+    async def _challenge(self, wish: Wish) -> str:
         """Ask for a game until the bot accepts: it may be starting, or have its tables full."""
+        offer = {
+            "color": wish.color,
+            "rated": "true" if wish.rated else "false",
+            "clock.limit": wish.clock.initial_s,
+            "clock.increment": wish.clock.increment_s,
+            "variant": wish.variant,
+            **({"fen": wish.fen} if wish.fen else {}),
+        }
         while True:
-            offer = {
-                "color": color,
-                "rated": "true" if rated else "false",
-                "clock.limit": limit_s,
-                "clock.increment": 0,
-                "variant": "othello",
-            }
             try:
                 async with self._http.get("/api/stream/event", headers=self._headers) as events:
                     # Never repeated blindly: it may have become a game before the link was lost.
-                    made = await self._once("POST", "/api/challenge/desdemona", data=offer)
+                    made = await self._once("POST", f"/api/challenge/{self._bot}", data=offer)
                     async for event in lines(events):
                         game = event.get("game") or {}
                         if event["type"] == "gameStart" and game.get("gameId") == made["id"]:
@@ -73,7 +148,7 @@ class Person:
                         if gone and event["challenge"]["id"] == made["id"]:
                             break
             except LOST_LINK:
-                await self._daemon.up.wait()
+                await self._place.up.wait()
                 if game_id := await self._started():
                     return game_id
 
@@ -84,35 +159,52 @@ class Person:
 
     async def _states(self, game_id: str) -> AsyncIterator[dict[str, Any]]:
         async with self._http.get(f"/api/board/game/stream/{game_id}", headers=self._headers) as stream:
-            side = ""
+            more: dict[str, Any] = {}
+            colour = ""
             async for event in lines(stream):
                 if event["type"] == "gameFull":
-                    side = "white" if event["white"]["id"] == self.name.lower() else "black"
+                    variant = VARIANTS[event["variant"]["key"]]
+                    colour = "white" if event["white"]["id"] == self.name.lower() else "black"
+                    fen = event["initialFen"]
+                    start = variant.start(None if fen == "startpos" else fen)
+                    more = {"side": variant.side(colour), "board": _Board(variant.game, start)}
                     event = event["state"]
                 if event["type"] == "gameState":
-                    yield {**event, "side": side}
+                    left_ms = event[f"{colour[0]}time"]
+                    yield event | more | {"left_s": left_ms / 1000}
 
-    async def _move(self, game_id: str, state: dict[str, Any], resign_at: int | None) -> None:
-        moves = state["moves"].split()
-        position = replay(self._game, moves)
-        legal = self._game.legal_moves(position)
-        if not legal or self._game.sides[position.side] != state["side"]:
+    async def _move(self, game_id: str, state: dict[str, Any], habits: Habits) -> None:
+        moves, board = state["moves"].split(), state["board"]
+        self.taken_back |= {(game_id, ply, move) for ply, move in board.show(moves)}
+        rules: Game[Any] = board.rules
+        position = board.position
+        legal = rules.legal_moves(position)
+        if not legal or rules.side_to_move(position) != state["side"]:
             return
-        if resign_at is not None and len(moves) >= resign_at:
-            await self._request("POST", f"/api/board/game/{game_id}/resign")
+        path = f"/api/board/game/{game_id}"
+        if habits.resign_at is not None and len(moves) >= habits.resign_at:
+            await self._request("POST", f"{path}/resign", may_fail=True)
             return
-        greedy = self._rng.random() < 0.5
-        move = max(legal, key=lambda m: self._gain(position, m)) if greedy else self._rng.choice(legal)
+        greedy = rules.name == "othello" and self._rng.random() < 0.5
+        move = max(legal, key=lambda m: self._gain(rules, position, m)) if greedy else self._rng.choice(legal)
+        if habits.thinks_s:
+            await asyncio.sleep(self._rng.random() * min(habits.thinks_s, state["left_s"] / 4))
+        draw = self._rng.random() < habits.offers_draws
+        if self._rng.random() < habits.says:
+            await self._request("POST", f"{path}/chat", data={"text": "!eval"}, may_fail=True)
         # A refusal (the move was played, the answer lost) is no matter: the stream has the truth.
         await self._request(
             "POST",
-            f"/api/board/game/{game_id}/move/{self._game.move_text(move)}",
-            params={"ply": len(moves)},
+            f"{path}/move/{rules.move_text(move)}",
+            params={"ply": len(moves), "offeringDraw": "true" if draw else "false"},
             may_fail=True,
         )
+        if self._rng.random() < habits.asks_back:
+            await self._request("POST", f"{path}/takeback/yes", may_fail=True)
 
-    def _gain(self, position: Any, move: int) -> int:
-        return 0 if move == PASS else int(self._game.play(position, move).waiter.bit_count())
+    @staticmethod
+    def _gain(rules: Game[Any], position: Any, move: int) -> int:
+        return 0 if move == PASS else int(rules.play(position, move).waiter.bit_count())
 
     @property
     def _headers(self) -> dict[str, str]:
@@ -124,7 +216,7 @@ class Person:
             try:
                 return await self._once(method, path, may_fail=may_fail, **more)
             except LOST_LINK:
-                await self._daemon.up.wait()
+                await self._place.up.wait()
 
     async def _once(self, method: str, path: str, *, may_fail: bool = False, **more: Any) -> Any:
         async with self._http.request(method, path, headers=self._headers, **more) as answer:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.system.books import check_books, check_stats, exported, log_lines
 from tests.system.daemon import Daemon
-from tests.system.person import Person
+from tests.system.person import Habits, Person, Wish
 
 GAMES = int(os.environ.get("SOAK_GAMES", "200"))
 PEOPLE = 6
@@ -24,7 +24,8 @@ async def test_two_hundred_games(tmp_path: Path) -> None:
                 while queue:
                     game = queue.pop()
                     resign_at = 20 if game % 25 == 0 else None  # some leave early: traps stay unanswered
-                    ids.append(await person.play(rated=game % 2 == 0, resign_at=resign_at))
+                    wish = Wish(rated=game % 2 == 0, habits=Habits(resign_at))
+                    ids.append(await person.play(wish))
             finally:
                 await person.close()
 

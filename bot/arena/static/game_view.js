@@ -16,7 +16,8 @@ export class GameView {
     this.full = full;
     this.colour = colour;
     this.actions = actions;
-    this.variant = variants.find(({ key }) => key === full.variant.key);
+    // A variant that only programs ask for looks like the game it is a variant of.
+    this.variant = variants.find(({ key }) => key === full.variant.key) ?? variants.find(({ game }) => game === view.game);
     this.gameKey = view.game;
     this.looks = looks(this.gameKey);
     this.sides = view.sides;

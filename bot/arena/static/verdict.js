@@ -85,6 +85,8 @@ function howPicked({ search_mode: mode, pick, pick_text: text, source, depth }, 
       return `This move is from an opening book${worth}; ${unmeant}.`;
     case "tablebase":
       return `This move is from a table that knows the ending${worth}; ${unmeant}.`;
+    case "lot":
+      return `${bot} drew this move by lot from those nearly as good as the best, so as not to play your last games again; ${unmeant}.`;
     case "engine":
       return source ? `The scores are another engine's, ${source.name}, looking ${depth} plies ahead.` : "";
     default:

@@ -1,0 +1,437 @@
+"""Many games at once, with everything going wrong that can: what the bot's books say in the end.
+
+    python -m bench.soak [--games 1000] [--at-once 20] [--seed 1] [--kills 20]
+
+The real program plays at a real arena through a proxy that spoils requests and streams by lot, every kind of
+fault in turn, and is killed with ``kill -9`` at random moments of the first two thirds.  People play bullet
+and blitz games of every kind of chess and of Othello at random; some resign, offer draws, ask for moves back.
+In the end the books are held against the arena's records, move by move.
+
+Losing on time counts against the bot unless faults took a third of the last turn or half of its whole clock.
+"""
+
+import argparse
+import asyncio
+import logging
+import os
+import random
+import resource
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bot.arena import export
+from bot.arena.game import Match, take_up
+from bot.arena.server import Arena
+from bot.arena.variants import VARIANTS
+from bot.config import ArenaConfig
+from bot.events import Clock
+from bot.servers.dialects import DIALECTS
+from storage import arena as arena_store
+from storage.arena import GameRecord
+from storage.database import Database
+from storage.events import list_events
+from storage.games import list_open_games
+from tests.faults.proxy import NO_FAULTS, Chance, FaultProxy, Outage
+from tests.system.books import log_lines, troubles
+from tests.system.daemon import Daemon
+from tests.system.person import Habits, Person, Wish
+
+BOT = "desdemona"
+CLOCKS = (Clock(60, 0), Clock(0, 1), Clock(60, 1), Clock(180, 2))
+"""Bullet for the most part."""
+# Kinds of games, and how often they are asked for; what the bot does not know yet is left out.
+VARIANTS_PLAYED = {"standard": 4, "othello": 5, "chess960": 1, "fromPosition": 1}
+POSITION = "r1bqk2r/ppp2ppp/2np1n2/2b1p3/2B1P3/2NP1N2/PPP2PPP/R1BQK2R w KQkq - 0 6"
+OF_REQUESTS, OF_LINES = 0.015, 0.01
+DOWN_REQUESTS, SLOW_S, STALL_S = 20, 1.0, 2.0
+THINKS_S = 2.0
+"""Longest time that people take for a move: twenty who play at once by reflex keep a small machine busy."""
+KILL_UNTIL = 0.67
+SETTLING_S = 60.0
+DEAF_LIMIT_S = 15.0
+"""The bot must listen again so soon after losing its event stream."""
+BROKEN = ("game_crashed", "game_given_up", "event_failed", "profile_impossible", "game_unknown")
+"""Events in the bot's books that tell of a fault of its own."""
+
+
+@dataclass
+class Summary:
+    """What came of it."""
+
+    games: int = 0
+    results: Counter[str] = field(default_factory=Counter)
+    endings: Counter[str] = field(default_factory=Counter)
+    lost_on_time: list[str] = field(default_factory=list)
+    """By the bot's own fault."""
+    excused: list[str] = field(default_factory=list)
+    """Lost on time or not begun because faults took the time."""
+    not_begun: list[str] = field(default_factory=list)
+    """Aborted, because the bot did not make its first move."""
+    hanging: list[str] = field(default_factory=list)
+    """Open at the arena or in the books in the end."""
+    duplicates: int = 0
+    """Moves that were played without a decision."""
+    resent: int = 0
+    """Moves that were sent again after the server had taken them, and refused."""
+    troubles: list[str] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
+    """Crashes, and errors in the log."""
+    rss_mb: list[tuple[int, float]] = field(default_factory=list)
+    """Memory of the bot, with the number of its life."""
+    kills: int = 0
+    faults: Counter[str] = field(default_factory=Counter)
+    deaf_s: list[float] = field(default_factory=list)
+    plies: int = 0
+    seconds: float = 0.0
+    processor_s: tuple[float, float] = (0.0, 0.0)
+    """Processor time of the bot, all lives together, and of everything else (arena, proxy, people)."""
+    status: int | None = None
+    """Exit status of the bot in the end."""
+
+    @property
+    def complaints(self) -> list[str]:
+        """Why the run does not count as passed."""
+        counts = {
+            "lost on time": len(self.lost_on_time),
+            "not begun": len(self.not_begun),
+            "hanging": len(self.hanging),
+            "moves without a decision": self.duplicates,
+            "troubles in the books": len(self.troubles),
+            "crashes and errors": len(self.broken),
+            f"times deaf for more than {DEAF_LIMIT_S:g} s": sum(s > DEAF_LIMIT_S for s in self.deaf_s),
+        }
+        told = [f"{what}: {count}" for what, count in counts.items() if count]
+        return told if self.status == 0 else [*told, f"exit status {self.status}"]
+
+    def lines(self) -> Iterator[str]:
+        """The report."""
+        yield f"games: {self.games}; " + _counted(self.results) + "; ended by " + _counted(self.endings)
+        yield f"lost on time by the bot: {len(self.lost_on_time)}; by faults: {len(self.excused)}"
+        yield f"not begun: {len(self.not_begun)}; hanging: {len(self.hanging)}"
+        yield f"moves without a decision: {self.duplicates}; sent once more than needed: {self.resent}"
+        yield f"decisions missing, doubled or wrong, other troubles in the books: {len(self.troubles)}"
+        yield from (f"  {each}" for each in [*self.lost_on_time, *self.not_begun, *self.hanging][:20])
+        yield from (f"  {each}" for each in [*self.troubles, *self.broken][:40])
+        if self.rss_mb:
+            last = [mb for life, mb in self.rss_mb if life == self.rss_mb[-1][0]]
+            begin, middle, end = last[min(2, len(last) - 1)], last[len(last) // 2], last[-1]
+            yield f"memory of the bot's last life: {begin:.0f} MB, {middle:.0f} MB, {end:.0f} MB"
+        yield f"kills: {self.kills}; faults: {sum(self.faults.values())}: " + _counted(self.faults)
+        deaf = sorted(self.deaf_s)
+        if deaf:
+            yield f"deaf {len(deaf)} times; median {deaf[len(deaf) // 2]:.1f} s, longest {deaf[-1]:.1f} s"
+        yield f"{self.plies} plies in {self.seconds:.0f} s: {self.plies / self.seconds:.0f} a second"
+        bot_s, rest_s = self.processor_s
+        yield (
+            f"processor time: bot {bot_s:.0f} s, arena, proxy and people {rest_s:.0f} s; "
+            f"load of the machine in the end {os.getloadavg()[1]:.1f} on {os.cpu_count()} cores"
+        )
+        complaints = self.complaints
+        yield "verdict: " + ("; ".join(complaints) if complaints else "all well")
+
+
+def _counted(counts: Counter[str]) -> str:
+    return ", ".join(f"{count} {what}" for what, count in counts.most_common())
+
+
+class Soak:
+    """One run, in a folder of its own."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        games: int,
+        at_once: int,
+        seed: int,
+        kills: int,
+        clocks: Sequence[Clock] = CLOCKS,
+        thinks_s: float = THINKS_S,
+    ) -> None:
+        self._folder = folder
+        self._wanted = games
+        self._at_once = at_once
+        self._kills = kills
+        self._clocks = clocks
+        self._thinks_s = thinks_s
+        self._rng = random.Random(seed)
+        self.summary = Summary()
+        self._ids: list[str] = []
+        self._over: asyncio.Queue[int] = asyncio.Queue()
+        """How many games are over, each time one ends."""
+        self._taken_back: set[tuple[str, int, str]] = set()
+        self._proxy: FaultProxy
+        self._bot: Daemon
+
+    async def run(self) -> Summary:
+        """Play all games, and look at what is left."""
+        database = await Database.open(f"sqlite:///{self._folder / 'arena.db'}")
+        try:
+            arena = Arena(ArenaConfig(port=0), database)
+            async with arena.running(bot=BOT.capitalize()) as url:
+                plan = Chance(self._rng, of_requests=OF_REQUESTS, of_lines=OF_LINES)
+                self._proxy = FaultProxy(
+                    url, plan, slow_s=SLOW_S, down_requests=DOWN_REQUESTS, stall_s=STALL_S
+                )
+                async with self._proxy.running() as address:
+                    self._bot = self._program(address, arena.bot_token)
+                    async with self._bot:
+                        await self._play(url)
+                        self._proxy.plan = NO_FAULTS
+                        await self._settle()
+                        self.summary.status, _ = await self._bot.stop()
+            await self._look(database)
+        finally:
+            await database.close()
+        return self.summary
+
+    def _program(self, address: str, token: str) -> Daemon:
+        return Daemon(
+            self._folder,
+            has_arena=False,
+            server__url=address,
+            server__token=token,
+            engine__max_depth=3,
+            engine__table_mb=1,
+            challenges__min_initial_s=0,
+            challenges__max_games=2 * self._at_once,
+            manners__takebacks=1,
+            selection__seed=2006,
+        )
+
+    # --- While it runs ----------------------------------------------------------------------------------
+
+    async def _play(self, url: str) -> None:
+        began = time.monotonic()
+        wishes = [self._wish() for _ in range(self._wanted)]
+        seeds = [self._rng.getrandbits(32) for _ in range(self._at_once)]
+        async with asyncio.TaskGroup() as tasks:
+            beside = [tasks.create_task(self._watch()), tasks.create_task(self._strike())]
+            people = [
+                tasks.create_task(self._sit(Person(Anywhere(url), f"person{n}", seed), wishes))
+                for n, seed in enumerate(seeds)
+            ]
+            await asyncio.wait(people)
+            for each in beside:
+                each.cancel()
+        self.summary.seconds = time.monotonic() - began
+
+    def _wish(self) -> Wish:
+        rng = self._rng
+        known = {key: n for key, n in VARIANTS_PLAYED.items() if key in DIALECTS["arena"].variants}
+        (variant,) = rng.choices(list(known), list(known.values()))
+        habits = Habits(
+            resign_at=rng.randrange(10, 90) if rng.random() < 0.4 else None,
+            offers_draws=0.02,
+            asks_back=0.02,
+            says=0.02,
+            thinks_s=self._thinks_s,
+        )
+        return Wish(
+            variant=variant,
+            clock=rng.choice(self._clocks),
+            rated=VARIANTS[variant].is_rated and rng.random() < 0.5,
+            fen=POSITION if variant == "fromPosition" else "",
+            habits=habits,
+        )
+
+    async def _sit(self, person: Person, wishes: list[Wish]) -> None:
+        try:
+            while wishes:
+                self._ids.append(await person.play(wishes.pop()))
+                self._over.put_nowait(len(self._ids))
+                self._taken_back |= person.taken_back
+        finally:
+            await person.close()
+
+    async def _strike(self) -> None:
+        """Kill the bot, spread over the games."""
+        at = sorted(self._rng.uniform(0.02, KILL_UNTIL) * self._wanted for _ in range(self._kills))
+        for games in at:
+            while await self._over.get() < games:
+                pass
+            await asyncio.sleep(self._rng.uniform(0.0, 0.5))
+            self._proxy.program_killed()
+            await self._bot.kill()
+            await self._bot.start()
+            self.summary.kills += 1
+
+    async def _watch(self) -> None:
+        """Measure memory, and say how far it is."""
+        began = time.monotonic()
+        while True:
+            await asyncio.sleep(1.0)
+            if self._bot.has_ended:
+                raise RuntimeError(f"the bot has ended by itself: {await self._bot.last_words()}")
+            if (mb := _rss_mb(self._bot.pid)) is not None:
+                self.summary.rss_mb.append((self._bot.starts, mb))
+            seconds = round(time.monotonic() - began)
+            if seconds % 30 == 0:
+                print(f"{seconds} s: {len(self._ids)} games", file=sys.stderr)
+
+    async def _settle(self) -> None:
+        """Until the bot has closed its books, or long enough."""
+        database = await Database.open(f"sqlite:///{self._folder / 'data' / 'desdemona.db'}", upgrade=False)
+        try:
+            until = time.monotonic() + SETTLING_S
+            while await self._open(database) and time.monotonic() < until:  # noqa: ASYNC110 - nobody can call
+                await asyncio.sleep(0.2)
+        finally:
+            await database.close()
+
+    @staticmethod
+    async def _open(database: Database) -> list[str]:
+        async with database.read() as session:
+            return [game.site_game_id for game in await list_open_games(session, "arena")]
+
+    # --- Afterwards -------------------------------------------------------------------------------------
+
+    async def _look(self, arena: Database) -> None:
+        summary, proxy = self.summary, self._proxy
+        own, bots = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        summary.processor_s = (bots.ru_utime + bots.ru_stime, own.ru_utime + own.ru_stime)
+        summary.games = len(self._ids)
+        summary.faults = Counter({fault.value: count for fault, count in proxy.faults.items()})
+        summary.deaf_s, summary.resent = proxy.deaf_s, proxy.resent
+        records = {}
+        for game_id in self._ids:
+            match = await _match(arena, game_id)
+            records[game_id] = export.export(match)
+            self._judge(match)
+        async with arena.read() as session:
+            summary.hanging += [f"{each}: at the arena" for each in await arena_store.list_open_ids(session)]
+        books = await Database.open(f"sqlite:///{self._folder / 'data' / 'desdemona.db'}")
+        try:
+            summary.hanging += [f"{each}: in the books" for each in await self._open(books)]
+            summary.troubles = await troubles(books, records, taken_back=self._taken_back, bot=BOT)
+            async with books.read() as session:
+                summary.duplicates = len(await list_events(session, kind="undecided_move"))
+                for kind in BROKEN:
+                    summary.broken += [f"{kind}: {e.detail}" for e in await list_events(session, kind=kind)]
+        finally:
+            await books.close()
+        summary.broken += log_lines(self._bot.log, "ERROR", "CRITICAL")
+
+    def _judge(self, match: Match) -> None:
+        summary, record = self.summary, match.record
+        side = record.players.index(BOT)
+        summary.plies += len(record.moves)
+        summary.endings[record.status] += 1
+        if record.status != "aborted":
+            result = "draws" if record.winner is None else "wins" if record.winner == side else "losses"
+            summary.results[result] += 1
+        bots_turn = match.to_move == side
+        if record.status == "outoftime" and record.winner == 1 - side:
+            told = summary.excused if _by_faults(match, self._proxy.outages) else summary.lost_on_time
+        elif record.status == "aborted" and bots_turn:
+            told = summary.excused if _by_faults(match, self._proxy.outages) else summary.not_begun
+        else:
+            return
+        told.append(_told(match, self._proxy))
+
+
+def _rss_mb(pid: int) -> float | None:
+    """Memory that a program has in use; None: it has just been killed."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    except OSError:
+        return None
+    lines = [line for line in status.splitlines() if line.startswith("VmRSS")]
+    return int(lines[0].split()[1]) / 1024 if lines else None
+
+
+class Anywhere:
+    """An arena that stays up."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.up = asyncio.Event()
+        self.up.set()
+
+
+async def _match(database: Database, game_id: str) -> Match:
+    async with database.read() as session:
+        record = await arena_store.get_game(session, game_id)
+        assert record is not None
+        first, second = [await arena_store.get_account(session, each) for each in record.players]
+    assert first is not None
+    assert second is not None
+    return take_up(record, VARIANTS[record.variant], (first, second), 0.0)
+
+
+def _overlap(outages: list[Outage], game_id: str, since_s: float, until_s: float) -> float:
+    """Seconds between two moments in which faults kept a game from being played."""
+    covered, end = 0.0, since_s
+    for each in sorted(outages, key=lambda each: each.since_s):
+        if each.game in (None, game_id):
+            begin = max(end, each.since_s)
+            end = max(end, min(until_s, each.until_s))
+            covered += max(0.0, end - begin)
+    return covered
+
+
+def _turn(record: GameRecord) -> tuple[float, float]:
+    assert record.ended_at is not None
+    return record.last_move_at.timestamp(), record.ended_at.timestamp()
+
+
+def _by_faults(match: Match, outages: list[Outage]) -> bool:
+    record, clock = match.record, match.clock
+    since_s, until_s = _turn(record)
+    if _overlap(outages, match.id, since_s, until_s) >= (until_s - since_s) / 3:
+        return True
+    if clock is None:
+        return False
+    budget_s = max(3, clock.initial_s) + clock.increment_s * len(record.moves) / 2
+    return _overlap(outages, match.id, record.created_at.timestamp(), until_s) >= budget_s / 2
+
+
+def _told(match: Match, proxy: FaultProxy) -> str:
+    record = match.record
+    since_s, until_s = _turn(record)
+    faults = [
+        f"{fault.value} at {call.place.value} {at - until_s:+.1f} s"
+        for at, fault, call in proxy.strikes
+        if call.game in (None, match.id) and since_s - 5 < at < until_s
+    ]
+    lost_s = _overlap(proxy.outages, match.id, since_s, until_s)
+    return (
+        f"{match.id} {record.variant} {record.initial_s}+{record.increment_s}: {record.status} at ply "
+        f"{len(record.moves)}, last turn {until_s - since_s:.1f} s, of it lost by faults {lost_s:.1f} s; "
+        f"before the end: {', '.join(faults) or 'no fault'}"
+    )
+
+
+def main() -> int:
+    """Run it; the exit status says whether all was well."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--games", type=int, default=1000)
+    parser.add_argument("--at-once", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--folder", type=Path, help="kept afterwards; default: a temporary one")
+    arguments = parser.parse_args()
+    logging.basicConfig(level=logging.ERROR)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = arguments.folder or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        soak = Soak(
+            folder,
+            games=arguments.games,
+            at_once=arguments.at_once,
+            seed=arguments.seed,
+            kills=arguments.kills,
+        )
+        summary = asyncio.run(soak.run())
+    for line in summary.lines():
+        print(line)
+    return 1 if summary.complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""A file of accounts that are not played with, read again whenever it changes."""
+
+import logging
+import os
+from pathlib import Path
+
+logger = logging.getLogger(__name__)
+
+
+class BlockFile:
+    """Names and ids, one a line; what follows a ``#`` is a comment.
+
+    Args:
+        path: The file; empty: none.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._seen: tuple[int, ...] | None = None
+        """What the file looked like from outside when it was read last."""
+        self._names: frozenset[str] = frozenset()
+        self._trouble = ""
+
+    def names(self) -> frozenset[str]:
+        """As the file stands now; when it cannot be read, as it stood when it could."""
+        if not self._path:
+            return self._names
+        try:
+            found = os.stat(self._path)
+            seen = (found.st_mtime_ns, found.st_size, found.st_ino)
+            if seen != self._seen:
+                lines = Path(self._path).read_text(encoding="utf-8").splitlines()
+                self._names = frozenset(line.partition("#")[0].strip() for line in lines) - {""}
+                self._seen = seen
+                logger.info("challenges.block_file: %s names: %d", self._path, len(self._names))
+            self._trouble = ""
+        except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a name that no file can have
+            if str(error) != self._trouble:
+                self._trouble = str(error)
+                logger.error("challenges.block_file: cannot read %s: %s", self._path, error)
+        return self._names

@@ -1,0 +1,53 @@
+"""Not playing the same game twice: what was played lately against an opponent, so that it can be left.
+
+lichess.org does not rate a game with a program when one of the pair's last two had the same first 20 plies
+and the same winner; and an opponent who has found a weak line would play it for ever.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from engine.game import BadPosition, Game, IllegalMove
+from storage.database import Database
+from storage.errors import StorageError
+from storage.games import list_games
+from storage.records import Filters, StoredGame
+
+logger = logging.getLogger(__name__)
+
+GAMES = 2
+"""So many of the latest games with an opponent are not played again."""
+PLIES = 20
+"""A game is another one when it leaves them within so many plies."""
+
+Paths = Mapping[str, tuple[str, ...]]
+"""By the text of a position: moves that were played there lately."""
+
+
+async def latest_paths(database: Database, game: Game[Any], stored: StoredGame) -> Paths:
+    """The openings of the latest games against a game's opponent; none when they cannot be read."""
+    filters = Filters(site=stored.site, game=stored.game, opponent_id=stored.opponent_id)
+    try:
+        async with database.read() as session:
+            latest = await list_games(session, filters, limit=GAMES + 1)
+    except StorageError as error:  # a move is worth more
+        logger.warning("game %s: %s; it may repeat an opening", stored.site_game_id, error)
+        return {}
+    return paths(game, [other for other in latest if other.id != stored.id][:GAMES])
+
+
+def paths(game: Game[Any], games: Sequence[StoredGame]) -> Paths:
+    """The ways that games went in their first `PLIES` plies."""
+    found: dict[str, tuple[str, ...]] = {}
+    for stored in games:
+        try:
+            text = stored.initial_position
+            position = game.initial() if text is None else game.parse_position(text)
+            for move in stored.moves[:PLIES]:
+                here = game.position_text(position)
+                found[here] = tuple(dict.fromkeys((*found.get(here, ()), move)))
+                position = game.play(position, game.parse_move(position, move))
+        except (BadPosition, IllegalMove) as error:
+            logger.warning("game %s cannot be read any more: %s", stored.site_game_id, error)
+    return found

@@ -1,0 +1,158 @@
+"""Who has a place at the boards, and who waits for one.  No I/O.
+
+::
+
+    arrive --> waiting --(Accept)--> accepted --start--> playing --end--> gone
+                  |                      |
+                  +--(Decline), leave    +--leave (withdrawn, refused, never started)
+
+A place is taken from the moment of the decision to accept, before the server knows of it, so that there are
+never more games than allowed, in whatever order the news come.  A game that begins without a challenge of
+here (another program of the account, a tournament) is counted as soon as it is known.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+from bot.challenges import Accept, Answer, Decline, Load, Seat, Wait, answer, seat_of
+from bot.config import ChallengesConfig
+from bot.events import Challenge
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    seat: Seat
+    has_started: bool
+    is_stored: bool = False
+    """The database counts it among the games of the day."""
+
+
+class Places:
+    """The games of one account, from challenges that wait to games that end; all by the challenge's id,
+    which is its game's, too.
+    """
+
+    def __init__(self, config: ChallengesConfig) -> None:
+        self.is_open = True
+        """False while the program shuts down: whoever waits is declined."""
+        self._config = config
+        self._waiting: dict[str, Challenge] = {}
+        """In order of arrival."""
+        self._told: set[str] = set()
+        """Those of them that have been answered with `Wait`."""
+        self._taken: dict[str, _Taken] = {}
+
+    # --- News -------------------------------------------------------------------------------------------
+
+    def arrive(self, challenge: Challenge) -> None:
+        """Somebody else's challenge, without a lasting reason to decline it (`bot.challenges.refusal`).
+
+        `answers` decides on it.  Servers repeat challenges: the first time counts.
+        """
+        if challenge.id not in self._taken:
+            self._waiting.setdefault(challenge.id, challenge)
+
+    def leave(self, challenge_id: str) -> None:
+        """A challenge is withdrawn, refused, or has become no game.  A game that goes on stays."""
+        self._waiting.pop(challenge_id, None)
+        self._told.discard(challenge_id)
+        if self.is_accepted(challenge_id):
+            del self._taken[challenge_id]
+
+    def accept(self, challenge_id: str, seat: Seat) -> None:
+        """A place is promised: to a challenge that will be accepted, or to one of ours."""
+        self._waiting.pop(challenge_id, None)
+        self._told.discard(challenge_id)
+        known = self._taken.get(challenge_id)
+        self._taken[challenge_id] = _Taken(seat, False) if known is None else replace(known, seat=seat)
+
+    def start(self, game_id: str, seat: Seat | None = None) -> None:
+        """A game goes on.
+
+        Args:
+            game_id: Its id.
+            seat: When it is in the database already; None: as it was accepted, if it was.
+        """
+        self._waiting.pop(game_id, None)
+        self._told.discard(game_id)
+        known = self._taken.get(game_id, _Taken(Seat(), True))
+        if seat is not None:
+            known = replace(known, seat=seat, is_stored=True)
+        self._taken[game_id] = replace(known, has_started=True)
+
+    def end(self, game_id: str) -> None:
+        """A game is over, whether it was seen to start or not."""
+        self._taken.pop(game_id, None)
+
+    # --- What there is ----------------------------------------------------------------------------------
+
+    def is_accepted(self, challenge_id: str) -> bool:
+        """Whether a place is held for a game that has not started yet."""
+        taken = self._taken.get(challenge_id)
+        return taken is not None and not taken.has_started
+
+    @property
+    def unknown(self) -> list[str]:
+        """Games going on that have not been told to be in the database."""
+        return [key for key, taken in self._taken.items() if taken.has_started and not taken.is_stored]
+
+    @property
+    def waiting(self) -> list[Seat]:
+        """What those who wait ask for: people first, then in order of arrival."""
+        return [seat_of(challenge) for challenge in self._queue()]
+
+    @property
+    def is_empty(self) -> bool:
+        """Nobody waits, and no game goes on or is about to."""
+        return not self._waiting and not self._taken
+
+    @property
+    def is_quiet(self) -> bool:
+        """Nobody waits, and no game with a real-time clock goes on or is about to."""
+        return not self._waiting and all(taken.seat.is_slow for taken in self._taken.values())
+
+    def load(self, bot_games: Mapping[str, int], ahead: Collection[Seat] = ()) -> Load:
+        """What is going on.
+
+        Args:
+            bot_games: Games with programs in the last 24 hours in the database, by the program's id; asked
+                for after the last call of `start`.
+            ahead: Those who wait, and come first.
+        """
+        # What is not in the database yet may be there a moment later: then it counts twice for a while,
+        # which is the safe side.
+        unstored = (taken.seat for taken in self._taken.values() if not taken.is_stored)
+        today = Counter(bot_games) + Counter(seat.opponent_id for seat in unstored if seat.is_bot)
+        return Load([taken.seat for taken in self._taken.values()], list(ahead), today, self.is_open)
+
+    # --- Decisions --------------------------------------------------------------------------------------
+
+    def answers(self, bot_games: Mapping[str, int]) -> list[tuple[Challenge, Answer]]:
+        """Go through those who wait: people first, then in order of arrival.
+
+        Whoever is accepted has a place from now on, whoever is declined has left, and who goes on waiting
+        is told of the first time only.
+
+        Args:
+            bot_games: As `load`.
+        """
+        told: list[tuple[Challenge, Answer]] = []
+        ahead: list[Seat] = []
+        for challenge in self._queue():
+            decision = answer(challenge, self.load(bot_games, ahead), self._config)
+            match decision:
+                case Accept():
+                    self.accept(challenge.id, seat_of(challenge))
+                case Decline():
+                    self.leave(challenge.id)
+                case Wait():
+                    ahead.append(seat_of(challenge))
+                    if challenge.id in self._told:
+                        continue
+                    self._told.add(challenge.id)
+            told.append((challenge, decision))
+        return told
+
+    def _queue(self) -> list[Challenge]:
+        return sorted(self._waiting.values(), key=lambda challenge: seat_of(challenge).is_bot)

@@ -1,0 +1,42 @@
+"""Leaving a line that was played before: a move drawn by lot among those nearly as good as the best.
+
+A draw can be made again from its record: the candidates with their scores, and the number that was drawn.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.decision import Candidate, Lot
+from engine.game import WIN_CENTI
+
+
+@dataclass(frozen=True, slots=True)
+class Detour:
+    """A wish for another move than usual."""
+
+    avoid: tuple[str, ...]
+    """Moves not to play, unless there is no other that is nearly as good."""
+    within_centi: int
+    """A move is nearly as good as the best when plain minimax says that it loses at most this."""
+
+
+def drawn(candidates: Sequence[Candidate], lot: Lot) -> str | None:
+    """The move that a number draws; None: there is nothing to draw from.
+
+    The weight of a move falls evenly with what it loses against the best.  Nothing is drawn when the game is
+    decided.
+    """
+    best = max(c.raw_centi for c in candidates if not c.raw_is_bound)
+    weights = {
+        c.move: lot.within_centi + 1 - (best - c.raw_centi)
+        for c in candidates
+        if not c.raw_is_bound and best - c.raw_centi <= lot.within_centi and c.move not in lot.avoided
+    }
+    if not weights or abs(best) >= WIN_CENTI:
+        return None
+    rest = lot.number % sum(weights.values())
+    for move, weight in weights.items():
+        if rest < weight:
+            return move
+        rest -= weight
+    raise AssertionError("the rest of a division is less than the divisor")

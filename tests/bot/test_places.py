@@ -1,0 +1,341 @@
+"""Places: never more games than allowed, whatever the order of the news; people first, then by arrival."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from bot.challenges import Accept, Answer, Decline, Seat, Wait, seat_of
+from bot.config import ChallengesConfig
+from bot.events import Challenge, Clock, DeclineReason, Opponent, Speed
+from bot.places import Places
+
+CONFIG = ChallengesConfig(
+    max_games=3,
+    max_games_per_opponent=2,
+    reserved_for_humans=1,
+    max_slow_games=2,
+    waiting=2,
+    max_bot_games_per_day=5,
+    max_games_per_bot_per_day=3,
+    unlimited=True,
+)
+
+
+def offer(key: str, who: str = "anna", *, is_bot: bool = False, is_slow: bool = False) -> Challenge:
+    return Challenge(
+        id=key,
+        challenger=Opponent(id=who, name=who.title(), rating=1600, is_bot=is_bot),
+        game="othello",
+        variant="othello",
+        kind="othello",
+        rated=True,
+        speed=Speed.CORRESPONDENCE if is_slow else Speed.BLITZ,
+        clock=None if is_slow else Clock(180, 2),
+        days_per_turn=None,
+        initial_position=None,
+        is_ours=False,
+    )
+
+
+def answered(places: Places, *offers: Challenge) -> dict[str, Answer]:
+    for each in offers:
+        places.arrive(each)
+    return {challenge.id: told for challenge, told in places.answers({})}
+
+
+def test_people_come_first_then_who_came_first() -> None:
+    places = Places(ChallengesConfig(max_games=1))
+    assert answered(places, offer("on", "eve")) == {"on": Accept()}
+    robot = offer("r", "robot", is_bot=True)
+    told = answered(places, robot, offer("a", "anna"), offer("b", "ben"))
+    assert [(key, type(each)) for key, each in told.items()] == [("a", Wait), ("b", Wait), ("r", Wait)]
+    order: list[str] = []
+    for _ in range(3):
+        places.end("on")
+        places.end(order[-1] if order else "on")
+        order += answered(places)
+    assert order == ["a", "b", "r"]
+
+
+def test_waiting_is_told_once() -> None:
+    places = Places(ChallengesConfig(max_games=1))
+    answered(places, offer("on", "eve"))
+    assert len(answered(places, offer("a"))) == 1
+    assert answered(places, offer("a")) == {}
+
+
+def test_a_person_takes_the_place_of_a_program_in_the_queue() -> None:
+    places = Places(ChallengesConfig(max_games=1, waiting=1))
+    answered(places, offer("on", "eve"), offer("r", "robot", is_bot=True))
+    told = answered(places, offer("a"))
+    assert isinstance(told["a"], Wait)
+    assert isinstance(told["r"], Decline)
+
+
+def test_who_cannot_have_a_place_holds_nobody_up() -> None:
+    places = Places(ChallengesConfig(max_games=2, max_games_per_opponent=1, unlimited=True))
+    told = answered(places, offer("one"), offer("two"), offer("b", "ben"))
+    assert [type(each) for each in told.values()] == [Accept, Wait, Accept]
+    assert answered(places, offer("s", "carl", is_slow=True)) == {"s": Accept()}
+
+
+def test_who_withdraws_waits_no_more() -> None:
+    places = Places(ChallengesConfig(max_games=1))
+    answered(places, offer("on", "eve"), offer("a"), offer("b", "ben"))
+    places.leave("a")
+    places.end("on")
+    assert answered(places) == {"b": Accept()}
+    places.leave("b")  # accepted, and withdrawn before it could start
+    assert places.is_empty
+
+
+def test_a_game_that_goes_on_is_not_withdrawn() -> None:
+    places = Places(ChallengesConfig(max_games=1))
+    answered(places, offer("on", "eve"))
+    places.start("on")
+    places.leave("on")
+    assert isinstance(answered(places, offer("a"))["a"], Wait)
+
+
+def test_those_who_wait_are_declined_when_shutting_down() -> None:
+    places = Places(ChallengesConfig(max_games=1))
+    answered(places, offer("on", "eve"), offer("a"), offer("b", "ben"))
+    places.is_open = False
+    told = answered(places, offer("c", "carl"))
+    assert list(told) == ["a", "b", "c"]
+    for each in told.values():
+        assert isinstance(each, Decline)
+        assert each.reason is DeclineReason.LATER
+
+
+def test_games_with_programs_count_from_their_start() -> None:
+    """What is not in the database yet is counted by its place."""
+    places = Places(ChallengesConfig(max_bot_games_per_day=1))
+    robot = offer("r", "robot", is_bot=True)
+    assert answered(places, robot) == {"r": Accept()}
+    again = replace(robot, id="r2")
+    assert isinstance(answered(places, again)["r2"], Decline)
+    places.start("r")
+    assert places.unknown == ["r"]
+    assert isinstance(answered(places, again)["r2"], Decline)
+    places.start("r", seat_of(robot))
+    assert places.unknown == []
+    places.arrive(again)
+    ((_, told),) = places.answers({"robot": 1})
+    assert isinstance(told, Decline)
+
+
+def test_games_that_began_elsewhere_count() -> None:
+    places = Places(ChallengesConfig(max_games=2, max_games_per_opponent=1))
+    places.start("x")
+    assert places.unknown == ["x"]
+    assert answered(places, offer("a")) == {"a": Accept()}
+    assert isinstance(answered(places, offer("b", "ben"))["b"], Wait)
+    places.end("a")
+    places.start("x", Seat("ben"))
+    assert answered(places) == {}  # ben plays already
+
+
+def test_quiet_and_empty() -> None:
+    places = Places(ChallengesConfig(max_games=1, unlimited=True))
+    assert places.is_quiet
+    answered(places, offer("s", "carl", is_slow=True))
+    assert places.is_quiet  # a game of weeks keeps nobody busy
+    assert not places.is_empty
+    answered(places, offer("a"))
+    assert not places.is_quiet
+    places.end("a")
+    places.end("s")
+    assert places.is_empty
+
+
+# --- Any order of things --------------------------------------------------------------------------------
+
+
+@dataclass
+class Offered:
+    """A challenge as the server knows it."""
+
+    challenge: Challenge
+    stands: bool = True
+    """Neither accepted nor declined nor withdrawn."""
+    accepts: int = 0
+    """Requests to accept it that are under way."""
+    answer_lost: bool = False
+    plays: bool = False
+    start_told: bool = False
+    end_told: bool = True
+    answers: int = 0
+
+
+class AnyOrder(RuleBasedStateMachine):
+    """A server with all its delays, lost answers and lost news, and a lobby that keeps `Places`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.places = Places(CONFIG)
+        self.offers: dict[str, Offered] = {}
+        self.bot_games: Counter[str] = Counter()
+        """In the database."""
+        self.stored: set[str] = set()
+
+    def settle(self) -> None:
+        before = {key for key, each in self.offers.items() if self.places.is_accepted(key)}
+        for challenge, told in self.places.answers(self.bot_games):
+            each = self.offers[challenge.id]
+            match told:
+                case Accept():
+                    assert challenge.id not in before
+                    each.answers += 1
+                    each.accepts += 1
+                case Decline():
+                    each.answers += 1
+                    each.stands = False
+
+    def some(self, data: st.DataObject, wanted: Callable[[Offered], bool]) -> Offered | None:
+        fitting = [each for each in self.offers.values() if wanted(each)]
+        return data.draw(st.sampled_from(fitting)) if fitting else None
+
+    @rule(who=st.integers(0, 5), is_slow=st.booleans(), copies=st.integers(1, 2))
+    def challenged(self, who: int, is_slow: bool, copies: int) -> None:
+        key = f"c{len(self.offers)}"
+        challenge = offer(key, f"w{who}", is_bot=who >= 3, is_slow=is_slow)
+        self.offers[key] = Offered(challenge)
+        for _ in range(copies):
+            self.places.arrive(challenge)
+        self.settle()
+
+    @rule(data=st.data())
+    def told_again(self, data: st.DataObject) -> None:
+        if each := self.some(data, lambda each: each.stands or each.plays):
+            if each.plays:
+                self.start(each)
+            else:
+                if not each.accepts:
+                    each.answers = 0  # it waits, or our answer never arrived
+                self.places.arrive(each.challenge)
+            self.settle()
+
+    @rule(data=st.data())
+    def withdrawn(self, data: st.DataObject) -> None:
+        if each := self.some(data, lambda each: each.stands):
+            each.stands = False
+            self.places.leave(each.challenge.id)
+            self.settle()
+
+    @rule(data=st.data())
+    def withdrawn_too_late(self, data: st.DataObject) -> None:
+        if each := self.some(data, lambda each: each.start_told):
+            self.places.leave(each.challenge.id)
+            self.settle()
+
+    @rule(data=st.data())
+    def runs_out_unheard(self, data: st.DataObject) -> None:
+        if each := self.some(data, lambda each: each.stands):
+            each.stands = False
+
+    @rule(data=st.data(), answer_is_lost=st.booleans())
+    def accept_arrives(self, data: st.DataObject, answer_is_lost: bool) -> None:
+        each = self.some(data, lambda each: each.accepts > 0)
+        if each is None:
+            return
+        each.accepts -= 1
+        if each.stands:
+            each.stands, each.plays, each.end_told = False, True, False
+            if not answer_is_lost:
+                return
+        elif not answer_is_lost:
+            if not each.answer_lost:  # 404
+                self.places.leave(each.challenge.id)
+                self.settle()
+            return
+        each.answer_lost = True
+        each.accepts += 1  # again
+
+    @rule(data=st.data())
+    def start_is_told(self, data: st.DataObject) -> None:
+        if each := self.some(data, lambda each: each.plays and not each.start_told):
+            self.start(each)
+            self.settle()
+
+    def start(self, each: Offered) -> None:
+        each.start_told = True
+        each.accepts = 0  # no need to insist
+        self.places.start(each.challenge.id)
+
+    @rule(data=st.data())
+    def books_are_opened(self, data: st.DataObject) -> None:
+        known = [key for key in self.places.unknown if key in self.offers]
+        if known:
+            key = data.draw(st.sampled_from(known))
+            self.stored.add(key)
+            seat = seat_of(self.offers[key].challenge)
+            self.bot_games[seat.opponent_id] += seat.is_bot
+            self.places.start(key, seat)
+
+    @rule(data=st.data())
+    def ends(self, data: st.DataObject) -> None:
+        if each := self.some(data, lambda each: each.plays):
+            each.plays = False
+
+    @rule(data=st.data())
+    def end_is_told(self, data: st.DataObject) -> None:
+        if each := self.some(data, lambda each: not each.plays and not each.end_told):
+            each.end_told = True
+            self.places.end(each.challenge.id)
+            self.settle()
+
+    @rule(data=st.data())
+    def time_runs_out(self, data: st.DataObject) -> None:
+        each = self.some(data, lambda each: self.places.is_accepted(each.challenge.id))
+        if each is None:
+            return
+        each.accepts = 0  # requests have a time-out, too, and it is shorter
+        if each.plays:
+            self.start(each)
+        else:
+            self.places.leave(each.challenge.id)
+        self.settle()
+
+    @invariant()
+    def never_more_than_allowed(self) -> None:
+        """Counting those that may still begin, because we have asked for it."""
+        taken = {
+            key: seat_of(each.challenge)
+            for key, each in self.offers.items()
+            if each.plays or (each.accepts and each.stands)
+        }
+        today = self.bot_games + Counter(
+            seat.opponent_id for key, seat in taken.items() if seat.is_bot and key not in self.stored
+        )
+        assert today.total() <= CONFIG.max_bot_games_per_day
+        assert max(today.values(), default=0) <= CONFIG.max_games_per_bot_per_day
+        fast = [seat for seat in taken.values() if not seat.is_slow]
+        assert len(fast) <= CONFIG.max_games
+        assert sum(seat.is_bot for seat in fast) <= CONFIG.max_games - CONFIG.reserved_for_humans
+        assert len(taken) - len(fast) <= CONFIG.max_slow_games
+        opponents = Counter(seat.opponent_id for seat in taken.values())
+        assert max(opponents.values(), default=0) <= CONFIG.max_games_per_opponent
+
+    @invariant()
+    def everybody_gets_one_answer(self) -> None:
+        assert len(self.places.waiting) <= CONFIG.waiting
+        assert all(each.answers <= 1 for each in self.offers.values())
+        unanswered = [each for each in self.offers.values() if each.stands and not each.answers]
+        assert len(unanswered) <= len(self.places.waiting)
+
+    @invariant()
+    def nobody_waits_for_nothing(self) -> None:
+        if not self.places.waiting:
+            return
+        assert not self.places.is_empty
+        if all(each.end_told and not each.accepts for each in self.offers.values()):
+            assert any(self.places.is_accepted(key) for key in self.offers)
+
+
+TestAnyOrder = AnyOrder.TestCase
+TestAnyOrder.settings = settings(max_examples=150, stateful_step_count=60, deadline=None)

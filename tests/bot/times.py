@@ -1,0 +1,40 @@
+"""A clock that only tests move."""
+
+import asyncio
+
+from bot.reconnect import CAP_S
+
+
+class FakeTime:
+    """Short waits, as between tries to connect, fly; longer ones last until the test lets time pass."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self._sleepers: list[tuple[float, asyncio.Event]] = []
+
+    def clock(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        if seconds <= CAP_S:
+            await asyncio.sleep(0)
+            return
+        event = asyncio.Event()
+        sleeper = (self.now + seconds, event)
+        self._sleepers.append(sleeper)
+        try:
+            await event.wait()
+        finally:
+            self._sleepers.remove(sleeper)
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass, and wake those whose time has come."""
+        self.now += seconds
+        for until, event in self._sleepers:
+            if until <= self.now:
+                event.set()
+
+    @property
+    def sleeping(self) -> int:
+        """So many wait for time to pass."""
+        return len(self._sleepers)

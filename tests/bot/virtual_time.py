@@ -1,0 +1,57 @@
+"""An event loop on real sockets whose clock jumps to the next timer whenever nothing else is to be done."""
+
+import asyncio
+import selectors
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Executor
+from typing import Any, TypeVar, TypeVarTuple
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+SETTLE_S = 0.01
+"""What the loopback may take to deliver, in real seconds."""
+
+
+class _Selector(selectors.DefaultSelector):
+    """Waits for files as others do, but for timers not at all."""
+
+    loop: "VirtualTimeLoop"
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = super().select(0) or (super().select(SETTLE_S) if timeout is None or timeout > 0 else [])
+        if not ready and timeout is not None and not self.loop.threads:
+            self.loop.now += max(0.0, timeout)
+        return ready
+
+
+class VirtualTimeLoop(asyncio.SelectorEventLoop):
+    """Time stands still while code runs, in threads too, and passes at once while everybody waits."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.threads = 0
+        """Functions that run in threads."""
+        selector = _Selector()
+        selector.loop = self
+        super().__init__(selector)
+
+    def time(self) -> float:
+        return self.now
+
+    def run_in_executor(
+        self, executor: Executor | None, func: Callable[[*Ts], T], *args: *Ts
+    ) -> asyncio.Future[T]:
+        self.threads += 1
+        future = super().run_in_executor(executor, func, *args)
+        future.add_done_callback(self._returned)
+        return future
+
+    def _returned(self, _: asyncio.Future[Any]) -> None:
+        self.threads -= 1
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """The result of a coroutine, without waiting for time to pass."""
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+        return runner.run(work)

@@ -1,0 +1,17 @@
+"""The soak of `bench.soak`, small: the real program, faults of every kind by lot, and ``kill -9``."""
+
+from pathlib import Path
+
+from bench.soak import Soak
+from bot.events import Clock
+
+# Nothing that a busy machine could lose by.
+CLOCKS = (Clock(180, 2), Clock(300, 0))
+
+
+async def test_games_with_everything_going_wrong(tmp_path: Path) -> None:
+    soak = Soak(tmp_path, games=16, at_once=8, seed=4, kills=2, clocks=CLOCKS, thinks_s=0.0)
+    summary = await soak.run()
+    assert summary.complaints == [], "\n".join(summary.lines())
+    assert (summary.games, summary.kills) == (16, 2)
+    assert len(summary.faults) > 8
