@@ -54,6 +54,8 @@ from storage.records import StoredDecision
 
 logger = logging.getLogger(__name__)
 
+QUICK_TRIES = 8
+"""A game's clock runs on while its stream is lost: the first tries follow each other within half a second."""
 MAX_REFUSALS = 5
 """So often a server may refuse a move in one position before its game is given up."""
 
@@ -136,6 +138,7 @@ class GamePlayer:
                         sleep=self._services.sleep,
                         clock=self._services.clock,
                         rng=self._services.rng,
+                        quick=QUICK_TRIES,
                     )
                 except RefusedError as error:
                     await self._server_forgot(error)

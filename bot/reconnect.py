@@ -30,11 +30,17 @@ it everything, and each would throw the other out twice a second for ever.
 """
 
 
-def delays(rng: random.Random) -> Iterator[float]:
+def delays(rng: random.Random, quick: int = 0) -> Iterator[float]:
     """Seconds to wait before each next try, without end: random, doubling, capped at `CAP_S`.
 
     Random, so that many clients of a restarted server do not all come back in the same moment.
+
+    Args:
+        rng: Source of the randomness.
+        quick: So many waits are as short as the first, before they begin to double.
     """
+    for _ in range(quick):
+        yield rng.uniform(FIRST_S / 2, FIRST_S)
     upper = FIRST_S
     while True:
         yield rng.uniform(upper / 2, upper)
@@ -52,6 +58,7 @@ async def stay_connected(
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     clock: Callable[[], float] = time.monotonic,
     rng: random.Random | None = None,
+    quick: int = 0,
 ) -> None:
     """Feed events to a handler, connecting again whenever the link is lost, until `done`.
 
@@ -66,6 +73,7 @@ async def stay_connected(
         sleep: Waits that many seconds.
         clock: Seconds of a clock that never goes back.
         rng: Source of the random waits.
+        quick: So many tries follow soon after the link is lost, before the waits begin to double.
 
     Raises:
         AuthError, RefusedError, ProtocolError: As the connection or the handler raised them: another try
@@ -73,7 +81,7 @@ async def stay_connected(
     """
     # Spreading out retries needs no secrecy.
     rng = rng or random.Random()  # noqa: S311
-    waits = delays(rng)
+    waits = delays(rng, quick)
     lost_at: float | None = None
     while not done():
         opened_at: float | None = None
@@ -102,7 +110,7 @@ async def stay_connected(
         if done():
             return
         if opened_at is not None and clock() - opened_at >= SETTLED_S:
-            waits = delays(rng)
+            waits = delays(rng, quick)
         wait_s = max(next(waits), asked_s)
         if lost_at is None:
             lost_at = clock()

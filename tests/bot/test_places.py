@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from bot.challenges import Accept, Answer, Decline, Seat, Wait, seat_of
 from bot.config import ChallengesConfig
@@ -19,8 +20,8 @@ CONFIG = ChallengesConfig(
     reserved_for_humans=1,
     max_slow_games=2,
     waiting=2,
-    max_bot_games_per_day=5,
-    max_games_per_bot_per_day=3,
+    max_bot_games_per_day=3,
+    max_games_per_bot_per_day=2,
     unlimited=True,
 )
 
@@ -172,6 +173,39 @@ class Offered:
     answers: int = 0
 
 
+def stands(each: Offered) -> bool:
+    return each.stands
+
+
+def plays(each: Offered) -> bool:
+    return each.plays
+
+
+def is_on_its_way(each: Offered) -> bool:
+    return each.accepts > 0
+
+
+def starts(each: Offered) -> bool:
+    return each.plays and not each.start_told
+
+
+def has_started(each: Offered) -> bool:
+    return each.start_told
+
+
+def has_ended(each: Offered) -> bool:
+    return not each.plays and not each.end_told
+
+
+R = TypeVar("R")
+
+
+def there_is(wanted: Callable[[Offered], bool]) -> Callable[[R], R]:
+    """A rule that needs one such challenge."""
+    needed: Callable[[R], R] = precondition(lambda self: any(map(wanted, self.offers.values())))
+    return needed
+
+
 class AnyOrder(RuleBasedStateMachine):
     """A server with all its delays, lost answers and lost news, and a lobby that keeps `Places`."""
 
@@ -184,7 +218,7 @@ class AnyOrder(RuleBasedStateMachine):
         self.stored: set[str] = set()
 
     def settle(self) -> None:
-        before = {key for key, each in self.offers.items() if self.places.is_accepted(key)}
+        before = {key for key in self.offers if self.places.is_accepted(key)}
         for challenge, told in self.places.answers(self.bot_games):
             each = self.offers[challenge.id]
             match told:
@@ -196,9 +230,13 @@ class AnyOrder(RuleBasedStateMachine):
                     each.answers += 1
                     each.stands = False
 
-    def some(self, data: st.DataObject, wanted: Callable[[Offered], bool]) -> Offered | None:
-        fitting = [each for each in self.offers.values() if wanted(each)]
-        return data.draw(st.sampled_from(fitting)) if fitting else None
+    def one(self, data: st.DataObject, wanted: Callable[[Offered], bool]) -> Offered:
+        return data.draw(st.sampled_from([each for each in self.offers.values() if wanted(each)]))
+
+    def start(self, each: Offered) -> None:
+        each.start_told = True
+        each.accepts = 0  # no need to insist
+        self.places.start(each.challenge.id)
 
     @rule(who=st.integers(0, 5), is_slow=st.booleans(), copies=st.integers(1, 2))
     def challenged(self, who: int, is_slow: bool, copies: int) -> None:
@@ -209,91 +247,84 @@ class AnyOrder(RuleBasedStateMachine):
             self.places.arrive(challenge)
         self.settle()
 
+    @there_is(lambda each: each.stands or each.plays)
     @rule(data=st.data())
     def told_again(self, data: st.DataObject) -> None:
-        if each := self.some(data, lambda each: each.stands or each.plays):
-            if each.plays:
-                self.start(each)
-            else:
-                if not each.accepts:
-                    each.answers = 0  # it waits, or our answer never arrived
-                self.places.arrive(each.challenge)
-            self.settle()
+        each = self.one(data, lambda each: each.stands or each.plays)
+        if each.plays:
+            self.start(each)
+        else:
+            if not each.accepts:
+                each.answers = 0  # it waits, or our answer never arrived
+            self.places.arrive(each.challenge)
+        self.settle()
 
+    @there_is(stands)
     @rule(data=st.data())
     def withdrawn(self, data: st.DataObject) -> None:
-        if each := self.some(data, lambda each: each.stands):
-            each.stands = False
-            self.places.leave(each.challenge.id)
-            self.settle()
+        each = self.one(data, stands)
+        each.stands = False
+        self.places.leave(each.challenge.id)
+        self.settle()
 
+    @there_is(has_started)
     @rule(data=st.data())
     def withdrawn_too_late(self, data: st.DataObject) -> None:
-        if each := self.some(data, lambda each: each.start_told):
+        self.places.leave(self.one(data, has_started).challenge.id)
+        self.settle()
+
+    @there_is(stands)
+    @rule(data=st.data())
+    def runs_out_unheard(self, data: st.DataObject) -> None:
+        self.one(data, stands).stands = False
+
+    @there_is(is_on_its_way)
+    @rule(data=st.data(), answer_is_lost=st.booleans())
+    def accept_arrives(self, data: st.DataObject, answer_is_lost: bool) -> None:
+        each = self.one(data, is_on_its_way)
+        found = each.stands
+        if found:
+            each.stands, each.plays, each.end_told = False, True, False
+        if answer_is_lost:
+            each.answer_lost = True  # and it is sent again
+            return
+        each.accepts -= 1
+        if not found and not each.answer_lost:  # there is no such challenge
             self.places.leave(each.challenge.id)
             self.settle()
 
-    @rule(data=st.data())
-    def runs_out_unheard(self, data: st.DataObject) -> None:
-        if each := self.some(data, lambda each: each.stands):
-            each.stands = False
-
-    @rule(data=st.data(), answer_is_lost=st.booleans())
-    def accept_arrives(self, data: st.DataObject, answer_is_lost: bool) -> None:
-        each = self.some(data, lambda each: each.accepts > 0)
-        if each is None:
-            return
-        each.accepts -= 1
-        if each.stands:
-            each.stands, each.plays, each.end_told = False, True, False
-            if not answer_is_lost:
-                return
-        elif not answer_is_lost:
-            if not each.answer_lost:  # 404
-                self.places.leave(each.challenge.id)
-                self.settle()
-            return
-        each.answer_lost = True
-        each.accepts += 1  # again
-
+    @there_is(starts)
     @rule(data=st.data())
     def start_is_told(self, data: st.DataObject) -> None:
-        if each := self.some(data, lambda each: each.plays and not each.start_told):
-            self.start(each)
-            self.settle()
+        self.start(self.one(data, starts))
+        self.settle()
 
-    def start(self, each: Offered) -> None:
-        each.start_told = True
-        each.accepts = 0  # no need to insist
-        self.places.start(each.challenge.id)
-
+    @precondition(lambda self: self.places.unknown)
     @rule(data=st.data())
     def books_are_opened(self, data: st.DataObject) -> None:
-        known = [key for key in self.places.unknown if key in self.offers]
-        if known:
-            key = data.draw(st.sampled_from(known))
-            self.stored.add(key)
-            seat = seat_of(self.offers[key].challenge)
-            self.bot_games[seat.opponent_id] += seat.is_bot
-            self.places.start(key, seat)
+        key = data.draw(st.sampled_from(self.places.unknown))
+        seat = seat_of(self.offers[key].challenge)
+        self.bot_games[seat.opponent_id] += seat.is_bot and key not in self.stored
+        self.stored.add(key)
+        self.places.start(key, seat)
 
+    @there_is(plays)
     @rule(data=st.data())
     def ends(self, data: st.DataObject) -> None:
-        if each := self.some(data, lambda each: each.plays):
-            each.plays = False
+        self.one(data, plays).plays = False
 
+    @there_is(has_ended)
     @rule(data=st.data())
     def end_is_told(self, data: st.DataObject) -> None:
-        if each := self.some(data, lambda each: not each.plays and not each.end_told):
-            each.end_told = True
-            self.places.end(each.challenge.id)
-            self.settle()
+        each = self.one(data, has_ended)
+        each.end_told = True
+        self.places.end(each.challenge.id)
+        self.settle()
 
+    @precondition(lambda self: any(map(self.places.is_accepted, self.offers)))
     @rule(data=st.data())
     def time_runs_out(self, data: st.DataObject) -> None:
-        each = self.some(data, lambda each: self.places.is_accepted(each.challenge.id))
-        if each is None:
-            return
+        each = self.one(data, lambda each: self.places.is_accepted(each.challenge.id))
         each.accepts = 0  # requests have a time-out, too, and it is shorter
         if each.plays:
             self.start(each)

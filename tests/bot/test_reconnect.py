@@ -72,6 +72,12 @@ def test_delays_are_random_growing_and_capped() -> None:
     assert waits != list(itertools.islice(delays(random.Random(2)), 40))
 
 
+def test_the_first_delays_may_stay_short() -> None:
+    waits = list(itertools.islice(delays(random.Random(1), quick=5), 8))
+    assert all(FIRST_S / 2 <= wait <= FIRST_S for wait in waits[:6])
+    assert waits[7] > FIRST_S
+
+
 async def test_clean_end_and_transient_errors_both_connect_again() -> None:
     script = Script(["a"], ["b", TransientError("cut off")], [TransientError("refused")], ["c", "stop", "no"])
     await script.run()
