@@ -9,7 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from functools import partial
-from itertools import islice
+from itertools import chain, islice, repeat
 
 from bot.blocklist import BlockFile
 from bot.challenges import Accept, Decline, Seat, Wait, refusal
@@ -37,6 +37,8 @@ from storage.types import now_utc
 
 logger = logging.getLogger(__name__)
 
+ASKED_AFTER_S = 5.0
+"""If an accepted challenge has not become a game by then, in seconds, the server is asked for it."""
 ACCEPTED_S = 30.0
 """An accepted challenge holds its place this long, in seconds; by then its game has started, or the server is
 asked whether it ever will."""
@@ -290,8 +292,9 @@ class Lobby:
 
     async def _expire(self, challenge_id: str) -> None:
         """Free the place of a game that does not start, once the server has said that it does not go on."""
-        while True:
-            await self._services.sleep(ACCEPTED_S)
+        # Its start may have dropped out of the server's queue, and its clock be running: so ask soon, too.
+        for wait_s in chain([ASKED_AFTER_S], repeat(ACCEPTED_S)):
+            await self._services.sleep(wait_s)
             if not self._places.is_accepted(challenge_id):
                 return
             try:
@@ -301,11 +304,13 @@ class Lobby:
             except ServerError as error:
                 logger.info("challenge %s: cannot ask for its game: %s", challenge_id, error)
                 continue
-            if self._places.is_accepted(challenge_id):
+            if not self._places.is_accepted(challenge_id):
+                return
+            if wait_s == ACCEPTED_S:
                 logger.info("challenge %s: its game never started", challenge_id)
                 self._places.leave(challenge_id)
                 self._change()
-            return
+                return
 
     async def _decline(self, challenge: Challenge, told: Decline) -> None:
         # Without an answer the other side would wait until the challenge runs out, which may take weeks.

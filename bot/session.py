@@ -12,7 +12,7 @@ lost its end is a takeback.  What `TRANSITIONS` does not hold is a `ProtocolErro
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -176,6 +176,8 @@ class Session:
     our_side: int = 0
     moves: tuple[str, ...] | None = None
     """None before the first snapshot."""
+    position: Any = field(default=None, compare=False, repr=False)
+    """After `moves`, so that only new ones need be played."""
     draw_offered: bool = False
     """By the opponent."""
     takeback_offered: bool = False
@@ -231,8 +233,10 @@ def position_of(session: Session, moves: tuple[str, ...]) -> tuple[Game[Any], An
     Raises:
         ProtocolError: The rules do not allow them.
     """
-    game = get_game(session.game)
+    game, known = get_game(session.game), session.moves or ()
     try:
+        if session.position is not None and moves[: len(known)] == known:
+            return game, replay(game, moves[len(known) :], session.position)
         start = None if session.initial_position is None else game.parse_position(session.initial_position)
         return game, replay(game, moves, start)
     except (BadPosition, IllegalMove) as error:
@@ -261,11 +265,12 @@ def _state(session: Session, state: GameState) -> tuple[Session, tuple[Action, .
         session,
         state=TRANSITIONS[session.state, kind],
         moves=state.moves,
+        position=position,
         draw_offered=state.draw_offered_by[session.their_side],
         takeback_offered=state.takeback_offered_by[session.their_side],
     )
     if session.state is State.OVER:
-        return replace(after, moves=before), ()
+        return replace(after, moves=before, position=session.position), ()
 
     actions: list[Action] = []
     common = common_plies(before, state.moves)

@@ -27,7 +27,7 @@ from bot.events import (
     Opponent,
     Speed,
 )
-from bot.lobby import ACCEPTED_S, DECLINE_TRIES, MAX_CRASHES, Lobby
+from bot.lobby import ACCEPTED_S, ASKED_AFTER_S, DECLINE_TRIES, MAX_CRASHES, Lobby
 from bot.player import first_error
 from storage.database import Database
 from storage.errors import StorageError
@@ -252,7 +252,7 @@ async def test_a_game_that_never_starts_frees_its_place(database: Database) -> N
         await noted(database, "challenge_queued")
         server.faults["playing"] = [TransientError("HTTP 502")]
         asked = server.calls.count("playing")
-        time.advance(ACCEPTED_S)  # the server can't be asked: it may be going on
+        time.advance(ASKED_AFTER_S)  # the server can't be asked: it may be going on
         await server.until(lambda: server.calls.count("playing") == asked + 1)
         assert "accept two" not in server.calls
         await asyncio.sleep(0)
@@ -266,7 +266,7 @@ async def test_a_game_whose_start_was_not_told_keeps_its_place(database: Databas
         await tell(server, ChallengeReceived(OFFER), *offers("two"))
         await noted(database, "challenge_queued")
         server.now_playing = [GAME_ID]
-        time.advance(ACCEPTED_S)
+        time.advance(ASKED_AFTER_S)  # soon: its clock may be running
         await server.until(lambda: len(server.moves) == 1)
         assert lobby.running == 1
         assert "accept two" not in server.calls

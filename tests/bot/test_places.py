@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -197,13 +197,12 @@ def has_ended(each: Offered) -> bool:
     return not each.plays and not each.end_told
 
 
-R = TypeVar("R")
+R = TypeVar("R", bound=Callable[..., Any])
 
 
 def there_is(wanted: Callable[[Offered], bool]) -> Callable[[R], R]:
     """A rule that needs one such challenge."""
-    needed: Callable[[R], R] = precondition(lambda self: any(map(wanted, self.offers.values())))
-    return needed
+    return precondition(lambda self: any(map(wanted, self.offers.values())))
 
 
 class AnyOrder(RuleBasedStateMachine):
