@@ -151,6 +151,7 @@ async def test_check_tries_the_engines(
         "engine",
         "uci.engines, xiangqi",
         "uci.engines, chess",
+        "site",
         "account",
     ]
     found = findings["uci.engines, xiangqi"]
