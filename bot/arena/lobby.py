@@ -24,6 +24,9 @@ MAX_WAITING = 20
 """Unanswered challenges that an account may have out."""
 MAX_FOR_ONE, MAX_FROM_ADDRESS = 30, 40
 """Unanswered challenges to one account, and from everybody at one address."""
+HELD_S = 300.0
+"""A challenge that its challenger holds runs out, too, after so many seconds: it counts against the others of
+its address."""
 _REMEMBERED = 1000  # settled challenges that can still be looked up
 
 _ALPHABET = string.ascii_letters + string.digits
@@ -161,11 +164,13 @@ class Lobby:
         return match
 
     def hold(self, challenge: Challenge) -> Stream:
-        """Keep a challenge from running out until `release`; the stream tells what becomes of it."""
+        """Keep a challenge from running out for `HELD_S`; the stream tells what becomes of it."""
         stream = self._held[challenge.id] = Stream()
         stream.send(self.shown(challenge, challenge.challenger.id))
         if challenge.id in self._waiting:
-            self._waiting[challenge.id] = replace(challenge, deadline=float("inf"))
+            deadline = self._referee.clock() + HELD_S
+            self._waiting[challenge.id] = replace(challenge, deadline=deadline)
+            self._wake()
         return stream
 
     def release(self, challenge_id: str) -> None:

@@ -37,6 +37,11 @@ from storage.types import now_utc
 # A program has one stream of each kind, and a new one closes the old; a person may open more tabs.
 PERSON_STREAMS, BOT_STREAMS = 8, 1
 
+MAX_FEN = 120
+"""Longest FEN of a challenge, in characters."""
+MAX_MOVE_NUMBER = 1000
+"""Highest number of a move in it: late in endless games one mate would be worth as much as another."""
+
 _CHALLENGE = f"{{challenge:{ID}}}"
 
 Step = Callable[[Match, int, float], Match]
@@ -230,10 +235,10 @@ class PlayRoutes:
         colour = as_text(data, "color", "random")
         if colour not in ("white", "black", "random"):
             raise HttpError(400, f"color is {colour!r}; allowed: white, black, random")
+        count(self._door.challenges, account.id)  # ahead of reading a position, which costs time
         variant = _variant(as_text(data, "variant", next(iter(VARIANTS))))
         variant, initial_fen = _start(variant, as_text(data, "fen", ""))
         is_held = as_bool(data, "keepAliveStream")
-        count(self._door.challenges, account.id)
         challenge = self._lobby.create(
             account,
             opponent,
@@ -336,6 +341,9 @@ def _start(variant: Variant, fen: str) -> tuple[Variant, str | None]:
         return variant, None
     if variant.key not in ("standard", FROM_POSITION):
         raise HttpError(400, f"A fen does not go with the variant {variant.key}")
+    # Six fields and no more: what may follow in our own notation are moves, which take long to play.
+    if len(fen) > MAX_FEN or len(fen.split()) > 6:
+        raise HttpError(400, "fen: not a FEN")
     game = variant.game
     try:
         position = game.parse_position(fen)
@@ -343,6 +351,8 @@ def _start(variant: Variant, fen: str) -> tuple[Variant, str | None]:
         raise HttpError(400, f"fen: {error}") from None
     if not game.legal_moves(position):
         raise HttpError(400, "fen: the game would be over")
+    if int(position.board.fullmove_number) > MAX_MOVE_NUMBER:
+        raise HttpError(400, f"fen: the move's number is above {MAX_MOVE_NUMBER}")
     return VARIANTS[FROM_POSITION], game.board_text(position)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bot.arena.lobby import HELD_S
 from tests.arena.conftest import House, Street
 
 CASTLES = "r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R b KQkq - 0 1"
@@ -94,6 +95,9 @@ async def test_only_the_challenged_may_accept(house: House) -> None:
         ({"fen": "8/8"}, "A fen does not go with the variant othello"),
         ({"fen": "8/8", "variant": "standard"}, "fen: a FEN has a board"),
         ({"variant": "fromPosition"}, "fen is missing"),
+        ({"variant": "fromPosition", "fen": "startpos line" + " g1f3 g8f6 f3g1 f6g8" * 9}, "fen: not a FEN"),
+        ({"variant": "fromPosition", "fen": "8/8/8/3k4/8/8/8/K6R w - - 0 1 x"}, "fen: not a FEN"),
+        ({"variant": "fromPosition", "fen": "8/8/8/3k4/8/8/8/K6R w - - 0 4100"}, "number is above 1000"),
         ({"variant": "standard", "fen": MATED}, "fen: the game would be over"),
         ({"variant": "fromPosition", "fen": CASTLES, "rated": "true"}, "cannot be rated"),
         ({"rated": "true", "clock.limit": "", "clock.increment": ""}, "A rated game needs a clock"),
@@ -213,13 +217,21 @@ async def test_a_challenge_that_is_held_stays_until_it_is_answered(house: House)
     person, bot = await house.person("Anna"), await house.bot("Desdemona")
     answers = [await person.hold(bot) for _ in range(3)]
     first, second, third = [(await answer.next())["id"] for answer in answers]
-    await house.advance(3600)
+    await house.advance(HELD_S - 1)
     assert (await bot.get(f"/api/challenge/{first}/show"))["status"] == "offline"
     await bot.post(f"/api/challenge/{first}/accept")
     await bot.post(f"/api/challenge/{second}/decline")
     await person.post(f"/api/challenge/{third}/cancel")
     done = [await answer.rest() for answer in answers]
     assert done == [[{"done": "accepted"}], [{"done": "declined"}], [{"done": "canceled"}]]
+
+
+async def test_nobody_holds_a_challenge_for_ever(house: House) -> None:
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    answer = await person.hold(bot)
+    await answer.next()
+    await house.advance(HELD_S + 1)
+    assert await answer.rest() == [{"done": "canceled"}]
 
 
 async def test_a_challenge_runs_out_when_its_holder_hangs_up(street: Street) -> None:
