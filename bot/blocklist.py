@@ -2,9 +2,13 @@
 
 import logging
 import os
+import stat
 from pathlib import Path
 
 logger = logging.getLogger(__name__)
+
+LIMIT = 1 << 20
+"""Longest file that is read, in bytes."""
 
 
 class BlockFile:
@@ -28,13 +32,15 @@ class BlockFile:
         try:
             found = os.stat(self._path)
             seen = (found.st_mtime_ns, found.st_size, found.st_ino)
+            if not stat.S_ISREG(found.st_mode) or found.st_size > LIMIT:  # reading it might never end
+                raise ValueError(f"not a file of at most {LIMIT} bytes")
             if seen != self._seen:
                 lines = Path(self._path).read_text(encoding="utf-8").splitlines()
                 self._names = frozenset(line.partition("#")[0].strip() for line in lines) - {""}
                 self._seen = seen
                 logger.info("challenges.block_file: %s names: %d", self._path, len(self._names))
             self._trouble = ""
-        except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a name that no file can have
+        except (OSError, ValueError) as error:  # ValueError: not UTF-8 either, or a name that no file can have
             if str(error) != self._trouble:
                 self._trouble = str(error)
                 logger.error("challenges.block_file: cannot read %s: %s", self._path, error)

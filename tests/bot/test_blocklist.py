@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.blocklist import BlockFile
+from bot.blocklist import LIMIT, BlockFile
 
 
 def test_without_a_file_nobody_is_blocked() -> None:
@@ -40,6 +40,11 @@ def test_trouble_is_told_once_and_changes_nothing(tmp_path: Path, caplog: pytest
     assert blocked.names() == blocked.names() == {"anna"}
     path.unlink()
     assert blocked.names() == blocked.names() == {"anna"}
+    os.mkfifo(path)
+    assert blocked.names() == {"anna"}
+    path.unlink()
+    path.write_bytes(b"a" * (LIMIT + 1))
+    assert blocked.names() == {"anna"}
     errors = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
-    assert len(errors) == 3
+    assert len(errors) == 4  # the last two are the same
     assert all("challenges.block_file: cannot read" in error and str(path) in error for error in errors)
