@@ -13,7 +13,7 @@ from dataclasses import replace
 from bot import log
 from bot.arena.server import Arena, stored_report
 from bot.config import Config, read_token
-from bot.errors import ConfigError, ProtocolError, TransientError
+from bot.errors import AuthError, ConfigError, ServerError, TransientError
 from bot.lobby import Lobby
 from bot.player import Services, first_error
 from bot.reconnect import delays
@@ -100,13 +100,15 @@ async def sign_in(server: Server, stop: asyncio.Event, rng: random.Random) -> Ac
     """Who we are there, as soon as the server answers; None when told to stop first.
 
     Raises:
-        AuthError: The server does not accept the token.
+        AuthError: The server does not accept the token, in its own words.
         ConfigError: The account may not be played by a program.
     """
     for wait_s in delays(rng):
         try:
             account = await server.account()
-        except (TransientError, ProtocolError) as error:  # a proxy's page, while the site is down
+        except AuthError as error:
+            raise AuthError(f"server.token: {server.site} does not accept it: {error}") from error
+        except ServerError as error:  # also a proxy's page, or any other refusal, while the site is down
             if isinstance(error, TransientError):
                 wait_s = max(wait_s, error.retry_after_s or 0.0)
             logger.warning("cannot sign in at %s: %s; next try in %.1f s", server.site, error, wait_s)

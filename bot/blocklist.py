@@ -40,7 +40,7 @@ class BlockFile:
                 self._seen = seen
                 logger.info("challenges.block_file: %s names: %d", self._path, len(self._names))
             self._trouble = ""
-        except (OSError, ValueError) as error:  # ValueError: not UTF-8 either, or a name that no file can have
+        except (OSError, ValueError) as error:  # ValueError: also not UTF-8, or a name that no file has
             if str(error) != self._trouble:
                 self._trouble = str(error)
                 logger.error("challenges.block_file: cannot read %s: %s", self._path, error)

@@ -11,7 +11,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -39,7 +39,7 @@ from storage.decisions import (
 )
 from storage.errors import DuplicateDecision
 from storage.events import list_events, record_event
-from storage.games import count_by_player, finish_game, get_game, open_game, set_moves
+from storage.games import count_by_player, finish_game, get_game, open_game, reopen_game, set_moves
 from storage.outcomes import record_outcome
 from storage.records import (
     DecisionState,
@@ -120,6 +120,8 @@ class Books:
     ) -> bool:
         """Look the game up, or write it down with the player that is to play it.
 
+        Books that were closed too early, as when the server had lost the game for a while, are opened again.
+
         Args:
             choose: Picks the player of a new game; called inside the transaction, so that of two games that
                 begin at once the second is counted after the first.
@@ -134,6 +136,10 @@ class Books:
                 new = self._new_game(snapshot, selection, params)
                 self._game = await open_game(session, new)
                 return True
+            if known.state is not GameStatus.OPEN and snapshot.state.end is None:
+                logger.warning("game %s: it goes on; opening its books again", self._site_game_id)
+                await reopen_game(session, known.id)
+                known = replace(known, state=GameStatus.OPEN, result=None, end_reason=None, ended_at=None)
             self._game = known
             if self.is_open:
                 await self._take_up(session, known, snapshot.state.moves)

@@ -1,13 +1,15 @@
 """Questions in a game's chat, and the bot's answers.  Pure.
 
-What the engine thinks of the game is a secret from the opponent until the game is over.  So is the player
-that it meets: the comparison of players is only fair while nobody knows which one is at the board.
+What the engine thinks of the game is a secret while it goes on, unless the operator lets those who watch know
+it; they may be the opponent under another name.  The player that is at the board is a secret in any case: the
+comparison of players is only fair while nobody knows it.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from bot.config import ChatConfig
 from bot.events import ChatLine, Room
 from engine import ENGINE_VERSION
 from engine.decision import Decision
@@ -40,6 +42,8 @@ class Facts:
     opponent: str
     player: str
     """One of `engine.players.PLAYER_KINDS`."""
+    is_over: bool
+    """The game is over, and there are no secrets any more."""
     may_tell: bool
     """Whoever asks may know what the engine thinks; see `may_tell`."""
     latest: Decision | None = None
@@ -56,10 +60,10 @@ def heard(line: ChatLine, bot: str) -> Command | None:
     return next((command for command in Command if words and words[0].casefold() == command), None)
 
 
-def may_tell(line: ChatLine, opponent: str, *, is_over: bool) -> bool:
-    """Whether the one who asks, and all who hear the answer, may know what the engine thinks."""
+def may_tell(line: ChatLine, opponent: str, config: ChatConfig) -> bool:
+    """Whether the one who asks while the game goes on, and all who hear the answer, may know its scores."""
     is_watcher = line.room is Room.SPECTATOR and line.name.casefold() != opponent.casefold()
-    return is_over or is_watcher
+    return config.watchers and is_watcher
 
 
 def answer(command: Command, facts: Facts) -> str:
@@ -71,8 +75,8 @@ def answer(command: Command, facts: Facts) -> str:
             return _engine(facts)
         case Command.STATS:
             return _stats(facts)
-        case Command.EVAL | Command.TRAP if not facts.may_tell:
-            return "I tell that when the game is over."
+        case Command.EVAL | Command.TRAP if not (facts.may_tell or facts.is_over):
+            return "I keep that to myself while we play."
         case Command.EVAL | Command.TRAP if facts.latest is None:
             return "I have not moved yet."
         case Command.EVAL:
@@ -83,7 +87,7 @@ def answer(command: Command, facts: Facts) -> str:
 
 def _engine(facts: Facts) -> str:
     name = f"I am {facts.bot}, engine version {ENGINE_VERSION}"
-    if not facts.may_tell:
+    if not facts.is_over:
         return f"{name}. In some games I set traps, in others I do not; which one this is I do not tell yet."
     manner = "I set traps" if facts.player in TRAPPY_KINDS else "I set no traps on purpose"
     return f"{name}, player {facts.player}: {manner} in this game."

@@ -151,8 +151,8 @@ class EngineConfig(Section):
     max_time_s: float = Field(default=2.0, gt=0, le=3600)
     """Longest time for a move, in seconds; the clock may allow less."""
     overhead_s: float = Field(default=0.3, ge=0, le=60)
-    """Time kept back on each move for the way to the server, in seconds; more when the way is measured to
-    take longer."""
+    """Time kept back on each move for the way to the server, in seconds, until the way is measured; after
+    that it only bounds the move in hand when the clock is nearly empty."""
     ponder: bool = False
     """Whether to think about the expected reply while the opponent thinks."""
     slow_time_s: float = Field(default=10.0, gt=0, le=86_400)
@@ -556,8 +556,10 @@ class ChatConfig(Section):
     spectators: PlainText = Field(default="", max_length=CHAT_LIMIT)
     """At the start of a game, to those who watch; empty: nothing."""
     commands: bool = True
-    """Whether to answer !help, !engine, !eval, !trap and !stats.  !eval and !trap tell the opponent nothing
-    before the game is over, and !engine not which player it meets; who watches may ask at any time."""
+    """Whether to answer !help, !engine, !eval, !trap and !stats.  While the game goes on, !engine does not
+    tell which player is at the board, and !eval and !trap nothing, but for `watchers`."""
+    watchers: bool = False
+    """Whether who watches may ask !eval and !trap while the game goes on.  It may be the opponent, too."""
 
     @field_validator("greeting", "farewell", "spectators")
     @classmethod

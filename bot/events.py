@@ -85,8 +85,6 @@ class Challenge:
     """Text of the start (`Game.parse_position`); None: the usual one."""
     is_ours: bool
     """We sent it ourselves."""
-    rematch_of: str | None = None
-    """The game after which it was offered."""
     our_rating: int | None = None
     """Of the challenged account, for such games; None when the site does not tell."""
 
@@ -220,8 +218,6 @@ class GameState:
     takeback_offered_by: tuple[bool, bool]
     end: GameEnd | None
     """None while the game goes on."""
-    aborts_in_s: float | None = None
-    """The server ends the game unless the side to move makes its first move in this time."""
 
 
 @dataclass(frozen=True, slots=True)

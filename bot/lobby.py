@@ -6,9 +6,11 @@ the calls to the server that follow run off to the side, so that a slow one neve
 
 import asyncio
 import logging
+import math
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from functools import partial
+from http import HTTPStatus
 from itertools import chain, islice, repeat
 
 from bot.blocklist import BlockFile
@@ -20,15 +22,16 @@ from bot.events import (
     Challenge,
     ChallengeGone,
     ChallengeReceived,
+    DeclineReason,
     GameFinished,
     GameStarted,
     Proposal,
     Reply,
 )
 from bot.matchmaking import Matchmaker
-from bot.places import Places
+from bot.places import WAITS_S, Places
 from bot.player import GamePlayer, Services
-from bot.reconnect import delays, stay_connected
+from bot.reconnect import CAP_S, delays, stay_connected
 from storage.errors import StorageError
 from storage.events import record_event
 from storage.games import count_bot_games, list_open_games, set_rating_diff
@@ -44,10 +47,15 @@ ACCEPTED_S = 30.0
 asked whether it ever will."""
 UNANSWERED_S = 60.0
 """A challenge of ours is withdrawn after this, in seconds; the server should have let it run out before."""
+LATER_S = 60.0
+"""A server that wants us to wait longer than this, in seconds, means a limit of the day; then who challenges
+us is told to come back later."""
 DECLINE_TRIES = 5
 """So often a challenge is declined when the server does not answer."""
 MAX_CRASHES = 5
 """So often a game is taken up again after an error of this program."""
+CRASH_FORGOTTEN_S = 600.0
+"""A game that went on for so long after a crash, in seconds, is worth as many tries as ever."""
 
 _OURS = "our challenge"
 """Its key among the places; no id, for an id has no space."""
@@ -72,8 +80,10 @@ class Lobby:
         """Games that were open while we were away: their end may not be told."""
         self._calls = 0
         """Calls to the server that are under way off to the side."""
-        self._asking: asyncio.Timeout | None = None
-        """Ends the wait for the answer to a challenge of ours."""
+        self._naps: dict[asyncio.Future[None], Callable[[], bool]] = {}
+        """Waits between two tries, and whether they have become needless."""
+        self._asking: asyncio.Future[Reply] | None = None
+        """The answer to a challenge of ours; cancelled, it is withdrawn."""
         self._quiet_since: float | None = services.clock()
         """None: somebody plays or waits."""
         self._changed = asyncio.Event()
@@ -114,7 +124,11 @@ class Lobby:
         self._change()
 
     async def drained(self) -> None:
-        """Return when no game is going on, or about to, and everybody has been answered."""
+        """Return when no game with a real-time clock is going on, or about to, no books of such a game are
+        open, and everybody has been answered.
+
+        Games without such a clock last for weeks, and are left to the next start.
+        """
         await self._empty.wait()
 
     @property
@@ -150,6 +164,9 @@ class Lobby:
                     self._places.end(game_id)
                     self._aside(f"game {game_id}: aborting", partial(self._abort_unplayed, game_id))
             case GameFinished(game_id, rating_diff):
+                if game_id in self._given_up:
+                    self._given_up.discard(game_id)
+                    self._play(game_id)  # only to read how it ended, which closes its books
                 # Its books may stay open for a while, but its place is free.
                 self._places.end(game_id)
                 self._change()
@@ -161,7 +178,7 @@ class Lobby:
         if told is not None:
             self._aside(f"{_about(challenge)}: declining", partial(self._decline, challenge, told))
             return
-        self._places.arrive(challenge)
+        self._places.arrive(challenge, self._services.clock())
         self._change()
 
     async def _link_changed(self, reason: str | None) -> None:
@@ -189,10 +206,13 @@ class Lobby:
             self._quiet_since = None
         elif self._quiet_since is None:
             self._quiet_since = self._services.clock()
-        if self._players or self._calls or not self._places.is_empty:
+        if self._calls or not self._places.is_quiet or not all(map(self._places.is_slow, self._players)):
             self._empty.clear()
         else:
             self._empty.set()
+        for nap, is_needless in self._naps.items():
+            if is_needless():
+                nap.cancel()
 
     def _quiet_s(self) -> float:
         if self._quiet_since is None or not self.accepting:
@@ -222,7 +242,7 @@ class Lobby:
             since = now_utc() - timedelta(hours=24)
             async with self._services.database.read() as session:
                 bot_games = await count_bot_games(session, self._server.site, since)
-        for challenge, told in self._places.answers(bot_games):
+        for challenge, told in self._places.answers(bot_games, self._services.clock()):
             match told:
                 case Accept():
                     self._aside(f"{_about(challenge)}: accepting", partial(self._accept, challenge))
@@ -231,10 +251,11 @@ class Lobby:
                     self._aside(f"{_about(challenge)}: declining", partial(self._decline, challenge, told))
                 case Wait():
                     self._aside(f"{_about(challenge)}: waiting", partial(self._queue, challenge, told))
+                    self._games.create_task(self._look_again())
         if self._asking is not None and (self._places.waiting or not self.accepting):
             # The place that our own challenge holds is wanted.
-            asking, self._asking = self._asking, None
-            asking.reschedule(asyncio.get_running_loop().time())
+            asking, self._asking = self._asking, None  # once, for withdrawing takes a while, too
+            asking.cancel()
         self._take_stock()
 
     async def _name_opponents(self) -> None:
@@ -271,24 +292,70 @@ class Lobby:
 
     async def _accept(self, challenge: Challenge) -> None:
         """Tell the server, until it answers or the game starts; the place is held already."""
+
+        def is_needless() -> bool:
+            return not self.accepting or not self._places.is_accepted(challenge.id)
+
         waits = delays(self._services.rng)
         answer_lost = False
         while self._places.is_accepted(challenge.id):
             try:
                 await self._server.accept(challenge.id)
             except TransientError as error:
+                asked_s = error.retry_after_s or 0.0
+                if asked_s > LATER_S:
+                    await self._take_back(challenge, error, was_heard=answer_lost)
+                    return
                 answer_lost = True
-                wait_s = max(next(waits), error.retry_after_s or 0.0)
+                wait_s = max(next(waits), asked_s)
                 logger.info("%s: %s; accepting it again in %.1f s", _about(challenge), error, wait_s)
-                await self._services.sleep(wait_s)
-            except RefusedError:
-                # It is gone; unless an earlier try was heard, and its game is about to start.
-                if not answer_lost:
-                    self._places.leave(challenge.id)
-                raise
+                await self._nap(wait_s, is_needless)
+                if not self.accepting and self._places.is_accepted(challenge.id):
+                    await self._take_back(challenge, error, was_heard=True)
+                    return
+            except RefusedError as error:
+                if error.status == HTTPStatus.NOT_FOUND:
+                    # It is gone; unless an earlier try was heard, and its game is about to start.
+                    if not answer_lost:
+                        self._places.leave(challenge.id)
+                    raise
+                await self._take_back(challenge, error, was_heard=answer_lost)
+                return
             else:
                 logger.info("%s: accepted", _about(challenge))
                 return
+
+    async def _take_back(self, challenge: Challenge, error: ServerError, *, was_heard: bool) -> None:
+        """Decline what was to be accepted.
+
+        Args:
+            challenge: Whose place is held.
+            error: Why it is not accepted.
+            was_heard: An earlier try may have been; then the place is held until the server has said that
+                there still is a challenge to decline, for its game may be about to start.
+        """
+        if not was_heard:
+            self._places.leave(challenge.id)
+            self._change()
+        await self._decline(challenge, Decline(DeclineReason.LATER, f"cannot be accepted: {error}"))
+        self._places.leave(challenge.id)
+
+    async def _nap(self, wait_s: float, is_needless: Callable[[], bool]) -> None:
+        """Wait before the next try, in seconds, or until that is needless."""
+        if is_needless():
+            return
+        nap = asyncio.ensure_future(self._services.sleep(wait_s))
+        self._naps[nap] = is_needless
+        try:
+            await asyncio.wait([nap])
+        finally:
+            del self._naps[nap]
+            nap.cancel()
+
+    async def _look_again(self) -> None:
+        """Decide again on a challenge that waits, when it has waited for too long."""
+        await self._services.sleep(WAITS_S)
+        self._change()
 
     async def _expire(self, challenge_id: str) -> None:
         """Free the place of a game that does not start, once the server has said that it does not go on."""
@@ -320,10 +387,14 @@ class Lobby:
                 await self._server.decline(challenge.id, told.reason)
                 break
             except TransientError as error:
-                wait_s = next(waits, None)
-                if wait_s is None:
+                wait_s, asked_s = next(waits, None), error.retry_after_s or 0.0
+
+                def is_too_long(asked_s: float = asked_s) -> bool:
+                    return asked_s > CAP_S and not self.accepting
+
+                if wait_s is None or is_too_long():
                     raise
-                await self._services.sleep(max(wait_s, error.retry_after_s or 0.0))
+                await self._nap(max(wait_s, asked_s), is_too_long)
         logger.info("%s: declined: %s", _about(challenge), told.why)
         await self._note(
             "challenge_declined", {**_detail(challenge), "reason": told.reason.value, "why": told.why}
@@ -350,17 +421,20 @@ class Lobby:
         seat = Seat(opponent.id, is_bot=True)
         self._places.accept(_OURS, seat)
         self._change()
-        reply = Reply("", False, f"no answer in {UNANSWERED_S:.0f} s")
+        asking = self._asking = asyncio.ensure_future(self._server.challenge(opponent.id, proposal))
+        reply = None
         try:
-            async with asyncio.timeout(UNANSWERED_S) as asking:
-                self._asking = asking
-                reply = await self._server.challenge(opponent.id, proposal)
-        except TimeoutError:
-            if self._asking is None:
-                return None
+            await asyncio.wait([asking], timeout=UNANSWERED_S)
+            if not asking.done():
+                reply = Reply("", False, f"no answer in {UNANSWERED_S:.0f} s")
+            elif not asking.cancelled():
+                reply = asking.result()
         finally:
-            self._asking = None
-            if reply.accepted:
+            if self._asking is not None:
+                self._asking = None
+                asking.cancel()
+            await asyncio.wait([asking])  # so that it is withdrawn before its place is given away
+            if reply is not None and reply.accepted:
                 self._places.accept(reply.challenge_id, seat)
                 self._games.create_task(self._expire(reply.challenge_id))
             self._places.leave(_OURS)
@@ -434,7 +508,7 @@ class Lobby:
     async def _play_through(self, game_id: str) -> None:
         """The edge of a game: whatever goes wrong inside ends here, except that the account is refused."""
         waits = delays(self._services.rng)
-        crashes = 0
+        crashes, crashed_at = 0, -math.inf
         while crashes < MAX_CRASHES:
             try:
                 await self._players[game_id].run()
@@ -450,7 +524,10 @@ class Lobby:
             except StorageError as error:  # it will be there again, and the game must not be forgotten
                 logger.error("game %s: %s", game_id, error)
             except Exception as error:
-                crashes += 1
+                now = self._services.clock()
+                if now - crashed_at >= CRASH_FORGOTTEN_S:
+                    crashes, waits = 0, delays(self._services.rng)
+                crashes, crashed_at = crashes + 1, now
                 logger.exception("game %s: crashed", game_id)
                 await self._note_trouble(game_id, "game_crashed", error)
             await self._services.sleep(next(waits))

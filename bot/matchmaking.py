@@ -26,6 +26,11 @@ logger = logging.getLogger(__name__)
 SENT, ACCEPTED, DECLINED = "matchmaking_sent", "matchmaking_accepted", "matchmaking_declined"
 """Kinds of events in the database."""
 
+NOT_ALLOWED_S = 3600.0
+"""After the server has not allowed it, in seconds; that need not be the token's fault, nor last for ever."""
+SCOPE = "challenge:write"
+"""Of a token that may challenge others."""
+
 _DAY = timedelta(hours=24)
 
 Ask = Callable[[Bot, Proposal], Awaitable[Reply | None]]
@@ -46,6 +51,11 @@ class History:
     """Games with programs in the last 24 hours, by the program's id."""
 
 
+def is_enough(history: History, config: MatchmakingConfig, limits: ChallengesConfig) -> bool:
+    """Whether nobody more may be challenged today, whoever is online."""
+    return history.sent >= config.per_day or sum(history.bot_games.values()) >= limits.max_bot_games_per_day
+
+
 def pick(
     bots: Sequence[Bot],
     history: History,
@@ -56,7 +66,7 @@ def pick(
     blocked: Collection[str],
     rng: random.Random,
 ) -> tuple[Bot, Proposal] | None:
-    """Whom to challenge, and to what; None: nobody, or enough for today.
+    """Whom to challenge, and to what; None: nobody.
 
     Args:
         bots: The programs online, perhaps ourselves among them.
@@ -67,8 +77,6 @@ def pick(
         blocked: Names and ids that are left alone, besides those of the settings.
         rng: Decides.
     """
-    if history.sent >= config.per_day or sum(history.bot_games.values()) >= limits.max_bot_games_per_day:
-        return None
     us = next((bot for bot in bots if is_named(bot.id, bot.name, [our_name])), None)
     avoided = (our_name, *config.block, *limits.block, *blocked, *history.resting)
     others = [
@@ -150,9 +158,15 @@ class Matchmaker:
                 logger.info("matchmaking: %s; next try in %.0f s", error, wait_s)
             except (ServerError, StorageError) as error:
                 if isinstance(error, RefusedError) and error.status in (401, 403):
-                    logger.error("matchmaking: ends: the token does not allow it: %s", error)
-                    return
-                logger.warning("matchmaking: %s", error)
+                    wait_s = max(wait_s, NOT_ALLOWED_S)
+                    logger.warning(
+                        "matchmaking: %s; the token may lack the scope %s; next try in %.0f s",
+                        error,
+                        SCOPE,
+                        wait_s,
+                    )
+                else:
+                    logger.warning("matchmaking: %s", error)
             except Exception:
                 logger.exception("matchmaking: crashed; next try in %.0f s", wait_s)
             await self._services.sleep(wait_s)
@@ -162,12 +176,15 @@ class Matchmaker:
             await self._services.sleep(left_s)
 
     async def _challenge(self) -> None:
-        history = await self._history()
+        history, limits = await self._history(), self._services.config.challenges
+        if is_enough(history, self._config, limits):
+            logger.debug("matchmaking: enough for today; challenges: %d", history.sent)
+            return
         found = pick(
             await self._server.online_bots(),
             history,
             self._config,
-            self._services.config.challenges,
+            limits,
             our_name=self._services.bot_name,
             blocked=self._blocked(),
             rng=self._services.rng,

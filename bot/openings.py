@@ -17,7 +17,7 @@ from storage.records import Filters, StoredGame
 logger = logging.getLogger(__name__)
 
 GAMES = 2
-"""So many of the latest games with an opponent are not played again."""
+"""So many of the latest games with an opponent that had a result are not played again."""
 PLIES = 20
 """A game is another one when it leaves them within so many plies."""
 
@@ -26,15 +26,19 @@ Paths = Mapping[str, tuple[str, ...]]
 
 
 async def latest_paths(database: Database, game: Game[Any], stored: StoredGame) -> Paths:
-    """The openings of the latest games against a game's opponent; none when they cannot be read."""
-    filters = Filters(site=stored.site, game=stored.game, opponent_id=stored.opponent_id)
+    """The openings of the latest games against a game's opponent; none when they cannot be read.
+
+    Games without a result do not count, for the server forgets them, too: else two aborted ones would hide
+    what must not be repeated.
+    """
+    filters = Filters(site=stored.site, game=stored.game, opponent_id=stored.opponent_id, has_result=True)
     try:
         async with database.read() as session:
-            latest = await list_games(session, filters, limit=GAMES + 1)
+            latest = await list_games(session, filters, limit=GAMES)
     except StorageError as error:  # a move is worth more
         logger.warning("game %s: %s; it may repeat an opening", stored.site_game_id, error)
         return {}
-    return paths(game, [other for other in latest if other.id != stored.id][:GAMES])
+    return paths(game, latest)
 
 
 def paths(game: Game[Any], games: Sequence[StoredGame]) -> Paths:

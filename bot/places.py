@@ -17,7 +17,17 @@ from dataclasses import dataclass, replace
 
 from bot.challenges import Accept, Answer, Decline, Load, Seat, Wait, answer, seat_of
 from bot.config import ChallengesConfig
-from bot.events import Challenge
+from bot.events import Challenge, DeclineReason
+
+WAITS_S = 60.0
+"""So long a challenge with a real-time clock waits for a place, in seconds.  Who has sent it may have left by
+then: lichess.org does not tell, and the game would begin without them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    challenge: Challenge
+    since_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +47,7 @@ class Places:
         self.is_open = True
         """False while the program shuts down: whoever waits is declined."""
         self._config = config
-        self._waiting: dict[str, Challenge] = {}
+        self._waiting: dict[str, _Waiting] = {}
         """In order of arrival."""
         self._told: set[str] = set()
         """Those of them that have been answered with `Wait`."""
@@ -45,13 +55,17 @@ class Places:
 
     # --- News -------------------------------------------------------------------------------------------
 
-    def arrive(self, challenge: Challenge) -> None:
+    def arrive(self, challenge: Challenge, now_s: float) -> None:
         """Somebody else's challenge, without a lasting reason to decline it (`bot.challenges.refusal`).
 
         `answers` decides on it.  Servers repeat challenges: the first time counts.
+
+        Args:
+            challenge: What is asked.
+            now_s: On a clock that never goes back, in seconds.
         """
-        if challenge.id not in self._taken:
-            self._waiting.setdefault(challenge.id, challenge)
+        if challenge.id not in self._taken and challenge.id not in self._waiting:
+            self._waiting[challenge.id] = _Waiting(challenge, now_s)
 
     def leave(self, challenge_id: str) -> None:
         """A challenge is withdrawn, refused, or has become no game.  A game that goes on stays."""
@@ -102,10 +116,10 @@ class Places:
         """What those who wait ask for: people first, then in order of arrival."""
         return [seat_of(challenge) for challenge in self._queue()]
 
-    @property
-    def is_empty(self) -> bool:
-        """Nobody waits, and no game goes on or is about to."""
-        return not self._waiting and not self._taken
+    def is_slow(self, game_id: str) -> bool:
+        """Whether a game goes on, or is about to, that is known to have no real-time clock."""
+        taken = self._taken.get(game_id)
+        return taken is not None and taken.seat.is_slow
 
     @property
     def is_quiet(self) -> bool:
@@ -128,7 +142,7 @@ class Places:
 
     # --- Decisions --------------------------------------------------------------------------------------
 
-    def answers(self, bot_games: Mapping[str, int]) -> list[tuple[Challenge, Answer]]:
+    def answers(self, bot_games: Mapping[str, int], now_s: float) -> list[tuple[Challenge, Answer]]:
         """Go through those who wait: people first, then in order of arrival.
 
         Whoever is accepted has a place from now on, whoever is declined has left, and who goes on waiting
@@ -136,11 +150,16 @@ class Places:
 
         Args:
             bot_games: As `load`.
+            now_s: As `arrive`.
         """
         told: list[tuple[Challenge, Answer]] = []
         ahead: list[Seat] = []
         for challenge in self._queue():
-            decision = answer(challenge, self.load(bot_games, ahead), self._config)
+            waited_s = now_s - self._waiting[challenge.id].since_s
+            if challenge.clock is not None and waited_s >= WAITS_S:
+                decision: Answer = Decline(DeclineReason.LATER, f"has waited for {waited_s:.0f} s")
+            else:
+                decision = answer(challenge, self.load(bot_games, ahead), self._config)
             match decision:
                 case Accept():
                     self.accept(challenge.id, seat_of(challenge))
@@ -155,4 +174,5 @@ class Places:
         return told
 
     def _queue(self) -> list[Challenge]:
-        return sorted(self._waiting.values(), key=lambda challenge: seat_of(challenge).is_bot)
+        challenges = [each.challenge for each in self._waiting.values()]
+        return sorted(challenges, key=lambda challenge: seat_of(challenge).is_bot)

@@ -58,6 +58,10 @@ QUICK_TRIES = 8
 """A game's clock runs on while its stream is lost: the first tries follow each other within half a second."""
 MAX_REFUSALS = 5
 """So often a server may refuse a move in one position before its game is given up."""
+UNKNOWN_TRIES = 4
+"""So often a game is asked for again, over some seconds, before the server is believed that there is none."""
+AGREED_S = 1.0
+"""So long after we have taken a draw the server may need to tell that the game is over, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,8 @@ class GamePlayer:
         self._profiles: dict[int, asyncio.Task[None]] = {}
         """By the decision's key."""
         self._refusals = 0
+        self._unknown = 0
+        """Times in a row that the server knew nothing of the game."""
         self._tasks: asyncio.TaskGroup
         self._mind: Mind
 
@@ -129,17 +135,7 @@ class GamePlayer:
             async with asyncio.TaskGroup() as self._tasks:
                 self._mind = Mind(self._services, self._tasks)
                 try:
-                    await stay_connected(
-                        lambda: self._server.game_events(self.game_id),
-                        self._handle,
-                        name=f"{self._server.site} game {self.game_id}",
-                        done=lambda: self._end is not None,
-                        on_change=self._link_changed,
-                        sleep=self._services.sleep,
-                        clock=self._services.clock,
-                        rng=self._services.rng,
-                        quick=QUICK_TRIES,
-                    )
+                    await self._listen()
                 except RefusedError as error:
                     await self._server_forgot(error)
                 self._leave()
@@ -150,7 +146,48 @@ class GamePlayer:
 
     # --- Events in, actions out -------------------------------------------------------------------------
 
+    async def _listen(self) -> None:
+        """Handle what the server tells until the game is over.
+
+        Raises:
+            RefusedError: The server does not tell it; with status 404: it has no such game, for sure.
+        """
+        waits = delays(self._services.rng)
+        while True:
+            try:
+                await stay_connected(
+                    lambda: self._server.game_events(self.game_id),
+                    self._handle,
+                    name=f"{self._server.site} game {self.game_id}",
+                    done=lambda: self._end is not None,
+                    on_change=self._link_changed,
+                    sleep=self._services.sleep,
+                    clock=self._services.clock,
+                    rng=self._services.rng,
+                    quick=QUICK_TRIES,
+                )
+            except RefusedError as error:
+                self._unknown += 1
+                if error.status != 404 or (self._unknown > UNKNOWN_TRIES and not await self._is_listed()):
+                    raise
+                if self._unknown == 1:
+                    waits = delays(self._services.rng)
+                wait_s = next(waits)
+                logger.info("game %s: %s; asking again in %.1f s", self.game_id, error, wait_s)
+                await self._services.sleep(wait_s)
+            else:
+                return
+
+    async def _is_listed(self) -> bool:
+        """Whether the server counts the game among the running ones, or does not say."""
+        try:
+            return self.game_id in await self._server.playing()
+        except TransientError as error:
+            logger.info("game %s: %s", self.game_id, error)
+            return True
+
     async def _handle(self, event: GameEvent) -> None:
+        self._unknown = 0
         async with self._handling:
             await self._take(event)
 
@@ -258,21 +295,19 @@ class GamePlayer:
     async def _send(self, think: Think, stored: StoredDecision) -> None:
         """Send a move that is in the books, until the server takes it or shows that the turn has passed.
 
-        Or give the game up instead, which leaves the move unsent; but not where the server has just refused
-        that, so that a game always goes on.
+        Or end the game instead, which leaves the move unsent; but that is tried only once for each move, so
+        that a game always goes on.
         """
-        facts, config = self._facts(), self._services.config.manners
-        resigns = self._refusals == 0 and manners.resigns(facts, config)
-        offers_draw = manners.offers_draw(facts, config)
+        if self._refusals == 0 and self._is_current(think):
+            await self._resign_or_agree()
+        facts = self._facts()
+        offers_draw = manners.offers_draw(facts, self._services.config.manners)
         if offers_draw:
             self._offered_ply = facts.plies
         waits = delays(self._services.rng)
         while self._is_current(think):
             try:
-                if resigns:
-                    await self._server.resign(self.game_id)
-                else:
-                    await self._server.move(self.game_id, stored.decision.move, offer_draw=offers_draw)
+                await self._server.move(self.game_id, stored.decision.move, offer_draw=offers_draw)
             except TransientError as error:
                 # It may have been played all the same; then the stream shows it and this loop ends.
                 wait_s = max(next(waits), error.retry_after_s or 0.0)
@@ -282,15 +317,33 @@ class GamePlayer:
                 if not self._is_current(think) or await self._read_again(think, error, next(waits)):
                     return
             else:
-                if resigns:
-                    # Some servers end the game without a word.
-                    self._end = GameEnd(EndReason.RESIGNATION, self._session.their_side, "resign")
-                    return
                 self._refusals = 0
                 self._expect(think, stored)
                 await self._books.sent(stored)
                 self._complete_later(stored)
                 return
+
+    async def _resign_or_agree(self) -> None:
+        """Where that is right after our decision: give the game up, or take the draw that is offered.
+
+        Once: the clock runs, and the move is ready.
+        """
+        facts, config = self._facts(), self._services.config.manners
+        try:
+            if manners.resigns(facts, config):
+                await self._server.resign(self.game_id)
+                # Some servers end the game without a word.
+                self._end = GameEnd(EndReason.RESIGNATION, self._session.their_side, "resign")
+            elif self._session.draw_offered and manners.accepts_draw(facts, config):
+                self._offered_ply = facts.plies  # which it is if the offer has just been taken back
+                await self._server.answer_draw(self.game_id, True)
+                await self._services.sleep(AGREED_S)
+        except TransientError as error:
+            # It may have been done all the same; then the stream shows it, and no move is sent.
+            logger.info("game %s: %s; playing on", self.game_id, error)
+            await self._services.sleep(error.retry_after_s or 0.0)
+        except RefusedError as error:
+            logger.info("game %s: %s; playing on", self.game_id, error)
 
     def _expect(self, think: Think, stored: StoredDecision) -> None:
         """The opponent's time has begun."""
@@ -367,11 +420,16 @@ class GamePlayer:
         )
 
     def _answer_draw(self) -> None:
-        if not self._server.can(Ability.DRAW):
+        """On the opponent's turn.  On ours we decide first: its last move may have been a blunder."""
+        if not self._server.can(Ability.DRAW) or self._session.state is not State.WAITING:
             return
         accepts = manners.accepts_draw(self._facts(), self._services.config.manners)
         call = partial(self._server.answer_draw, self.game_id, accepts)
-        self._aside("answering a draw", partial(self._insist, call) if accepts else call)
+        self._aside("answering a draw", partial(self._insist, call, self._may_agree) if accepts else call)
+
+    def _may_agree(self) -> bool:
+        """Whether the offer that we take still stands: else taking it would be an offer of ours."""
+        return self._session.draw_offered and self._session.state is State.WAITING
 
     async def _answer_takeback(self) -> None:
         most = manners.takebacks(self._facts(), self._services.config.manners)
@@ -407,9 +465,13 @@ class GamePlayer:
         await self._services.sleep(after_s)
         await self._insist(partial(self._server.abort, self.game_id))
 
-    async def _insist(self, call: Callable[[], Awaitable[None]]) -> None:
-        """Ask until the server has understood, whether it says yes or no."""
+    async def _insist(
+        self, call: Callable[[], Awaitable[None]], is_wanted: Callable[[], bool] = lambda: True
+    ) -> None:
+        """Ask until the server has understood, whether it says yes or no, or nobody wants it any more."""
         for wait_s in delays(self._services.rng):
+            if not is_wanted():
+                return
             try:
                 await call()
             except TransientError as error:
@@ -446,10 +508,11 @@ class GamePlayer:
             bot=self._services.bot_name,
             opponent=game.opponent_name,
             player=game.player,
-            may_tell=commands.may_tell(line, game.opponent_name, is_over=self.is_over),
+            is_over=self.is_over,
+            may_tell=commands.may_tell(line, game.opponent_name, self._services.config.chat),
         )
         match command:
-            case Command.EVAL | Command.TRAP if facts.may_tell:
+            case Command.EVAL | Command.TRAP if facts.may_tell or facts.is_over:
                 stored = await self._books.latest(moves)
                 facts = replace(facts, latest=stored.decision if stored else None)
             case Command.STATS:
@@ -492,7 +555,8 @@ class GamePlayer:
             raise error
         logger.warning("game %s: %s; closing its books", self.game_id, error)
         await self._books.note("game_unknown", {"reason": str(error)})
-        self._end = GameEnd(EndReason.OTHER, None, "unknown")
+        has_begun = len(self._session.moves or self._books.game.moves) >= manners.BEGUN_PLIES
+        self._end = GameEnd(EndReason.OTHER if has_begun else EndReason.ABORTED, None, "unknown")
 
     async def _finish(self, end: GameEnd) -> None:
         for stored in await self._books.record(self._session.moves or self._books.game.moves, 0, end):

@@ -9,12 +9,16 @@ FASTEST_MOVE_S = 0.07
 """What a move takes beside its way to the server when there is no time to think, in seconds: the shallow
 search, writing it down, a busy machine."""
 
-LAG_MARGIN = 1.5
+LAG_MARGIN = 1.1
 """A way to the server is taken to last so many times what was measured."""
 
 LONG_GAME_MOVES = 100
 """A game without an increment may go on for so many moves of ours, wherever it stands; for these, what moves
 cost without any thinking is kept."""
+
+LARGEST_WAY = 0.8
+"""Of the clock, kept for the ways of all moves to come: what was measured may pass, and must not end all
+thinking."""
 
 LARGEST_SHARE = 0.2
 """Of the clock, for thinking about one move."""
@@ -61,8 +65,10 @@ def from_clock(
         most_plies_left: Plies that it can last at most (`Game.most_plies_left`).
         max_depth: Deepest search in plies.
         max_time_s: Never think longer about one move.
-        overhead_s: May be lost on the way to the server with any move, even when measured to be less.
-        lag_s: Seconds on the way to the server and back, as measured; 0: not measured yet.
+        overhead_s: Lost on the way to the server with each move, until that is measured; after that it only
+            bounds the move in hand, which matters when the clock is nearly empty.
+        lag_s: Seconds on the way to the server and back that most moves need at most, as measured; 0: not
+            measured yet.
         crowd: Searches of other games that wait for each thread: the move's share is divided, so that all who
             wait now have had their turn when this one alone would have been done.
     """
@@ -73,8 +79,10 @@ def from_clock(
     long_game = max(our_moves, min(LONG_GAME_MOVES, (most_plies_left + 1) // 2))
     # What each move costs without thinking, less what it is given; below 0 it is time to spend.
     cost_s = (measured_s + FASTEST_MOVE_S if lag_s > 0 else overhead_s) - 0.8 * increment_s
-    kept_s = (long_game if cost_s > 0 else our_moves) * cost_s
+    least_kept_s = long_game * max(0.0, FASTEST_MOVE_S - 0.8 * increment_s)
+    kept_s = min((long_game if cost_s > 0 else our_moves) * cost_s, least_kept_s + LARGEST_WAY * remaining_s)
     share_s = (remaining_s - kept_s) / our_moves
     # A slow machine or line must not flag us in one move.
-    ceiling_s = LARGEST_SHARE * remaining_s - max(overhead_s, measured_s)
+    largest_s = LARGEST_SHARE * remaining_s
+    ceiling_s = largest_s - max(overhead_s, min(measured_s, largest_s / 2))
     return Limits(max_depth, max(MIN_TIME_S, min(max_time_s, min(share_s, ceiling_s) / (1 + crowd))))

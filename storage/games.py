@@ -3,14 +3,16 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Select, func, select, update
+from sqlalchemy import ColumnElement, Select, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import joinedload
 
+from engine.decision import OutcomeKind
 from engine.params import Assessment, Decided, Scale, TrapParams
+from storage import tallies
 from storage.inserts import insert_new
-from storage.models import EngineConfigRow, GameRow, OpponentRow, TallyRow
-from storage.records import Filters, GameResult, GameStatus, NewGame, StoredGame
+from storage.models import DecisionRow, EngineConfigRow, GameRow, OpponentRow, OutcomeRow, TallyRow
+from storage.records import DecisionState, Filters, GameResult, GameStatus, NewGame, StoredGame
 from storage.types import now_utc
 
 
@@ -123,6 +125,33 @@ async def finish_game(
     return ended.scalar_one_or_none() is not None
 
 
+async def reopen_game(session: AsyncSession, game_id: int) -> None:
+    """Undo the end of a game that goes on after all, and what was concluded from it.
+
+    Decisions that came too late stand again, and moves that were left unanswered may still be answered.
+    """
+    await session.execute(
+        update(GameRow)
+        .where(GameRow.id == game_id)
+        .values(state=GameStatus.OPEN, result=None, end_reason=None, ended_at=None)
+    )
+    game = await get_game_by_id(session, game_id)
+    plies = 0 if game is None else len(game.moves)
+    decisions = DecisionRow.game_id == game_id
+    await session.execute(
+        update(DecisionRow)
+        .where(decisions, DecisionRow.ply >= plies, DecisionRow.state == DecisionState.DROPPED)
+        .values(state=DecisionState.COMMITTED)
+    )
+    await session.execute(
+        delete(OutcomeRow).where(
+            OutcomeRow.kind == OutcomeKind.UNANSWERED,
+            OutcomeRow.decision_id.in_(select(DecisionRow.id).where(decisions)),
+        )
+    )
+    await tallies.refresh(session, game_id)
+
+
 async def set_rating_diff(session: AsyncSession, site: str, site_game_id: str, diff: int | None) -> None:
     """Note what a rated game did to our rating; servers tell it after the end."""
     statement = update(GameRow).where(GameRow.site == site, GameRow.site_game_id == site_game_id)
@@ -192,6 +221,7 @@ def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
         if filters.max_opponent_rating is None
         else GameRow.opponent_rating <= filters.max_opponent_rating,
         None if filters.rated is None else GameRow.rated == filters.rated,
+        None if filters.has_result is None else GameRow.result.is_not(None) == filters.has_result,
     ]
     return [condition for condition in conditions if condition is not None]
 

@@ -146,3 +146,5 @@ class Filters:
     """An opponent whose rating is not known passes no limit."""
     max_opponent_rating: int | None = None
     rated: bool | None = None
+    has_result: bool | None = None
+    """True: won, drawn or lost; False: still open, aborted, or without a word of who won."""

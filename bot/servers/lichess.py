@@ -58,8 +58,10 @@ UNTOLD_SLACK_S = 30.0
 """Where a game's end may have been told while nobody listened, it is over this long after the clock."""
 _MAX_PLAYING = 50
 """Most games that ``/api/account/playing`` tells; its own default is 9."""
-_MAX_BOTS = 512
-"""Most programs that ``/api/bot/online`` tells; its own default is 100."""
+_MAX_BOTS = 150
+"""So many programs of ``/api/bot/online`` are enough to choose from; its own default is 100."""
+ONLINE_TIMEOUT_S = 30.0
+"""For their list, which sites tell slowly."""
 _LINE_LIMIT = 1 << 20
 """A longer line of a stream is taken for garbage, in bytes."""
 _STATES = frozenset({"gameFull", "gameState"})
@@ -94,13 +96,15 @@ class Openings:
 
 
 class Lag:
-    """How long requests take, from the latest ones.
+    """How long answered requests take, from the latest ones.
 
-    Most of them took no longer than what is told; one that took ages says little about the next.
+    Three of four took no longer than what is told; a few that took ages say little about the next.
     """
 
     LATEST = 20
-    MOST = 0.9
+    MOST = 0.75
+    LONGEST_S = 1.0
+    """What took longer is counted as this: a site that stalls is no long way."""
 
     def __init__(self) -> None:
         self._took_s: deque[float] = deque(maxlen=self.LATEST)
@@ -113,7 +117,30 @@ class Lag:
         return sorted(self._took_s)[math.ceil(self.MOST * len(self._took_s)) - 1]
 
     def add(self, took_s: float) -> None:
-        self._took_s.append(took_s)
+        self._took_s.append(min(took_s, self.LONGEST_S))
+
+
+class Refusals:
+    """Whether the site means it when it refuses the account: an outage may say the same for some minutes."""
+
+    TIMES = 3
+    EVERY_S = 300.0
+    """Only one in this time counts."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._at: list[float] = []
+
+    def refused(self) -> bool:
+        """The account was refused; whether that is to be believed now."""
+        now = self._clock()
+        if not self._at or now - self._at[-1] >= self.EVERY_S:
+            self._at.append(now)
+        return len(self._at) >= self.TIMES
+
+    def accepted(self) -> None:
+        """It was not."""
+        self._at.clear()
 
 
 class LichessServer:
@@ -155,6 +182,7 @@ class LichessServer:
         self._account: Account | None = None
         self._lag = Lag()
         self._openings = Openings(clock)
+        self._refusals = Refusals(clock)
         self._scripts: dict[str, Script] = {}
         """Of the games whose streams were opened, until they end."""
         self._answers: dict[str, asyncio.Future[ChallengeNews]] = {}
@@ -193,6 +221,7 @@ class LichessServer:
             if error.status == 403:
                 raise AuthError(str(error)) from error
             raise
+        self._refusals.accepted()
         self._http.headers["User-Agent"] = _user_agent(self._account.name)
         return self._account
 
@@ -235,13 +264,16 @@ class LichessServer:
             raise await self._second_opinion(error) from error
 
     async def _second_opinion(self, error: ServerError) -> ServerError:
-        """What an error means: an `AuthError` would end every game, so only the account itself can say it."""
+        """What an error means: an `AuthError` would end every game, so only the account itself can say it.
+
+        And only when it goes on saying so (`Refusals`); until then it is an outage like others.
+        """
         if not isinstance(error, AuthError):
             return error
         try:
             await self.account()
         except AuthError as confirmed:
-            return confirmed
+            return confirmed if self._refusals.refused() else TransientError(str(confirmed))
         except ServerError as unclear:
             return TransientError(f"{error}; then {unclear}")
         return TransientError(f"{error}; yet the account is accepted")
@@ -260,16 +292,13 @@ class LichessServer:
         try:
             # Not in the queue: nothing is as urgent.
             await self._post(f"{_game(game_id)}/move/{_quote(told)}{offer}")
-        except TransientError as error:
-            if self._clock() - began > self.lag_s:  # a failure that was quick says nothing about the way
-                self._lag.add(self._clock() - began)
-            if isinstance(error, TooManyRequests):
-                raise TransientError(str(error), min(error.asked_s, MOVE_WAIT_S)) from error
-            raise
+        except TooManyRequests as error:
+            raise TransientError(str(error), min(error.asked_s, MOVE_WAIT_S)) from error
         except AuthError as error:
             raise await self._second_opinion(error) from error
-        except RefusedError:
-            self._lag.add(self._clock() - began)
+        except RefusedError as error:
+            if error.status == 400:  # the game itself has answered
+                self._lag.add(self._clock() - began)
             raise
         self._lag.add(self._clock() - began)
 
@@ -319,6 +348,7 @@ class LichessServer:
                     raise await self._read_error(response, f"POST {path}")
                 # Only a whole answer says that the server is done.
                 await read_answer(response)
+                self._refusals.accepted()
         except TimeoutError:
             raise TransientError(f"POST {path}: no answer in {self._call_timeout_s:g} s") from None
         except (aiohttp.ClientError, OSError) as lost:
@@ -392,11 +422,12 @@ class LichessServer:
     async def online_bots(self) -> list[Bot]:
         self._require(Ability.CHALLENGE)
         path = f"/api/bot/online?nb={_MAX_BOTS}"
+        self._queue.check_quiet(f"GET {path}")
         bots: list[Bot] = []
         try:
             async with (
-                asyncio.timeout(self._call_timeout_s),
-                aclosing(self._lines("GET", path, silence_s=None, in_turn=True)) as lines,
+                asyncio.timeout(ONLINE_TIMEOUT_S),
+                aclosing(self._lines("GET", path, silence_s=None, answer_s=ONLINE_TIMEOUT_S)) as lines,
             ):
                 async for line in lines:
                     try:
@@ -408,7 +439,7 @@ class LichessServer:
                     if len(bots) == _MAX_BOTS:
                         break
         except TimeoutError:
-            raise TransientError(f"GET {path}: no answer in {self._call_timeout_s:g} s") from None
+            raise TransientError(f"GET {path}: no answer in {ONLINE_TIMEOUT_S:g} s") from None
         return bots
 
     # --- Streams, by aiohttp ----------------------------------------------------------------------------
@@ -496,6 +527,7 @@ class LichessServer:
         form: Mapping[str, str] | None = None,
         *,
         silence_s: float | None,
+        answer_s: float | None = None,
         in_turn: bool = False,
     ) -> AsyncGenerator[bytes, None]:
         """Lines of an answer that takes its time; ends when the server ends it.
@@ -507,11 +539,12 @@ class LichessServer:
             silence_s: It is a stream for ever: an empty line tells that it is open, it is lost after so many
                 seconds without a whole line, and a last line without an end is cut off, so it is not given.
                 None: an answer with an end.
+            answer_s: It begins within so many seconds; None: as any other answer.
             in_turn: Whether the request waits for others, as long as the server has not begun to answer.
         """
         what = f"{method} {path}"
         connect_s = min(self._call_timeout_s, CONNECT_TIMEOUT_S)
-        answer_s = self._call_timeout_s if silence_s is None else silence_s
+        answer_s = answer_s or silence_s or self._call_timeout_s
         loop = asyncio.get_running_loop()
         error: ServerError | None = None
         try:
@@ -532,6 +565,7 @@ class LichessServer:
                 if error is not None:
                     raise await self._second_opinion(error)
                 if silence_s is not None:
+                    self._refusals.accepted()
                     yield b""
                 rest = b""
                 deadline = None if silence_s is None else loop.time() + silence_s

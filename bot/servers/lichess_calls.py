@@ -54,10 +54,18 @@ class Queue:
             TransientError: The server wants quiet; `retry_after_s` says how long.
         """
         async with self._one_by_one:
-            left_s = self._quiet_until - self._clock()
-            if left_s > 0:
-                raise TransientError(f"{what}: not asked, the server wants {left_s:.0f} s of quiet", left_s)
+            self.check_quiet(what)
             yield
+
+    def check_quiet(self, what: str) -> None:
+        """For a request that is not urgent but takes too long for the others to wait behind it.
+
+        Raises:
+            TransientError: As in `turn`.
+        """
+        left_s = self._quiet_until - self._clock()
+        if left_s > 0:
+            raise TransientError(f"{what}: not asked, the server wants {left_s:.0f} s of quiet", left_s)
 
     def heard(self, error: Exception) -> None:
         """Take note of what a request came to."""
@@ -159,6 +167,11 @@ class Calls:
             allow_redirects=False,
         ) as response:
             body = await read_answer(response)
+            if 300 <= response.status < 400:
+                # The layer above would follow it, with the token, to wherever it leads.
+                text = body[:ERROR_BODY_LIMIT].decode(errors="replace")
+                what = f"{response.method} {response.url.path}"
+                raise read_error(response.status, response.headers, text, what, self._token)
             # The body is decoded already, so it must not look as if it still had to be.
             headers = {
                 key: value for key, value in response.headers.items() if key.lower() not in _OF_THE_TRANSFER

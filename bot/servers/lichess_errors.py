@@ -71,7 +71,8 @@ def read_error(
         limit = raw.get("ratelimit")
         asked = limit if isinstance(limit, dict) else {}
         return TooManyRequests(text, _wait_s(asked.get("seconds"), headers), str(asked.get("key") or ""))
-    if status >= 500:
+    # Without its JSON it is not the site that speaks, but a proxy in between: that says nothing for good.
+    if status >= 500 or not words:
         return TransientError(text, _retry_after_s(headers))
     if status == 401:
         return AuthError(text)

@@ -47,7 +47,7 @@ _UNLIMITED_MS = 2**31 - 1
 _LONGEST_S = _UNLIMITED_MS // 1000
 """Any longer time is read as this one, in seconds."""
 _MAX_RATING = 10_000
-"""A rating or change of one beyond this, up or down, is garbage."""
+"""A rating or change of one beyond this, up or down, is garbage, read as none."""
 _MAX_NAME = 64
 """Characters of a name that are kept: more than any site allows, and what the books have room for."""
 
@@ -101,12 +101,11 @@ def read_account(message: object) -> Account:
     """The answer of ``/api/account``."""
     raw = _object(message)
     count = raw.get("count")
-    games = count.get("all") if isinstance(count, dict) else None
     return Account(
         id=_need(raw, "id", str),
         name=_clean(_need(raw, "username", str)),
         is_bot=raw.get("title") == "BOT",
-        games=games if isinstance(games, int) and not isinstance(games, bool) else None,
+        games=_number(count, "all") if isinstance(count, dict) else None,
     )
 
 
@@ -222,7 +221,7 @@ class GameReader:
             case "gameEnd":
                 return self.ended("gameEnd")
             case "opponentGone":
-                in_s = _optional(message, "claimWinInSeconds", int)
+                in_s = _number(message, "claimWinInSeconds")
                 gone = _need(message, "gone", bool)
                 return OpponentGone(gone, None if in_s is None else _clamp(in_s, _LONGEST_S))
             case "chatLine":
@@ -308,17 +307,9 @@ class GameReader:
                 raw.get(f"{second.letter}takeback") is True,
             ),
             end=_end(raw, variant),
-            aborts_in_s=_aborts_in_s(raw),
         )
         self._last = state
         return state
-
-
-def _aborts_in_s(raw: Mapping[str, Any]) -> float | None:
-    expiration = _optional(raw, "expiration", dict)
-    if expiration is None:
-        return None
-    return max(0.0, _seconds(expiration, "millisToMove") - _seconds(expiration, "idleMillis"))
 
 
 def _chat_line(raw: Mapping[str, Any]) -> ChatLine | None:
@@ -371,7 +362,6 @@ def _challenge(raw: Mapping[str, Any], dialect: Dialect, our_id: str) -> Challen
         days_per_turn=_days(control),
         initial_position=start,
         is_ours=challenger is not None and challenger.id == our_id,
-        rematch_of=None if raw.get("rematchOf") is None else _identifier(raw, "rematchOf"),
         our_rating=None if challenged is None else _rating(challenged, "rating"),
     )
 
@@ -387,7 +377,7 @@ def _opponent(raw: Mapping[str, Any], dialect: Dialect) -> Opponent:
 
 
 def _player_id(raw: Mapping[str, Any], dialect: Dialect) -> str:
-    level = _optional(raw, "aiLevel", int)
+    level = _number(raw, "aiLevel")
     if level is not None:
         return _clean(f"ai-level-{level}")
     return _clean(_optional(raw, dialect.player_key, str) or "anonymous")
@@ -417,7 +407,7 @@ def _start(raw: Mapping[str, Any], variant: Variant | None) -> str | None:
 
 
 def _days(raw: Mapping[str, Any]) -> int | None:
-    days = _optional(raw, "daysPerTurn", int)
+    days = _number(raw, "daysPerTurn")
     return None if days is None else max(1, _clamp(days, _MAX_DAYS))
 
 
@@ -465,6 +455,12 @@ def _optional(raw: Mapping[str, Any], key: str, kind: type[T]) -> T | None:
     return None if raw.get(key) is None else _need(raw, key, kind)
 
 
+def _number(raw: Mapping[str, Any], key: str) -> int | None:
+    """One that the game can do without: None for anything else too."""
+    value = raw.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
 def _seconds(raw: Mapping[str, Any], key: str) -> float:
     """A time in milliseconds, whole or not, as seconds."""
     value = raw.get(key)
@@ -479,10 +475,8 @@ def _clamp(time: int, longest: int) -> int:
 
 def _rating(raw: Mapping[str, Any], key: str) -> int | None:
     """A rating or its change; JSON's integers have no end, a database's have."""
-    value = _optional(raw, key, int)
-    if value is not None and abs(value) > _MAX_RATING:
-        raise ProtocolError(f"field {key!r} is out of range", raw)
-    return value
+    value = _number(raw, key)
+    return None if value is None or abs(value) > _MAX_RATING else value
 
 
 def _clean(text: str, longest: int = _MAX_NAME) -> str:

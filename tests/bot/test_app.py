@@ -26,7 +26,7 @@ from bot.config import (
     ShutdownConfig,
     StorageConfig,
 )
-from bot.errors import AuthError, ConfigError, ProtocolError, TransientError
+from bot.errors import AuthError, ConfigError, ProtocolError, RefusedError, TransientError
 from bot.servers.lichess import LichessServer
 from storage.database import Database
 from storage.decisions import list_decisions, list_unsettled
@@ -191,12 +191,25 @@ def test_run_tells_in_one_line(tmp_path: Path) -> None:
 
 async def test_signing_in_waits_for_the_server(caplog: pytest.LogCaptureFixture) -> None:
     server, stop = FakeServer(), asyncio.Event()
-    server.faults["account"] = [TransientError("HTTP 502"), ProtocolError("the answer is not JSON")]
+    server.faults["account"] = [
+        TransientError("HTTP 502"),
+        ProtocolError("the answer is not JSON"),
+        RefusedError("HTTP 404: Not found.", 404),
+    ]
     account = await sign_in(server, stop, random.Random(1))
     assert account is not None
     assert account.name == "Desdemona"
-    assert server.calls == ["account"] * 3
+    assert server.calls == ["account"] * 4
     assert "cannot sign in at arena: the answer is not JSON; next try in" in caplog.text
+    assert "cannot sign in at arena: HTTP 404: Not found.; next try in" in caplog.text
+
+
+async def test_a_wrong_token_ends_it_at_once() -> None:
+    server = FakeServer()
+    server.faults["account"] = [AuthError("GET /api/account: HTTP 401: No such token")]
+    with pytest.raises(AuthError, match=r"^server\.token: arena does not accept it: .*: No such token$"):
+        await sign_in(server, asyncio.Event(), random.Random(1))
+    assert server.calls == ["account"]
 
 
 async def test_a_signal_while_signing_in() -> None:

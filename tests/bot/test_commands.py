@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from bot.commands import Command, Facts, answer, heard, may_tell
+from bot.config import ChatConfig
 from bot.events import CHAT_LIMIT, ChatLine, Room
 from engine import ENGINE_VERSION
 from engine.decision import Candidate, Decision, Pick
@@ -15,8 +16,8 @@ from engine.players import PLAYER_KINDS
 from storage.intervals import performance
 from storage.statistics import EngineStatistics
 
-FACTS = Facts(bot="Desdemona", opponent="Anna", player="trappy", may_tell=True)
-SECRET = replace(FACTS, may_tell=False)
+FACTS = Facts(bot="Desdemona", opponent="Anna", player="trappy", is_over=True, may_tell=False)
+SECRET = replace(FACTS, is_over=False)
 CHESS = get_game("chess")
 KNIGHT = Candidate("g1f3", 35, False, 60, quality_centi=200, trap="e7e5", complete=True)
 DECISION = Decision(
@@ -63,13 +64,6 @@ def test_own_lines_and_those_of_the_site(name: str) -> None:
     assert heard(line("!help", name), "Desdemona") is None
 
 
-def test_who_may_know() -> None:
-    assert not may_tell(line("!eval"), "Anna", is_over=False)
-    assert may_tell(line("!eval"), "Anna", is_over=True)
-    assert may_tell(line("!eval", "Bert", Room.SPECTATOR), "Anna", is_over=False)
-    assert not may_tell(line("!eval", "anna", Room.SPECTATOR), "Anna", is_over=False)
-
-
 def test_help_names_the_others() -> None:
     assert answer(Command.HELP, SECRET) == "I am a program. Ask me !engine, !eval, !trap, !stats."
 
@@ -77,8 +71,19 @@ def test_help_names_the_others() -> None:
 @pytest.mark.parametrize("command", [Command.EVAL, Command.TRAP])
 def test_secrets(command: Command) -> None:
     told = answer(command, replace(SECRET, latest=DECISION))
-    assert told == "I tell that when the game is over."
+    assert told == "I keep that to myself while we play."
     assert answer(command, FACTS) == "I have not moved yet."
+
+
+def test_who_may_be_told() -> None:
+    quiet, open_to_watchers = ChatConfig(), ChatConfig(watchers=True)
+    watcher = ChatLine("Bert", Room.SPECTATOR, "!eval")
+    assert may_tell(watcher, "Anna", open_to_watchers)
+    assert not may_tell(watcher, "Anna", quiet)
+    assert not may_tell(replace(watcher, name="ANNA"), "Anna", open_to_watchers)
+    assert not may_tell(replace(watcher, room=Room.PLAYER), "Anna", open_to_watchers)
+    told = answer(Command.TRAP, replace(SECRET, may_tell=True, latest=DECISION))
+    assert told == answer(Command.TRAP, replace(FACTS, latest=DECISION))
 
 
 def test_the_player_is_a_secret_too() -> None:
@@ -128,7 +133,8 @@ def test_answers_are_short_and_no_questions(command: Command, may: bool) -> None
             bot="D" * 20,
             opponent="A" * 20,
             player=kind,
-            may_tell=may,
+            is_over=may,
+            may_tell=False,
             latest=DECISION,
             figures=(many,),
         )

@@ -76,6 +76,16 @@ def test_server_trouble_is_transient_and_html_is_not_repeated() -> None:
     assert named.retry_after_s == 30.0
 
 
+@pytest.mark.parametrize("status", [302, 400, 401, 403, 404, 410])
+@pytest.mark.parametrize(
+    "body", ["", "<html>Attention Required!</html>", "404: Not Found", "{}", "[]", '{"error":""}']
+)
+def test_a_refusal_that_is_not_the_sites_own_is_transient(status: int, body: str) -> None:
+    error = read_error(status, {"Retry-After": "7"}, body, "GET x")
+    assert isinstance(error, TransientError)
+    assert (str(error), error.retry_after_s) == (f"GET x: HTTP {status}", 7.0)
+
+
 def test_a_servers_words_are_cut_and_forms_are_told() -> None:
     long = read_error(400, {}, json.dumps({"error": "x" * 5000}), "GET x")
     assert len(str(long)) < 300

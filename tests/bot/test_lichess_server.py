@@ -15,7 +15,14 @@ from urllib.parse import parse_qsl
 import pytest
 from aiohttp import web
 
-from bot.errors import AuthError, ConfigError, ProtocolError, RefusedError, TransientError
+from bot.errors import (
+    AuthError,
+    ConfigError,
+    ProtocolError,
+    RefusedError,
+    ServerError,
+    TransientError,
+)
 from bot.events import (
     Bot,
     ChallengeReceived,
@@ -37,7 +44,7 @@ from bot.events import (
 from bot.reconnect import stay_connected
 from bot.servers import Ability, Account, Server
 from bot.servers.dialects import DIALECTS
-from bot.servers.lichess import UNTOLD_SLACK_S, Lag, LichessServer, Openings
+from bot.servers.lichess import UNTOLD_SLACK_S, Lag, LichessServer, Openings, Refusals
 
 TOKEN = "lip_VerySecretToken42"
 GAME = "abcd1234"
@@ -260,6 +267,9 @@ async def test_a_name_that_no_header_can_have_is_left_out(peer: Peer, server: Li
     ("reply", "error", "says"),
     [
         (answer(401, {"error": "No such token"}), AuthError, "HTTP 401: No such token"),
+        (answer(401, "<html>Who are you?</html>"), TransientError, "HTTP 401"),
+        (answer(403, "<html>blocked</html>"), TransientError, "HTTP 403"),
+        (answer(404, "404: Not Found"), TransientError, "HTTP 404"),
         (answer(403, {"error": "Missing scope"}), AuthError, "HTTP 403: Missing scope"),
         (answer(404, {"error": "Not found."}), RefusedError, "HTTP 404: Not found."),
         (answer(429, "<html>slow</html>"), TransientError, "HTTP 429"),
@@ -274,6 +284,9 @@ async def test_a_name_that_no_header_can_have_is_left_out(peer: Peer, server: Li
     ],
     ids=[
         "401",
+        "401 html",
+        "403 html",
+        "404 text",
         "403",
         "404",
         "429",
@@ -479,8 +492,8 @@ async def test_quiet_after_too_many_requests(
         (401, answer(200, {"id": "desdemona", "username": "Desdemona"}), TransientError),
         (401, answer(200, "<html>"), TransientError),
         (401, answer(502, "<html>"), TransientError),
-        (401, answer(401, {"error": "No such token"}), AuthError),
-        (401, answer(403, {"error": "closed"}), AuthError),
+        (401, answer(401, "<html>"), TransientError),
+        (401, answer(401, {"error": "No such token"}), TransientError),  # so soon
     ],
 )
 async def test_only_the_account_can_say_that_it_is_refused(
@@ -500,6 +513,49 @@ async def test_only_the_account_can_say_that_it_is_refused(
     ):
         with pytest.raises(error):
             await ask
+
+
+@pytest.mark.parametrize(
+    "account", [answer(401, {"error": "No such token"}), answer(403, {"error": "closed"})]
+)
+@pytest.mark.parametrize("how", ["move", "stream", "call"])
+async def test_a_refusal_of_the_account_is_believed_when_it_lasts(
+    peer: Peer, timed: LichessServer, hands: Hands, account: Reply, how: str
+) -> None:
+    await timed.account()
+    calls: dict[str, Callable[[], Awaitable[object]]] = {
+        "move": lambda: timed.move(GAME, "f5"),
+        "stream": lambda: collect(timed.game_events(GAME)),
+        "call": lambda: timed.accept("c"),
+    }
+    for path in (MOVE, GAME_STREAM, "/api/challenge/c/accept", "/api/account"):
+        peer.script(path, account if path == "/api/account" else answer(401, {"error": "no"}))
+    for passing in (0, 1, 298, 1, 1, 298):
+        hands.now += passing
+        with pytest.raises(TransientError, match="HTTP 40"):
+            await calls[how]()
+    hands.now += 1
+    with pytest.raises(AuthError):
+        await calls[how]()
+
+
+async def test_a_refusal_that_passed_does_not_count_any_more(
+    peer: Peer, timed: LichessServer, hands: Hands
+) -> None:
+    await timed.account()
+    peer.script("/api/challenge/c/accept", answer(401, {"error": "no"}))
+    peer.script("/api/account", answer(401, {"error": "No such token"}))
+    peer.script(GAME_STREAM, stream())
+    for again in (
+        lambda: timed.move(GAME, "f5"),
+        lambda: collect(timed.game_events(GAME)),
+        lambda: timed.chat(GAME, "hi"),
+    ):
+        for _ in range(2):
+            hands.now += 300
+            with pytest.raises(TransientError):
+                await timed.accept("c")
+        await again()
 
 
 async def test_a_closed_door() -> None:
@@ -576,8 +632,27 @@ async def test_a_lost_answer_to_a_move_is_transient_and_not_repeated(
 
 async def test_redirects_are_not_followed(peer: Peer, server: LichessServer) -> None:
     peer.script(MOVE, answer(302, "elsewhere", Location="/api/account"))
-    with pytest.raises(RefusedError, match="302"):
+    with pytest.raises(TransientError, match="302"):
         await server.move(GAME, "f5")
+    assert len(peer.seen) == 1
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+@pytest.mark.parametrize(
+    ("path", "call"),
+    [
+        ("/api/account", lambda server: server.account()),
+        ("/api/account/playing", lambda server: server.playing()),
+        (f"/game/export/{GAME}", lambda server: server.export(GAME)),
+        (f"/api/challenge/{GAME}/accept", lambda server: server.accept(GAME)),
+    ],
+)
+async def test_no_call_takes_the_token_elsewhere(
+    peer: Peer, server: LichessServer, status: int, path: str, call: Callable[[LichessServer], Awaitable[Any]]
+) -> None:
+    peer.script(path, answer(status, "elsewhere", Location="/api/elsewhere"))
+    with pytest.raises(ServerError, match=str(status)):
+        await call(server)
     assert len(peer.seen) == 1
 
 
@@ -621,12 +696,12 @@ def test_lag_is_what_most_requests_took() -> None:
     assert lag.seconds == 0.05
     for _ in range(30):
         lag.add(0.1)
+    for _ in range(5):
+        lag.add(9.0)
+    assert lag.seconds == 0.1  # a quarter of the latest twenty may take ages
     lag.add(9.0)
-    lag.add(8.0)
-    assert lag.seconds == 0.1  # two of the latest twenty may take ages
-    lag.add(7.0)
-    assert lag.seconds == 7.0
-    for _ in range(18):
+    assert lag.seconds == 1.0  # a site that stalls is no long way
+    for _ in range(15):
         lag.add(0.2)
     assert lag.seconds == 0.2
 
@@ -647,14 +722,26 @@ async def test_moves_are_timed(peer: Peer, timed: LichessServer, hands: Hands) -
     with pytest.raises(RefusedError):
         await timed.move(GAME, "f5")
     assert timed.lag_s == 0.5
-    # A failure counts when it took its time.
-    for seconds, lag_s in ((0.01, 0.5), (10.0, 10.0)):
-        peer.script(MOVE, slow(seconds, hang_up))
-        with pytest.raises(TransientError):
+    # Only the game's own answers count.
+    for reply in (
+        hang_up,
+        answer(503, "down"),
+        answer(429, "slow down"),
+        answer(404, {"error": "Not found."}),
+    ):
+        peer.script(MOVE, slow(0.9, reply))
+        with pytest.raises((TransientError, RefusedError)):
             await timed.move(GAME, "f5")
-        assert timed.lag_s == lag_s
+    hands.now += 60  # of quiet, after the 429
     await timed.chat(GAME, "hi")
-    assert timed.lag_s == 10.0
+    assert timed.lag_s == 0.5
+
+
+async def test_a_move_without_an_answer_is_not_timed(peer: Peer, hasty: LichessServer) -> None:
+    peer.script(MOVE, hang)
+    with pytest.raises(TransientError, match="no answer"):
+        await hasty.move(GAME, "f5")
+    assert hasty.lag_s == 0.0
 
 
 # --- Other programs -------------------------------------------------------------------------------------
@@ -787,13 +874,33 @@ async def test_online_bots(peer: Peer, server: LichessServer) -> None:
     last = json.dumps({"id": "cassio", "username": "Cassio"}).encode()  # without an end of the line
     peer.script("/api/bot/online", stream(iago, b"\n", {"id": 5}, b"<html>\n", last))
     assert await server.online_bots() == [Bot("iago", "Iago", {"blitz": 2100}), Bot("cassio", "Cassio", {})]
-    assert peer.seen == [("GET", "/api/bot/online?nb=512")]
+    assert peer.seen == [("GET", "/api/bot/online?nb=150")]
 
 
-async def test_online_bots_without_an_end(peer: Peer, hasty: LichessServer) -> None:
-    peer.script("/api/bot/online", dribble)
-    with pytest.raises(TransientError, match=r"no answer in 0\.15 s"):
-        await hasty.online_bots()
+@pytest.mark.parametrize("reply", [dribble, hang], ids=["dribble", "hang"])
+async def test_online_bots_without_an_end(
+    peer: Peer, server: LichessServer, monkeypatch: pytest.MonkeyPatch, reply: Reply
+) -> None:
+    monkeypatch.setattr("bot.servers.lichess.ONLINE_TIMEOUT_S", 0.15)
+    peer.script("/api/bot/online", reply)
+    with pytest.raises(TransientError, match=r"(no answer in|silent for) 0\.15 s"):
+        await server.online_bots()
+
+
+async def test_nobody_waits_behind_a_slow_list_of_bots(peer: Peer, server: LichessServer) -> None:
+    asked = asyncio.Event()
+
+    async def slow(request: web.Request) -> web.StreamResponse:
+        asked.set()
+        return await hang(request)
+
+    peer.script("/api/bot/online", slow)
+    bots = asyncio.create_task(server.online_bots())
+    await asked.wait()
+    await server.accept("c")
+    assert not bots.done()
+    bots.cancel()
+    await asyncio.wait([bots])
 
 
 async def test_upgrade(peer: Peer, server: LichessServer) -> None:
@@ -1014,6 +1121,12 @@ async def test_only_a_refused_account_ends_listening(peer: Peer, server: Lichess
     peer.script("/api/stream/event", answer(401, {"error": "no"}))
     peer.script("/api/account", answer(401, {"error": "No such token"}))
     if status != 429:
+        hands = Hands()
+        server._refusals = Refusals(hands)
+        for _ in range(Refusals.TIMES - 1):
+            with pytest.raises(TransientError, match="HTTP 401"):
+                await collect(server.account_events())
+            hands.now += Refusals.EVERY_S
         with pytest.raises(AuthError):
             await collect(server.account_events())
 

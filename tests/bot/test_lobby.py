@@ -27,13 +27,14 @@ from bot.events import (
     Opponent,
     Speed,
 )
-from bot.lobby import ACCEPTED_S, ASKED_AFTER_S, DECLINE_TRIES, MAX_CRASHES, Lobby
+from bot.lobby import ACCEPTED_S, CRASH_FORGOTTEN_S, DECLINE_TRIES, MAX_CRASHES, Lobby
+from bot.places import WAITS_S
 from bot.player import first_error
 from storage.database import Database
 from storage.errors import StorageError
 from storage.events import list_events
 from storage.games import finish_game
-from storage.records import StoredEvent
+from storage.records import GameStatus, StoredEvent
 from storage.types import now_utc
 from tests.bot.books import check_books, event_kinds, stored_game
 from tests.bot.fakes import GAME_ID, OPPONENT, FakeServer, config, picker, services
@@ -134,6 +135,15 @@ def offers(*ids: str, **changes: Any) -> list[ChallengeReceived]:
     """Challenges, each of somebody else."""
     each = [replace(OFFER, id=key, challenger=replace(OPPONENT, id=f"of-{key}")) for key in ids]
     return [ChallengeReceived(replace(challenge, **changes)) for challenge in each]
+
+
+async def sleepers(time: FakeTime, count: int) -> None:
+    """Until so many wait for time to pass."""
+    async with asyncio.timeout(20):
+        while True:
+            if time.sleeping >= count:
+                return
+            await asyncio.sleep(0)
 
 
 async def test_repeated_news_do_nothing_twice(database: Database) -> None:
@@ -238,7 +248,7 @@ async def test_a_rematch_takes_the_place_of_the_game_before_it(database: Databas
     async with open_lobby(server, database, max_games=1, max_games_per_opponent=1) as lobby:
         await tell(server, STARTED)
         await server.until(lambda: len(server.moves) == 1)
-        await tell(server, *offers("again", challenger=OPPONENT, rematch_of=GAME_ID))
+        await tell(server, *offers("again", challenger=OPPONENT))
         await noted(database, "challenge_queued")
         await tell(server, GameFinished(GAME_ID, None))
         await called(server, "accept again")
@@ -248,14 +258,15 @@ async def test_a_rematch_takes_the_place_of_the_game_before_it(database: Databas
 async def test_a_game_that_never_starts_frees_its_place(database: Database) -> None:
     server, time = FakeServer(), FakeTime()
     async with open_lobby(server, database, time, max_games=1):
-        await tell(server, *offers("one", "two"))
-        await noted(database, "challenge_queued")
+        await called(server, "account_events")
         server.faults["playing"] = [TransientError("HTTP 502")]
-        asked = server.calls.count("playing")
-        time.advance(ASKED_AFTER_S)  # the server can't be asked: it may be going on
-        await server.until(lambda: server.calls.count("playing") == asked + 1)
+        for offer in offers("one", "two"):
+            server.news.put_nowait(offer)
+        await noted(database, "challenge_queued")
+        # Soon the server is asked for the game, but cannot tell: it may be going on.
+        await server.until(lambda: not server.faults["playing"])
         assert "accept two" not in server.calls
-        await asyncio.sleep(0)
+        await sleepers(time, 2)  # for the one that does not start, and the one that waits
         time.advance(ACCEPTED_S)
         await called(server, "accept two")
 
@@ -265,8 +276,9 @@ async def test_a_game_whose_start_was_not_told_keeps_its_place(database: Databas
     async with open_lobby(server, database, time, max_games=1) as lobby:
         await tell(server, ChallengeReceived(OFFER), *offers("two"))
         await noted(database, "challenge_queued")
+        await sleepers(time, 2)  # as above; it has been asked for once, in vain
         server.now_playing = [GAME_ID]
-        time.advance(ASKED_AFTER_S)  # soon: its clock may be running
+        time.advance(ACCEPTED_S)
         await server.until(lambda: len(server.moves) == 1)
         assert lobby.running == 1
         assert "accept two" not in server.calls
@@ -484,6 +496,126 @@ async def test_a_refused_account_ends_everything(database: Database, call: str) 
             await Lobby(given).listen()
     error = caught.value
     assert isinstance(first_error(error) if isinstance(error, BaseExceptionGroup) else error, AuthError)
+
+
+SLOW: dict[str, Any] = {"clock": None, "days_per_turn": 3, "speed": Speed.CORRESPONDENCE}
+
+
+async def test_a_game_of_weeks_does_not_hold_the_shutdown(database: Database) -> None:
+    server = FakeServer()
+    server.clock = None
+    async with open_lobby(server, database, min_days=1) as lobby:
+        await tell(server, ChallengeReceived(replace(OFFER, **SLOW)))
+        await called(server, f"accept {GAME_ID}")
+        await tell(server, STARTED, *offers("fast"))
+        await server.until(lambda: len(server.moves) == 1)
+        await called(server, "accept fast")
+        lobby.accepting = False
+        leaving = asyncio.create_task(drained(lobby))
+        await event_kinds(database)
+        assert not leaving.done()
+        await tell(server, ChallengeGone("fast"))
+        await leaving
+        assert lobby.running == 1
+
+
+@pytest.mark.parametrize("is_heard", [False, True])
+async def test_a_long_wait_does_not_hold_the_shutdown(database: Database, is_heard: bool) -> None:
+    """What could not be accepted is declined, unless it was accepted after all."""
+    server, time = FakeServer(), FakeTime()
+    server.faults["accept"] = [TransientError("HTTP 503", retry_after_s=50)]
+    server.faults["decline"] = [RefusedError("not found", 404)] if is_heard else []
+    async with open_lobby(server, database, time) as lobby:
+        server.news.put_nowait(offers("one")[0])
+        await sleepers(time, 2)  # before it is accepted again, and before it is asked for
+        lobby.accepting = False
+        await called(server, "decline one later")
+        if is_heard:
+            await event_kinds(database)
+            time.advance(ACCEPTED_S)  # the place is kept until the server says that there is no game
+        await drained(lobby)
+    assert server.calls.count("accept one") == 1
+
+
+async def test_a_decline_that_must_wait_for_long_does_not_hold_the_shutdown(database: Database) -> None:
+    server, time = FakeServer(), FakeTime()
+    server.faults["decline"] = [TransientError("HTTP 429", retry_after_s=60)] * 2
+    async with open_lobby(server, database, time) as lobby:
+        server.news.put_nowait(offers("one", game=None)[0])
+        await sleepers(time, 1)
+        lobby.accepting = False
+        await drained(lobby)
+    assert server.calls.count("decline one variant") == 2
+
+
+async def test_a_challenge_that_is_withdrawn_is_not_accepted_again(database: Database) -> None:
+    server, time = FakeServer(), FakeTime()
+    server.faults["accept"] = [TransientError("HTTP 429", retry_after_s=50)]
+    async with open_lobby(server, database, time) as lobby:
+        server.news.put_nowait(offers("one")[0])
+        await sleepers(time, 2)
+        await tell(server, ChallengeGone("one"))
+        await drained(lobby)
+    assert await answers(server, 1) == ["accept one"]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        TransientError("HTTP 429: 100 games with programs today", retry_after_s=3600),
+        RefusedError("too many games with programs today", 400),
+    ],
+)
+async def test_a_limit_of_the_day_is_told(database: Database, error: Exception) -> None:
+    server = FakeServer()
+    server.faults["accept"] = [error]
+    async with open_lobby(server, database, max_games=1):
+        await tell(server, *offers("one", "two"))
+        await called(server, "decline one later", "accept two")
+        (event,) = await noted(database, "challenge_declined")
+    assert event.detail["why"] == f"cannot be accepted: {error}"
+
+
+async def test_nobody_waits_for_long(database: Database) -> None:
+    """Who has left does not always say so, and the game would begin without them."""
+    server, time = FakeServer(), FakeTime()
+    async with open_lobby(server, database, time, max_games=1):
+        server.news.put_nowait(STARTED)
+        await server.until(lambda: len(server.moves) == 1)
+        await tell(server, *offers("one"))
+        await sleepers(time, 1)
+        time.advance(WAITS_S)
+        await called(server, "decline one later")
+
+
+async def test_the_end_of_a_game_that_was_given_up_closes_its_books(database: Database) -> None:
+    server = FakeServer()
+    async with open_lobby(server, database) as lobby:
+        server.news.put_nowait(STARTED)
+        await server.until(lambda: len(server.moves) == 1)
+        server.faults["stream"] = [ProtocolError("nonsense")]
+        server.cut()
+        await noted(database, "game_given_up")
+        await drained(lobby)
+        server.finish(EndReason.RESIGNATION, 0)
+        await tell(server, STARTED)
+        assert (await stored_game(database)).state is GameStatus.OPEN
+        await tell(server, GameFinished(GAME_ID, None))
+        await drained(lobby)
+    await check_books(database, server)
+
+
+async def test_a_crash_is_forgotten_after_a_while(database: Database) -> None:
+    server, time = FakeServer(), FakeTime()
+    async with open_lobby(server, database, time) as lobby:
+        server.news.put_nowait(STARTED)
+        for count in range(1, MAX_CRASHES + 2):
+            server.faults["stream"] = [ZeroDivisionError("a mistake of ours")]
+            server.cut()
+            await noted(database, "game_crashed", count)
+            time.advance(CRASH_FORGOTTEN_S)
+        assert lobby.running == 1
+        assert "game_given_up" not in await event_kinds(database)
 
 
 class Crowded(FakeServer):

@@ -16,18 +16,22 @@ from engine.trappy import verify
 from storage.database import Database
 from storage.decisions import list_decisions
 from storage.errors import StorageError
-from storage.games import list_games, open_game, set_moves
-from storage.records import StoredGame
+from storage.games import finish_game, list_games, open_game, set_moves
+from storage.records import GameResult, StoredGame
 from tests.bot.fakes import FakeServer, config, services
 from tests.storage.samples import NEW_GAME
 
 othello = get_game("othello")
 
 
-async def stored(database: Database, key: str, moves: str = "", **changes: Any) -> StoredGame:
+async def stored(
+    database: Database, key: str, moves: str = "", result: GameResult | None = GameResult.WIN, **changes: Any
+) -> StoredGame:
+    """A game that is over, without a result if there is none."""
     async with database.write() as session:
         game = await open_game(session, replace(NEW_GAME, site_game_id=key, **changes))
         await set_moves(session, game.id, moves.split())
+        await finish_game(session, game.id, result=result, end_reason="?", aborted=result is None)
     return game
 
 
@@ -37,8 +41,12 @@ async def test_the_last_two_games_of_the_pair(database: Database) -> None:
     await stored(database, "other opponent", "e6 f4", opponent_id="bert")
     await stored(database, "other site", "e6 f4", site="lichess")
     await stored(database, "other game", "e4 e5", game="chess")
-    await stored(database, "elder still", "f5 f6")
-    now = await stored(database, "now", "d3")
+    await stored(database, "elder still", "f5 f6", GameResult.DRAW)
+    await stored(database, "aborted", "d3", None)
+    await stored(database, "aborted, too", "d3", None)
+    async with database.write() as session:
+        now = await open_game(session, replace(NEW_GAME, site_game_id="now"))
+        await set_moves(session, now.id, ["d3"])
     start = othello.initial()
     after = othello.play(start, othello.parse_move(start, "f5"))
     found = await latest_paths(database, othello, now)
@@ -53,7 +61,7 @@ async def test_only_the_first_plies_count(database: Database) -> None:
         moves.append(othello.move_text(move))
         position = othello.play(position, move)
     await stored(database, "long", " ".join(moves))
-    now = await stored(database, "now")
+    now = await stored(database, "now", result=None)
     assert len(await latest_paths(database, othello, now)) == PLIES
 
 
@@ -72,7 +80,7 @@ async def test_a_game_that_cannot_be_read_is_left_alone(
 async def test_books_that_cannot_be_read_cost_no_move(
     database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
-    now = await stored(database, "now")
+    now = await stored(database, "now", result=None)
 
     class Broken:
         def read(self) -> None:

@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from bot.challenges import Accept, Answer, Decline, Seat, Wait, seat_of
 from bot.config import ChallengesConfig
 from bot.events import Challenge, Clock, DeclineReason, Opponent, Speed
-from bot.places import Places
+from bot.places import WAITS_S, Places
 
 CONFIG = ChallengesConfig(
     max_games=3,
@@ -42,10 +42,10 @@ def offer(key: str, who: str = "anna", *, is_bot: bool = False, is_slow: bool = 
     )
 
 
-def answered(places: Places, *offers: Challenge) -> dict[str, Answer]:
+def answered(places: Places, *offers: Challenge, now_s: float = 0.0) -> dict[str, Answer]:
     for each in offers:
-        places.arrive(each)
-    return {challenge.id: told for challenge, told in places.answers({})}
+        places.arrive(each, now_s)
+    return {challenge.id: told for challenge, told in places.answers({}, now_s)}
 
 
 def test_people_come_first_then_who_came_first() -> None:
@@ -91,7 +91,7 @@ def test_who_withdraws_waits_no_more() -> None:
     places.end("on")
     assert answered(places) == {"b": Accept()}
     places.leave("b")  # accepted, and withdrawn before it could start
-    assert places.is_empty
+    assert places.is_quiet
 
 
 def test_a_game_that_goes_on_is_not_withdrawn() -> None:
@@ -125,8 +125,8 @@ def test_games_with_programs_count_from_their_start() -> None:
     assert isinstance(answered(places, again)["r2"], Decline)
     places.start("r", seat_of(robot))
     assert places.unknown == []
-    places.arrive(again)
-    ((_, told),) = places.answers({"robot": 1})
+    places.arrive(again, 0.0)
+    ((_, told),) = places.answers({"robot": 1}, 0.0)
     assert isinstance(told, Decline)
 
 
@@ -141,17 +141,32 @@ def test_games_that_began_elsewhere_count() -> None:
     assert answered(places) == {}  # ben plays already
 
 
-def test_quiet_and_empty() -> None:
+def test_quiet_and_slow() -> None:
     places = Places(ChallengesConfig(max_games=1, unlimited=True))
     assert places.is_quiet
     answered(places, offer("s", "carl", is_slow=True))
     assert places.is_quiet  # a game of weeks keeps nobody busy
-    assert not places.is_empty
+    assert places.is_slow("s")
     answered(places, offer("a"))
     assert not places.is_quiet
+    assert not places.is_slow("a")
     places.end("a")
     places.end("s")
-    assert places.is_empty
+    assert places.is_quiet
+    assert not places.is_slow("s")
+
+
+def test_nobody_waits_for_long() -> None:
+    """But for a game without a clock, whose challenge stands for weeks."""
+    places = Places(ChallengesConfig(max_games=1, max_slow_games=1, unlimited=True))
+    answered(places, offer("on", "eve"), offer("slow", "carl", is_slow=True))
+    told = answered(places, offer("a"), offer("s", "dora", is_slow=True), now_s=100.0)
+    assert {type(each) for each in told.values()} == {Wait}
+    assert answered(places, offer("a"), now_s=99.9 + WAITS_S) == {}
+    told = answered(places, now_s=100.0 + WAITS_S)
+    assert told == {"a": Decline(DeclineReason.LATER, "has waited for 60 s")}
+    places.end("slow")
+    assert answered(places, now_s=1000.0) == {"s": Accept()}
 
 
 # --- Any order of things --------------------------------------------------------------------------------
@@ -218,7 +233,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     def settle(self) -> None:
         before = {key for key in self.offers if self.places.is_accepted(key)}
-        for challenge, told in self.places.answers(self.bot_games):
+        for challenge, told in self.places.answers(self.bot_games, 0.0):
             each = self.offers[challenge.id]
             match told:
                 case Accept():
@@ -243,7 +258,7 @@ class AnyOrder(RuleBasedStateMachine):
         challenge = offer(key, f"w{who}", is_bot=who >= 3, is_slow=is_slow)
         self.offers[key] = Offered(challenge)
         for _ in range(copies):
-            self.places.arrive(challenge)
+            self.places.arrive(challenge, 0.0)
         self.settle()
 
     @there_is(lambda each: each.stands or each.plays)
@@ -255,7 +270,7 @@ class AnyOrder(RuleBasedStateMachine):
         else:
             if not each.accepts:
                 each.answers = 0  # it waits, or our answer never arrived
-            self.places.arrive(each.challenge)
+            self.places.arrive(each.challenge, 0.0)
         self.settle()
 
     @there_is(stands)
@@ -362,7 +377,7 @@ class AnyOrder(RuleBasedStateMachine):
     def nobody_waits_for_nothing(self) -> None:
         if not self.places.waiting:
             return
-        assert not self.places.is_empty
+        assert not self.places.is_quiet
         if all(each.end_told and not each.accepts for each in self.offers.values()):
             assert any(self.places.is_accepted(key) for key in self.offers)
 

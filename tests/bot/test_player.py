@@ -11,7 +11,7 @@ import pytest
 from bot.config import ChatConfig
 from bot.errors import AuthError, ProtocolError, RefusedError, TransientError
 from bot.events import EndReason
-from bot.player import MAX_REFUSALS, GamePlayer
+from bot.player import MAX_REFUSALS, UNKNOWN_TRIES, GamePlayer
 from engine.decision import OutcomeKind
 from storage.database import Database
 from storage.decisions import commit_decision
@@ -261,6 +261,61 @@ async def test_the_server_has_forgotten_the_game(database: Database) -> None:
     assert "game_unknown" in await event_kinds(database)
     for stored in await stored_decisions(database):
         assert (stored.outcome is None) == (stored.state is DecisionState.DROPPED)
+
+
+async def test_a_forgotten_game_that_had_not_begun_counts_as_aborted(database: Database) -> None:
+    server = FakeServer()
+    await leave(server, database, moves=1)
+    server.exists = False
+    await play(server, database)
+    game = await stored_game(database)
+    assert (game.state, game.result) == (GameStatus.ABORTED, None)
+
+
+async def test_a_game_that_the_server_does_not_find_for_a_moment(database: Database) -> None:
+    server = FakeServer(pick=picker(1))
+    server.faults["stream"] = [RefusedError("no such game", 404)] * UNKNOWN_TRIES
+    await play(server, database)
+    assert "playing" not in server.calls
+    assert "game_unknown" not in await event_kinds(database)
+    await check_books(database, server)
+
+
+async def test_a_game_that_is_listed_is_not_given_up(database: Database) -> None:
+    server = FakeServer(pick=picker(1))
+    server.now_playing = [GAME_ID]
+    server.faults["stream"] = [RefusedError("no such game", 404)] * 20
+    server.faults["playing"] = [TransientError("HTTP 502")]
+    await play(server, database)
+    assert "game_unknown" not in await event_kinds(database)
+    await check_books(database, server)
+
+
+async def test_a_game_whose_books_were_closed_too_early_goes_on(database: Database) -> None:
+    """What was concluded from the end that was none does not stand in the way: a move without a reply, and
+    a decision whose move was not taken."""
+    server = FakeServer(pick=picker(1))
+    server.faults["move"] = [TransientError("HTTP 502")] * 1000
+    await leave(server, database, moves=2)
+    server.faults["move"] = []
+    server.exists = False
+    await play(server, database)
+    (early,) = await stored_decisions(database)
+    assert early.state is DecisionState.DROPPED
+    server.exists = True
+    server.pick = None
+    async with playing(server, database):
+        await server.until(lambda: len(server.moves) == 1)
+        server.exists = False
+        server.cut()
+    (early,) = await stored_decisions(database)
+    assert early.outcome is not None
+    assert early.outcome.kind is OutcomeKind.UNANSWERED
+    server.exists = True
+    server.pick = picker(1)
+    server.reply()
+    await play(server, database)
+    await check_books(database, server)
 
 
 async def test_a_game_that_nobody_knows(database: Database) -> None:

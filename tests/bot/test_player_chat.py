@@ -21,7 +21,7 @@ from tests.bot.books import check_books, stored_game
 from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
 from tests.bot.test_player import play, playing
 
-SECRET = "I tell that when the game is over."
+SECRET = "I keep that to myself while we play."
 
 
 def quiet(**changes: Any) -> Config:
@@ -88,7 +88,20 @@ async def test_questions_are_answered(database: Database) -> None:
     await check_books(database, server)
 
 
-async def test_who_watches_may_ask_what_the_opponent_may_not(database: Database) -> None:
+async def test_who_watches_may_be_told_more(database: Database) -> None:
+    server = FakeServer()
+    async with talking(server, database, quiet(watchers=True)) as time:
+        server.say("!eval", Room.SPECTATOR, "Bert")
+        await said(server, 1)
+        time.now += PAUSE_S
+        server.say("!eval")
+        await said(server, 2)
+    assert "was worth" in server.said[0]
+    assert server.said[1] == SECRET
+
+
+async def test_who_watches_is_told_no_more_than_the_opponent(database: Database) -> None:
+    """It may be the opponent under another name."""
     server = FakeServer()
     async with talking(server, database) as time:
         server.say("!eval", Room.SPECTATOR, "Bert")
@@ -97,11 +110,10 @@ async def test_who_watches_may_ask_what_the_opponent_may_not(database: Database)
         server.say("!engine", Room.SPECTATOR, "Bert")
         await said(server, 2)
         time.now += PAUSE_S
-        server.say("!eval", Room.SPECTATOR, "Anna")
+        server.say("!trap", Room.SPECTATOR, "Bert")
         await said(server, 3)
-    assert server.said[0].startswith(f"spectator: For me, {server.moves[0]} was worth ")
-    assert "player trappy" in server.said[1]
-    assert server.said[2] == f"spectator: {SECRET}"
+    assert "I do not tell yet" in server.said[1]
+    assert [server.said[0], server.said[2]] == [f"spectator: {SECRET}"] * 2
 
 
 async def test_what_is_no_question_gets_no_answer(database: Database) -> None:

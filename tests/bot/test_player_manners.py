@@ -80,11 +80,69 @@ async def test_a_draw_is_declined_once_although_the_offer_stays(database: Databa
         server.offer_draw()
         await server.until(lambda: "draw False" in server.calls)
         server.reply()
-        # By now a draw is right, and offering one takes theirs.
+        # After our next decision a draw is right.
         await server.until(lambda: server.end is not None)
-    assert [call for call in server.calls if call.startswith("draw")] == ["draw False"]
+    assert [call for call in server.calls if call.startswith("draw")] == ["draw False", "draw True"]
     assert server.end == GameEnd(EndReason.AGREEMENT, None, "agreement")
     await check_books(database, server)
+
+
+def offered_on_our_turn() -> FakeServer:
+    """A game in which the opponent has offered a draw together with its move."""
+    server = FakeServer("chess", moves=("e2e4", "e7e5"))
+    server.draw_offer = True
+    return server
+
+
+async def test_a_draw_offered_on_our_turn_is_taken_instead_of_moving(database: Database) -> None:
+    server = offered_on_our_turn()
+    await play(server, database, settings=ANY_DRAW)  # which needs one score: that of this decision
+    assert moves_sent(server) == 0
+    assert server.end == GameEnd(EndReason.AGREEMENT, None, "agreement")
+    (decided,) = await stored_decisions(database)
+    assert decided.state is DecisionState.DROPPED
+
+
+async def test_a_draw_offered_after_a_blunder_is_declined_by_moving(database: Database) -> None:
+    """What counts is the score after the opponent's last move, not those before it."""
+    server = FakeServer("chess", moves=("e2e4", "e7e5", "g1f3", "d8g5"))  # it gives its queen away
+    server.draw_offer = True
+    settings = mannered(draw_score_centi=200, draw_moves=1, draw_ply=0)
+    async with playing(server, database, settings=settings):
+        await server.until(lambda: len(server.moves) == 5)
+        server.finish(EndReason.RESIGNATION, 0)
+    assert not any(call.startswith("draw") or "offering" in call for call in server.calls)
+
+
+@pytest.mark.parametrize("error", [TransientError("HTTP 502"), RefusedError("too late", 400)])
+async def test_a_draw_on_our_turn_is_asked_for_once(database: Database, error: Exception) -> None:
+    server = offered_on_our_turn()
+    server.faults["draw"] = [error]
+    async with playing(server, database, settings=ANY_DRAW):
+        await server.until(lambda: len(server.moves) == 3)
+        server.finish(EndReason.RESIGNATION, 0)
+    assert [call.split()[0] for call in server.calls if call.split()[0] in ("draw", "move")] == [
+        "draw",
+        "move",
+    ]
+    assert not any("offering" in call for call in server.calls)
+
+
+async def test_an_offer_that_is_gone_is_not_taken(database: Database) -> None:
+    server = FakeServer("chess")
+    server.faults["draw"] = [TransientError("HTTP 502")] * 1000
+    async with playing(server, database, settings=ANY_DRAW):
+        await server.until(lambda: len(server.moves) == 1)
+        server.offer_draw()
+        await server.until(lambda: server.calls.count("draw True") == 2)
+        server.draw_offer = False
+        server.reply()
+        await server.until(lambda: len(server.moves) == 3)
+        asked = server.calls.count("draw True")
+        server.reply()
+        await server.until(lambda: len(server.moves) == 5)
+        assert server.calls.count("draw True") == asked
+        server.finish(EndReason.RESIGNATION, 0)
 
 
 async def test_a_draw_is_offered_now_and_then(database: Database) -> None:
@@ -150,11 +208,11 @@ async def test_a_lost_game_is_given_up(database: Database) -> None:
     await check_books(database, server)
 
 
-async def test_the_answer_to_resigning_is_lost(database: Database) -> None:
+async def test_resigning_that_does_not_arrive_is_not_insisted_on(database: Database) -> None:
     server = lost_game()
     server.faults["resign"] = [TransientError("HTTP 502")]
     await play(server, database, settings=RESIGNS)
-    assert server.calls.count("resign") == 2
+    assert server.calls[server.calls.index("resign") + 1].startswith("move ")
     await check_books(database, server)
 
 

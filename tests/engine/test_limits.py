@@ -4,6 +4,7 @@ import heapq
 import itertools
 import math
 import random
+from collections import deque
 from dataclasses import dataclass, field
 
 import pytest
@@ -56,7 +57,7 @@ def test_no_single_move_can_flag(
     most = {"max_time_s": max_time_s, "overhead_s": overhead_s, "lag_s": lag_s, "crowd": crowd}
     time_s = time_for(remaining_s, increment_s, plies_left, **most)
     assert MIN_TIME_S <= time_s <= max_time_s
-    assert time_s <= max(MIN_TIME_S, 0.2 * remaining_s - max(overhead_s, lag_s))
+    assert time_s <= max(MIN_TIME_S, 0.2 * remaining_s - max(overhead_s, min(lag_s, 0.1 * remaining_s)))
 
 
 @given(st.floats(0, 600), st.floats(0, 30), st.integers(2, 120), st.floats(0.001, 5), st.floats(0, 20))
@@ -76,6 +77,19 @@ def test_a_crowd_divides_the_share() -> None:
     assert time_for(3600, crowd=3, max_time_s=2) == 2
 
 
+def test_a_way_measured_in_a_bad_minute_does_not_end_all_thinking() -> None:
+    for initial_s, increment_s in ((180, 2), (180, 0), (60, 1)):
+        for left in (1.0, 0.5, 0.25):
+            slow = time_for(left * initial_s, increment_s, 40, lag_s=1.0)
+            assert 0.05 < slow <= time_for(left * initial_s, increment_s, 40, lag_s=0.08)
+
+
+def test_the_measured_way_replaces_the_one_that_was_assumed() -> None:
+    assert time_for(60, lag_s=0.05) > time_for(60)
+    # Not for the move in hand, when the clock is nearly empty.
+    assert time_for(1.4, 1, lag_s=0.05) == MIN_TIME_S
+
+
 # --- Whole games, in arithmetic -------------------------------------------------------------------------
 
 
@@ -88,14 +102,18 @@ class Line:
     """Of ways from 0 to twice as much."""
     spike_s: float
     """One in thirty takes up to so much more."""
-    lag_s: float = 0.0
-    """A running mean, as the adapters measure it."""
+    ways_s: deque[float] = field(default_factory=lambda: deque(maxlen=20))
+
+    @property
+    def lag_s(self) -> float:
+        """What three of four of the latest ways took at most, as the adapters measure it."""
+        return sorted(self.ways_s)[math.ceil(0.75 * len(self.ways_s)) - 1] if self.ways_s else 0.0
 
     def way_s(self) -> float:
         way_s = self.rng.uniform(0, 2 * self.mean_s)
         if self.rng.random() < 1 / 30:
             way_s += self.rng.uniform(0, self.spike_s)
-        self.lag_s = way_s if self.lag_s == 0 else self.lag_s + 0.2 * (way_s - self.lag_s)
+        self.ways_s.append(min(way_s, 1.0))
         return way_s
 
 
