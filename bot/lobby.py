@@ -518,7 +518,7 @@ class Lobby:
             except AuthError:
                 raise
             except (ProtocolError, RefusedError) as error:
-                logger.error("game %s: given up: %s", game_id, error)
+                logger.error("game %s: given up: %.500s", game_id, error)
                 await self._note_trouble(game_id, "game_given_up", error)
                 break
             except StorageError as error:  # it will be there again, and the game must not be forgotten
@@ -540,7 +540,7 @@ class Lobby:
             shown = None if raw is None else repr(raw)[:2000]
         except RecursionError:  # JSON may be nested nearly as deep as Python can go
             shown = "too deeply nested"
-        await self._note(kind, {"site_game_id": game_id, "error": str(error), "raw": shown})
+        await self._note(kind, {"site_game_id": game_id, "error": f"{error!s:.500}", "raw": shown})
 
 
 def _seat(game: StoredGame) -> Seat:

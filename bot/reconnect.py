@@ -22,6 +22,8 @@ FIRST_S = 0.5
 CAP_S = 10.0
 """No wait is longer: after a long outage running games are taken up again, and challenges heard, within this
 time and that of a try that fails (`bot.servers.lichess.CONNECT_TIMEOUT_S`)."""
+REASON_LIMIT = 500
+"""Characters of a reason that are logged and kept; a server may have put anything into it."""
 SETTLED_S = 5.0
 """A link that held this long worked, and past failures are forgotten.
 
@@ -101,7 +103,7 @@ async def stay_connected(
                     return
             reason, asked_s = "the stream ended", 0.0
         except TransientError as error:
-            reason, asked_s = str(error), error.retry_after_s or 0.0
+            reason, asked_s = str(error)[:REASON_LIMIT], error.retry_after_s or 0.0
         finally:
             # A generator left behind in the middle would keep its connection until it is collected.
             aclose = getattr(events, "aclose", None)

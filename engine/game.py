@@ -47,7 +47,8 @@ class IllegalMove(ValueError):
     """A move that the rules do not allow in a position."""
 
     def __init__(self, move: str, position: str) -> None:
-        super().__init__(f"{move!r} is not a legal move in {position!r}")
+        # What a server calls a move may be as long as it likes.
+        super().__init__(f"{move[:100]!r} is not a legal move in {position[:500]!r}")
         self.move = move
         self.position = position
 

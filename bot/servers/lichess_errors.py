@@ -67,6 +67,8 @@ def read_error(
     words = raw.get("error")
     said = " ".join((words if isinstance(words, str) else json.dumps(words)).split()) if words else ""
     text = f"{what}: HTTP {status}" + (f": {said[:_MESSAGE_LIMIT]}" if said else "")
+    if secret:  # JSON can write it in other signs
+        text = text.replace(secret, "***")
     if status == 429:
         limit = raw.get("ratelimit")
         asked = limit if isinstance(limit, dict) else {}

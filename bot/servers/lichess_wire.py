@@ -48,6 +48,8 @@ _LONGEST_S = _UNLIMITED_MS // 1000
 """Any longer time is read as this one, in seconds."""
 _MAX_RATING = 10_000
 """A rating or change of one beyond this, up or down, is garbage, read as none."""
+_MAX_START = 500
+"""Characters of a position that a game begins from; more than any of our games needs."""
 _MAX_NAME = 64
 """Characters of a name that are kept: more than any site allows, and what the books have room for."""
 
@@ -120,7 +122,7 @@ def read_online_bot(message: Mapping[str, Any]) -> Bot:
     """One line of ``/api/bot/online``."""
     perfs = _optional(message, "perfs", dict) or {}
     return Bot(
-        id=_need(message, "id", str),
+        id=_identifier(message, "id"),
         name=_clean(_need(message, "username", str)),
         ratings={
             key: rating
@@ -399,6 +401,8 @@ def _start(raw: Mapping[str, Any], variant: Variant | None) -> str | None:
     told = _optional(raw, "initialFen", str)
     if told is None or told in ("", "startpos"):
         return None
+    if len(told) > _MAX_START or not told.isprintable():
+        raise BadPosition(f"{told[:100]!r} is no position")
     if variant is None:
         return told
     game = get_game(variant.game)

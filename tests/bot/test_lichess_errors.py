@@ -95,3 +95,8 @@ def test_a_servers_words_are_cut_and_forms_are_told() -> None:
 
 def test_the_token_is_blotted_out() -> None:
     assert str(read_error(400, {}, '{"error":"token s3cret?"}', "x", "s3cret")) == "x: HTTP 400: token ***?"
+
+
+def test_a_secret_in_other_signs_is_blotted_out_too() -> None:
+    body = '{"error": "bad token \\u006cip_SECRET"}'
+    assert "lip_SECRET" not in str(read_error(400, {}, body, "GET /", "lip_SECRET"))

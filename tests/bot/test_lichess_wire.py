@@ -182,7 +182,7 @@ def test_kinds_of_chess(key: str, fen: str | None, kind: str, start: str | None)
 
 
 def test_positions_that_cannot_be_played_are_no_game_of_ours() -> None:
-    for fen in ("8/8/8/8/8/8/8/8 w - - 0 1", "rubbish"):
+    for fen in ("8/8/8/8/8/8/8/8 w - - 0 1", "rubbish", "8/8 \ud800", "8" * 501):
         event = read_account_event(
             challenge(variant={"key": "fromPosition"}, initialFen=fen), DIALECTS["lichess"], "desdemona"
         )
