@@ -8,7 +8,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.game import BadPosition, Game, IllegalMove
+from engine.game import BadPosition, Game, IllegalMove, if_it_goes_on
 from storage.database import Database
 from storage.errors import StorageError
 from storage.games import list_games
@@ -51,7 +51,7 @@ def paths(game: Game[Any], games: Sequence[StoredGame]) -> Paths:
             for move in stored.moves[:PLIES]:
                 here = game.position_text(position)
                 found[here] = tuple(dict.fromkeys((*found.get(here, ()), move)))
-                position = game.play(position, game.parse_move(position, move))
+                position = if_it_goes_on(game, game.play(position, game.parse_move(position, move)))
         except (BadPosition, IllegalMove) as error:
             logger.warning("game %s cannot be read any more: %s", stored.site_game_id, error)
     return found

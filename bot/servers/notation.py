@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import chess
 
 from bot.errors import ProtocolError
-from engine.game import BadPosition, Game, IllegalMove, if_it_goes_on, replay
+from engine.game import BadPosition, Game, IllegalMove, if_it_goes_on
 
 
 class Notation(Protocol):
@@ -155,23 +155,17 @@ class Script:
             self._position, self._told, self._moves = self._start, (), []
         for text in told[len(self._told) :]:
             try:
-                move = self._read(text)
+                move = self._notation.read(self._game, self._position, text)
                 if move is not None:
-                    self._position = replay(self._game, [move], self._position)
+                    number = self._game.parse_move(self._position, move)
+                    position = self._game.play(self._position, number)
+                    # The server may play on where our rules see a draw.
+                    self._position = if_it_goes_on(self._game, position)
                     self._moves.append(move)
             except IllegalMove as error:
                 raise ProtocolError(f"the server shows an impossible game: {error}", told) from error
             self._told = (*self._told, text)
         return tuple(self._moves)
-
-    def _read(self, text: str) -> str | None:
-        try:
-            return self._notation.read(self._game, self._position, text)
-        except IllegalMove:  # the server may play on where our rules see a draw
-            position = if_it_goes_on(self._game, self._position)
-            if position is self._position:
-                raise
-            return self._notation.read(self._game, position, text)
 
     def write(self, move: str) -> str:
         """The site's text of a move of ours where the game stands.
@@ -179,6 +173,6 @@ class Script:
         A move that is not legal there stays as it is: the server will refuse it.
         """
         try:
-            return self._notation.write(self._game, if_it_goes_on(self._game, self._position), move)
+            return self._notation.write(self._game, self._position, move)
         except IllegalMove:
             return move

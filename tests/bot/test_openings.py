@@ -65,6 +65,16 @@ async def test_only_the_first_plies_count(database: Database) -> None:
     assert len(await latest_paths(database, othello, now)) == PLIES
 
 
+async def test_a_game_that_went_on_where_our_rules_see_a_draw(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    await stored(database, "long", "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8 e2e4", game="chess")
+    async with database.read() as session:
+        found = paths(get_game("chess"), await list_games(session))
+    assert list(found.values())[-1] == ("e2e4",)
+    assert "cannot be read" not in caplog.text
+
+
 async def test_a_game_that_cannot_be_read_is_left_alone(
     database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
