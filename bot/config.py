@@ -84,6 +84,14 @@ class BotPolicy(StrEnum):
     ONLY = "only"
 
 
+class Claim(StrEnum):
+    """What to claim from an opponent who left."""
+
+    VICTORY = "victory"
+    DRAW = "draw"
+    NOTHING = "nothing"
+
+
 class Section(BaseModel):
     """A table of config.toml."""
 
@@ -477,7 +485,7 @@ class MannersConfig(Section):
     abort_after_s: float = Field(default=60.0, ge=0, le=3600)
     """Abort a game with a real-time clock whose opponent has not made a first move for so long, in seconds;
     0: never."""
-    claim: Literal["victory", "draw", "nothing"] = "victory"
+    claim: Claim = Claim.VICTORY
     """What to claim from an opponent who left: victory, draw, or nothing."""
 
 

@@ -5,10 +5,9 @@ Pure: settings and facts in, yes or no out.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
-from bot.config import MannersConfig
+from bot.config import Claim, MannersConfig
 from engine.decision import Decision
 from engine.game import Game
 
@@ -21,14 +20,6 @@ BEGUN_PLIES = 2
 ENDLESS_PLIES = 1_000
 """Where more plies than these may be left at the start, a game can go on and on and players agree on draws.
 A game that fills its board (Othello, at most 120) ends by itself, and soon."""
-
-
-class Claim(StrEnum):
-    """What to claim from an opponent who left."""
-
-    VICTORY = "victory"
-    DRAW = "draw"
-    NOTHING = "nothing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,9 +92,8 @@ def takebacks(facts: Facts, config: MannersConfig) -> int:
 
 def claim(facts: Facts, config: MannersConfig) -> Claim:
     """What to claim from an opponent who left: no draw where they had better resigned."""
-    asked = Claim(config.claim)
     is_won = bool(facts.scores_centi) and facts.scores_centi[-1] >= config.resign_score_centi
-    return Claim.VICTORY if asked is Claim.DRAW and is_won else asked
+    return Claim.VICTORY if config.claim is Claim.DRAW and is_won else config.claim
 
 
 def abort_after_s(has_clock: bool, config: MannersConfig) -> float | None:

@@ -15,7 +15,7 @@ from functools import partial
 from bot import commands, manners, talk
 from bot.books import Books
 from bot.commands import Command
-from bot.config import Config
+from bot.config import Claim, Config
 from bot.errors import AuthError, ProtocolError, RefusedError, ServerError, TransientError
 from bot.events import ChatLine, EndReason, GameEnd, GameEvent, GameSnapshot, Room
 from bot.reconnect import delays, stay_connected
@@ -439,9 +439,9 @@ class GamePlayer:
     async def _claim_game(self, in_s: float) -> None:
         await self._services.sleep(in_s)
         claim = manners.claim(self._facts(), self._services.config.manners)
-        if claim is manners.Claim.NOTHING or not self._server.can(Ability.CLAIM):
+        if claim is Claim.NOTHING or not self._server.can(Ability.CLAIM):
             return
-        ask = self._server.claim_victory if claim is manners.Claim.VICTORY else self._server.claim_draw
+        ask = self._server.claim_victory if claim is Claim.VICTORY else self._server.claim_draw
         await self._insist(partial(ask, self.game_id))
 
     def _keep_playing(self) -> None:

@@ -351,7 +351,7 @@ def _start(variant: Variant, fen: str) -> tuple[Variant, str | None]:
         raise HttpError(400, f"fen: {error}") from None
     if not game.legal_moves(position):
         raise HttpError(400, "fen: the game would be over")
-    if int(position.board.fullmove_number) > MAX_MOVE_NUMBER:
+    if position.board.fullmove_number > MAX_MOVE_NUMBER:
         raise HttpError(400, f"fen: the move's number is above {MAX_MOVE_NUMBER}")
     return VARIANTS[FROM_POSITION], game.board_text(position)
 

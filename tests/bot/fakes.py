@@ -19,6 +19,7 @@ from bot.errors import RefusedError
 from bot.events import (
     AccountEvent,
     Bot,
+    Challenge,
     ChatLine,
     Clock,
     DeclineReason,
@@ -32,6 +33,7 @@ from bot.events import (
     Proposal,
     Reply,
     Room,
+    Speed,
     speed_of,
 )
 from bot.player import Services
@@ -43,6 +45,19 @@ from storage.database import Database
 
 OPPONENT = Opponent(id="anna", name="Anna", rating=1600, is_bot=False)
 GAME_ID = "game0001"
+OFFER = Challenge(
+    id=GAME_ID,
+    challenger=OPPONENT,
+    game="tictactoe",
+    variant="tictactoe",
+    kind="tictactoe",
+    rated=True,
+    speed=Speed.BLITZ,
+    clock=Clock(300, 0),
+    days_per_turn=None,
+    initial_position=None,
+    is_ours=False,
+)
 
 Pick = Callable[[tuple[str, ...]], str]
 """The opponent: from its legal moves to its choice."""

@@ -17,7 +17,6 @@ from bot.events import (
     Challenge,
     ChallengeGone,
     ChallengeReceived,
-    Clock,
     DeclineReason,
     EndReason,
     GameEnd,
@@ -37,25 +36,12 @@ from storage.games import finish_game
 from storage.records import GameStatus, StoredEvent
 from storage.types import now_utc
 from tests.bot.books import check_books, event_kinds, stored_game
-from tests.bot.fakes import GAME_ID, OPPONENT, FakeServer, config, picker, services
+from tests.bot.fakes import GAME_ID, OFFER, OPPONENT, FakeServer, config, picker, services
 from tests.bot.times import FakeTime
 from tests.storage.samples import opened
 
 BEN = replace(OPPONENT, id="ben", name="Ben")
 ROBOT = replace(OPPONENT, id="robot", name="Robot", is_bot=True)
-OFFER = Challenge(
-    id=GAME_ID,
-    challenger=OPPONENT,
-    game="tictactoe",
-    variant="tictactoe",
-    kind="tictactoe",
-    rated=True,
-    speed=Speed.BLITZ,
-    clock=Clock(300, 0),
-    days_per_turn=None,
-    initial_position=None,
-    is_ours=False,
-)
 STARTED = GameStarted(GAME_ID, True)
 
 

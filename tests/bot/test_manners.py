@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from bot.config import MannersConfig
+from bot.config import Claim, MannersConfig
 from bot.manners import (
     PLIES_BETWEEN_OFFERS,
-    Claim,
     Facts,
     abort_after_s,
     accepts_draw,
@@ -108,8 +107,8 @@ def test_takebacks() -> None:
 
 def test_claims() -> None:
     assert claim(FACTS, MannersConfig()) is Claim.VICTORY
-    assert claim(FACTS, MannersConfig(claim="nothing")) is Claim.NOTHING
-    draw = MannersConfig(claim="draw", resign_score_centi=900)
+    assert claim(FACTS, MannersConfig(claim=Claim.NOTHING)) is Claim.NOTHING
+    draw = MannersConfig(claim=Claim.DRAW, resign_score_centi=900)
     assert claim(FACTS, draw) is Claim.DRAW
     assert claim(replace(FACTS, scores_centi=()), draw) is Claim.DRAW
     assert claim(replace(FACTS, scores_centi=(0, 900)), draw) is Claim.VICTORY

@@ -15,7 +15,6 @@ from bot.config import ChallengesConfig, MatchmakingConfig
 from bot.errors import AuthError, RefusedError, ServerError, TransientError
 from bot.events import (
     Bot,
-    Challenge,
     ChallengeGone,
     ChallengeReceived,
     Clock,
@@ -23,7 +22,6 @@ from bot.events import (
     GameStarted,
     Proposal,
     Reply,
-    Speed,
 )
 from bot.lobby import Lobby
 from bot.matchmaking import ACCEPTED, DECLINED, NOT_ALLOWED_S, SENT, History, is_enough, pick
@@ -34,7 +32,8 @@ from storage.events import list_events, record_event
 from storage.games import finish_game
 from storage.records import GameResult
 from storage.types import now_utc
-from tests.bot.fakes import GAME_ID, OPPONENT, FakeServer, config, services
+from tests.bot.fakes import GAME_ID, FakeServer, config, services
+from tests.bot.fakes import OFFER as OFFERED
 from tests.bot.times import FakeTime
 from tests.storage.samples import opened
 
@@ -153,19 +152,7 @@ def test_whoever_is_blocked_is_not_challenged_either() -> None:
 
 # --- The task -------------------------------------------------------------------------------------------
 
-OFFER = Challenge(
-    id="offer",
-    challenger=OPPONENT,
-    game="tictactoe",
-    variant="tictactoe",
-    kind="tictactoe",
-    rated=True,
-    speed=Speed.BLITZ,
-    clock=Clock(300, 0),
-    days_per_turn=None,
-    initial_position=None,
-    is_ours=False,
-)
+OFFER = replace(OFFERED, id="offer")
 ASKED = "challenge anne standard"
 
 
