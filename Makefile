@@ -38,7 +38,7 @@ stub: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.engine.stub engine/_native.pyi
 
 $(BIN)/python:
-	$(PYTHON) -c 'import sys; sys.exit("Desdemona needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -c 'import sys; sys.exit("Desdemona needs Python 3.11 or newer: make run PYTHON=python3.12, for instance" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml constraints.txt $(NATIVE) | $(BIN)/python

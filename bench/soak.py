@@ -5,7 +5,9 @@
 The real program plays at a real arena through a proxy that spoils requests and streams by lot, every kind of
 fault in turn, and is killed with ``kill -9`` at random moments of the first two thirds.  People play bullet
 and blitz games of every kind of chess and of Othello at random; some resign, offer draws, ask for moves back.
-In the end the books are held against the arena's records, move by move.
+In the end the books are held against the arena's records, move by move.  The report counts the faults of
+each kind, and the verdict goes through every claim: no game lost on time or left hanging through the bot's
+fault, no duplicate move, no decision missing or doubled, memory flat.
 
 Losing on time counts against the bot unless faults took a third of the last turn or half of its whole clock.
 """
@@ -23,6 +25,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 
 from bot.arena import export
 from bot.arena.game import Match, take_up
@@ -36,7 +39,7 @@ from storage.arena import GameRecord
 from storage.database import Database
 from storage.events import list_events
 from storage.games import list_open_games
-from tests.faults.proxy import NO_FAULTS, Chance, FaultProxy, Outage
+from tests.faults.proxy import NO_FAULTS, Chance, Fault, FaultProxy, Outage
 from tests.system.books import log_lines, troubles
 from tests.system.daemon import Daemon
 from tests.system.person import Habits, Person, Wish
@@ -55,8 +58,23 @@ KILL_UNTIL = 0.67
 SETTLING_S = 60.0
 DEAF_LIMIT_S = 15.0
 """The bot must listen again so soon after losing its event stream."""
+COVERING_GAMES = 1000
+"""A run of so many games must have met every kind of fault."""
+STEADY_S, GROWTH = 300, 1.1
+"""Memory is flat when the bot has at most so many times as much late in its last life as early in it; a life
+of fewer seconds is too short to tell."""
 BROKEN = ("game_crashed", "game_given_up", "event_failed", "profile_impossible", "game_unknown")
 """Events in the bot's books that tell of a fault of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What the run is to show, and whether it does."""
+
+    text: str
+    holds: bool | None
+    """None: this run cannot tell."""
+    because: str
 
 
 @dataclass
@@ -84,7 +102,7 @@ class Summary:
     rss_mb: list[tuple[int, float]] = field(default_factory=list)
     """Memory of the bot, with the number of its life."""
     kills: int = 0
-    faults: Counter[str] = field(default_factory=Counter)
+    faults: Counter[Fault] = field(default_factory=Counter)
     deaf_s: list[float] = field(default_factory=list)
     plies: int = 0
     seconds: float = 0.0
@@ -94,19 +112,43 @@ class Summary:
     """Exit status of the bot in the end."""
 
     @property
+    def claims(self) -> list[Claim]:
+        """All that the run is to show."""
+        late = sum(s > DEAF_LIMIT_S for s in self.deaf_s)
+        return [
+            _none("no game lost on time through the bot's fault", self.lost_on_time),
+            _none("no game left hanging", self.hanging),
+            _none("no game left without the bot's first move", self.not_begun),
+            Claim("no duplicate move", not self.duplicates, f"{self.duplicates} without a decision"),
+            _none("no decision missing, doubled or wrong", self.troubles),
+            self._memory(),
+            _none("no crash and no error in the log", self.broken),
+            Claim(f"never deaf for more than {DEAF_LIMIT_S:g} s", not late, f"{late} of {len(self.deaf_s)}"),
+            Claim("the bot stopped when told", self.status == 0, f"exit status {self.status}"),
+            self._coverage(),
+        ]
+
+    @property
     def complaints(self) -> list[str]:
         """Why the run does not count as passed."""
-        counts = {
-            "lost on time": len(self.lost_on_time),
-            "not begun": len(self.not_begun),
-            "hanging": len(self.hanging),
-            "moves without a decision": self.duplicates,
-            "troubles in the books": len(self.troubles),
-            "crashes and errors": len(self.broken),
-            f"times deaf for more than {DEAF_LIMIT_S:g} s": sum(s > DEAF_LIMIT_S for s in self.deaf_s),
-        }
-        told = [f"{what}: {count}" for what, count in counts.items() if count]
-        return told if self.status == 0 else [*told, f"exit status {self.status}"]
+        return [f"{claim.text}: {claim.because}" for claim in self.claims if claim.holds is False]
+
+    def _memory(self) -> Claim:
+        life = [mb for number, mb in self.rss_mb if number == self.rss_mb[-1][0]]
+        quarter = len(life) // 4
+        if len(life) < STEADY_S:
+            return Claim("memory flat", None, f"the bot's last life had only {len(life)} s")
+        # In its first quarter it warms up.
+        early, late = median(life[quarter : 2 * quarter]), median(life[-quarter:])
+        return Claim("memory flat", late <= early * GROWTH, f"{early:.0f} MB early, {late:.0f} MB late")
+
+    def _coverage(self) -> Claim:
+        missing = [fault.value for fault in Fault if not self.faults[fault]]
+        told = f"{len(Fault) - len(missing)} of {len(Fault)}"
+        if missing:
+            told += f"; never: {', '.join(missing)}"
+        holds = True if not missing else False if self.games >= COVERING_GAMES else None
+        return Claim("every kind of fault", holds, told)
 
     def lines(self) -> Iterator[str]:
         """The report."""
@@ -117,11 +159,9 @@ class Summary:
         yield f"decisions missing, doubled or wrong, other troubles in the books: {len(self.troubles)}"
         yield from (f"  {each}" for each in [*self.lost_on_time, *self.not_begun, *self.hanging][:20])
         yield from (f"  {each}" for each in [*self.troubles, *self.broken][:40])
-        if self.rss_mb:
-            last = [mb for life, mb in self.rss_mb if life == self.rss_mb[-1][0]]
-            begin, middle, end = last[min(2, len(last) - 1)], last[len(last) // 2], last[-1]
-            yield f"memory of the bot's last life: {begin:.0f} MB, {middle:.0f} MB, {end:.0f} MB"
-        yield f"kills: {self.kills}; faults: {sum(self.faults.values())}: " + _counted(self.faults)
+        yield f"kills: {self.kills}; faults: {sum(self.faults.values())}, by kind:"
+        for fault in Fault:
+            yield f"  {self.faults[fault]:5} {fault.value}"
         deaf = sorted(self.deaf_s)
         if deaf:
             yield f"deaf {len(deaf)} times; median {deaf[len(deaf) // 2]:.1f} s, longest {deaf[-1]:.1f} s"
@@ -131,8 +171,16 @@ class Summary:
             f"processor time: bot {bot_s:.0f} s, arena, proxy and people {rest_s:.0f} s; "
             f"load of the machine in the end {os.getloadavg()[1]:.1f} on {os.cpu_count()} cores"
         )
-        complaints = self.complaints
-        yield "verdict: " + ("; ".join(complaints) if complaints else "all well")
+        can_tell = all(claim.holds is not None for claim in self.claims)
+        well = "all well" if can_tell else "all well, as far as so short a run can tell"
+        yield "verdict: " + ("NOT PASSED" if self.complaints else well)
+        for claim in self.claims:
+            word = {True: "yes", False: "NO", None: "cannot tell"}[claim.holds]
+            yield f"  {word:11} {claim.text}: {claim.because}"
+
+
+def _none(text: str, found: Sequence[str]) -> Claim:
+    return Claim(text, not found, f"{len(found)} found")
 
 
 def _counted(counts: Counter[str]) -> str:
@@ -296,7 +344,7 @@ class Soak:
         own, bots = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
         summary.processor_s = (bots.ru_utime + bots.ru_stime, own.ru_utime + own.ru_stime)
         summary.games = len(self._ids)
-        summary.faults = Counter({fault.value: count for fault, count in proxy.faults.items()})
+        summary.faults = Counter(proxy.faults)
         summary.deaf_s, summary.resent = proxy.deaf_s, proxy.resent
         records = {}
         for game_id in self._ids:

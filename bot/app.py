@@ -15,11 +15,12 @@ from bot.arena.server import Arena, stored_report
 from bot.config import Config, read_token
 from bot.errors import AuthError, ConfigError, ServerError, TransientError
 from bot.lobby import Lobby
-from bot.player import Services, first_error
+from bot.player import first_error
 from bot.reconnect import delays
 from bot.servers import Account, Server
 from bot.servers.dialects import get_dialect
 from bot.servers.lichess import LichessServer
+from bot.services import Services
 from bot.workers import WorkerPool
 from engine.uci.source import Engines
 from storage.database import Database
@@ -60,6 +61,8 @@ async def play(config: Config) -> None:
         account = await sign_in(server, stop, rng)
         if account is None:
             return
+        # Sites tell each event once: of two programs on one account each would hear half.
+        await stack.enter_async_context(database.sole(f"account {account.name} at {server.site}"))
         lobby = Lobby(Services(server, database, pool, config, account.name, strong, rng, engines=engines))
         async with asyncio.TaskGroup() as tasks:
             listening = tasks.create_task(lobby.listen())

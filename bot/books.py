@@ -18,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.events import EndReason, GameEnd, GameSnapshot
 from bot.manners import score_centi
+from bot.notes import note
 from bot.selection import Occasion, Selection
 from bot.session import common_plies
 from bot.talk import Verdict
@@ -283,7 +284,7 @@ class Books:
         async with self._transaction() as session:
             game_id = None if self._game is None else self._game.id
             detail = {**detail, "site_game_id": self._site_game_id}
-            await record_event(session, self._site, kind, detail, game_id)
+            await note(session, self._site, kind, detail, game_id)
 
     async def _void(self, ply: int) -> None:
         self._scores = {known: score for known, score in self._scores.items() if known < ply}

@@ -1,6 +1,6 @@
 """Which challenges are taken: a pure policy that always says why not."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.config import BotPolicy, ChallengesConfig
@@ -19,6 +19,8 @@ class Seat:
     """The opponent is a program."""
     is_slow: bool = False
     """There is no real-time clock."""
+    boards: int = 1
+    """Games that it is for, all with one opponent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,12 @@ Answer = Accept | Wait | Decline
 def seat_of(challenge: Challenge) -> Seat:
     """The place that a challenge asks for."""
     who = challenge.challenger
-    return Seat("" if who is None else who.id, who is not None and who.is_bot, challenge.clock is None)
+    return Seat(
+        "" if who is None else who.id,
+        who is not None and who.is_bot,
+        challenge.clock is None,
+        challenge.boards,
+    )
 
 
 def refusal(challenge: Challenge, config: ChallengesConfig, blocked: Collection[str] = ()) -> Decline | None:
@@ -80,6 +87,7 @@ def refusal(challenge: Challenge, config: ChallengesConfig, blocked: Collection[
     return (
         _opponent(who, config, blocked)
         or _game(challenge, config)
+        or _boards(challenge, config)
         or _clock(challenge, who, config)
         or _rating(challenge, who, config)
         or _position(challenge)
@@ -121,6 +129,14 @@ def _game(challenge: Challenge, config: ChallengesConfig) -> Decline | None:
         return Decline(DeclineReason.CASUAL, "only casual games")
     if not challenge.rated and not config.casual:
         return Decline(DeclineReason.RATED, "only rated games")
+    return None
+
+
+def _boards(challenge: Challenge, config: ChallengesConfig) -> Decline | None:
+    """More games at once than could ever be played."""
+    most = min(config.max_games_per_opponent, config.max_games)
+    if challenge.boards > most:
+        return Decline(DeclineReason.VARIANT, f"{challenge.boards} games at once; at most {most} are played")
     return None
 
 
@@ -204,23 +220,29 @@ def _places(seat: Seat, load: Load, config: ChallengesConfig) -> Wait | Decline 
     if len(load.ahead) >= config.waiting:
         return Decline(DeclineReason.LATER, f"{why}; waiting already: {len(load.ahead)}")
     # Nobody fills the queue alone.
-    of_theirs = sum(each.opponent_id == seat.opponent_id for each in load.ahead)
-    if of_theirs >= config.max_games_per_opponent:
+    of_theirs = _boards_of(each for each in load.ahead if each.opponent_id == seat.opponent_id)
+    if of_theirs + seat.boards > config.max_games_per_opponent:
         return Decline(DeclineReason.LATER, f"{why}; waiting already, of the same opponent: {of_theirs}")
     return Wait(why)
 
 
 def _full(seat: Seat, games: Sequence[Seat], config: ChallengesConfig) -> str | None:
     """Why there is no place just now."""
-    with_them = sum(each.opponent_id == seat.opponent_id for each in games)
-    if with_them >= config.max_games_per_opponent:
+    with_them = _boards_of(each for each in games if each.opponent_id == seat.opponent_id)
+    if with_them + seat.boards > config.max_games_per_opponent:
         return f"games with the same opponent: {with_them}"
     alike = [each for each in games if each.is_slow == seat.is_slow]
+    going_on = _boards_of(alike)
     if seat.is_slow:
-        return f"games without a clock: {len(alike)}" if len(alike) >= config.max_slow_games else None
-    if len(alike) >= config.max_games:
-        return f"games going on: {len(alike)}"
-    with_bots = sum(each.is_bot for each in alike)
-    if seat.is_bot and with_bots >= config.max_games - config.reserved_for_humans:
+        has_place = going_on + seat.boards <= config.max_slow_games
+        return None if has_place else f"games without a clock: {going_on}"
+    if going_on + seat.boards > config.max_games:
+        return f"games going on: {going_on}"
+    with_bots = _boards_of(each for each in alike if each.is_bot)
+    if seat.is_bot and with_bots + seat.boards > config.max_games - config.reserved_for_humans:
         return f"games with programs going on: {with_bots}; the other places are kept for people"
     return None
+
+
+def _boards_of(seats: Iterable[Seat]) -> int:
+    return sum(seat.boards for seat in seats)

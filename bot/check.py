@@ -5,16 +5,17 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from bot.config import Config, read_token
-from bot.errors import ConfigError, DesdemonaError
+from bot.errors import AuthError, ConfigError, DesdemonaError
 from bot.events import FROM_POSITION
 from bot.servers import Ability
 from bot.servers.dialects import get_dialect
 from bot.servers.lichess import LichessServer
 from engine import ENGINE_VERSION
 from engine._native import UNIT
-from engine.games import get_game
+from engine.games import ENGINE_GAMES, get_game
 from engine.limits import Limits
 from engine.players import PLAYER_KINDS, Player, complete
 from engine.searchers import make_searcher
@@ -41,10 +42,15 @@ class Finding:
     """What was found, or what is wrong; one line."""
 
 
-async def check(config: Config) -> list[Finding]:
-    """Try everything that `desdemona run` needs, whatever fails on the way."""
+async def check(config: Config, source: str = "settings") -> list[Finding]:
+    """Try everything that `desdemona run` needs, whatever fails on the way.
+
+    Args:
+        config: The settings.
+        source: Where they are from, for the operator.
+    """
     return [
-        Finding("configuration", True, "every setting is known and in range"),
+        Finding("configuration", True, f"{source}: every setting is known and in range"),
         await _try("database", lambda: _database(config)),
         await _try("engine", lambda: asyncio.to_thread(_engine, config)),
         *[
@@ -68,17 +74,24 @@ async def _try(what: str, look: Callable[[], Awaitable[str]]) -> Finding:
 async def _database(config: Config) -> str:
     database = await Database.open(config.storage.url)
     try:
-        async with database.read():
-            pass
-        return f"{database.url} opens, and its schema is up to date"
+        await database.try_writing()
+        return f"{_where(database.url)} can be read and written, and its schema is up to date"
     finally:
         await database.close()
+
+
+def _where(url: str) -> str:
+    """A file with its whole path: which one it is depends on the working directory."""
+    file = Path(url)
+    return str(file.absolute()) if file.exists() else url
 
 
 def _engine(config: Config) -> str:
     """A decision of each player for each game, recomputed from its record."""
     told, strong = [], config.engine.strong()
     for name in config.challenges.games:
+        if name in ENGINE_GAMES:
+            continue  # there is nothing of our own to try
         game = get_game(name)
         position = game.initial()
         position = game.play(position, game.legal_moves(position)[0])
@@ -123,9 +136,11 @@ async def _site(config: Config) -> str:
             f"challenges.variants: {dialect.name} knows none of {', '.join(wanted)}, "
             f"but {', '.join(sorted(kinds - {FROM_POSITION}))}"
         )
+    others = [name for name in wanted if name not in kinds]
+    absent = f"; not there: {', '.join(others)}" if others else ""
     missing = [ability.value for ability in Ability if ability not in dialect.abilities]
     without = f"; it has no {', '.join(missing)}" if missing else ""
-    return f"{dialect.name} plays {', '.join(played)}{without}"
+    return f"{dialect.name} plays {', '.join(played)}{absent}{without}"
 
 
 async def _account(config: Config) -> str:
@@ -136,6 +151,8 @@ async def _account(config: Config) -> str:
     server = LichessServer(dialect, url, read_token(config.server))
     try:
         account = await server.account()
+    except AuthError as error:
+        raise AuthError(f"server.token: {server.site} does not accept it: {error}") from error
     finally:
         await server.close()
     if not account.is_bot:

@@ -5,7 +5,7 @@ import csv
 import json
 import sys
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from datetime import datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
@@ -15,7 +15,7 @@ import typer
 from rich.console import Console, RenderableType
 
 from bot import tables
-from bot.config import Config, load_config, read_token
+from bot.config import Config, load_config, read_token, source_of
 from bot.errors import DesdemonaError
 from bot.servers import Server
 from engine.games import GAMES
@@ -65,8 +65,10 @@ Since = Annotated[str | None, typer.Option(help="Only games begun at or after th
 Until = Annotated[
     str | None, typer.Option(help="Only games begun before this time, or up to the end of this date.")
 ]
-MinRating = Annotated[int | None, typer.Option(help="Only opponents rated at least this.")]
-MaxRating = Annotated[int | None, typer.Option(help="Only opponents rated at most this.")]
+# Longer numbers are not for a database.
+_MOST = 2**31 - 1
+MinRating = Annotated[int | None, typer.Option(max=_MOST, help="Only opponents rated at least this.")]
+MaxRating = Annotated[int | None, typer.Option(max=_MOST, help="Only opponents rated at most this.")]
 Rated = Annotated[
     bool | None, typer.Option("--rated/--casual", help="Only rated games, or only casual ones.")
 ]
@@ -194,7 +196,7 @@ def check(context: typer.Context) -> None:
     """
     from bot import check as checking
 
-    findings = asyncio.run(checking.check(_config(context)))
+    findings = asyncio.run(checking.check(_config(context), source_of(context.obj)))
     for finding in findings:
         print(f"{'ok  ' if finding.is_good else 'FAIL'}  {finding.what}: {finding.text}")
     raise typer.Exit(0 if all(finding.is_good for finding in findings) else 1)
@@ -239,7 +241,7 @@ def games(
     min_rating: MinRating = None,
     max_rating: MaxRating = None,
     rated: Rated = None,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many, the latest first.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=_MOST, help="At most so many, the latest first.")] = 20,
     output: Output = Format.TABLE,
 ) -> None:
     """List the latest games."""
@@ -358,14 +360,16 @@ def _moment(option: str, text: str, *, end_of_day: bool = False) -> datetime:
     """A moment from ISO 8601, in this machine's time zone unless it names one."""
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        is_date = len(text) <= 10 and moment.time() == time()
+        if is_date and end_of_day:
+            moment += timedelta(days=1)
+        moment = moment.astimezone()
+        moment.astimezone(UTC)  # as the database asks for it
+    except (ValueError, OverflowError):  # OverflowError: at the ends of the calendar
         raise UsageError(
             f"{option}: {text!r} is no date or time; write 2026-11-30 or 2026-11-30T18:00"
         ) from None
-    is_date = len(text) <= 10 and moment.time() == time()
-    if is_date and end_of_day:
-        moment += timedelta(days=1)
-    return moment.astimezone()
+    return moment
 
 
 def _console() -> Console:

@@ -8,10 +8,13 @@ its meaning.
 
 import os
 import re
+import stat
 import sys
 import tomllib
+import unicodedata
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from ipaddress import ip_network
 from pathlib import Path
 from string import Formatter
 from typing import Annotated, Any, Literal
@@ -22,6 +25,7 @@ from pydantic import (
     ConfigDict,
     Field,
     SecretStr,
+    StringConstraints,
     ValidationError,
     ValidationInfo,
     field_validator,
@@ -32,9 +36,10 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from bot.errors import ConfigError
 from bot.events import CHAT_LIMIT, CHESS960, FROM_POSITION, Clock, Speed, speed_of
-from engine.games import GAMES
+from bot.servers.dialects import DIALECTS
+from engine.games import ENGINE_GAMES, GAMES
 from engine.params import Assessment, Decided, Scale, TrapParams
-from engine.players import COMPARED_KINDS, PLAYER_KINDS, StrongOptions
+from engine.players import COMPARED_KINDS, PLAYER_KINDS, StrongOptions, kinds_for
 from engine.root_sources import ROOT_SOURCES
 from engine.roots import RootSource
 from engine.uci.settings import EngineSettings
@@ -47,7 +52,11 @@ FAREWELL_PLACEHOLDERS = (*GREETING_PLACEHOLDERS, "result", "traps", "fell")
 EXAMPLE_VARIABLE = f"{ENV_PREFIX}ENGINE__MAX_DEPTH"
 _TRAP = TrapParams()
 
-PlainText = Annotated[str, Field(pattern=r"^[^\r\n]*$")]
+FILE_LIMIT = 1 << 20
+"""Longest file of settings, or token, that is read, in bytes."""
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+"""Of an account or a variant, in a list; an empty one is nobody's, though it may look like everybody's."""
 
 
 def _known_player(kind: str) -> str:
@@ -66,6 +75,31 @@ def _web_address(url: str) -> str:
 
 
 WebAddress = Annotated[str, AfterValidator(_web_address)]
+
+
+def _network(text: str) -> str:
+    ip_network(text)  # its ValueError says what is wrong
+    return text
+
+
+Network = Annotated[str, AfterValidator(_network)]
+
+
+def _known_game(name: str) -> str:
+    if name not in GAMES:
+        raise ValueError(f"no game named {name!r}; known: {', '.join(GAMES)}")
+    return name
+
+
+def _known_site(name: str) -> str:
+    if name not in DIALECTS:
+        raise ValueError(f"no site named {name!r}; known: {', '.join(DIALECTS)}")
+    return name
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text is one line, of signs that can be shown, sent, and be in the name of a file."""
+    return not any(unicodedata.category(sign) in ("Cc", "Cs", "Zl", "Zp") for sign in text)
 
 
 class SelectionMethod(StrEnum):
@@ -97,6 +131,14 @@ class Section(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False)
 
+    @field_validator("*")
+    @classmethod
+    def _texts_are_plain(cls, value: object) -> object:
+        for text in value if isinstance(value, tuple) else (value,):
+            if isinstance(text, str) and not _is_plain(text):
+                raise ValueError("a text may have no control characters and no second line")
+        return value
+
 
 class StorageConfig(Section):
     """Where everything is remembered."""
@@ -124,6 +166,9 @@ class ArenaConfig(Section):
     """Port to listen on; 0 takes any free one."""
     public_url: WebAddress = ""
     """Address of the page as players see it, when a proxy stands in front; empty: http://host:port."""
+    trusted_proxies: tuple[Network, ...] = ()
+    """Proxies whose X-Forwarded-For header tells where people come from, for the limits by address: addresses
+    or networks, for instance "127.0.0.1" or "10.1.0.0/16".  Empty: the peer's own address counts."""
     keep_alive_s: float = Field(default=7.0, gt=0, le=60)
     """Seconds between keep-alive lines of a stream."""
     challenge_expiry_s: float = Field(default=20.0, gt=0, le=3600)
@@ -257,7 +302,8 @@ class UciEngine(Section):
     """Another engine, for one game."""
 
     game: str
-    """chess or xiangqi."""
+    """chess, xiangqi, or one of the variants of chess: crazyhouse, antichess, atomic, horde, kingOfTheHill,
+    racingKings, threeCheck."""
     command: tuple[str, ...]
     """Program and arguments."""
     protocol: str = "uci"
@@ -309,9 +355,11 @@ class UciConfig(Section):
     """Other engines, on whose scores the player trappy_uci sets its traps; they must know MultiPV."""
 
     engines: tuple[UciEngine, ...] = ()
-    """At most one for each game.  Keys: game (chess, xiangqi) and command (program and arguments), and any of
-    protocol (uci, ucci), options, depth (10), window_centi (50: moves that are at most this below the best
-    are looked into), candidates (8 of them at most), max_lines (0: as many at once as the engine allows).
+    """At most one for each game.  Keys: game (chess, xiangqi, crazyhouse, antichess, atomic, horde,
+    kingOfTheHill, racingKings, threeCheck) and command (program and arguments), and any of protocol (uci,
+    ucci), options, depth (10), window_centi (50: moves that are at most this below the best are looked into),
+    candidates (8 of them at most), max_lines (0: as many at once as the engine allows).
+    The variants of chess are played by trappy_uci only, whatever `selection` says.
     Example: [{ game = "chess", command = ["stockfish"], depth = 12, options = { Hash = 64 } }]"""
     start_s: float = Field(default=10.0, gt=0, le=600)
     """Seconds that an engine may take to start."""
@@ -335,8 +383,8 @@ class SelectionRule(Section):
     """Games that a player is chosen for; what is left out matches everything."""
 
     player: PlayerKind
-    game: str | None = None
-    site: str | None = None
+    game: Annotated[str, AfterValidator(_known_game)] | None = None
+    site: Annotated[str, AfterValidator(_known_site)] | None = None
     speed: Speed | None = None
     min_rating: int | None = None
     max_rating: int | None = None
@@ -381,7 +429,8 @@ class ChallengesConfig(Section):
 
     variants: tuple[str, ...] = ("othello", "chess", "chess960", "from_position", "xiangqi", "connect4")
     """Games to play, by the names of engine/games; and chess960 and from_position (any of the games, from a
-    position that the challenger sets up)."""
+    position that the challenger sets up).  The variants of chess (crazyhouse, antichess, atomic, horde,
+    kingOfTheHill, racingKings, threeCheck) each need another engine: see uci.engines."""
     rated: bool = True
     """Accept rated games."""
     casual: bool = True
@@ -424,9 +473,9 @@ class ChallengesConfig(Section):
     """Games with one program in 24 hours."""
     max_bot_games_per_day: int = Field(default=100, ge=0, le=10_000)
     """Games with all programs in 24 hours; lichess.org allows 100."""
-    allow: tuple[str, ...] = ()
+    allow: tuple[Name, ...] = ()
     """Only these opponents are accepted, by name or id; empty: everybody."""
-    block: tuple[str, ...] = ()
+    block: tuple[Name, ...] = ()
     """Opponents whose challenges are declined, by name or id."""
     block_file: str = ""
     """File with more of them, one a line, read again when it changes; empty: none."""
@@ -496,7 +545,7 @@ class MatchmakingConfig(Section):
     """Whether to challenge at all."""
     idle_s: float = Field(default=300.0, ge=10, le=86_400)
     """Seconds without a game until a challenge is sent, and between two of them."""
-    variants: tuple[str, ...] = ("standard",)
+    variants: tuple[Name, ...] = ("standard",)
     """What to ask for, by the site's names; each in turn by lot."""
     clocks: tuple[str, ...] = ("180+2", "300+3")
     """Seconds at the start and increment; by lot."""
@@ -512,7 +561,7 @@ class MatchmakingConfig(Section):
     """Most challenges in 24 hours; lichess.org lets a program send about 200 to programs."""
     pause_after_decline_s: float = Field(default=86_400.0, ge=0, le=2_592_000)
     """Seconds in which a program that declined or did not answer is left alone."""
-    block: tuple[str, ...] = ()
+    block: tuple[Name, ...] = ()
     """Programs that are never challenged, by name or id."""
 
     @field_validator("clocks")
@@ -554,14 +603,14 @@ class ChatConfig(Section):
 
     enabled: bool = True
     """Whether it says anything at all."""
-    greeting: PlainText = Field(default="Good luck, {opponent}! I am a program.", max_length=CHAT_LIMIT)
+    greeting: str = Field(default="Good luck, {opponent}! I am a program.", max_length=CHAT_LIMIT)
     """At the start of a game; empty: nothing.  {result}, {traps} and {fell} are not known yet."""
-    farewell: PlainText = Field(
+    farewell: str = Field(
         default="Good game, {opponent}! Traps set: {traps}, you fell into {fell}.", max_length=CHAT_LIMIT
     )
     """After a game; empty: nothing.  {result} is won, lost, drawn or aborted, from the bot's view.
     Sentences with {traps} or {fell} are left out when the player was one that sets no traps."""
-    spectators: PlainText = Field(default="", max_length=CHAT_LIMIT)
+    spectators: str = Field(default="", max_length=CHAT_LIMIT)
     """At the start of a game, to those who watch; empty: nothing."""
     commands: bool = True
     """Whether to answer !help, !engine, !eval, !trap and !stats.  While the game goes on, !engine does not
@@ -644,6 +693,13 @@ class Config(BaseSettings):
         return self.server.dialect == "arena" and not self.server.url
 
 
+def source_of(path: Path | None) -> str:
+    """Where `load_config` reads with that argument, for the operator."""
+    if path is None and not Path("config.toml").exists():
+        return f"defaults (no config.toml in {Path.cwd()}) and environment"
+    return f"{(path or Path('config.toml')).absolute()} and environment"
+
+
 def load_config(path: Path | None = None) -> Config:
     """Read all settings.
 
@@ -671,6 +727,7 @@ def load_config(path: Path | None = None) -> Config:
     if config.uses_arena and not config.arena.enabled:
         raise ConfigError("server.url is empty and arena.enabled is false: there is no server to play on")
     _refuse_missing_engines(config)
+    _refuse_unknown_variants(config)
     return config
 
 
@@ -683,8 +740,20 @@ def _refuse_missing_engines(config: Config) -> None:
         chosen += [("selection.player", selection.player, games)]
     if selection.method is SelectionMethod.RULES:
         for number, rule in enumerate(selection.rules):
+            if rule.game and rule.player not in (kinds := kinds_for(rule.game)):
+                raise ConfigError(f"selection.rules.{number}: {rule.game} is played by {kinds[0]} only")
             chosen += [(f"selection.rules.{number}", rule.player, [rule.game] if rule.game else games)]
     known = {engine.game for engine in config.uci.engines}
+    wanted = [("challenges.variants", game) for game in games]
+    if config.matchmaking.enabled:
+        rows = DIALECTS[config.server.dialect].variants
+        asked = [rows[key].game for key in config.matchmaking.variants if key in rows]
+        wanted += [("matchmaking.variants", game) for game in asked]
+    for key, game in wanted:
+        if game in ENGINE_GAMES and game not in known:
+            raise ConfigError(
+                f"{key}: {game} is played with another engine only, and uci.engines has none for it"
+            )
     for key, player, of in chosen:
         missing = [game for game in of if game not in known]
         if player == "trappy_uci" and missing:
@@ -692,6 +761,19 @@ def _refuse_missing_engines(config: Config) -> None:
                 f"{key}: trappy_uci needs an engine for {missing[0]}, and uci.engines has none; "
                 "selection.rules can choose it for some games only"
             )
+
+
+def _refuse_unknown_variants(config: Config) -> None:
+    """Those to ask other programs for; what to ask for when matchmaking is off does not matter."""
+    # A game from a position needs the position, too.
+    variants = DIALECTS[config.server.dialect].variants
+    known = [key for key, variant in variants.items() if variant.kind != FROM_POSITION]
+    unknown = [key for key in config.matchmaking.variants if key not in known]
+    if config.matchmaking.enabled and unknown:
+        raise ConfigError(
+            f"matchmaking.variants: {config.server.dialect} has nothing to ask for named {unknown[0]!r}; "
+            f"known: {', '.join(known)}"
+        )
 
 
 def read_token(config: ServerConfig) -> str:
@@ -708,8 +790,8 @@ def read_token(config: ServerConfig) -> str:
             f"set {_variable('server', 'token')} or server.token_file"
         )
     try:
-        token = Path(config.token_file).read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
+        token = _read_text(Path(config.token_file)).strip()
+    except (OSError, ValueError) as error:
         raise ConfigError(f"server.token_file: cannot read {config.token_file}: {error}") from None
     if not token:
         raise ConfigError(f"server.token_file: {config.token_file} is empty")
@@ -718,11 +800,27 @@ def read_token(config: ServerConfig) -> str:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(_read_text(path))
     except OSError as error:
         raise ConfigError(f"cannot read the configuration {path}: {error.strerror}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: not a TOML file: {error}") from None
+
+
+def _read_text(path: Path) -> str:
+    """A file that is not a device or a pipe, which might never end.
+
+    Raises:
+        OSError: It cannot be read.
+        ValueError: It is no such file, too long, or not UTF-8.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise ValueError("not a regular file")
+    with path.open("rb") as file:
+        content = file.read(FILE_LIMIT + 1)
+    if len(content) > FILE_LIMIT:
+        raise ValueError(f"longer than {FILE_LIMIT} bytes")
+    return content.decode()
 
 
 def _table(values: Mapping[str, Any], section: str) -> Mapping[str, Any]:

@@ -57,7 +57,7 @@ class Opponent:
     is_bot: bool
 
 
-CHESS960, FROM_POSITION = "chess960", "from_position"
+CHESS960, FROM_POSITION, OTHELLO_RANDOM = "chess960", "from_position", "othello_random"
 """Kinds of challenge beside the names of `engine.games`."""
 
 
@@ -73,8 +73,8 @@ class Challenge:
     variant: str
     """The site's key for the game, for the record."""
     kind: str
-    """What the operator calls it (`challenges.variants`): the game's name, ``chess960`` or ``from_position``;
-    empty when this program does not play it."""
+    """What the operator calls it (`challenges.variants`): the game's name, ``chess960``, ``from_position`` or
+    ``othello_random``; empty when this program does not play it."""
     rated: bool
     speed: Speed
     clock: Clock | None
@@ -87,6 +87,8 @@ class Challenge:
     """We sent it ourselves."""
     our_rating: int | None = None
     """Of the challenged account, for such games; None when the site does not tell."""
+    boards: int = 1
+    """So many games begin at once when it is accepted."""
 
 
 class DeclineReason(StrEnum):
@@ -147,10 +149,10 @@ class Reply:
     """What became of a challenge of ours."""
 
     challenge_id: str
-    """Which is the game's id too, when it was accepted."""
+    """Which on most sites is the game's id too, when it was accepted; see `GameStarted.challenge_id`."""
     accepted: bool
     reason: str
-    """The site's words when it was declined, withdrawn or left to run out."""
+    """The site's word, such as ``declined`` or ``canceled``; or that it said none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +180,8 @@ class GameStarted:
     game_id: str
     is_played_here: bool
     """False: the site names a game that this program does not play."""
+    challenge_id: str = ""
+    """The challenge that it came from, where that has another id; empty: the same, or none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +245,24 @@ class GameSnapshot:
 
 
 @dataclass(frozen=True, slots=True)
+class GameAdjourned:
+    """A game is interrupted, and the site keeps it: a later `GameStarted` takes it up."""
+
+    reason: str
+    """The site's words, or what happened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """What a player tells with a move, where sites want to know."""
+
+    score_centi: int
+    """What the move is worth to who makes it, in the game's own scores."""
+    time_s: float
+    """Since the turn began, in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
 class OpponentGone:
     gone: bool
     claim_win_in_s: float | None
@@ -265,4 +287,4 @@ class ChatLine:
     text: str
 
 
-GameEvent = GameSnapshot | GameState | OpponentGone | ChatLine
+GameEvent = GameSnapshot | GameState | GameAdjourned | OpponentGone | ChatLine

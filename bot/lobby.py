@@ -29,11 +29,12 @@ from bot.events import (
     Reply,
 )
 from bot.matchmaking import Matchmaker
-from bot.places import WAITS_S, Places
-from bot.player import GamePlayer, Services
+from bot.notes import note
+from bot.places import Places
+from bot.player import GamePlayer
 from bot.reconnect import CAP_S, delays, stay_connected
+from bot.services import Services
 from storage.errors import StorageError
-from storage.events import record_event
 from storage.games import count_bot_games, list_open_games, set_rating_diff
 from storage.records import StoredGame
 from storage.types import now_utc
@@ -52,8 +53,15 @@ LATER_S = 60.0
 us is told to come back later."""
 DECLINE_TRIES = 5
 """So often a challenge is declined when the server does not answer."""
+MAX_DECLINES = 100
+"""Most challenges that wait to be declined; of more the oldest go unanswered, and run out."""
+MAX_PLAYERS = 50
+"""Most games that are played at once, unless the settings allow more: as many as lichess.org names when it is
+asked.  Further ones begin when others end, except those whose challenge was accepted here."""
 MAX_CRASHES = 5
 """So often a game is taken up again after an error of this program."""
+GIVEN_UP_S = 600.0
+"""So often the server is asked whether a game that was given up still goes on, in seconds."""
 CRASH_FORGOTTEN_S = 600.0
 """A game that went on for so long after a crash, in seconds, is worth as many tries as ever."""
 
@@ -73,11 +81,35 @@ class Lobby:
             services, quiet_s=self._quiet_s, ask=self._ask, blocked=self._block_file.names
         )
         self._players: dict[str, GamePlayer] = {}
+        limits = services.config.challenges
+        self._max_players = max(MAX_PLAYERS, limits.max_games + limits.max_slow_games)
+        self._held: dict[str, None] = {}
+        """Games that are to be played when others have ended, in order."""
         self._given_up: set[str] = set()
+        self._reread: set[str] = set()
+        """Games that were given up and ended: they have been read once more, and that was all."""
         self._not_played: set[str] = set()
         """Games that this program does not play, and that have been dealt with."""
+        self._taken_up: set[str] = set()
+        """Adjourned games that go on again, before the one who played them was done."""
         self._resumed: set[str] = set()
         """Games that were open while we were away: their end may not be told."""
+        self._told: set[str] = set()
+        """Games among `_players` whose end the account's stream has told."""
+        self._untold: set[str] = set()
+        """Games that have ended without: what they did to the rating may have been told while it was lost."""
+        self._declines: dict[str, tuple[Challenge, Decline]] = {}
+        """Who is to be declined, in order."""
+        self._declining: str | None = None
+        """The challenge that is being declined; None: there is none, or it has gone meanwhile."""
+        self._has_decliner = False
+        self._answering = asyncio.Lock()
+        """One answer at a time, so that nobody is answered who has gone, and at most one who is declined is
+        in front of one who is accepted."""
+        self._link_news: asyncio.Queue[str | None] = asyncio.Queue()
+        """Why the account's link was lost; None: it is back."""
+        self._is_watching = False
+        """Somebody watches over how long challenges wait."""
         self._calls = 0
         """Calls to the server that are under way off to the side."""
         self._naps: dict[asyncio.Future[None], Callable[[], bool]] = {}
@@ -102,6 +134,7 @@ class Lobby:
         async with asyncio.TaskGroup() as self._games:
             await self._take_up_games()
             self._games.create_task(self._give_places())
+            self._games.create_task(self._follow_link())
             self._games.create_task(self._matchmaker.run())
             await stay_connected(
                 self._server.account_events,
@@ -155,41 +188,60 @@ class Lobby:
                     self._receive(challenge)
             case ChallengeGone(challenge_id):
                 self._places.leave(challenge_id)
+                self._declines.pop(challenge_id, None)
+                if self._declining == challenge_id:
+                    self._declining = None
                 self._change()
-            case GameStarted(game_id, is_played_here):
+            case GameStarted(game_id, is_played_here, challenge_id):
                 if is_played_here:
-                    self._play(game_id)
+                    self._play(game_id, challenge_id=challenge_id)
                 elif game_id not in self._not_played:
                     self._not_played.add(game_id)
+                    self._places.leave(challenge_id)
                     self._places.end(game_id)
                     self._aside(f"game {game_id}: aborting", partial(self._abort_unplayed, game_id))
             case GameFinished(game_id, rating_diff):
-                if game_id in self._given_up:
-                    self._given_up.discard(game_id)
-                    self._play(game_id)  # only to read how it ended, which closes its books
+                self._read_end(game_id)
                 # Its books may stay open for a while, but its place is free.
                 self._places.end(game_id)
                 self._change()
+                self._untold.discard(game_id)
+                if game_id in self._players:
+                    self._told.add(game_id)
                 if rating_diff is not None:
-                    await self._store_rating(game_id, rating_diff)
+                    what = f"game {game_id}: noting the rating's change"
+                    self._aside(what, partial(self._store_rating, game_id, rating_diff))
 
     def _receive(self, challenge: Challenge) -> None:
         told = refusal(challenge, self._services.config.challenges, self._block_file.names())
         if told is not None:
-            self._aside(f"{_about(challenge)}: declining", partial(self._decline, challenge, told))
+            self._decline_later(challenge, told)
             return
         self._places.arrive(challenge, self._services.clock())
         self._change()
 
     async def _link_changed(self, reason: str | None) -> None:
-        if reason is not None:
-            await self._note("account_link_lost", {"reason": reason})
-            return
-        await self._note("account_link_back", {})
-        try:
-            await self._take_up_games()  # what started meanwhile may have dropped out of the server's queue
-        except StorageError as error:
-            logger.error("cannot look for open games: %s", error)
+        self._link_news.put_nowait(reason)
+
+    async def _follow_link(self) -> None:
+        """See to what a lost link leaves behind, while we listen again: that must not wait for the database,
+        or for what the server has to say besides.
+        """
+        while True:
+            reason = await self._link_news.get()
+            if reason is not None:
+                await self._note("account_link_lost", {"reason": reason})
+                continue
+            await self._note("account_link_back", {})
+            if self._link_news.empty():
+                await self._attempt(f"{self._server.site} account: catching up", self._catch_up)
+
+    async def _catch_up(self) -> None:
+        """Ask for what may have been told while nobody listened, or dropped out of the server's queue."""
+        untold = list(self._untold)
+        await self._take_up_games()
+        for game_id in untold:
+            await self._ask_rating(game_id)
 
     # --- Who plays --------------------------------------------------------------------------------------
 
@@ -200,13 +252,14 @@ class Lobby:
 
     def _take_stock(self) -> None:
         for game_id, player in self._players.items():
-            if player.is_over:
+            if player.is_over and game_id not in self._taken_up:
                 self._places.end(game_id)
         if not self._places.is_quiet:
             self._quiet_since = None
         elif self._quiet_since is None:
             self._quiet_since = self._services.clock()
-        if self._calls or not self._places.is_quiet or not all(map(self._places.is_slow, self._players)):
+        is_busy = self._calls or self._held or not self._places.is_quiet
+        if is_busy or not all(map(self._places.is_slow, self._players)):
             self._empty.clear()
         else:
             self._empty.set()
@@ -248,10 +301,12 @@ class Lobby:
                     self._aside(f"{_about(challenge)}: accepting", partial(self._accept, challenge))
                     self._games.create_task(self._expire(challenge.id))
                 case Decline():
-                    self._aside(f"{_about(challenge)}: declining", partial(self._decline, challenge, told))
+                    self._decline_later(challenge, told)
                 case Wait():
                     self._aside(f"{_about(challenge)}: waiting", partial(self._queue, challenge, told))
-                    self._games.create_task(self._look_again())
+                    if not self._is_watching:
+                        self._is_watching = True
+                        self._games.create_task(self._watch_waiting())
         if self._asking is not None and (self._places.waiting or not self.accepting):
             # The place that our own challenge holds is wanted.
             asking, self._asking = self._asking, None  # once, for withdrawing takes a while, too
@@ -274,21 +329,28 @@ class Lobby:
     def _aside(self, what: str, call: Callable[[], Awaitable[None]]) -> None:
         """Do something while we go on listening."""
         self._calls += 1
+        self._empty.clear()
         self._games.create_task(self._try(what, call))
 
     async def _try(self, what: str, call: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await self._attempt(what, call)
+        finally:
+            self._calls -= 1
+            self._change()
+
+    async def _attempt(self, what: str, call: Callable[[], Awaitable[None]]) -> None:
         try:
             await call()
         except AuthError:
             raise
         except ServerError as error:
             logger.info("%s: %s", what, error)
+        except StorageError as error:
+            logger.error("%s: %s", what, error)
         except Exception as error:
             logger.exception("%s: failed", what)
             await self._note("event_failed", {"event": what, "error": f"{error!r:.500}"})
-        finally:
-            self._calls -= 1
-            self._change()
 
     async def _accept(self, challenge: Challenge) -> None:
         """Tell the server, until it answers or the game starts; the place is held already."""
@@ -300,7 +362,10 @@ class Lobby:
         answer_lost = False
         while self._places.is_accepted(challenge.id):
             try:
-                await self._server.accept(challenge.id)
+                async with self._answering:
+                    if not self._places.is_accepted(challenge.id):  # while it waited for its turn
+                        return
+                    await self._server.accept(challenge.id)
             except TransientError as error:
                 asked_s = error.retry_after_s or 0.0
                 if asked_s > LATER_S:
@@ -352,10 +417,12 @@ class Lobby:
             del self._naps[nap]
             nap.cancel()
 
-    async def _look_again(self) -> None:
-        """Decide again on a challenge that waits, when it has waited for too long."""
-        await self._services.sleep(WAITS_S)
-        self._change()
+    async def _watch_waiting(self) -> None:
+        """Decide again on challenges that wait, whenever one of them has waited for too long."""
+        while (left_s := self._places.patience_s(self._services.clock())) is not None:
+            await self._services.sleep(max(left_s, 1.0))  # the database may be away just then
+            self._change()
+        self._is_watching = False
 
     async def _expire(self, challenge_id: str) -> None:
         """Free the place of a game that does not start, once the server has said that it does not go on."""
@@ -379,26 +446,57 @@ class Lobby:
                 self._change()
                 return
 
-    async def _decline(self, challenge: Challenge, told: Decline) -> None:
+    def _decline_later(self, challenge: Challenge, told: Decline) -> None:
+        """Decline it when those before it have been."""
+        if challenge.id == self._declining or challenge.id in self._declines:
+            return
+        if len(self._declines) == MAX_DECLINES:
+            oldest, _ = self._declines.pop(next(iter(self._declines)))
+            logger.info("%s: left unanswered, too many are to be declined", _about(oldest))
+        self._declines[challenge.id] = (challenge, told)
+        if not self._has_decliner:
+            self._has_decliner = True
+            self._aside("declining", self._send_declines)
+
+    async def _send_declines(self) -> None:
+        try:
+            while self._declines:
+                challenge, told = self._declines.pop(next(iter(self._declines)))
+                self._declining = challenge.id
+                decline = partial(self._decline, challenge, told, partial(self._has_left, challenge.id))
+                await self._attempt(f"{_about(challenge)}: declining", decline)
+        finally:
+            self._has_decliner, self._declining = False, None
+
+    def _has_left(self, challenge_id: str) -> bool:
+        """Whether a challenge has gone while it was being declined."""
+        return self._declining != challenge_id
+
+    async def _decline(
+        self, challenge: Challenge, told: Decline, is_gone: Callable[[], bool] = lambda: False
+    ) -> None:
         # Without an answer the other side would wait until the challenge runs out, which may take weeks.
         waits = islice(delays(self._services.rng), DECLINE_TRIES - 1)
         while True:
             try:
-                await self._server.decline(challenge.id, told.reason)
-                break
+                async with self._answering:
+                    if is_gone():  # while it waited for its turn
+                        return
+                    await self._server.decline(challenge.id, told.reason)
             except TransientError as error:
                 wait_s, asked_s = next(waits, None), error.retry_after_s or 0.0
 
-                def is_too_long(asked_s: float = asked_s) -> bool:
-                    return asked_s > CAP_S and not self.accepting
+                def is_needless(asked_s: float = asked_s) -> bool:
+                    return is_gone() or (asked_s > CAP_S and not self.accepting)
 
-                if wait_s is None or is_too_long():
+                if wait_s is None or is_needless():
                     raise
-                await self._nap(max(wait_s, asked_s), is_too_long)
-        logger.info("%s: declined: %s", _about(challenge), told.why)
-        await self._note(
-            "challenge_declined", {**_detail(challenge), "reason": told.reason.value, "why": told.why}
-        )
+                await self._nap(max(wait_s, asked_s), is_needless)
+            else:
+                logger.info("%s: declined: %s", _about(challenge), told.why)
+                detail = {**_detail(challenge), "reason": told.reason.value, "why": told.why}
+                await self._note("challenge_declined", detail)
+                return
 
     async def _queue(self, challenge: Challenge, told: Wait) -> None:
         logger.info("%s: waits for a place: %s", _about(challenge), told.why)
@@ -446,7 +544,7 @@ class Lobby:
     async def _note(self, kind: str, detail: dict[str, str | None]) -> None:
         try:
             async with self._services.database.write() as session:
-                await record_event(session, self._server.site, kind, detail)
+                await note(session, self._server.site, kind, detail)
         except StorageError as error:
             logger.error("cannot note %s %s: %s", kind, detail, error)
 
@@ -458,13 +556,15 @@ class Lobby:
             logger.error("game %s: cannot note the rating's change of %+d: %s", game_id, diff, error)
 
     async def _ask_rating(self, game_id: str) -> None:
-        """A game that was taken up again may have ended unseen, and its end is not told twice."""
-        self._resumed.discard(game_id)
+        """Of a game that may have ended unheard: its end is not told twice."""
+        self._untold.discard(game_id)
         try:
             diff = await self._server.rating_diff(game_id, self._services.bot_name)
         except AuthError:
             raise
         except ServerError as error:
+            if isinstance(error, TransientError):
+                self._untold.add(game_id)
             logger.info("game %s: cannot ask for the rating's change: %s", game_id, error)
             return
         if diff is not None:
@@ -490,20 +590,63 @@ class Lobby:
         for game_id in await self._server.playing():
             self._play(game_id)
 
-    def _play(self, game_id: str, seat: Seat | None = None) -> None:
-        if game_id not in self._players and game_id not in self._given_up:
-            self._players[game_id] = GamePlayer(game_id, self._services)
-            self._places.start(game_id, seat)
-            self._change()
-            self._games.create_task(self._look_after(game_id))
+    def _play(self, game_id: str, seat: Seat | None = None, challenge_id: str = "") -> None:
+        """Play a game, now or when others have ended."""
+        if game_id in self._players and self._players[game_id].is_adjourned:
+            self._places.start(game_id)
+            self._taken_up.add(game_id)
+            return
+        if game_id in self._players or game_id in self._held or game_id in self._given_up:
+            return
+        # There are only so many that are accepted.
+        is_accepted = self._places.is_accepted(challenge_id or game_id)
+        self._places.start(game_id, seat, challenge_id)
+        if is_accepted or len(self._players) < self._max_players:
+            self._begin(game_id)
+        else:
+            logger.warning("game %s: waits for one of %d others to end", game_id, len(self._players))
+            self._held[game_id] = None
+        self._change()
+
+    def _begin(self, game_id: str) -> None:
+        self._players[game_id] = GamePlayer(game_id, self._services)
+        self._games.create_task(self._look_after(game_id))
 
     async def _look_after(self, game_id: str) -> None:
         try:
             await self._play_through(game_id)
         finally:
             del self._players[game_id]
+            self._resumed.discard(game_id)
+            self._taken_up.discard(game_id)
+            self._told.discard(game_id)
             self._places.end(game_id)
             self._change()
+        if self._held and len(self._players) < self._max_players:
+            held = next(iter(self._held))
+            del self._held[held]
+            self._begin(held)
+
+    def _read_end(self, game_id: str) -> None:
+        """Play a game that was given up once more, now that it has ended: that closes its books."""
+        if game_id in self._given_up:
+            self._given_up.discard(game_id)
+            self._reread.add(game_id)
+            self._play(game_id)
+
+    async def _await_end(self, game_id: str) -> None:
+        """Its end may not be told, so the server is asked now and then whether a given-up game goes on."""
+        while game_id in self._given_up:
+            await self._services.sleep(GIVEN_UP_S)
+            try:
+                going_on = await self._server.playing()
+            except AuthError:
+                raise
+            except ServerError as error:
+                logger.info("game %s: cannot ask whether it goes on: %s", game_id, error)
+                continue
+            if game_id not in going_on:
+                self._read_end(game_id)
 
     async def _play_through(self, game_id: str) -> None:
         """The edge of a game: whatever goes wrong inside ends here, except that the account is refused."""
@@ -512,8 +655,16 @@ class Lobby:
         while crashes < MAX_CRASHES:
             try:
                 await self._players[game_id].run()
-                if game_id in self._resumed:
-                    await self._ask_rating(game_id)
+                if self._players[game_id].is_adjourned:
+                    if game_id not in self._taken_up:
+                        return
+                    self._taken_up.discard(game_id)
+                    self._players[game_id] = GamePlayer(game_id, self._services)
+                    continue
+                if game_id not in self._told:
+                    self._untold.add(game_id)
+                    if game_id in self._resumed:
+                        await self._ask_rating(game_id)
                 return
             except AuthError:
                 raise
@@ -533,6 +684,8 @@ class Lobby:
             await self._services.sleep(next(waits))
             self._players[game_id] = GamePlayer(game_id, self._services)
         self._given_up.add(game_id)
+        if game_id not in self._reread:
+            self._games.create_task(self._await_end(game_id))
 
     async def _note_trouble(self, game_id: str, kind: str, error: Exception) -> None:
         raw = getattr(error, "raw", None)

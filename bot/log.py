@@ -39,14 +39,15 @@ class TextFormatter(logging.Formatter):
     """One line per message, and the lines of an exception indented below it."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
-        return _printable(super().formatMessage(record))
+        return printable(super().formatMessage(record))
 
     def formatException(self, exc_info: Any) -> str:  # noqa: N802 - logging's name
         lines = super().formatException(exc_info).split("\n")
-        return "\n".join(f"    {_printable(line)}" for line in lines)
+        return "\n".join(f"    {printable(line)}" for line in lines)
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """Text with an escape for each sign that cannot be printed."""
     return "".join(
         sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text
     )

@@ -14,10 +14,11 @@ from bot.challenges import is_named
 from bot.config import ChallengesConfig, MatchmakingConfig, parse_clock
 from bot.errors import RefusedError, ServerError, TransientError
 from bot.events import Bot, Proposal, Reply, speed_of
-from bot.player import Services
+from bot.notes import note
 from bot.servers import Ability
+from bot.services import Services
 from storage.errors import StorageError
-from storage.events import list_events, record_event
+from storage.events import list_events
 from storage.games import count_bot_games
 from storage.types import now_utc
 
@@ -235,4 +236,4 @@ class Matchmaker:
 
     async def _note(self, kind: str, detail: Mapping[str, str]) -> None:
         async with self._services.database.write() as session:
-            await record_event(session, self._server.site, kind, detail)
+            await note(session, self._server.site, kind, detail)

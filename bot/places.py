@@ -40,7 +40,7 @@ class _Taken:
 
 class Places:
     """The games of one account, from challenges that wait to games that end; all by the challenge's id,
-    which is its game's, too.
+    which on most sites is its game's, too.  Where it is not, a game that starts names its challenge.
     """
 
     def __init__(self, config: ChallengesConfig) -> None:
@@ -52,6 +52,9 @@ class Places:
         self._told: set[str] = set()
         """Those of them that have been answered with `Wait`."""
         self._taken: dict[str, _Taken] = {}
+        self._became: dict[str, str] = {}
+        """The challenge of each game that began before its challenge was known to be accepted, by the
+        game's id."""
 
     # --- News -------------------------------------------------------------------------------------------
 
@@ -78,16 +81,21 @@ class Places:
         """A place is promised: to a challenge that will be accepted, or to one of ours."""
         self._waiting.pop(challenge_id, None)
         self._told.discard(challenge_id)
-        known = self._taken.get(challenge_id)
-        self._taken[challenge_id] = _Taken(seat, False) if known is None else replace(known, seat=seat)
+        begun = [game_id for game_id, challenge in self._became.items() if challenge == challenge_id]
+        for key in begun or [challenge_id]:
+            known = self._taken.get(key)
+            self._taken[key] = _Taken(seat, False) if known is None else replace(known, seat=seat)
 
-    def start(self, game_id: str, seat: Seat | None = None) -> None:
+    def start(self, game_id: str, seat: Seat | None = None, challenge_id: str = "") -> None:
         """A game goes on.
 
         Args:
             game_id: Its id.
             seat: When it is in the database already; None: as it was accepted, if it was.
+            challenge_id: The challenge that it came from, if that has another id.
         """
+        if challenge_id:
+            self._hand_over(challenge_id, game_id)
         self._waiting.pop(game_id, None)
         self._told.discard(game_id)
         known = self._taken.get(game_id, _Taken(Seat(), True))
@@ -96,8 +104,25 @@ class Places:
         self._taken[game_id] = replace(known, has_started=True)
 
     def end(self, game_id: str) -> None:
-        """A game is over, whether it was seen to start or not."""
+        """A game is over, or adjourned, whether it was seen to start or not."""
         self._taken.pop(game_id, None)
+        self._became.pop(game_id, None)
+
+    def _hand_over(self, challenge_id: str, game_id: str) -> None:
+        """One of the boards of a challenge has become a game."""
+        self._waiting.pop(challenge_id, None)
+        self._told.discard(challenge_id)
+        held = self._taken.get(challenge_id)
+        if game_id in self._taken:
+            return
+        if held is None:
+            self._became[game_id] = challenge_id
+            return
+        self._taken[game_id] = replace(held, seat=replace(held.seat, boards=1))
+        if held.seat.boards > 1:
+            self._taken[challenge_id] = replace(held, seat=replace(held.seat, boards=held.seat.boards - 1))
+        else:
+            del self._taken[challenge_id]
 
     # --- What there is ----------------------------------------------------------------------------------
 
@@ -115,6 +140,16 @@ class Places:
     def waiting(self) -> list[Seat]:
         """What those who wait ask for: people first, then in order of arrival."""
         return [seat_of(challenge) for challenge in self._queue()]
+
+    def patience_s(self, now_s: float) -> float | None:
+        """Seconds until one of those who wait has waited for too long; None: nobody waits that cannot do so
+        for ever.
+
+        Args:
+            now_s: As `arrive`.
+        """
+        since_s = [each.since_s for each in self._waiting.values() if each.challenge.clock is not None]
+        return max(0.0, min(since_s) + WAITS_S - now_s) if since_s else None
 
     def is_slow(self, game_id: str) -> bool:
         """Whether a game goes on, or is about to, that is known to have no real-time clock."""

@@ -6,23 +6,21 @@ moment and another one takes the game up from there.
 
 import asyncio
 import logging
-import random
-import time
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import replace
 
-from bot import commands, manners, talk
+from bot.asides import Asides
 from bot.books import Books
-from bot.commands import Command
-from bot.config import Claim, Config
-from bot.errors import AuthError, ProtocolError, RefusedError, ServerError, TransientError
-from bot.events import ChatLine, EndReason, GameEnd, GameEvent, GameSnapshot, Room
+from bot.conversation import Conversation
+from bot.courtesy import Courtesy
+from bot.errors import AuthError, ProtocolError, RefusedError, TransientError
+from bot.events import EndReason, GameEnd, GameEvent, GameSnapshot, Thought
+from bot.manners import BEGUN_PLIES, score_centi
 from bot.reconnect import delays, stay_connected
 from bot.selection import Occasion, Selection, select
-from bot.servers import Ability, Server
+from bot.services import Services
 from bot.session import (
     Action,
+    Adjourn,
     AnswerDraw,
     AnswerTakeback,
     ClaimGame,
@@ -40,16 +38,12 @@ from bot.session import (
     step,
 )
 from bot.thinking import Mind
-from bot.workers import Rank, WorkerPool
+from bot.workers import Rank
 from engine.decision import Decision
 from engine.game import if_it_goes_on
-from engine.games import get_game
-from engine.players import StrongOptions, complete
+from engine.players import complete
 from engine.search import Searcher
 from engine.stop import StopFlag
-from engine.uci.source import Engines
-from storage.database import Database
-from storage.errors import StorageError
 from storage.records import StoredDecision
 
 logger = logging.getLogger(__name__)
@@ -60,28 +54,6 @@ MAX_REFUSALS = 5
 """So often a server may refuse a move in one position before its game is given up."""
 UNKNOWN_TRIES = 4
 """So often a game is asked for again, over some seconds, before the server is believed that there is none."""
-AGREED_S = 1.0
-"""So long after we have taken a draw the server may need to tell that the game is over, in seconds."""
-
-
-@dataclass(frozen=True)
-class Services:
-    """What every game shares."""
-
-    server: Server
-    database: Database
-    pool: WorkerPool
-    config: Config
-    bot_name: str
-    strong: StrongOptions = field(default_factory=StrongOptions)
-    """Settings of the strong player."""
-    rng: random.Random = field(default_factory=random.Random)
-    """For the selection, and for spreading out retries."""
-    clock: Callable[[], float] = time.monotonic
-    """Seconds of a clock that never goes back."""
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    engines: Engines = field(default_factory=Engines)
-    """Other engines, for the player ``trappy_uci``."""
 
 
 class GamePlayer:
@@ -95,16 +67,8 @@ class GamePlayer:
         self._session = Session()
         self._handling = asyncio.Lock()
         self._end: GameEnd | None = None
+        self._is_adjourned = False
         self._search: asyncio.Task[Decision] | None = None
-        self._asides: set[asyncio.Task[None]] = set()
-        """What may fail, and is not waited for when the game is over."""
-        self._claim: asyncio.Task[None] | None = None
-        self._abort: asyncio.Task[None] | None = None
-        self._answers: dict[Room, asyncio.Task[None]] = {}
-        """The latest of each room, and when it was asked for."""
-        self._answered_at: dict[Room, float] = {}
-        self._offered_ply: int | None = None
-        """When we offered a draw last."""
         self._profiles: dict[int, asyncio.Task[None]] = {}
         """By the decision's key."""
         self._refusals = 0
@@ -112,11 +76,19 @@ class GamePlayer:
         """Times in a row that the server knew nothing of the game."""
         self._tasks: asyncio.TaskGroup
         self._mind: Mind
+        self._asides: Asides
+        self._courtesy: Courtesy
+        self._conversation: Conversation
 
     @property
     def is_over(self) -> bool:
-        """Whether the server has ended the game; its books may stay open for a while."""
-        return self._end is not None
+        """Whether the server has ended the game, or adjourned it; its books may stay open for a while."""
+        return self._end is not None or self._is_adjourned
+
+    @property
+    def is_adjourned(self) -> bool:
+        """Whether the game is to be taken up again, by another `GamePlayer`."""
+        return self._is_adjourned
 
     @property
     def opponent_id(self) -> str:
@@ -126,6 +98,8 @@ class GamePlayer:
     async def run(self) -> None:
         """Play until the server ends the game, then settle every decision and close the books.
 
+        A game that the server adjourns leaves its books open.
+
         Raises:
             AuthError: The server does not accept us any more.
             ProtocolError: The game cannot be understood; it stays open in the books.
@@ -133,7 +107,7 @@ class GamePlayer:
         """
         try:
             async with asyncio.TaskGroup() as self._tasks:
-                self._mind = Mind(self._services, self._tasks)
+                self._set_up()
                 try:
                     await self._listen()
                 except RefusedError as error:
@@ -143,6 +117,20 @@ class GamePlayer:
                     await self._finish(self._end)
         except BaseExceptionGroup as group:
             raise first_error(group) from group
+
+    def _set_up(self) -> None:
+        services, books = self._services, self._books
+        self._mind = Mind(services, self._tasks)
+        self._asides = Asides(self.game_id, self._tasks)
+        self._courtesy = Courtesy(self.game_id, services, books, self._asides, lambda: self._session)
+        self._conversation = Conversation(
+            self.game_id,
+            services,
+            books,
+            self._asides,
+            moves=lambda: self._session.moves or (),
+            is_over=lambda: self._end is not None,
+        )
 
     # --- Events in, actions out -------------------------------------------------------------------------
 
@@ -159,7 +147,7 @@ class GamePlayer:
                     lambda: self._server.game_events(self.game_id),
                     self._handle,
                     name=f"{self._server.site} game {self.game_id}",
-                    done=lambda: self._end is not None,
+                    done=lambda: self.is_over,
                     on_change=self._link_changed,
                     sleep=self._services.sleep,
                     clock=self._services.clock,
@@ -198,7 +186,7 @@ class GamePlayer:
             if isinstance(action, Join) and not self._books.is_open:  # settled by an earlier run
                 self._end = GameEnd(EndReason.OTHER, None, "settled")
                 return
-        self._watch_beginning()
+        self._courtesy.watch_beginning()
 
     async def _perform(self, action: Action) -> None:
         match action:
@@ -216,17 +204,19 @@ class GamePlayer:
                 for stored in await self._books.record(moves, since_ply):
                     self._complete_later(stored)
             case AnswerDraw():
-                self._answer_draw()
+                self._courtesy.answer_draw()
             case AnswerTakeback():
-                if self._server.can(Ability.TAKEBACK):
-                    self._aside("answering a takeback", self._answer_takeback)
+                self._courtesy.answer_takeback()
             case ClaimGame(in_s):
-                self._keep_playing()
-                self._claim = self._aside("claiming the game", partial(self._claim_game, in_s))
+                self._courtesy.claim(in_s)
             case KeepPlaying():
-                self._keep_playing()
+                self._courtesy.keep_playing()
             case Hear(line):
-                self._hear(line)
+                self._conversation.hear(line)
+            case Adjourn(reason):
+                logger.info("game %s: adjourned: %s", self.game_id, reason)
+                await self._books.note("game_adjourned", {"reason": reason})
+                self._is_adjourned = True
             case Finish(_, end):
                 self._finished(end)
 
@@ -252,8 +242,7 @@ class GamePlayer:
             extra={"game_id": self.game_id, "player": game.player, "opponent": game.opponent_id},
         )
         if is_new:
-            self._greet(config.chat.greeting, Room.PLAYER)
-            self._greet(config.chat.spectators, Room.SPECTATOR)
+            self._conversation.greet()
 
     def _finished(self, end: GameEnd) -> None:
         if self._end is None or end.reason is not EndReason.UNTOLD:  # else we know more than the server says
@@ -270,11 +259,11 @@ class GamePlayer:
     async def _act(self, think: Think, received_at: float) -> None:
         stored = await self._decide(think, received_at)
         if stored is not None:
-            await self._send(think, stored)
+            await self._send(think, stored, received_at)
 
     def _is_current(self, think: Think) -> bool:
         session = self._session
-        return self._end is None and session.state is State.THINKING and session.moves == think.moves
+        return not self.is_over and session.state is State.THINKING and session.moves == think.moves
 
     async def _decide(self, think: Think, received_at: float) -> StoredDecision | None:
         """The decision for a turn of ours, in the books before it is returned; None: the turn has passed."""
@@ -292,22 +281,25 @@ class GamePlayer:
             return None
         return await self._books.commit(think.moves, found.result())
 
-    async def _send(self, think: Think, stored: StoredDecision) -> None:
+    async def _send(self, think: Think, stored: StoredDecision, received_at: float) -> None:
         """Send a move that is in the books, until the server takes it or shows that the turn has passed.
 
         Or end the game instead, which leaves the move unsent; but that is tried only once for each move, so
         that a game always goes on.
         """
         if self._refusals == 0 and self._is_current(think):
-            await self._resign_or_agree()
-        facts = self._facts()
-        offers_draw = manners.offers_draw(facts, self._services.config.manners)
-        if offers_draw:
-            self._offered_ply = facts.plies
+            self._end = await self._courtesy.resign_or_agree() or self._end
+        offers_draw = self._courtesy.offers_draw()
         waits = delays(self._services.rng)
         while self._is_current(think):
+            took_s = self._services.clock() - received_at
             try:
-                await self._server.move(self.game_id, stored.decision.move, offer_draw=offers_draw)
+                await self._server.move(
+                    self.game_id,
+                    stored.decision.move,
+                    offer_draw=offers_draw,
+                    thought=Thought(score_centi(stored.decision), took_s),
+                )
             except TransientError as error:
                 # It may have been played all the same; then the stream shows it and this loop ends.
                 wait_s = max(next(waits), error.retry_after_s or 0.0)
@@ -322,28 +314,6 @@ class GamePlayer:
                 await self._books.sent(stored)
                 self._complete_later(stored)
                 return
-
-    async def _resign_or_agree(self) -> None:
-        """Where that is right after our decision: give the game up, or take the draw that is offered.
-
-        Once: the clock runs, and the move is ready.
-        """
-        facts, config = self._facts(), self._services.config.manners
-        try:
-            if manners.resigns(facts, config):
-                await self._server.resign(self.game_id)
-                # Some servers end the game without a word.
-                self._end = GameEnd(EndReason.RESIGNATION, self._session.their_side, "resign")
-            elif self._session.draw_offered and manners.accepts_draw(facts, config):
-                self._offered_ply = facts.plies  # which it is if the offer has just been taken back
-                await self._server.answer_draw(self.game_id, True)
-                await self._services.sleep(AGREED_S)
-        except TransientError as error:
-            # It may have been done all the same; then the stream shows it, and no move is sent.
-            logger.info("game %s: %s; playing on", self.game_id, error)
-            await self._services.sleep(error.retry_after_s or 0.0)
-        except RefusedError as error:
-            logger.info("game %s: %s; playing on", self.game_id, error)
 
     def _expect(self, think: Think, stored: StoredDecision) -> None:
         """The opponent's time has begun."""
@@ -405,149 +375,14 @@ class GamePlayer:
             return
         await self._books.complete(stored, decision)
 
-    # --- Manners ----------------------------------------------------------------------------------------
-
-    def _facts(self) -> manners.Facts:
-        game, plies = self._books.game, len(self._session.moves or ())
-        return manners.Facts(
-            scores_centi=self._books.scores_centi,
-            plies=plies,
-            opponent_rating=game.opponent_rating,
-            opponent_is_bot=game.opponent_is_bot,
-            rated=game.rated,
-            has_draws=self._server.can(Ability.DRAW) and manners.knows_draws(get_game(game.game)),
-            plies_since_offer=None if self._offered_ply is None else plies - self._offered_ply,
-        )
-
-    def _answer_draw(self) -> None:
-        """On the opponent's turn.  On ours we decide first: its last move may have been a blunder."""
-        if not self._server.can(Ability.DRAW) or self._session.state is not State.WAITING:
-            return
-        accepts = manners.accepts_draw(self._facts(), self._services.config.manners)
-        call = partial(self._server.answer_draw, self.game_id, accepts)
-        self._aside("answering a draw", partial(self._insist, call, self._may_agree) if accepts else call)
-
-    def _may_agree(self) -> bool:
-        """Whether the offer that we take still stands: else taking it would be an offer of ours."""
-        return self._session.draw_offered and self._session.state is State.WAITING
-
-    async def _answer_takeback(self) -> None:
-        most = manners.takebacks(self._facts(), self._services.config.manners)
-        is_granted = most > 0 and await self._books.grant_takeback(most)
-        await self._server.answer_takeback(self.game_id, is_granted)
-
-    async def _claim_game(self, in_s: float) -> None:
-        await self._services.sleep(in_s)
-        claim = manners.claim(self._facts(), self._services.config.manners)
-        if claim is Claim.NOTHING or not self._server.can(Ability.CLAIM):
-            return
-        ask = self._server.claim_victory if claim is Claim.VICTORY else self._server.claim_draw
-        await self._insist(partial(ask, self.game_id))
-
-    def _keep_playing(self) -> None:
-        if self._claim is not None:
-            self._claim.cancel()
-            self._claim = None
-
-    def _watch_beginning(self) -> None:
-        """Abort a game whose opponent does not begin."""
-        if not self._session.awaits_beginning:
-            if self._abort is not None:
-                self._abort.cancel()
-                self._abort = None
-        elif self._abort is None:
-            has_clock = self._books.game.clock_initial_s is not None
-            after_s = manners.abort_after_s(has_clock, self._services.config.manners)
-            if after_s is not None:
-                self._abort = self._aside("aborting the game", partial(self._abort_game, after_s))
-
-    async def _abort_game(self, after_s: float) -> None:
-        await self._services.sleep(after_s)
-        await self._insist(partial(self._server.abort, self.game_id))
-
-    async def _insist(
-        self, call: Callable[[], Awaitable[None]], is_wanted: Callable[[], bool] = lambda: True
-    ) -> None:
-        """Ask until the server has understood, whether it says yes or no, or nobody wants it any more."""
-        for wait_s in delays(self._services.rng):
-            if not is_wanted():
-                return
-            try:
-                await call()
-            except TransientError as error:
-                logger.info("game %s: %s; asking again", self.game_id, error)
-                await self._services.sleep(max(wait_s, error.retry_after_s or 0.0))
-            else:
-                return
-
-    # --- Chat -------------------------------------------------------------------------------------------
-
-    def _greet(self, template: str, room: Room) -> None:
-        game, chat = self._books.game, self._services.config.chat
-        words = {"opponent": game.opponent_name, "bot": self._services.bot_name}
-        text = talk.greeting(chat, template, **words, game=get_game(game.game).title)
-        if text is not None:
-            self._aside("the greeting", partial(self._server.chat, self.game_id, text, room))
-
-    def _hear(self, line: ChatLine) -> None:
-        """Answer a question, unless that room has had an answer just now or is waiting for one."""
-        chat = self._services.config.chat
-        command = commands.heard(line, self._services.bot_name)
-        if command is None or not (chat.enabled and chat.commands):
-            return
-        now, last = self._services.clock(), self._answered_at.get(line.room)
-        under_way = self._answers.get(line.room)
-        if (last is not None and now - last < commands.PAUSE_S) or (under_way and not under_way.done()):
-            return
-        self._answered_at[line.room] = now
-        self._answers[line.room] = self._aside(f"answering {command}", partial(self._answer, command, line))
-
-    async def _answer(self, command: Command, line: ChatLine) -> None:
-        game, moves = self._books.game, self._session.moves or ()
-        facts = commands.Facts(
-            bot=self._services.bot_name,
-            opponent=game.opponent_name,
-            player=game.player,
-            is_over=self.is_over,
-            may_tell=commands.may_tell(line, game.opponent_name, self._services.config.chat),
-        )
-        match command:
-            case Command.EVAL | Command.TRAP if facts.may_tell or facts.is_over:
-                stored = await self._books.latest(moves)
-                facts = replace(facts, latest=stored.decision if stored else None)
-            case Command.STATS:
-                facts = replace(facts, figures=await self._books.figures())
-            case _:
-                pass
-        text = talk.cut(commands.answer(command, facts))
-        await self._server.chat(self.game_id, text, line.room)
-
-    # --- Off to the side --------------------------------------------------------------------------------
-
-    def _aside(self, what: str, call: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
-        task = self._tasks.create_task(self._try(what, call))
-        self._asides.add(task)
-        task.add_done_callback(self._asides.discard)
-        return task
-
-    async def _try(self, what: str, call: Callable[[], Awaitable[None]]) -> None:
-        """Something that may fail without costing a move, or the game."""
-        try:
-            await call()
-        except (ServerError, StorageError) as error:
-            logger.info("game %s: %s: %s", self.game_id, what, error)
-        except Exception:
-            logger.exception("game %s: %s", self.game_id, what)
+    # --- The end ----------------------------------------------------------------------------------------
 
     def _leave(self) -> None:
         """The game is over: what has not been said and done by now is not wanted any more."""
         self._mind.forget()
         if self._search is not None:
             self._search.cancel()
-        for task in self._asides:
-            task.cancel()
-
-    # --- The end ----------------------------------------------------------------------------------------
+        self._asides.cancel()
 
     async def _server_forgot(self, error: RefusedError) -> None:
         """The server has no such game any more: what we know of it is all that there will be."""
@@ -555,7 +390,7 @@ class GamePlayer:
             raise error
         logger.warning("game %s: %s; closing its books", self.game_id, error)
         await self._books.note("game_unknown", {"reason": str(error)})
-        has_begun = len(self._session.moves or self._books.game.moves) >= manners.BEGUN_PLIES
+        has_begun = len(self._session.moves or self._books.game.moves) >= BEGUN_PLIES
         self._end = GameEnd(EndReason.OTHER if has_begun else EndReason.ABORTED, None, "unknown")
 
     async def _finish(self, end: GameEnd) -> None:
@@ -575,18 +410,7 @@ class GamePlayer:
             closed.fell,
             extra={"game_id": self.game_id, "result": closed.verdict.value},
         )
-        text = talk.farewell(
-            self._services.config.chat,
-            player=game.player,
-            opponent=game.opponent_name,
-            bot=self._services.bot_name,
-            game=get_game(game.game).title,
-            result=closed.verdict,
-            traps=closed.traps,
-            fell=closed.fell,
-        )
-        if text is not None:
-            await self._try("the farewell", partial(self._server.chat, self.game_id, text))
+        await self._conversation.say_farewell(closed)
 
 
 def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:

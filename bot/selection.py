@@ -7,6 +7,7 @@ from typing import Any
 
 from bot.config import SelectionConfig, SelectionMethod, SelectionRule
 from bot.events import Speed
+from engine.players import kinds_for
 
 FAVOUR = 0.75
 """Chance of the players that are behind (Efron 1971, doi:10.1093/biomet/58.3.403, has 2/3 for a whole trial;
@@ -37,7 +38,10 @@ class Selection:
 
 
 def select(occasion: Occasion, config: SelectionConfig, random: Random) -> Selection:
-    """Choose the player of a game."""
+    """Choose the player of a game; where only one can play it, the operator's wishes come second."""
+    kinds = kinds_for(occasion.game)
+    if len(kinds) == 1:
+        return Selection(kinds[0], {"method": "only"})
     match config.method:
         case SelectionMethod.FIXED:
             return Selection(config.player, {"method": "fixed"})

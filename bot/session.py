@@ -17,7 +17,16 @@ from enum import StrEnum
 from typing import Any
 
 from bot.errors import ProtocolError
-from bot.events import ChatLine, EndReason, GameEnd, GameEvent, GameSnapshot, GameState, OpponentGone
+from bot.events import (
+    ChatLine,
+    EndReason,
+    GameAdjourned,
+    GameEnd,
+    GameEvent,
+    GameSnapshot,
+    GameState,
+    OpponentGone,
+)
 from bot.manners import BEGUN_PLIES
 from engine.game import BadPosition, Game, IllegalMove, if_it_goes_on, replay
 from engine.games import get_game
@@ -141,6 +150,13 @@ class Hear:
 
 
 @dataclass(frozen=True, slots=True)
+class Adjourn:
+    """The game is interrupted: leave its books open, for another player to take it up."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Finish:
     """The game is over."""
 
@@ -159,6 +175,7 @@ Action = (
     | ClaimGame
     | KeepPlaying
     | Hear
+    | Adjourn
     | Finish
 )
 
@@ -209,6 +226,8 @@ def step(session: Session, event: GameEvent) -> tuple[Session, tuple[Action, ...
             if session.moves is None:
                 raise ProtocolError("a state came ahead of the snapshot", event)
             return _state(session, event)
+        case GameAdjourned(reason):
+            return session, (Adjourn(reason),) if session.state is not State.OVER else ()
         case _ if session.moves is None:
             return session, ()
         case OpponentGone(gone=True, claim_win_in_s=float() | int() as in_s):

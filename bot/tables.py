@@ -18,6 +18,10 @@ from storage.statistics import EngineStatistics
 
 NONE = "-"
 
+_LEGEND = """\
+standard: the score by plain minimax, <= when it is only known to be no better; trappy: the same with the
+bonus for the best trap; trap: the reply that looks better than it is; quality: what the trap is worth."""
+
 
 def statistics_table(rows: Sequence[EngineStatistics]) -> RenderableType:
     """A column for each player, a row for each number."""
@@ -71,7 +75,7 @@ def games_table(games: Sequence[StoredGame]) -> RenderableType:
         table.add_row(
             f"{game.started_at:%Y-%m-%d %H:%M}",
             game.site_game_id,
-            f"{game.site} {game.variant}{'' if game.rated else ' (casual)'}",
+            f"{game.site} {_variant(game)}{'' if game.rated else ' (casual)'}",
             _printable(game.opponent_name) + (" (bot)" if game.opponent_is_bot else ""),
             _or_none(game.opponent_rating),
             game.player,
@@ -120,6 +124,8 @@ def game_view(report: GameReport, *, traps_only: bool = False) -> RenderableType
         Padding(_final_board(header), (1, 0, 1, 2), expand=False),
         _moves(report.names),
         *(_decision(report, decision) for decision in decisions),
+        "",
+        _LEGEND,
     )
 
 
@@ -153,7 +159,8 @@ def _header(report: GameReport) -> RenderableType:
     game = report.header
     clock = NONE if game.clock_initial_s is None else f"{game.clock_initial_s} s + {game.clock_increment_s} s"
     outcomes = [d.outcome for d in report.decisions if d.is_trap]
-    traps = f"{len(outcomes)} set, {sum(outcome == 'fell' for outcome in outcomes)} fallen into"
+    accident = "" if game.player in TRAPPY_KINDS else " by accident"
+    traps = f"{len(outcomes)} set{accident}, {sum(outcome == 'fell' for outcome in outcomes)} fallen into"
     ours, theirs = report.sides[game.our_side], report.sides[1 - game.our_side]
     table = Table.grid(padding=(0, 2))
     for name, value in (
@@ -239,7 +246,7 @@ def _story(decision: DecisionReport) -> str:
         meant = "Trap" if decision.player in TRAPPY_KINDS else "Trap by accident:"
         trap = f"{meant} {decision.trap.name}, quality {decision.trap.quality_text}."
     else:
-        trap = "No trap."
+        trap = "No trap." if decision.trap is None else "No trap worth counting."
     if decision.outcome is None:
         reply = "" if decision.reply is None else f" Reply {decision.reply_name}, not judged yet."
     elif decision.reply is None:
@@ -263,6 +270,11 @@ def _flat(record: dict[str, Any]) -> dict[str, Any]:
         else:
             flat[key] = value
     return flat
+
+
+def _variant(game: StoredGame) -> str:
+    """What was played, in a word: a site's "standard" says nothing."""
+    return game.game if game.variant == "standard" else game.variant
 
 
 def _or_none(value: object) -> str:

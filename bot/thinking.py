@@ -10,9 +10,10 @@ import asyncio
 import logging
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bot.openings import Paths, latest_paths
+from bot.services import Services
 from bot.workers import Rank, Shift
 from engine.decision import Decision
 from engine.game import Game
@@ -22,9 +23,6 @@ from engine.players import Player
 from engine.search import Searcher
 from engine.stop import Stopped
 from storage.records import StoredGame
-
-if TYPE_CHECKING:
-    from bot.player import Services
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +51,7 @@ class Search:
     """
 
     def __init__(
-        self, services: "Services", stored: StoredGame, game: Game[Any], position: Any, paths: Paths
+        self, services: Services, stored: StoredGame, game: Game[Any], position: Any, paths: Paths
     ) -> None:
         self._services = services
         self._stored = stored
@@ -155,7 +153,7 @@ class Mind:
         tasks: Owns what is done on the opponent's time.
     """
 
-    def __init__(self, services: "Services", tasks: asyncio.TaskGroup) -> None:
+    def __init__(self, services: Services, tasks: asyncio.TaskGroup) -> None:
         self._services = services
         self._tasks = tasks
         self._left_s: float | None = None

@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 from engine import ENGINE_VERSION
 from engine.decision import Candidate, Decision, Lot, Pick
 from engine.game import WIN_CENTI, Game
-from engine.games import get_game
+from engine.games import ENGINE_GAMES, get_game
 from engine.limits import Limits
 from engine.lots import Detour, drawn
 from engine.params import TrapParams
@@ -27,8 +27,15 @@ PLAYER_KINDS = ("standard", "trappy", "strong", "trappy_uci")
 allows, by selective search, with openings from books, and endings solved or from tables.
 ``trappy_uci``: trappy minimax on another engine's scores, and as ``trappy`` while there is no engine."""
 
+
 COMPARED_KINDS = ("standard", "trappy")
 """The players of the papers, which differ in nothing but the traps."""
+
+
+def kinds_for(game_name: str) -> tuple[str, ...]:
+    """The players that can play a game."""
+    return ("trappy_uci",) if game_name in ENGINE_GAMES else PLAYER_KINDS
+
 
 _FIRST_DEPTH = 2
 # With a clock: an iteration that would not end in time had better not begin.  It is expected to take so many
@@ -163,20 +170,22 @@ class Player:
         root = game.for_search(position)
         params = self._params.for_position(game.expected_scale_centi(root))
         found_at_root = self._ask_sources(root, detour) if self.kind == "strong" else None
-        if detour is not None and found_at_root is None:
+        # A lot is drawn from the core's scores, which are not to be played by in a game for engines.
+        if detour is not None and found_at_root is None and game.name not in ENGINE_GAMES:
             decision = self._drawn(detour, position, params, limits, stop, began)
             if decision is not None:
                 nodes, time_s = self._searcher.nodes - nodes_before, time.monotonic() - began
                 return replace(decision, nodes=nodes, time_s=time_s)
         searching_since, left_s = began, limits.time_s
-        if self._source is not None:
-            found = self._source.analyse(position, params, limits, stop)
+        # In a game for engines it gets a second try, which is worth more than our own search.
+        tries = 2 if game.name in ENGINE_GAMES else 1
+        for source in [] if self._source is None else [self._source] * tries:
+            found = source.analyse(position, params, Limits(limits.depth, left_s), stop)
             if found is not None:
                 return self._by_engine(found, position, params, time.monotonic() - began)
-            # The rest of the time is the core's.
             searching_since = time.monotonic()
-            if left_s is not None:
-                left_s = max(_LEAST_S, left_s - (searching_since - began))
+            if limits.time_s is not None:
+                left_s = max(_LEAST_S, limits.time_s - (searching_since - began))
         selective = self.kind == "strong" and isinstance(self._searcher, Thinker)
         most = Limits(min(limits.depth, game.deepest_search), left_s)
         if selective:

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import quote
 
 from asyncpg import InterfaceError, PostgresError  # type: ignore[import-untyped]
 from sqlalchemy import URL, event, make_url, text
@@ -111,6 +112,12 @@ class Database:
             async with self._write_turn, self._writers.begin() as session:
                 yield session
 
+    async def try_writing(self) -> None:
+        """Raises `StorageError` when nothing can be written; changes nothing."""
+        with _told(self._url, "cannot write to the database"):
+            async with self._write_turn, self._writers.begin() as session:
+                await session.execute(text("DELETE FROM events WHERE id < 0"))  # there are none
+
     @asynccontextmanager
     async def sole(self, role: str) -> AsyncIterator[None]:
         """Hold a role that only one program may have at this database, as long as the block lasts.
@@ -124,7 +131,7 @@ class Database:
         async with AsyncExitStack() as stack:
             if self._url.drivername.startswith("sqlite"):
                 with _told(self._url, f"cannot lock the {role} on the database"):
-                    lock = os.open(f"{self.url}.{role}.lock", os.O_RDWR | os.O_CREAT, 0o644)
+                    lock = os.open(f"{self.url}.{quote(role, safe='')}.lock", os.O_RDWR | os.O_CREAT, 0o644)
                 stack.callback(os.close, lock)
                 try:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

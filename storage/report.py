@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Candidate, OutcomeKind, Pick, ReplyProfile, SourceInfo
 from engine.expected import PER_PERCENT
-from engine.game import WIN_CENTI, Game, Move
+from engine.game import WIN_CENTI, Game, Move, if_it_goes_on
 from engine.games import get_game
 from engine.params import Scale, TrapParams
 from engine.trappy import reply_quality
@@ -163,6 +163,7 @@ def _told(game: Game[Any], stored: StoredGame, decisions: Sequence[StoredDecisio
         game.initial() if stored.initial_position is None else game.parse_position(stored.initial_position)
     )
     for text in stored.moves:
+        position = if_it_goes_on(game, position)
         move = game.parse_move(position, text)
         names.append(game.move_name(position, move))
         position = game.play(position, move)
@@ -176,8 +177,8 @@ class _Board:
 
     def __init__(self, game: Game[Any], position: Any) -> None:
         self.game = game
-        self.position = position
-        self._moves = {game.move_text(move): move for move in game.legal_moves(position)}
+        self.position = if_it_goes_on(game, position)
+        self._moves = {game.move_text(move): move for move in game.legal_moves(self.position)}
 
     def move(self, text: str) -> Move:
         """A legal move by its text; a text that the game no longer writes is read as it was."""

@@ -285,6 +285,9 @@ def _replayed(
 def claim(match: Match, side: int, *, victory: bool, now: float, at: datetime) -> Match:
     """End a game that the other side has left (the caller knows that it has)."""
     _require_open(match)
+    if match.clock is None:
+        # As on Lichess: programs leave such games between their moves.
+        raise Refused("A game without a clock cannot be claimed")
     if match.is_abortable:
         raise Refused("Not both players have moved: abort the game instead")
     return _end(match, "timeout", side, now, at) if victory else _end(match, "draw", None, now, at)

@@ -40,17 +40,22 @@ def most_connections() -> int:
 class Gate:
     """Makes the protocol of every new connection."""
 
-    def __init__(self, server: web.Server, busy: Container[web.RequestHandler], most: int) -> None:
+    def __init__(
+        self, server: web.Server, busy: Container[web.RequestHandler], most: int, proxies: Container[str]
+    ) -> None:
         """Stand in front of a server.
 
         Args:
             server: Speaks HTTP with those who are let in.
             busy: The connections whose request is being answered.
-            most: Connections in all; an eighth of them for one address that is not this machine's.
+            most: Connections in all; an eighth of them for one address, unless it is this machine's or a
+                proxy's.
+            proxies: Addresses that bring many people.
         """
         self._server = server
         self._busy = busy
         self._most = most
+        self._proxies = proxies
         self._warned_at = float("-inf")
 
     def __call__(self) -> asyncio.Protocol:
@@ -61,7 +66,7 @@ class Gate:
         """Serve a new connection, or cut it."""
         host = _host(transport.get_extra_info("peername"))
         there = [each for each in self._server.connections if each.transport is not None]
-        if not _is_local(host):
+        if not _is_local(host) and host not in self._proxies:
             own = [each for each in there if _host(each.peername) == host]
             if len(own) >= max(1, self._most // 8) and not self._make_room(own, host):
                 transport.abort()

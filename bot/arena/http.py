@@ -12,6 +12,7 @@ from aiohttp import web
 
 from bot.arena.accounts import Accounts
 from bot.arena.game import Refused, StaleBoard
+from bot.arena.proxies import FORWARDED, Proxies
 from bot.arena.referee import NotFound
 from bot.arena.streams import Stream
 from bot.arena.terms import Crowded
@@ -34,6 +35,8 @@ REQUESTS = Rate("requests", burst=3000, per_s=500)
 PERSON_REQUESTS = Rate("account.requests", burst=1000, per_s=100)
 BOT_REQUESTS = Rate("bot.requests", burst=2000, per_s=300)
 CHALLENGES = Rate("challenge.create", burst=300, per_s=5)
+ADDRESS_CHALLENGES = Rate("challenge.address", burst=500, per_s=1)
+"""From all accounts at one address (lila: 500 in ten minutes)."""
 NEW_ACCOUNTS = Rate("account.create", burst=300, per_s=0.2)
 CHAT = Rate("chat", burst=50, per_s=1)
 
@@ -78,12 +81,16 @@ def refusal(status: int, message: str) -> web.Response:
 class Door:
     """Lets requests in: limits first, then who it is."""
 
-    def __init__(self, accounts: Accounts, clock: Callable[[], float]) -> None:
+    def __init__(self, accounts: Accounts, proxies: Proxies, clock: Callable[[], float]) -> None:
         self._accounts = accounts
+        self._proxies = proxies
+        self.embedded = ""
+        """Id of the account of the program that runs the arena: no limit of its address is for it."""
         self._requests = Throttle(REQUESTS, clock)
         self._persons = Throttle(PERSON_REQUESTS, clock)
         self._bots = Throttle(BOT_REQUESTS, clock)
-        self.challenges = Throttle(CHALLENGES, clock)
+        self._challenges = Throttle(CHALLENGES, clock)
+        self._address_challenges = Throttle(ADDRESS_CHALLENGES, clock)
         self.new_accounts = Throttle(NEW_ACCOUNTS, clock)
         self.chat = Throttle(CHAT, clock)
         self.busy: set[web.RequestHandler] = set()
@@ -136,7 +143,27 @@ class Door:
         if token and self._accounts.knows(token) and (account := await self._accounts.by_token(token)):
             count(self._bots if account.is_bot else self._persons, account.id)
         else:
-            count(self._requests, address(request))
+            count(self._requests, self.address(request))
+
+    def count_challenge(self, request: web.Request, account: AccountRecord) -> str:
+        """Count a challenge, by its account and by its address.
+
+        Returns:
+            The address; empty for the embedded program, which none is counted for.
+
+        Raises:
+            TooMany: A limit is reached.
+        """
+        count(self._challenges, account.id)
+        if account.id == self.embedded:
+            return ""
+        address = self.address(request)
+        count(self._address_challenges, address)
+        return address
+
+    def address(self, request: web.Request) -> str:
+        """Where a request comes from."""
+        return self._proxies.origin(request.remote or "unknown", request.headers.getall(FORWARDED, ()))
 
     async def visitor(self, request: web.Request) -> AccountRecord | None:
         """The account of the request's token; None without one.
@@ -183,11 +210,6 @@ def _token(request: web.Request) -> str:
     """The bearer token that was sent; empty: none."""
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""
-
-
-def address(request: web.Request) -> str:
-    """Where a request comes from."""
-    return request.remote or "unknown"
 
 
 def _is_api(request: web.Request) -> bool:

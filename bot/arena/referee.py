@@ -148,7 +148,7 @@ class Referee:
         self._tables[match.id] = _Table(match)
         for side, account in enumerate(match.players):
             self._games_of.setdefault(account.id, {})[match.id] = None
-            self._away_since[match.id, side] = self.clock()
+            self._left((match.id, side))  # until they open its stream
         self._wake.set()
 
     # --- Changing games ---------------------------------------------------------------------------------
@@ -312,7 +312,8 @@ class Referee:
         return since is not None and self.clock() - since >= self._gone_s
 
     def _left(self, seat: Seat) -> None:
-        if seat[0] in self._tables:
+        table = self._tables.get(seat[0])
+        if table is not None and table.match.clock is not None:  # nobody is waited for without a clock
             self._away_since[seat] = self.clock()
             self._wake.set()
 

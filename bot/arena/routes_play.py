@@ -14,7 +14,6 @@ from bot.arena.http import (
     ID,
     Door,
     HttpError,
-    address,
     as_bool,
     as_int,
     as_text,
@@ -184,7 +183,7 @@ class PlayRoutes:
 
     async def claim(self, player: "Player", request: web.Request, *, victory: bool) -> web.Response:
         def step(match: Match, side: int, now: float) -> Match:
-            if not match.is_over and not self._referee.has_left(match, 1 - side):
+            if not match.is_over and match.clock and not self._referee.has_left(match, 1 - side):
                 raise Refused("Your opponent is still here")
             return rules.claim(match, side, victory=victory, now=now, at=now_utc())
 
@@ -235,7 +234,7 @@ class PlayRoutes:
         colour = as_text(data, "color", "random")
         if colour not in ("white", "black", "random"):
             raise HttpError(400, f"color is {colour!r}; allowed: white, black, random")
-        count(self._door.challenges, account.id)  # ahead of reading a position, which costs time
+        address = self._door.count_challenge(request, account)  # before a position is read: that costs time
         variant = _variant(as_text(data, "variant", next(iter(VARIANTS))))
         variant, initial_fen = _start(variant, as_text(data, "fen", ""))
         is_held = as_bool(data, "keepAliveStream")
@@ -247,7 +246,7 @@ class PlayRoutes:
             rated=as_bool(data, "rated"),
             clock=_clock(as_int(data, "clock.limit"), as_int(data, "clock.increment")),
             colour=colour,
-            address=address(request),
+            address=address,
         )
         if is_held:
             stream = self._lobby.hold(challenge)
@@ -259,8 +258,8 @@ class PlayRoutes:
         match, side = await self._referee.find_own(request.match_info["game"], account)
         opponent = await self._accounts.get(match.record.players[1 - side])
         assert opponent is not None  # noqa: S101 - a foreign key says so
-        count(self._door.challenges, account.id)
-        challenge = await self._lobby.rematch(match, account, opponent, address(request))
+        address = self._door.count_challenge(request, account)
+        challenge = await self._lobby.rematch(match, account, opponent, address)
         return web.json_response(self._lobby.shown(challenge, account.id))
 
     async def accept_challenge(self, request: web.Request) -> web.Response:

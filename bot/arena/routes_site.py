@@ -9,7 +9,7 @@ from aiohttp import web
 
 from bot.arena import export, views, wire
 from bot.arena.accounts import NAME, Accounts
-from bot.arena.http import GAME, Door, HttpError, address, as_int, as_text, count, fields, ok
+from bot.arena.http import GAME, Door, HttpError, as_int, as_text, count, fields, ok
 from bot.arena.referee import NotFound, Referee
 from storage import arena
 from storage.arena import AccountRecord, AccountTaken
@@ -84,7 +84,7 @@ class SiteRoutes:
         name = as_text(await fields(request), "name").strip()
         if not NAME.fullmatch(name):
             raise HttpError(400, "A name has 2 to 20 letters (a to z), digits, - or _")
-        count(self._door.new_accounts, address(request))
+        count(self._door.new_accounts, self._door.address(request))
         try:
             account, token = await self._accounts.add_person(name)
         except AccountTaken:

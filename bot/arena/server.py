@@ -15,6 +15,7 @@ from bot.arena.accounts import Accounts, add_bot
 from bot.arena.gate import IDLE_S, Gate, most_connections
 from bot.arena.http import MAX_BODY_BYTES, SECURITY_HEADERS, Door
 from bot.arena.lobby import Lobby
+from bot.arena.proxies import Proxies
 from bot.arena.referee import Referee
 from bot.arena.routes_play import PlayRoutes
 from bot.arena.routes_site import Report, SiteRoutes
@@ -72,7 +73,8 @@ class Arena:
             base_url=lambda: self._base_url,
             wake=self._wake.set,
         )
-        self._door = door = Door(self._accounts, clock)
+        self._proxies = Proxies(config.trusted_proxies)
+        self._door = door = Door(self._accounts, self._proxies, clock)
         self.bot_token = ""
         """Of the account that `running` was given."""
         play = PlayRoutes(
@@ -112,6 +114,7 @@ class Arena:
         async with self._database.sole("arena"):
             if bot is not None:
                 self.bot_token = await self.ensure_bot(bot)
+                self._door.embedded = bot.lower()
             await self._referee.load()
             async with self._open() as url:
                 yield url
@@ -163,7 +166,7 @@ class Arena:
         host, port = self._config.host, self._config.port
         assert runner.server is not None  # noqa: S101 - it is set up
         most = most_connections()
-        gate = Gate(runner.server, self._door.busy, most)
+        gate = Gate(runner.server, self._door.busy, most, self._proxies)
         # asyncio accepts so many in each round of its loop, a few rounds before the gate sees them.
         backlog = max(1, min(128, most // 4))
         try:

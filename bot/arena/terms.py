@@ -49,7 +49,7 @@ class Challenge:
     deadline: float
     """When it runs out, by the arena's clock."""
     address: str = ""
-    """Where the challenger is on the network."""
+    """Where the challenger is on the network; empty: not counted with others."""
     status: ChallengeStatus = ChallengeStatus.CREATED
     reason: DeclineReason | None = None
     """Why it was declined."""

@@ -16,6 +16,9 @@ Json = dict[str, Any]
 UNLIMITED_MS = 2_147_483_647
 """What Lichess shows as the time left in a game without a clock."""
 
+CHESS_SPEEDS = ("bullet", "blitz", "rapid", "classical")
+"""What Lichess calls the ratings of chess; here all speeds share one."""
+
 # lila's numbers for the words.
 STATUS_IDS = {
     "started": 20, "aborted": 25, "mate": 30, "resign": 31, "stalemate": 32, "timeout": 33, "draw": 34,
@@ -41,8 +44,9 @@ def title(account: AccountRecord) -> Json:
 
 
 def perfs(account: AccountRecord) -> Json:
-    """Ratings by variant."""
-    return {key: _perf(rating_in(account, key), account.ratings.get(key)) for key in VARIANTS}
+    """Ratings by variant; that of chess also under the speeds, where programs look for it."""
+    lists = {key: key for key in VARIANTS} | dict.fromkeys(CHESS_SPEEDS, "standard")
+    return {name: _perf(rating_in(account, key), account.ratings.get(key)) for name, key in lists.items()}
 
 
 def _perf(rating: glicko.Rating, kept: RatingRecord | None) -> Json:

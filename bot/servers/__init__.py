@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
 
-from bot.events import AccountEvent, Bot, DeclineReason, GameEvent, Proposal, Reply, Room
+from bot.events import AccountEvent, Bot, DeclineReason, GameEvent, Proposal, Reply, Room, Thought
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,8 @@ class Account:
     is_bot: bool
     games: int | None = None
     """Played so far; None when the site does not tell."""
+    about: str = ""
+    """What else the operator should know; empty: nothing."""
 
 
 class Ability(StrEnum):
@@ -50,6 +52,11 @@ class Server(Protocol):
     def site(self) -> str:
         """The site's name in the database and in logs."""
 
+    @property
+    def login(self) -> str:
+        """The account's name where it is known beforehand, and signing in once more throws out whoever plays
+        by it; empty elsewhere."""
+
     async def account(self) -> Account:
         """Ask who we are."""
 
@@ -59,7 +66,8 @@ class Server(Protocol):
     def game_events(self, game_id: str) -> AsyncIterator[GameEvent | None]:
         """One game: a `GameSnapshot` first, then what happens; also for a game that has ended already.
 
-        Raises `RefusedError` when there is no such game, `ProtocolError` when it cannot be understood.
+        A `GameAdjourned` ends it.  Raises `RefusedError` when there is no such game, with status 404;
+        `ProtocolError` when it cannot be understood.
         """
 
     async def playing(self) -> list[str]:
@@ -77,11 +85,14 @@ class Server(Protocol):
     def lag_s(self) -> float:
         """Seconds that a move is on its way to the server and its answer back, as measured; 0 at first."""
 
-    async def move(self, game_id: str, move: str, *, offer_draw: bool = False) -> None:
-        """Play a move.
+    async def move(
+        self, game_id: str, move: str, *, offer_draw: bool = False, thought: Thought | None = None
+    ) -> None:
+        """Play a move, and tell what we think of it where the site wants to know.
 
         `RefusedError`: not our turn, not legal, or the game is over: read the state again.  After a
-        `TransientError` the move may have been played all the same: only the answer was lost.
+        `TransientError` the move may have been played all the same: only the answer was lost; or the site
+        knows no such game for the moment, which only `game_events` may decide.
         """
 
     async def chat(self, game_id: str, text: str, room: Room = Room.PLAYER) -> None:
@@ -103,7 +114,11 @@ class Server(Protocol):
         """End the game of an opponent who left with half a point."""
 
     async def challenge(self, opponent_id: str, proposal: Proposal) -> Reply:
-        """Ask somebody for a game, and wait for the answer.  Cancelling withdraws the challenge."""
+        """Ask somebody for a game, and wait for the answer.  Cancelling withdraws the challenge.
+
+        A site may leave out the answer, and a link be lost before it: a game that comes of the challenge all
+        the same is told with the account's events.
+        """
 
     async def online_bots(self) -> list[Bot]:
         """Other programs that could be challenged."""

@@ -11,6 +11,7 @@ from bot.errors import ConfigError
 from bot.events import CHESS960, FROM_POSITION
 from bot.servers import Ability
 from bot.servers.notation import DROPS, PLAIN, ROOK_CASTLING, Notation
+from engine.games.chess_variants import CHESS_VARIANTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,15 @@ DIALECTS: Mapping[str, Dialect] = {
             },
             limits_openings=False,
         ),
-        Dialect(name="lichess", home="https://lichess.org", keep_alive_s=7.0, variants=_CHESS_VARIANTS),
+        Dialect(
+            name="lichess",
+            home="https://lichess.org",
+            keep_alive_s=7.0,
+            variants={
+                **_CHESS_VARIANTS,
+                **{game.name: Variant(game.name, (WHITE, BLACK), ROOK_CASTLING) for game in CHESS_VARIANTS},
+            },
+        ),
         Dialect(
             name="playstrategy",
             home="https://playstrategy.org",

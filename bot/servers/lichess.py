@@ -20,17 +20,27 @@ import aiohttp
 import berserk
 
 from bot.errors import AuthError, ConfigError, ProtocolError, RefusedError, ServerError, TransientError
-from bot.events import CHAT_LIMIT, AccountEvent, Bot, DeclineReason, GameEvent, Proposal, Reply, Room
+from bot.events import (
+    CHAT_LIMIT,
+    AccountEvent,
+    Bot,
+    DeclineReason,
+    GameEvent,
+    Proposal,
+    Reply,
+    Room,
+    Thought,
+)
 from bot.servers import Ability, Account
 from bot.servers.dialects import Dialect
 from bot.servers.lichess_calls import Calls, Queue, read_answer
 from bot.servers.lichess_errors import ERROR_BODY_LIMIT, TooManyRequests, one_line, read_error
 from bot.servers.lichess_wire import (
-    ChallengeNews,
+    ChallengeMade,
     GameReader,
     read_account,
     read_account_event,
-    read_challenge_news,
+    read_challenge_answer,
     read_line,
     read_online_bot,
     read_playing,
@@ -50,10 +60,8 @@ KEEP_ALIVE_SLACK_S = 5.0
 """A stream is dead after the site's keep-alive time and this."""
 MOVE_WAIT_S = 2.0
 """After a 429, a move is sent again this soon: the game's clock runs."""
-EXPIRES_S = 25.0
-"""An unanswered challenge of ours has run out by then; servers keep them for 20 s."""
-REASON_S = 2.0
-"""The reason of a declined challenge comes on another stream, at most this much later."""
+FULL_STATE_S = 30.0
+"""A game's stream that has not told by then where the game stands will not do so; each begins with it."""
 UNTOLD_SLACK_S = 30.0
 """Where a game's end may have been told while nobody listened, it is over this long after the clock."""
 _MAX_PLAYING = 50
@@ -185,8 +193,6 @@ class LichessServer:
         self._refusals = Refusals(clock)
         self._scripts: dict[str, Script] = {}
         """Of the games whose streams were opened, until they end."""
-        self._answers: dict[str, asyncio.Future[ChallengeNews]] = {}
-        """To our challenges, by id, as the account's stream tells them."""
         self._http = aiohttp.ClientSession(
             headers={"Authorization": f"Bearer {token}", "User-Agent": _user_agent(), **dialect.headers},
             # Streams hold connections for hours: a limit would let them starve the moves.
@@ -194,6 +200,9 @@ class LichessServer:
         )
         self._queue = Queue(clock)
         self._calls = Calls(self._http, self._queue, self._url, token, call_timeout_s)
+
+    login = ""
+    """A token tells whose it is, and may be used many times at once."""
 
     @property
     def site(self) -> str:
@@ -284,7 +293,14 @@ class LichessServer:
     def lag_s(self) -> float:
         return self._lag.seconds
 
-    async def move(self, game_id: str, move: str, *, offer_draw: bool = False) -> None:
+    async def move(
+        self,
+        game_id: str,
+        move: str,
+        *,
+        offer_draw: bool = False,
+        thought: Thought | None = None,  # noqa: ARG002 - there is no place for it
+    ) -> None:
         script = self._scripts.get(game_id)
         told = move if script is None else script.write(move)
         offer = "?offeringDraw=true" if offer_draw and self.can(Ability.DRAW) else ""
@@ -297,6 +313,8 @@ class LichessServer:
         except AuthError as error:
             raise await self._second_opinion(error) from error
         except RefusedError as error:
+            if error.status == 404:  # whether there is such a game, its stream tells
+                raise TransientError(str(error)) from error
             if error.status == 400:  # the game itself has answered
                 self._lag.add(self._clock() - began)
             raise
@@ -378,46 +396,21 @@ class LichessServer:
             async with aclosing(self._lines("POST", path, form, silence_s=None, in_turn=True)) as lines:
                 async for line in lines:
                     message = read_line(line)
-                    told = None if message is None else read_challenge_news(message)
-                    if told is None:
-                        continue
-                    if told.id and not challenge_id:
-                        challenge_id = told.id
-                        self._answers[challenge_id] = asyncio.get_running_loop().create_future()
-                    if told.done is not None:
-                        return await self._reply(challenge_id, told)
-            # A site without `keepAliveStream` says no more than that the challenge is on its way.
-            return await self._reply(challenge_id, None)
+                    told = None if message is None else read_challenge_answer(message)
+                    if isinstance(told, ChallengeMade):
+                        challenge_id = challenge_id or told.id
+                    elif told is not None and challenge_id:
+                        return Reply(challenge_id, told.accepted, told.word)
         except TooManyRequests as error:
             raise TransientError(str(error), error.asked_s) from error
-        except TransientError:
-            if not challenge_id:
-                raise
-            return await self._reply(challenge_id, None)
         except asyncio.CancelledError:
             if challenge_id:
                 with suppress(ServerError):
                     await self._act(f"/api/challenge/{_quote(challenge_id)}/cancel")
             raise
-        finally:
-            self._answers.pop(challenge_id, None)
-
-    async def _reply(self, challenge_id: str, told: ChallengeNews | None) -> Reply:
-        """What became of a challenge, with what the account's stream has to say about it.
-
-        Args:
-            challenge_id: Empty when the server did not name it.
-            told: The answer to the challenge itself; None: it ended without.
-        """
         if not challenge_id:
-            raise ProtocolError("a challenge without an id", told)
-        if told is None or told.reason == "declined":
-            with suppress(TimeoutError):
-                async with asyncio.timeout(EXPIRES_S if told is None else REASON_S):
-                    told = await self._answers[challenge_id]
-        if told is None:
-            return Reply(challenge_id, False, "no answer")
-        return Reply(challenge_id, bool(told.done), told.reason)
+            raise ProtocolError("a challenge without an id")
+        return Reply(challenge_id, False, "no answer")
 
     async def online_bots(self) -> list[Bot]:
         self._require(Ability.CHALLENGE)
@@ -458,7 +451,12 @@ class LichessServer:
                         is_open = True
                         self._openings.opened()
                     try:
-                        yield self._read_account_event(line, account.id)
+                        message = read_line(line)
+                        yield (
+                            None
+                            if message is None
+                            else read_account_event(message, self._dialect, account.id)
+                        )
                     except ProtocolError as error:
                         # One broken challenge must not hide the others.  Opening the stream anew would not
                         # help: the server would tell the same again.
@@ -467,22 +465,11 @@ class LichessServer:
             # Without this stream the bot would be deaf for ever; only the account itself can be refused.
             raise TransientError(str(error)) from error
 
-    def _read_account_event(self, line: bytes, our_id: str) -> AccountEvent | None:
-        message = read_line(line)
-        if message is None:
-            return None
-        event = read_account_event(message, self._dialect, our_id)
-        news = read_challenge_news(message) if event is not None and self._answers else None
-        answer = None if news is None else self._answers.get(news.id)
-        if news is not None and answer is not None and not answer.done():
-            answer.set_result(news)
-        return event
-
     async def game_events(self, game_id: str) -> AsyncGenerator[GameEvent | None, None]:
         account = self._account or await self.account()
         reader = GameReader(self._dialect, account.id)
         path = f"/api/bot/game/stream/{_quote(game_id)}"
-        heard_at = self._clock()
+        opened_at = heard_at = self._clock()
         try:
             async with aclosing(self._lines("GET", path, silence_s=self._silence_s)) as lines:
                 async for line in lines:
@@ -494,6 +481,8 @@ class LichessServer:
                         heard_at = self._clock()
                     elif longest_s is not None and self._clock() - heard_at > longest_s + UNTOLD_SLACK_S:
                         event = reader.ended("untold")
+                    elif not reader.started and self._clock() - opened_at > FULL_STATE_S:
+                        raise await self._untold(game_id)
                     yield event
         except RefusedError:
             self._scripts.pop(game_id, None)
@@ -501,6 +490,17 @@ class LichessServer:
         finally:
             if reader.is_over:
                 self._scripts.pop(game_id, None)
+
+    async def _untold(self, game_id: str) -> ServerError:
+        """What it means that a game's stream is alive but does not tell the game."""
+        what = f"game {game_id}: nothing of it in {FULL_STATE_S:g} s"
+        try:
+            is_listed = game_id in await self.playing()
+        except AuthError as error:
+            return error
+        except ServerError as error:
+            return TransientError(f"{what}; then {error}")
+        return TransientError(what) if is_listed else RefusedError(f"{what}, and it is not going on", 404)
 
     def _read_game_event(self, line: bytes, reader: GameReader, game_id: str) -> GameEvent | None:
         try:

@@ -74,8 +74,9 @@ def read_error(
         asked = limit if isinstance(limit, dict) else {}
         return TooManyRequests(text, _wait_s(asked.get("seconds"), headers), str(asked.get("key") or ""))
     # Without its JSON it is not the site that speaks, but a proxy in between: that says nothing for good.
+    # How long an outage lasts it does not know either: a Retry-After of hours would cost the running games.
     if status >= 500 or not words:
-        return TransientError(text, _retry_after_s(headers))
+        return TransientError(text)
     if status == 401:
         return AuthError(text)
     return RefusedError(text, status)

@@ -50,9 +50,15 @@ _MAX_RATING = 10_000
 """A rating or change of one beyond this, up or down, is garbage, read as none."""
 _MAX_START = 500
 """Characters of a position that a game begins from; more than any of our games needs."""
+_LATEST_START = 1000
+"""No game begins later than in this full move, whatever its start says: the score of a mate counts the game's
+moves, and beyond some thousands (`engine.game.MOST_PLIES`) all mates would be worth the same."""
 _MAX_NAME = 64
 """Characters of a name that are kept: more than any site allows, and what the books have room for."""
 
+_MOST_BRACKETS = 500
+"""That open something in a line; more make it garbage.  What is nested deeply may just be read, and then not
+be shown in the log without an error that nobody expects."""
 _MAX_TEXT = 1000
 """Characters of a line of chat that are kept."""
 _MAX_DAYS = 14
@@ -86,9 +92,11 @@ def read_line(line: bytes) -> Mapping[str, Any] | None:
     """
     if not line.strip():
         return None
+    if line.count(b"[") + line.count(b"{") > _MOST_BRACKETS:
+        raise ProtocolError(f"more than {_MOST_BRACKETS} brackets", line)
     try:
         message = json.loads(line, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
+    except ValueError:
         raise ProtocolError("not JSON", line) from None
     if not isinstance(message, dict):
         raise ProtocolError("not a JSON object", message)
@@ -152,37 +160,30 @@ def read_account_event(message: Mapping[str, Any], dialect: Dialect, our_id: str
 
 
 @dataclass(frozen=True, slots=True)
-class ChallengeNews:
-    """What an answer or event says about a challenge that we sent."""
+class ChallengeMade:
+    """A challenge of ours is on its way."""
 
     id: str
-    """Empty when it does not say which."""
-    done: bool | None
-    """Whether it was accepted; None: still open."""
-    reason: str = ""
-    """The site's word for it."""
 
 
-def read_challenge_news(message: Mapping[str, Any]) -> ChallengeNews | None:
-    """A line of the answer to a new challenge, or an event of the account; None: about something else."""
+@dataclass(frozen=True, slots=True)
+class ChallengeDone:
+    """What became of it."""
+
+    word: str
+    """The site's: ``accepted``, or why not."""
+
+    @property
+    def accepted(self) -> bool:
+        return self.word == "accepted"
+
+
+def read_challenge_answer(message: Mapping[str, Any]) -> ChallengeMade | ChallengeDone:
+    """A line of the answer to a new challenge."""
     if "done" in message:
-        word = _clean(_need(message, "done", str))
-        return ChallengeNews("", word == "accepted", word)
-    match message.get("type"):
-        case "gameStart":
-            return ChallengeNews(_game_id(_need(message, "game", dict)), True, "accepted")
-        case "challengeCanceled":
-            return ChallengeNews(_identifier(_need(message, "challenge", dict), "id"), False, "canceled")
-        case "challengeDeclined":
-            declined = _need(message, "challenge", dict)
-            why = declined.get("declineReasonKey") or declined.get("declineReason")
-            why = _clean(why) if isinstance(why, str) else "declined"
-            return ChallengeNews(_identifier(declined, "id"), False, why)
-        case None:
-            made = message.get("challenge")  # older sites wrap it
-            return ChallengeNews(_identifier(made if isinstance(made, dict) else message, "id"), None)
-        case _:
-            return None
+        return ChallengeDone(_clean(_need(message, "done", str)))
+    made = message.get("challenge")  # older sites wrap it
+    return ChallengeMade(_identifier(made if isinstance(made, dict) else message, "id"))
 
 
 class GameReader:
@@ -406,8 +407,18 @@ def _start(raw: Mapping[str, Any], variant: Variant | None) -> str | None:
     if variant is None:
         return told
     game = get_game(variant.game)
-    start = variant.notation.start(told)
+    start = _early(variant.notation.start(told))
     return None if game.parse_position(start) == game.initial() else start
+
+
+def _early(start: str) -> str:
+    """A start whose second count, the number of the full move, is `_LATEST_START` at most."""
+    return re.sub(
+        r"(?<!\S)([0-9]+) ([0-9]+)(?!\S)",
+        lambda counts: f"{counts[1]} {min(int(counts[2]), _LATEST_START)}",
+        start,
+        count=1,
+    )
 
 
 def _days(raw: Mapping[str, Any]) -> int | None:

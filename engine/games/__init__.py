@@ -3,6 +3,7 @@
 from typing import Any
 
 from engine.game import Game
+from engine.games.chess_variants import CHESS_VARIANTS
 from engine.games.connect4 import Connect4
 from engine.games.othello import Othello
 from engine.games.standard_chess import StandardChess
@@ -10,8 +11,11 @@ from engine.games.tictactoe import TicTacToe
 from engine.games.xiangqi import Xiangqi
 
 GAMES: dict[str, Game[Any]] = {
-    game.name: game for game in (Othello(), StandardChess(), Xiangqi(), Connect4(), TicTacToe())
+    game.name: game
+    for game in (Othello(), StandardChess(), Xiangqi(), Connect4(), TicTacToe(), *CHESS_VARIANTS)
 }
+ENGINE_GAMES = frozenset(game.name for game in CHESS_VARIANTS)
+"""Games that are played with another engine only: no search here plays them well."""
 
 
 def get_game(name: str) -> Game[Any]:

@@ -1,7 +1,7 @@
 """Chess by python-chess, Chess960 positions included.
 
 Squares are numbered from a1 = 0 to h8 = 63.  A move is ``from + 64 * to + 4096 * promotion`` (0 none, 1
-knight ... 4 queen); castling is the king's move of two squares, or in Chess960 the king taking its own rook,
+queen ... 4 knight); castling is the king's move of two squares, or in Chess960 the king taking its own rook,
 as in UCI.  The C++ core (``engine/native/chess.hpp``) has the same rules.
 
 A position is written as UCI has it: ``FEN``, or ``FEN moves m1 m2 ...`` with the game's moves since the last
@@ -35,21 +35,30 @@ LAST_NUMBER = 9_999
 """Longest count that a FEN may have; move numbers stop there."""
 
 _MOST_PIECES = 16
-_PROMOTIONS = (None, chess.QUEEN, chess.ROOK, chess.BISHOP, chess.KNIGHT)
+_PROMOTIONS = (None, chess.QUEEN, chess.ROOK, chess.BISHOP, chess.KNIGHT, chess.KING)
+# Behind the promotions, the last of which only antichess has: drops of a piece, from and to the same square.
+_DROPS = len(_PROMOTIONS) - chess.PAWN
+_CODES = _DROPS + chess.KING
 
 Moves = tuple[Move, ...]
 
 
 def _number(move: chess.Move) -> Move:
-    return move.from_square + 64 * move.to_square + 4096 * _PROMOTIONS.index(move.promotion)
+    code = _PROMOTIONS.index(move.promotion) if move.drop is None else _DROPS + move.drop
+    return move.from_square + 64 * move.to_square + 4096 * code
 
 
 def _move(number: Move) -> chess.Move:
-    return chess.Move(number & 63, number >> 6 & 63, _PROMOTIONS[number >> 12])
+    start, to, code = number & 63, number >> 6 & 63, number >> 12
+    if code < len(_PROMOTIONS):
+        return chess.Move(start, to, _PROMOTIONS[code])
+    return chess.Move(start, to, drop=code - _DROPS)
 
 
 def _key(board: chess.Board) -> Hashable:
     """All that makes two positions the same one in the sense of repetition (FIDE Laws 9.2)."""
+    if type(board) is not chess.Board:
+        return board.epd()  # which has pockets, promoted pieces and checks given, but takes its time
     return (
         board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings,
         board.occupied_co[chess.WHITE], board.turn, board.castling_rights, board.ep_square,
@@ -62,7 +71,8 @@ class ChessPosition:
 
     board: chess.Board = field(compare=False)
     start: str
-    """FEN of the game's last position that came from a capture, a pawn move or a loss of castling rights."""
+    """FEN of the game's last position that no earlier one can come back from: mostly from a capture, a pawn
+    move or a loss of castling rights."""
     moves: Moves
     """The game's moves since then."""
     line: Moves | None
@@ -77,15 +87,20 @@ class ChessPosition:
         return len(self.past) >= before and self.past.count(_key(self.board)) >= before
 
     @cached_property
-    def is_drawn_unless_mate(self) -> bool:
+    def is_over_unless_mate(self) -> bool:
         """Whether a rule ends the game; being mated comes first."""
         board = self.board
-        return self.is_third or board.halfmove_clock >= FIFTY_MOVES or board.is_insufficient_material()
+        return (
+            board.is_variant_end()
+            or self.is_third
+            or board.is_fifty_moves()
+            or board.is_insufficient_material()
+        )
 
     @cached_property
     def legal(self) -> Moves:
         """Legal moves by number; none when the game is over, by whatever rule."""
-        return () if self.is_drawn_unless_mate else tuple(sorted(map(_number, self.board.legal_moves)))
+        return () if self.is_over_unless_mate else tuple(sorted(map(_number, self.board.legal_moves)))
 
 
 class StandardChess:
@@ -95,9 +110,10 @@ class StandardChess:
     title = "Chess"
     sides = ("white", "black")
     deepest_search = 60
+    board_type: type[chess.Board] = chess.Board
 
     def initial(self) -> ChessPosition:
-        return self.parse_position(chess.STARTING_FEN)
+        return self.parse_position(self.board_type.starting_fen)
 
     def side_to_move(self, position: ChessPosition) -> int:
         return 0 if position.board.turn == chess.WHITE else 1
@@ -110,7 +126,8 @@ class StandardChess:
             raise IllegalMove(self.move_text(move), self.position_text(position))
         before = position.board
         board = before.copy(stack=False)
-        board.push(_move(move))
+        made = _move(move)
+        board.push(made)
         board.clear_stack()
         # A square en passant counts only if it adds a legal move, here as in FIDE's repetition rule.
         if board.ep_square is not None and not board.has_legal_en_passant():
@@ -118,7 +135,7 @@ class StandardChess:
         if position.line is not None:
             line = (*position.line, move)
             return ChessPosition(board, position.start, position.moves, line, position.past)
-        if board.halfmove_clock == 0 or board.castling_rights != before.castling_rights:
+        if before.is_irreversible(made):
             return _game_start(board)
         moves, past = (*position.moves, move), (*position.past, _key(board))
         return ChessPosition(board, position.start, moves, None, past)
@@ -166,7 +183,7 @@ class StandardChess:
         return chess_evaluation.expected_scale_centi(position.board)
 
     def move_text(self, move: Move) -> str:
-        if not 0 < move < 5 << 12:
+        if not 0 < move < _CODES << 12:
             return f"move {move}"
         return _move(move).uci()
 
@@ -175,7 +192,11 @@ class StandardChess:
 
     def parse_move(self, position: ChessPosition, text: str) -> Move:
         """A legal move from UCI; castling may be written as the king taking its rook in every position."""
-        if re.fullmatch("[a-h][1-8][a-h][1-8][nbrq]?", text):
+        if re.fullmatch("[PNBRQ]@[a-h][1-8]", text):
+            move = _number(chess.Move.from_uci(text))
+            if move in position.legal:
+                return move
+        elif re.fullmatch("[a-h][1-8][a-h][1-8][nbrqk]?", text):
             board = position.board
             start, to = chess.parse_square(text[:2]), chess.parse_square(text[2:4])
             rooks = board.castling_rights & board.occupied_co[board.turn]
@@ -210,11 +231,11 @@ class StandardChess:
         """
         fields = [word for word in text.split(" ") if word]
         if fields[:1] == ["startpos"]:
-            fields[:1] = chess.STARTING_FEN.split(" ")
+            fields[:1] = self.board_type.starting_fen.split(" ")
         at = next((i for i, word in enumerate(fields) if word in ("moves", "line")), len(fields))
         fen, rest = fields[:at], fields[at:]
         split = rest.index("line") if "line" in rest else len(rest)
-        position = _game_start(_read_fen(fen))
+        position = _game_start(self._read_fen(fen))
         try:
             for word in rest[1:split]:
                 position = self.play(position, self.parse_move(position, word))
@@ -230,7 +251,8 @@ class StandardChess:
         return tuple(str(position.board).replace(" ", "").split("\n"))
 
     def move_squares(self, move: Move) -> tuple[str, ...]:
-        return chess.SQUARE_NAMES[move & 63], chess.SQUARE_NAMES[move >> 6 & 63]
+        squares = chess.SQUARE_NAMES[move & 63], chess.SQUARE_NAMES[move >> 6 & 63]
+        return squares[:1] if move >> 12 >= len(_PROMOTIONS) else squares
 
     def highlights(self, position: ChessPosition) -> tuple[Highlight, ...]:
         board = position.board
@@ -251,6 +273,14 @@ class StandardChess:
         steps = sum(7 - chess.square_rank(square) for square in board.pieces(chess.PAWN, chess.WHITE))
         steps += sum(chess.square_rank(square) for square in board.pieces(chess.PAWN, chess.BLACK))
         return FIFTY_MOVES * (captures + steps + 1)
+
+    def _read_fen(self, fields: list[str]) -> chess.Board:
+        """The board of a FEN.
+
+        Raises:
+            BadPosition: It is none, or not one that rules and searches can bear.
+        """
+        return _read_fen(fields)
 
     @staticmethod
     def _ply(position: ChessPosition) -> int:

@@ -1,8 +1,11 @@
-"""A link of our own for xiangqi: UCI and UCCI, spoken as lines of text to a program of its own.
+"""A link of our own for xiangqi and the variants of chess: UCI and UCCI, spoken as lines of text.
 
 The two protocols say the same in nearly the same words.  UCI counts xiangqi's ranks from 1 to 10, UCCI from 0
 to 9, and UCCI writes options without ``name`` and ``value``.  A thread reads what the engine prints, so that
 no wait is without an end; the stop flag is looked at between two lines.
+
+(Not python-chess for its variants: Fairy-Stockfish's lines go on for a move after a race is won at Racing
+Kings, and python-chess gives the whole line up.)
 """
 
 import contextlib
@@ -11,12 +14,15 @@ import re
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import IO
 
+from engine.games import ENGINE_GAMES, get_game
+from engine.games.standard_chess import StandardChess
 from engine.stop import StopFlag, Stopped
 from engine.uci.link import POLL_S, Answer, Ask, EngineError, Line, Patience, end_group
+from engine.uci.scores import split_text
 from engine.uci.settings import EngineSettings
 
 _END_S = 1.0  # an engine may take so long to end when it is asked to
@@ -37,6 +43,8 @@ class Option:
     """``spin``, ``check``, ``combo``, ``string`` or ``button``."""
     low: int | None
     high: int | None
+    choices: tuple[str, ...] = ()
+    """Of a ``combo``."""
 
     def refuse(self, value: str) -> str | None:
         """What is wrong with a value, if anything."""
@@ -47,6 +55,8 @@ class Option:
                 self.high is not None and int(value) > self.high
             ):
                 return f"must be {self.low} to {self.high}"
+        if self.choices and value not in self.choices:
+            return "is not offered"
         if self.kind == "check" and value not in ("true", "false"):
             return "must be true or false"
         return None
@@ -59,7 +69,8 @@ def read_option(line: str) -> Option | None:
         return None
     name, kind, rest = match.groups()
     limits = {key: int(number) for key, number in re.findall(r"\b(min|max) (-?\d{1,18})\b", rest)}
-    return Option(name, kind, limits.get("min"), limits.get("max"))
+    choices = tuple(re.findall(r"\bvar (.+?)(?= var |$)", rest))
+    return Option(name, kind, limits.get("min"), limits.get("max"), choices)
 
 
 def read_info(line: str, move: Callable[[str], str] = str) -> tuple[Line | None, int | None]:
@@ -158,8 +169,8 @@ class LineLink:
         self._set("MultiPV", str(ask.lines))
         self._clear()
         self._ready(patience)
-        fen, moves = _split(ask.position)
-        self._say(f"position fen {fen}" + self._moves(" moves", moves))
+        fen, moves = split_text(ask.position)
+        self._say(f"position fen {' '.join(fen)}" + self._moves(" moves", moves))
         self._say(f"go depth {ask.depth}" + self._moves(" searchmoves", ask.moves))
         self._is_searching = True
         lines, nodes = [], 0
@@ -262,9 +273,7 @@ class LineLink:
                     self._options[_key(option.name)] = option
             if "multipv" not in self._options:
                 raise EngineError(f"{self.name} has no option MultiPV, which trap profiles need")
-            if "uci_variant" in self._options:
-                # Fairy-Stockfish evaluates as for another game without it, also in UCCI mode.
-                self._set("UCI_Variant", settings.game)
+            self._set_variant(settings.game)
             for name, value in settings.options:
                 option = self._option(name)
                 if wrong := option.refuse(value):
@@ -276,6 +285,20 @@ class LineLink:
                 f"{self.name} does not answer {settings.protocol!r} with '{settings.protocol}ok' "
                 f"within {settings.start_s:g} s"
             ) from None
+
+    def _set_variant(self, game_name: str) -> None:
+        """Say which game it is, where the engine knows more than one."""
+        game = get_game(game_name)
+        variant = str(game.board_type.uci_variant) if isinstance(game, StandardChess) else game_name
+        option = self._options.get("uci_variant")
+        if option is None:
+            if game_name in ENGINE_GAMES:
+                raise EngineError(f"{self.name} does not play {variant}: it has no option UCI_Variant")
+            return
+        if option.refuse(variant):
+            raise EngineError(f"{self.name} does not play {variant}: UCI_Variant does not offer it")
+        # Fairy-Stockfish evaluates as for another game without it, also in UCCI mode.
+        self._set("UCI_Variant", variant)
 
     def _option(self, name: str) -> Option:
         try:
@@ -311,7 +334,7 @@ class LineLink:
                 raise EngineError(f"{self.name} does not end its search when told to stop")
             self._is_searching = self._hear(patience).split(" ", 1)[0] not in ("bestmove", "nobestmove")
 
-    def _moves(self, before: str, moves: tuple[str, ...]) -> str:
+    def _moves(self, before: str, moves: Sequence[str]) -> str:
         shift = -1 if self._is_ucci else 0
         return " ".join([before, *(shift_ranks(move, shift) for move in moves)]) if moves else ""
 
@@ -321,9 +344,3 @@ class LineLink:
 
 def _key(name: str) -> str:
     return name.lower().replace(" ", "_")
-
-
-def _split(position_text: str) -> tuple[str, tuple[str, ...]]:
-    """FEN and moves of `Game.position_text`."""
-    words = position_text.split()
-    return " ".join(words[:6]), tuple(word for word in words[6:] if word not in ("moves", "line"))

@@ -12,12 +12,18 @@ def plies_played(position_text: str) -> int:
     Raises:
         ValueError: The FEN lacks its side or its move number.
     """
-    words = position_text.split()
-    if len(words) < 6:
+    fen, moves = split_text(position_text)
+    if len(fen) < 6:
         raise ValueError(f"no move number in {position_text!r}")
-    number, is_second = max(1, int(words[5])), words[1] == "b"
-    moves = [word for word in words[6:] if word not in ("moves", "line")]
+    number, is_second = max(1, int(fen[-1])), fen[1] == "b"
     return 2 * (number - 1) + is_second + len(moves)
+
+
+def split_text(position_text: str) -> tuple[list[str], list[str]]:
+    """The fields of a position's FEN, of which some games have more than six, and the moves behind it."""
+    words = position_text.split()
+    end = next((at for at, word in enumerate(words) if word in ("moves", "line")), len(words))
+    return words[:end], [word for word in words[end:] if word not in ("moves", "line")]
 
 
 def centi(value: int, is_mate: bool, ply: int) -> int:

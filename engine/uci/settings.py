@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-UCI_GAMES = ("chess", "xiangqi")
+from engine.games.chess_variants import CHESS_VARIANTS
+
+UCI_GAMES = ("chess", "xiangqi", *(game.name for game in CHESS_VARIANTS))
 """Games whose notation the protocols know."""
 PROTOCOLS = ("uci", "ucci")
 MANAGED_OPTIONS = ("multipv", "ponder", "uci_variant", "uci_chess960")
@@ -19,7 +21,7 @@ class EngineSettings:
     command: tuple[str, ...]
     """Program and arguments."""
     protocol: str = "uci"
-    """One of `PROTOCOLS`; chess engines speak ``uci``."""
+    """One of `PROTOCOLS`; engines of chess and its variants speak ``uci``."""
     options: tuple[tuple[str, str], ...] = ()
     """Names and values to set, of those that the engine offers."""
     depth: int = 10

@@ -185,12 +185,16 @@ class Street:
 
     @asynccontextmanager
     async def opened(
-        self, *, report: Callable[[str], Awaitable[Json | None]] | None = None, **settings: Any
+        self,
+        *,
+        report: Callable[[str], Awaitable[Json | None]] | None = None,
+        bot: str | None = None,
+        **settings: Any,
     ) -> AsyncIterator[House]:
-        """An arena that runs as long as the block."""
+        """An arena that runs as long as the block, perhaps in the program of a bot."""
         clock = FakeClock()
         arena = Arena(ArenaConfig(port=0, **settings), self.database, clock=clock, report=report)
-        async with arena.running() as url:
+        async with arena.running(bot) as url:
             house = House(arena, url, self.database, clock)
             try:
                 yield house

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bot.arena.lobby import HELD_S
+from bot.arena.throttle import Rate
 from tests.arena.conftest import House, Street
 
 CASTLES = "r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R b KQkq - 0 1"
@@ -180,6 +181,46 @@ async def test_too_many_challenges_from_one_address(house: House) -> None:
         await persons[number % 3].challenge(bots[number % 4])
     status, body = await persons[0].request("POST", "/api/challenge/bot0")
     assert (status, "from your address" in body["error"]) == (429, True)
+
+
+async def test_a_flood_from_one_address(street: Street, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.arena.http.ADDRESS_CHALLENGES", Rate("challenge.address", burst=4, per_s=0.1))
+    house = await street.open(bot="Desdemona", trusted_proxies=("127.0.0.1",))
+    embedded, other = await house.bot("Desdemona"), await house.bot("Iago")
+    anna, bert = await house.person("Anna"), await house.person("Bert")
+    # Taken back at once: none of them waits.
+    for person in (anna, bert, anna):
+        await person.post(f"/api/challenge/{(await person.challenge(other))['id']}/cancel")
+    game = await house.start(anna, bert)
+    await anna.act(game, "abort")
+    rematch = f"/api/board/game/{game}/rematch"
+    for player, path in ((bert, "/api/challenge/iago"), (anna, rematch), (other, "/api/challenge/anna")):
+        status, body = await player.request("POST", path)
+        assert (status, body["ratelimit"]) == (429, {"key": "challenge.address", "seconds": 10})
+    # Neither the program that runs the arena nor other addresses are in it.
+    for person in (anna, bert, anna, bert, anna):
+        await embedded.challenge(person)
+    await anna.post("/api/challenge/iago", headers={"X-Forwarded-For": "198.51.100.7"})
+    house.clock.advance(10)
+    await anna.challenge(other)
+
+
+async def test_the_embedded_program_leaves_room_for_others_at_its_address(
+    street: Street, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.arena.lobby.MAX_FROM_ADDRESS", 3)
+    house = await street.open(bot="Desdemona")
+    embedded, anna, bert = (
+        await house.bot("Desdemona"),
+        await house.person("Anna"),
+        await house.person("Bert"),
+    )
+    for _ in range(5):
+        await embedded.challenge(anna)
+    for _ in range(3):
+        await anna.challenge(bert)
+    assert (await bert.request("POST", "/api/challenge/anna"))[0] == 429
+    await embedded.challenge(anna)
 
 
 async def test_a_rematch_offered_both_ways_is_one_game(house: House) -> None:

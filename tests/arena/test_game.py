@@ -188,6 +188,9 @@ def test_claims() -> None:
     assert (drawn.record.status, drawn.record.winner) == ("draw", None)
     with pytest.raises(Refused, match="abort"):
         rules.claim(match("f5"), 1, victory=True, now=100.0, at=AT)
+    unlimited = match("f5 d6", initial_s=None, increment_s=None, remaining_ms=None)
+    with pytest.raises(Refused, match="without a clock"):
+        rules.claim(unlimited, 0, victory=True, now=100.0, at=AT)
 
 
 def test_a_step_changes_a_copy() -> None:

@@ -252,6 +252,33 @@ async def test_who_leaves_can_be_claimed_from(street: Street) -> None:
     assert [line.get("status") for line in await ours.rest()] == [None, "timeout"]
 
 
+async def test_nobody_is_waited_for_without_a_clock(street: Street) -> None:
+    """Programs leave such games between their moves."""
+    house = await street.open(gone_s=30, keep_alive_s=0.02)
+    person, bot, game = await meet(house, **{"clock.limit": "", "clock.increment": ""})
+    await take_turns(game, ["f5", "d6"], person, bot)
+    ours, theirs = await bot.game(game), await person.game(game)
+    await ours.next()
+    await theirs.next()
+    await leave(theirs, person)
+    await house.advance(1000)
+    assert await bot.act(game, "claim-victory") == (
+        400,
+        {"error": "A game without a clock cannot be claimed"},
+    )
+    await person.move(game, "c3")
+    assert (await ours.next())["type"] == "gameState", "nobody was told to have gone"
+
+
+async def test_the_rating_of_chess_stands_under_every_speed(house: House) -> None:
+    person, bot, game = await meet(house, variant="standard", color="white", rated="true")
+    await take_turns(game, ["e2e4", "e7e5"], person, bot)
+    await person.act(game, "resign")
+    perfs = (await house.request("GET", "/api/user/desdemona"))[1]["perfs"]
+    assert (perfs["blitz"]["games"], perfs["blitz"]["rating"] > 1500) == (1, True)
+    assert perfs["bullet"] == perfs["blitz"] == perfs["rapid"] == perfs["classical"] == perfs["standard"]
+
+
 async def leave(stream: Lines, player: Player) -> None:
     """Hang up, and ask the arena until it has noticed."""
     stream.close()

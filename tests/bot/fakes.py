@@ -34,10 +34,11 @@ from bot.events import (
     Reply,
     Room,
     Speed,
+    Thought,
     speed_of,
 )
-from bot.player import Services
 from bot.servers import Ability, Account
+from bot.services import Services
 from bot.workers import WorkerPool
 from engine.game import replay
 from engine.games import get_game
@@ -112,6 +113,8 @@ class FakeServer:
         self.is_gone = False
         """The opponent has left for so long that the game may be claimed."""
         self.calls: list[str] = []
+        self.thoughts: list[Thought] = []
+        """What was told with each move that was sent."""
         self.said: list[str] = []
         self.faults: dict[str, list[Exception]] = {}
         """Errors that the next calls of a kind raise, instead of being done."""
@@ -246,11 +249,16 @@ class FakeServer:
             self._streams.remove(queue)
 
     lag_s = 0.0
+    login = ""
 
     def can(self, ability: Ability) -> bool:
         return ability not in self.cannot
 
-    async def move(self, game_id: str, move: str, *, offer_draw: bool = False) -> None:
+    async def move(
+        self, game_id: str, move: str, *, offer_draw: bool = False, thought: Thought | None = None
+    ) -> None:
+        assert thought is not None
+        self.thoughts.append(thought)
         await self._called("move", game_id, move, *(["offering a draw"] if offer_draw else []))
         self._refuse_unless(self.end is None and self.our_turn)
         if offer_draw:  # ahead of the move

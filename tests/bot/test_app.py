@@ -30,6 +30,7 @@ from bot.errors import AuthError, ConfigError, ProtocolError, RefusedError, Tran
 from bot.servers.lichess import LichessServer
 from storage.database import Database
 from storage.decisions import list_decisions, list_unsettled
+from storage.errors import StorageError
 from storage.games import get_game
 from storage.records import GameStatus
 from tests.bot.fakes import FakeServer
@@ -130,6 +131,15 @@ async def moves_made(http: aiohttp.ClientSession, who: Person) -> bool:
         return False
     async with http.get("/api/account/playing", headers=who._headers) as answer:
         return any(game["lastMove"] for game in (await answer.json())["nowPlaying"])
+
+
+async def test_one_program_plays_an_account(tmp_path: Path) -> None:
+    config = settings(tmp_path)
+    database = await Database.open(config.storage.url)
+    async with database.sole("account Desdemona at arena"):
+        with pytest.raises(StorageError, match="already runs the account Desdemona at arena"):
+            await play(config)
+    await database.close()
 
 
 async def test_a_port_in_use(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ OFFER = Challenge(
 )
 CHESS = {"game": "chess", "variant": "standard", "kind": "chess"}
 CHESS960 = {"game": "chess", "variant": "chess960", "kind": "chess960"}
+ATOMIC = {"game": "atomic", "variant": "atomic", "kind": "atomic"}
 SET_UP = {"game": "chess", "variant": "fromPosition", "kind": "from_position"}
 LADDER = "7k/8/8/8/8/8/R7/1R5K w - - 0 1"
 MATED = "R6k/1R6/8/8/8/8/8/7K b - - 0 1"
@@ -60,7 +61,9 @@ def test_an_ordinary_challenge_is_taken() -> None:
         ({}, {"max_rating": 1599}, DeclineReason.GENERIC),
         ({"our_rating": 1499}, {"max_rating_difference": 100}, DeclineReason.GENERIC),
         ({"our_rating": 1701}, {"max_rating_difference": 100}, DeclineReason.GENERIC),
-        ({"game": None, "variant": "antichess", "kind": ""}, {}, DeclineReason.VARIANT),
+        ({"game": None, "variant": "fairy", "kind": ""}, {}, DeclineReason.VARIANT),
+        (ATOMIC, {}, DeclineReason.VARIANT),
+        (ATOMIC | {"kind": "from_position"}, {}, DeclineReason.VARIANT),
         ({"game": "tictactoe", "kind": "tictactoe"}, {}, DeclineReason.VARIANT),
         (CHESS, {"variants": ("chess960",)}, DeclineReason.VARIANT),
         (CHESS960, {"variants": ("chess",)}, DeclineReason.VARIANT),
@@ -111,6 +114,7 @@ def test_declined(offer: dict[str, Any], settings: dict[str, Any], reason: Decli
         ({"clock": Clock(30, 0)}, {}),
         ({"game": "tictactoe", "kind": "tictactoe"}, {"variants": ("tictactoe",)}),
         (CHESS, {}),
+        (ATOMIC, {"variants": ("chess", "atomic")}),
         (CHESS960, {"variants": ("chess960",)}),
         (
             CHESS960

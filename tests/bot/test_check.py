@@ -49,9 +49,14 @@ async def test_what_is_wrong_is_named(tmp_path: Path) -> None:
             "lichess",
             ("othello", "chess", "chess960", "from_position", "xiangqi"),
             True,
-            "lichess plays chess, chess960, from_position",
+            "lichess plays chess, chess960, from_position; not there: othello, xiangqi",
         ),
-        ("playstrategy", ("othello", "chess"), True, "playstrategy plays othello; it has no takeback, claim"),
+        (
+            "playstrategy",
+            ("othello", "chess"),
+            True,
+            "playstrategy plays othello; not there: chess; it has no takeback, claim",
+        ),
         (
             "pychess",
             ("othello", "from_position"),

@@ -234,6 +234,11 @@ def test_the_schema_is_told_and_upgraded(desdemona: Command, database_file: Path
         (["stats", "--engine", "deep"], "--player: 'deep' is not known; known: standard, trappy"),
         (["games", "--game", "go"], "--game: 'go' is not known; known: othello, chess, xiangqi, connect4"),
         (["stats", "--since", "yesterday"], "--since: 'yesterday' is no date or time"),
+        (["stats", "--until", "9999-12-31"], "--until: '9999-12-31' is no date or time"),
+        (
+            ["stats", "--since", "0001-01-01T00:00+14:00"],
+            "--since: '0001-01-01T00:00+14:00' is no date or time",
+        ),
     ],
 )
 def test_mistakes_are_told_in_one_line(desdemona: Command, arguments: list[str], expected: str) -> None:
@@ -288,7 +293,7 @@ def test_arena_serves_alone(desdemona: Command, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_check_prints_what_it_finds(desdemona: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def check(_config: Config) -> list[checking.Finding]:
+    async def check(_config: Config, _source: str) -> list[checking.Finding]:
         return [checking.Finding("database", True, "fine"), checking.Finding("account", False, "no token")]
 
     monkeypatch.setattr(checking, "check", check)

@@ -9,7 +9,7 @@ from typing import Any
 import chess.polyglot
 import pytest
 
-from bot.config import Config, ServerConfig, load_config, read_token
+from bot.config import FILE_LIMIT, Config, ServerConfig, load_config, read_token
 from bot.config_text import render
 from bot.errors import ConfigError
 from bot.events import CHAT_LIMIT
@@ -103,6 +103,33 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ('[chat]\ngreeting = "{opponent:>999999999}"\n', "chat.greeting: the only placeholders here are"),
         ('[chat]\ngreeting = "{opponent!r}"\n', "chat.greeting: the only placeholders here are"),
         ('[chat]\ngreeting = "{}"\n', "chat.greeting: the only placeholders here are"),
+        ('[chat]\ngreeting = "a\\u0000"\n', "chat.greeting: a text may have no control characters and no"),
+        ('[chat]\nspectators = "a\\nb"\n', "chat.spectators: a text may have no control characters and no"),
+        ('[storage]\nurl = "sqlite:///\\u007f"\n', "storage.url: a text may have no control characters"),
+        ('[storage]\nurl = "postgresql://u:pw@h/\\t"\n', "storage.url: a text may have no control"),
+        ('[engine]\nsyzygy = "a\\u0000b"\n', "engine.syzygy: a text may have no control characters"),
+        ('[challenges]\nblock = ["a\\u2028b"]\n', "challenges.block: a text may have no control"),
+        ('[challenges]\nallow = ["anna", ""]\n', "challenges.allow.1: String should have at least 1"),
+        ('[challenges]\nblock = [" "]\n', "challenges.block.0: String should have at least 1"),
+        ('[matchmaking]\nblock = [""]\n', "matchmaking.block.0: String should have at least 1"),
+        ('[matchmaking]\nvariants = [""]\n', "matchmaking.variants.0: String should have at least 1"),
+        ('[matchmaking]\nclocks = [""]\n', "matchmaking.clocks: '' is not of the form 180+2"),
+        (
+            '[matchmaking]\nenabled = true\nvariants = ["standard", "othelo"]\n',
+            "matchmaking.variants: arena has nothing to ask for named 'othelo'; known: othello, standard",
+        ),
+        (
+            '[server]\ndialect = "lichess"\n[matchmaking]\nenabled = true\nvariants = ["fromPosition"]\n',
+            "matchmaking.variants: lichess has nothing to ask for named 'fromPosition'; known: standard",
+        ),
+        (
+            '[[selection.rules]]\nplayer = "trappy"\ngame = "go"\n',
+            "selection.rules.0.game: no game named 'go'; known: othello",
+        ),
+        (
+            '[[selection.rules]]\nplayer = "trappy"\nsite = "lichess.org"\n',
+            "selection.rules.0.site: no site named 'lichess.org'; known: arena, lichess",
+        ),
         ('[chat]\nfarewell = "{"\n', "chat.farewell: the only placeholders here are"),
         (f'[chat]\ngreeting = "{"x" * (CHAT_LIMIT + 1)}"\n', "chat.greeting: String should have at most 140"),
         ('[storage]\nurl = "mysql://u:pw@host/db"\n', "storage.url: must look like sqlite:///path or postgr"),
@@ -110,6 +137,8 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ('[server]\ntoken = "secret"\n', "server.token does not belong in this file; set DESDEMONA_SERVER__"),
         ("[arena]\nenabled = false\n", "arena.enabled is false: there is no server to play on"),
         ("[engine\n", "my.toml: not a TOML file"),
+        ("a = " + "[" * 100_000, "my.toml: not a TOML file"),
+        ("# " + "x" * FILE_LIMIT, f"my.toml: not a TOML file: longer than {FILE_LIMIT} bytes"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None:
@@ -150,6 +179,16 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         load_config(tmp_path / "none.toml")
 
 
+def test_a_file_that_never_ends() -> None:
+    with pytest.raises(ConfigError, match="/dev/zero: not a TOML file: not a regular file"):
+        load_config(Path("/dev/zero"))
+
+
+def test_names_in_lists_are_trimmed(tmp_path: Path) -> None:
+    path = written(tmp_path, '[challenges]\nallow = [" anna "]\n[matchmaking]\nvariants = ["unasked"]\n')
+    assert load_config(path).challenges.allow == ("anna",)
+
+
 def test_books_and_tables_are_opened(tmp_path: Path) -> None:
     assert Config().engine.strong().sources == {}
     entry = struct.pack(">QHHI", chess.polyglot.zobrist_hash(chess.Board()), 0o1434, 1, 0)  # e2e4
@@ -166,7 +205,6 @@ def test_books_and_tables_are_opened(tmp_path: Path) -> None:
         ('polyglot = "my.toml"', "engine.polyglot: my.toml: truncated, or not a Polyglot book"),
         ('syzygy = "none"', "engine.syzygy: none: no such folder"),
         ('syzygy = "."', "engine.syzygy: .: no Syzygy tables of the kind *.rtbw there"),
-        ('syzygy = "a\\u0000b"', "engine.syzygy: "),
     ],
 )
 def test_books_and_tables_that_are_none(tmp_path: Path, text: str, message: str) -> None:
@@ -185,6 +223,12 @@ def test_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         read_token(ServerConfig(url=url, token_file=str(path)))
     path.write_text("\n", encoding="utf-8")
     with pytest.raises(ConfigError, match="is empty"):
+        read_token(ServerConfig(url=url, token_file=str(path)))
+    for device in (Path("/dev/zero"), tmp_path):
+        with pytest.raises(ConfigError, match=r"server\.token_file: cannot read .*not a regular file"):
+            read_token(ServerConfig(url=url, token_file=str(device)))
+    path.write_bytes(b"\0" * (FILE_LIMIT + 1))
+    with pytest.raises(ConfigError, match=r"server\.token_file: cannot read .*longer than 1048576 bytes"):
         read_token(ServerConfig(url=url, token_file=str(path)))
     path.write_text("abc\n", encoding="utf-8")
     assert read_token(ServerConfig(url=url, token_file=str(path))) == "abc"

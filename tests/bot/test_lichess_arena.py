@@ -270,7 +270,7 @@ async def answered(
 async def test_a_declined_challenge(database: Database) -> None:
     async with two_programs(database) as (iago, desdemona):
         reply = await answered(iago, desdemona, "standard", DeclineReason.TOO_FAST)
-        assert (reply.accepted, reply.reason) == (False, "toofast")
+        assert (reply.accepted, reply.reason) == (False, "declined")
 
 
 @pytest.mark.parametrize(

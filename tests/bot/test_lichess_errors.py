@@ -71,9 +71,12 @@ def test_server_trouble_is_transient_and_html_is_not_repeated() -> None:
     error = read_error(502, {}, "<html><h1>Bad gateway</h1></html>", "GET x")
     assert isinstance(error, TransientError)
     assert (str(error), error.retry_after_s) == ("GET x: HTTP 502", None)
-    named = read_error(503, {"Retry-After": "30"}, "", "GET x")
-    assert isinstance(named, TransientError)
-    assert named.retry_after_s == 30.0
+
+
+def test_how_long_an_outage_lasts_is_not_for_the_server_to_say() -> None:
+    error = read_error(503, {"Retry-After": "7200"}, "", "GET x")
+    assert isinstance(error, TransientError)
+    assert error.retry_after_s is None
 
 
 @pytest.mark.parametrize("status", [302, 400, 401, 403, 404, 410])
@@ -83,7 +86,7 @@ def test_server_trouble_is_transient_and_html_is_not_repeated() -> None:
 def test_a_refusal_that_is_not_the_sites_own_is_transient(status: int, body: str) -> None:
     error = read_error(status, {"Retry-After": "7"}, body, "GET x")
     assert isinstance(error, TransientError)
-    assert (str(error), error.retry_after_s) == (f"GET x: HTTP {status}", 7.0)
+    assert (str(error), error.retry_after_s) == (f"GET x: HTTP {status}", None)
 
 
 def test_a_servers_words_are_cut_and_forms_are_told() -> None:

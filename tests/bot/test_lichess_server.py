@@ -7,7 +7,7 @@ import json
 import logging
 import re
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 from urllib.parse import parse_qsl
@@ -44,7 +44,8 @@ from bot.events import (
 from bot.reconnect import stay_connected
 from bot.servers import Ability, Account, Server
 from bot.servers.dialects import DIALECTS
-from bot.servers.lichess import UNTOLD_SLACK_S, Lag, LichessServer, Openings, Refusals
+from bot.servers.lichess import FULL_STATE_S, UNTOLD_SLACK_S, Lag, LichessServer, Openings, Refusals
+from bot.servers.lichess_wire import ChallengeDone, ChallengeMade, read_challenge_answer
 
 TOKEN = "lip_VerySecretToken42"
 GAME = "abcd1234"
@@ -630,6 +631,30 @@ async def test_a_lost_answer_to_a_move_is_transient_and_not_repeated(
     assert TOKEN not in str(caught.value)
 
 
+@pytest.mark.parametrize("status", [500, 502, 503])
+@pytest.mark.parametrize("retry_after", ["7200", "Fri, 31 Dec 9999 23:59:59 GMT"])
+async def test_a_running_game_does_not_wait_as_long_as_an_outage_wants(
+    peer: Peer, server: LichessServer, status: int, retry_after: str
+) -> None:
+    for path in (MOVE, GAME_STREAM):
+        peer.script(path, answer(status, "down", **{"Retry-After": retry_after}))
+    for ask in (server.move(GAME, "f5"), collect(server.game_events(GAME))):
+        with pytest.raises(TransientError, match=f"HTTP {status}") as caught:
+            await ask
+        assert caught.value.retry_after_s is None
+
+
+async def test_only_the_games_stream_says_that_there_is_no_such_game(
+    peer: Peer, server: LichessServer
+) -> None:
+    peer.script(MOVE, answer(404, {"error": "No such game"}))
+    peer.script(GAME_STREAM, answer(404, {"error": "No such game"}))
+    with pytest.raises(TransientError, match="HTTP 404: No such game"):
+        await server.move(GAME, "f5")
+    with pytest.raises(RefusedError, match="HTTP 404: No such game"):
+        await collect(server.game_events(GAME))
+
+
 async def test_redirects_are_not_followed(peer: Peer, server: LichessServer) -> None:
     peer.script(MOVE, answer(302, "elsewhere", Location="/api/account"))
     with pytest.raises(TransientError, match="302"):
@@ -756,7 +781,10 @@ CHALLENGE_IAGO = "/api/challenge/iago"
     [
         (stream(MADE, b"\n", {"done": "accepted"}), True, "accepted"),
         (stream(MADE, {"done": "canceled"}), False, "canceled"),
+        (stream(MADE, {"done": "declined"}), False, "declined"),
         (stream({"challenge": MADE}, json.dumps({"done": "accepted"}).encode()), True, "accepted"),
+        # Sites without `keepAliveStream`.
+        (answer(200, {"challenge": MADE}), False, "no answer"),
     ],
 )
 async def test_a_challenge_of_ours(
@@ -775,58 +803,10 @@ async def test_a_challenge_of_ours(
     }
 
 
-@pytest.mark.parametrize(
-    ("reply", "event", "told"),
-    [
-        (
-            stream(MADE, {"done": "declined"}),
-            {"type": "challengeDeclined", "challenge": MADE | {"declineReasonKey": "later"}},
-            ChallengeReply("chal0001", False, "later"),
-        ),
-        # Sites without `keepAliveStream`, and answers that were cut off.
-        (
-            answer(200, {"challenge": MADE}),
-            {"type": "challengeDeclined", "challenge": MADE | {"declineReason": "Not now."}},
-            ChallengeReply("chal0001", False, "Not now."),
-        ),
-        (
-            stream(MADE, end="broken"),
-            {"type": "gameStart", "game": {"gameId": "chal0001", "variant": {"key": "standard"}}},
-            ChallengeReply("chal0001", True, "accepted"),
-        ),
-        (
-            answer(200, MADE),
-            {"type": "challengeCanceled", "challenge": MADE},
-            ChallengeReply("chal0001", False, "canceled"),
-        ),
-    ],
-    ids=["the reason", "no stream", "broken", "ran out"],
-)
-async def test_the_accounts_stream_tells_the_rest(
-    peer: Peer, server: LichessServer, reply: Reply, event: dict[str, Any], told: ChallengeReply
+async def test_withdrawing_a_challenge(
+    peer: Peer, server: LichessServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent = asyncio.Event()
-
-    async def create(request: web.Request) -> web.StreamResponse:
-        sent.set()
-        return await reply(request)
-
-    async def news(request: web.Request) -> web.StreamResponse:
-        await sent.wait()
-        while "chal0001" not in server._answers:  # noqa: ASYNC110 - the answer is on its way
-            await asyncio.sleep(0)
-        return await stream({"type": "challenge", "challenge": MADE}, event)(request)
-
-    peer.script(CHALLENGE_IAGO, create)
-    peer.script("/api/stream/event", news)
-    async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
-        tasks.create_task(collect(server.account_events()))
-        assert await server.challenge("iago", PROPOSAL) == told
-    assert server._answers == {}
-
-
-async def test_withdrawing_a_challenge(peer: Peer, server: LichessServer) -> None:
-    left = asyncio.Event()
+    left, read = asyncio.Event(), asyncio.Event()
 
     async def wait(request: web.Request) -> web.StreamResponse:
         try:
@@ -834,11 +814,15 @@ async def test_withdrawing_a_challenge(peer: Peer, server: LichessServer) -> Non
         finally:
             left.set()
 
+    def note(message: Mapping[str, Any]) -> ChallengeMade | ChallengeDone:
+        read.set()
+        return read_challenge_answer(message)
+
+    monkeypatch.setattr("bot.servers.lichess.read_challenge_answer", note)
     peer.script(CHALLENGE_IAGO, wait)
     asking = asyncio.create_task(server.challenge("iago", PROPOSAL))
     async with asyncio.timeout(20):
-        while not server._answers:  # noqa: ASYNC110 - the answer is on its way
-            await asyncio.sleep(0)
+        await read.wait()
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asking
@@ -854,11 +838,12 @@ async def test_withdrawing_a_challenge(peer: Peer, server: LichessServer) -> Non
         (answer(429, "<html>"), TransientError, 60.0),
         (answer(502, "<html>"), TransientError, None),
         (hang_up, TransientError, None),
+        (stream(MADE, end="broken"), TransientError, None),
         (stream(b"<html>\n"), ProtocolError, None),
         (stream(), ProtocolError, None),
         (stream({"done": "accepted"}), ProtocolError, None),
     ],
-    ids=["400", "429", "429 html", "502", "hang up", "garbled", "empty", "no id"],
+    ids=["400", "429", "429 html", "502", "hang up", "broken", "garbled", "empty", "no id"],
 )
 async def test_challenges_that_fail(
     peer: Peer, server: LichessServer, reply: Reply, error: type[Exception], wait_s: float | None
@@ -1005,6 +990,19 @@ async def test_one_broken_message_does_not_hide_the_other_challenges(
     assert TOKEN not in caplog.text
 
 
+async def test_deeply_nested_messages_are_skipped_like_others(
+    peer: Peer, server: LichessServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    """At some depth they can just be read, but not be written to the log any more."""
+    depths = range(300, 1000)
+    start = b'{"type":"challenge","challenge":5,"x":'
+    lines = [start + b"[" * depth + b"]" * depth + b"}\n" for depth in depths]
+    peer.script("/api/stream/event", stream(*lines, CHALLENGE))
+    (event,) = await collect(server.account_events())
+    assert isinstance(event, ChallengeReceived)
+    assert len(caplog.records) == len(depths)
+
+
 async def test_a_broken_line_of_chat_does_not_cost_the_game(
     peer: Peer, server: LichessServer, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -1077,6 +1075,45 @@ async def test_a_game_whose_end_nobody_heard(peer: Peer, hands: Hands) -> None:
         await events.aclose()
     finally:
         await server.close()
+
+
+@pytest.mark.parametrize(
+    ("playing", "error"),
+    [
+        (answer(200, {"nowPlaying": [{"gameId": GAME}]}), TransientError),
+        (answer(200, {"nowPlaying": []}), RefusedError),
+        (answer(200, {"nowPlaying": 5}), TransientError),
+        (answer(404, {"error": "Not found."}), TransientError),
+        (answer(429, "<html>"), TransientError),
+    ],
+    ids=["it is going on", "it is not", "garbled", "no such list", "429"],
+)
+@pytest.mark.parametrize("line", [b"\n", state("f5"), {"type": "new"}], ids=["blank", "states", "news"])
+async def test_a_stream_that_never_tells_the_game(
+    peer: Peer, timed: LichessServer, hands: Hands, playing: Reply, error: type[ServerError], line: object
+) -> None:
+    """It is alive, so that no silence ends it."""
+    peer.script(GAME_STREAM, stream(*[line] * 3, end="silence"))
+    peer.script("/api/account/playing", playing)
+    events = timed.game_events(GAME)
+    for seconds in (0.0, FULL_STATE_S):
+        hands.now += seconds
+        assert await anext(events) is None
+    hands.now += 1
+    with pytest.raises(error, match="nothing of it in 30 s") as caught:
+        await anext(events)
+    assert getattr(caught.value, "status", 404) == 404
+    assert getattr(caught.value, "retry_after_s", None) is None
+
+
+async def test_a_game_that_has_been_told_may_be_quiet(peer: Peer, timed: LichessServer, hands: Hands) -> None:
+    peer.script(GAME_STREAM, stream(full(), b"\n", b"\n"))
+    events = timed.game_events(GAME)
+    assert await anext(events) is None
+    assert isinstance(await anext(events), GameSnapshot)
+    hands.now += 10 * FULL_STATE_S
+    assert await collect(events) == []
+    assert "/api/account/playing" not in [path for _, path in peer.seen]
 
 
 def test_how_often_the_accounts_stream_may_be_opened() -> None:

@@ -24,11 +24,12 @@ from bot.events import (
 )
 from bot.servers.dialects import BLACK, DIALECTS, WHITE, Dialect, Variant, get_dialect
 from bot.servers.lichess_wire import (
-    ChallengeNews,
+    ChallengeDone,
+    ChallengeMade,
     GameReader,
     read_account,
     read_account_event,
-    read_challenge_news,
+    read_challenge_answer,
     read_line,
     read_online_bot,
     read_playing,
@@ -158,6 +159,7 @@ def test_challenge() -> None:
 START_518 = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 START_960 = "bqnnrkrb/pppppppp/8/8/8/8/PPPPPPPP/BQNNRKRB w KQkq - 0 1"
 ENDING = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"
+XIANGQI_ENDING = "4k4/9/9/9/9/9/9/9/R8/3K5 w"
 
 
 @pytest.mark.parametrize(
@@ -194,6 +196,40 @@ def test_other_games_from_a_position() -> None:
     asked = read_challenge(initialFen="8/8/8/3wb3/3bw3/3b4/8/8 w")
     assert (asked.kind, asked.initial_position) == ("from_position", "8/8/8/3wb3/3bw3/3b4/8/8 w")
     assert read_challenge(initialFen="8/8/8/3wb3/3bw3/8/8/8 b").kind == "othello"
+
+
+@pytest.mark.parametrize(
+    ("key", "fen"), [("fromPosition", ENDING.rpartition(" ")[0]), ("xiangqi", f"{XIANGQI_ENDING} - - 12")]
+)
+def test_no_game_begins_after_thousands_of_moves(key: str, fen: str) -> None:
+    """The score of a mate tells some thousands of plies apart, and counts from the game's start."""
+    for told, read in (("1000", "1000"), ("1001", "1000"), ("4500", "1000"), ("9" * 40, "1000"), ("0", "0")):
+        asked = read_challenge(variant={"key": key}, initialFen=f"{fen} {told}")
+        (snapshot,) = read_game(full(variant={"key": key}, initialFen=f"{fen} {told}"))
+        assert asked.initial_position == snapshot.initial_position == f"{fen} {read}"
+
+
+def test_a_late_mate_is_still_worth_more_the_sooner_it_comes() -> None:
+    fen = START_518.replace("0 1", "0 9000")
+    (snapshot,) = read_game(full(variant={"key": "fromPosition"}, initialFen=fen))
+    chess = GAMES["chess"]
+    lost = []
+    for moves in ("f2f3 e7e5 g2g4 d8h4", "a2a3 a7a6 f2f3 e7e5 g2g4 d8h4"):
+        position = chess.parse_position(snapshot.initial_position)
+        for move in moves.split():
+            position = chess.play(position, chess.parse_move(position, move))
+        lost.append(chess.result_centi(position))
+    assert lost[0] < lost[1]
+
+
+@pytest.mark.parametrize("key", ["fromPosition", "xiangqi"])
+@pytest.mark.parametrize("counts", ["-1 1", "99999 1", "x 1", "1.5 1", "0 -1", "0 x", "\u0661 1"])
+def test_counts_that_are_none_are_refused(key: str, counts: str) -> None:
+    board = ENDING.split()[0] if key == "fromPosition" else XIANGQI_ENDING.split()[0]
+    fen = f"{board} w - - {counts}"
+    assert read_challenge(variant={"key": key}, initialFen=fen).game is None
+    with pytest.raises(ProtocolError, match="begins nowhere"):
+        read_game(full(variant={"key": key}, initialFen=fen))
 
 
 def test_slow_challenges() -> None:
@@ -732,44 +768,31 @@ def test_online_bots() -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "news"),
+    ("message", "told"),
     [
-        ({"id": "chal0001", "status": "created"}, ChallengeNews("chal0001", None)),
-        ({"challenge": {"id": "chal0001"}, "socketVersion": 0}, ChallengeNews("chal0001", None)),
-        ({"done": "accepted"}, ChallengeNews("", True, "accepted")),
-        ({"done": "declined"}, ChallengeNews("", False, "declined")),
-        ({"type": "gameStart", "game": {"gameId": "chal0001"}}, ChallengeNews("chal0001", True, "accepted")),
-        (
-            {"type": "challengeCanceled", "challenge": {"id": "chal0001"}},
-            ChallengeNews("chal0001", False, "canceled"),
-        ),
-        (
-            {
-                "type": "challengeDeclined",
-                "challenge": {"id": "chal0001", "declineReason": "No bots", "declineReasonKey": "nobot"},
-            },
-            ChallengeNews("chal0001", False, "nobot"),
-        ),
-        (
-            {"type": "challengeDeclined", "challenge": {"id": "chal0001", "declineReason": "No bots"}},
-            ChallengeNews("chal0001", False, "No bots"),
-        ),
-        (
-            {"type": "challengeDeclined", "challenge": {"id": "chal0001"}},
-            ChallengeNews("chal0001", False, "declined"),
-        ),
-        ({"type": "challenge", "challenge": {"id": "chal0001"}}, None),
+        ({"id": "chal0001", "status": "created"}, ChallengeMade("chal0001")),
+        ({"challenge": {"id": "chal0001"}, "socketVersion": 0}, ChallengeMade("chal0001")),
+        ({"done": "accepted"}, ChallengeDone("accepted")),
+        ({"done": "declined"}, ChallengeDone("declined")),
     ],
 )
-def test_news_of_our_challenges(message: dict[str, Any], news: ChallengeNews | None) -> None:
-    assert read_challenge_news(message) == news
+def test_answers_to_our_challenges(message: dict[str, Any], told: object) -> None:
+    assert read_challenge_answer(message) == told
 
 
-def test_broken_news_of_our_challenges() -> None:
+def test_what_became_of_our_challenges() -> None:
+    assert [ChallengeDone(word).accepted for word in ("accepted", "declined", "canceled")] == [
+        True,
+        False,
+        False,
+    ]
+
+
+def test_broken_answers_to_our_challenges() -> None:
     broken: dict[str, Any]
-    for broken in ({}, {"done": True}, {"challenge": {}}, {"type": "challengeDeclined"}):
+    for broken in ({}, {"done": True}, {"challenge": {}}, {"id": "a/b"}):
         with pytest.raises(ProtocolError):
-            read_challenge_news(broken)
+            read_challenge_answer(broken)
 
 
 def test_playing() -> None:
@@ -821,7 +844,7 @@ def test_examples_of_other_programs_and_of_a_challenge_of_ours() -> None:
     bot = read_online_bot(load("examples/bot-getOnlineBots.json.yaml")["value"])
     assert bot.name
     made = load("examples/challenges-createChallenge.json.yaml")["value"]
-    assert read_challenge_news(made) == ChallengeNews(made.get("challenge", made)["id"], None)
+    assert read_challenge_answer(made) == ChallengeMade(made.get("challenge", made)["id"])
 
 
 def test_example_of_chat() -> None:

@@ -6,11 +6,13 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bot import lobby as lobby_module
 from bot.config import ChallengesConfig
 from bot.errors import AuthError, ProtocolError, RefusedError, TransientError
 from bot.events import (
@@ -26,13 +28,21 @@ from bot.events import (
     Opponent,
     Speed,
 )
-from bot.lobby import ACCEPTED_S, CRASH_FORGOTTEN_S, DECLINE_TRIES, MAX_CRASHES, Lobby
+from bot.lobby import (
+    ACCEPTED_S,
+    CRASH_FORGOTTEN_S,
+    DECLINE_TRIES,
+    GIVEN_UP_S,
+    MAX_CRASHES,
+    MAX_DECLINES,
+    Lobby,
+)
 from bot.places import WAITS_S
 from bot.player import first_error
 from storage.database import Database
 from storage.errors import StorageError
 from storage.events import list_events
-from storage.games import finish_game
+from storage.games import finish_game, list_games
 from storage.records import GameStatus, StoredEvent
 from storage.types import now_utc
 from tests.bot.books import check_books, event_kinds, stored_game
@@ -87,8 +97,12 @@ async def test_a_challenge_becomes_a_game(database: Database) -> None:
         await server.until(lambda: server.end is not None)
         await drained(lobby)
         await tell(server, GameFinished(GAME_ID, 7))
+        await drained(lobby)
+        await tell(server)
+        await noted(database, "account_link_back", 2)
     await check_books(database, server)
     assert (await stored_game(database)).rating_diff == 7
+    assert not any(call.startswith("rating_diff") for call in server.calls)
 
 
 async def noted(database: Database, kind: str, count: int = 1) -> list[StoredEvent]:
@@ -105,6 +119,11 @@ async def noted(database: Database, kind: str, count: int = 1) -> list[StoredEve
 
 async def called(server: FakeServer, *calls: str) -> None:
     await server.until(lambda: set(calls) <= set(server.calls))
+
+
+def repeated(server: FakeServer, call: str, times: int) -> bool:
+    """Whether there has been a call more often than so many times."""
+    return server.calls.count(call) > times
 
 
 async def answers(server: FakeServer, count: int) -> list[str]:
@@ -591,6 +610,112 @@ async def test_the_end_of_a_game_that_was_given_up_closes_its_books(database: Da
     await check_books(database, server)
 
 
+async def test_a_game_that_was_given_up_is_asked_for(database: Database) -> None:
+    """Its end may never be told."""
+    server, time = FakeServer(), FakeTime()
+    async with open_lobby(server, database, time) as lobby:
+        server.news.put_nowait(STARTED)
+        await server.until(lambda: len(server.moves) == 1)
+        server.faults["stream"] = [ProtocolError("nonsense")]
+        server.cut()
+        await noted(database, "game_given_up")
+        await drained(lobby)
+        for faults in ([TransientError("HTTP 502")], []):
+            server.faults["playing"] = list(faults)
+            server.now_playing, asked = [GAME_ID], server.calls.count("playing")
+            await sleepers(time, 1)
+            time.advance(GIVEN_UP_S)
+            await server.until(partial(repeated, server, "playing", asked))
+        server.finish(EndReason.RESIGNATION, 0)
+        server.now_playing, streams = [], server.calls.count("stream")
+        await sleepers(time, 1)
+        time.advance(GIVEN_UP_S)
+        await server.until(partial(repeated, server, "stream", streams))
+        await drained(lobby)
+    await check_books(database, server)
+    assert server.calls.count("stream") == streams + 1
+
+
+async def test_a_game_that_cannot_be_read_at_its_end_is_left(database: Database) -> None:
+    server, time = FakeServer(), FakeTime()
+    server.faults["stream"] = [ProtocolError("nonsense")] * 10
+    async with open_lobby(server, database, time) as lobby:
+        server.news.put_nowait(STARTED)
+        await noted(database, "game_given_up")
+        await sleepers(time, 1)
+        time.advance(GIVEN_UP_S)
+        await noted(database, "game_given_up", 2)
+        await drained(lobby)
+        assert time.sleeping == 0
+
+
+async def test_a_rating_that_changed_while_nobody_listened(database: Database) -> None:
+    server = FakeServer(pick=picker(1))
+    async with open_lobby(server, database) as lobby:
+        server.news.put_nowait(STARTED)
+        await server.until(lambda: server.end is not None)
+        await drained(lobby)
+        assert (await stored_game(database)).rating_diff is None
+        server.faults["rating_diff"] = [TransientError("HTTP 502")]
+        for times in (0, 1):
+            await tell(server)
+            await server.until(partial(repeated, server, f"rating_diff {GAME_ID} Desdemona", times))
+        await tell(server)
+        await noted(database, "account_link_back", 3)
+    assert (await stored_game(database)).rating_diff == 5
+
+
+class Slow(FakeServer):
+    """A server that takes its time to decline a challenge."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_decline = asyncio.Event()
+
+    async def decline(self, challenge_id: str, reason: DeclineReason) -> None:
+        await super().decline(challenge_id, reason)
+        await self.may_decline.wait()
+
+
+async def test_who_has_gone_is_not_answered(database: Database) -> None:
+    server = Slow()
+    async with open_lobby(server, database, max_games=2, waiting=0) as lobby:
+        flood = [f"c{number}" for number in range(50)]
+        await tell(server, *offers("first", *flood, "last", game=None), *offers("one", "two"))
+        await called(server, "decline first variant")
+        await tell(server, *map(ChallengeGone, ["first", *flood, "one"]))
+        server.may_decline.set()
+        await called(server, "accept two", "decline last variant")
+        await tell(server, ChallengeGone("two"))
+        await drained(lobby)
+    # Who is accepted does not stand in the line of those who are declined.
+    assert await answers(server, 3) == ["decline first variant", "accept two", "decline last variant"]
+
+
+async def test_who_has_gone_is_not_declined_again(database: Database) -> None:
+    server, time = FakeServer(), FakeTime()
+    server.faults["decline"] = [TransientError("HTTP 429", retry_after_s=60)]
+    async with open_lobby(server, database, time) as lobby:
+        await tell(server, *offers("one", game=None))
+        await sleepers(time, 1)
+        await tell(server, ChallengeGone("one"))
+        await drained(lobby)
+    assert await answers(server, 1) == ["decline one variant"]
+
+
+async def test_of_too_many_the_oldest_are_not_answered(database: Database) -> None:
+    server = Slow()
+    flood = [f"c{number}" for number in range(MAX_DECLINES + 3)]
+    async with open_lobby(server, database) as lobby:
+        await tell(server, *offers(flood[0], game=None))
+        await called(server, "decline c0 variant")
+        await tell(server, *offers(*flood[1:], game=None))
+        server.may_decline.set()
+        await drained(lobby)
+    told = [call.split()[1] for call in await answers(server, MAX_DECLINES + 1)]
+    assert told == [flood[0], *flood[3:]]
+
+
 async def test_a_crash_is_forgotten_after_a_while(database: Database) -> None:
     server, time = FakeServer(), FakeTime()
     async with open_lobby(server, database, time) as lobby:
@@ -693,6 +818,8 @@ async def test_never_more_games_than_allowed(database: Database, seed: int) -> N
             if server.rng.random() < 0.8:  # else more happens before anybody hears of it
                 while not server.news.empty():
                     await event_kinds(database)
+                for _ in range(3):  # and answers
+                    await event_kinds(database)
             if server.rng.random() < 0.1:
                 time.advance(ACCEPTED_S)
         lobby.accepting = False
@@ -707,5 +834,32 @@ async def test_never_more_games_than_allowed(database: Database, seed: int) -> N
             await event_kinds(database)
         await everybody_gone
     assert not server.standing
-    assert server.most == 3
+    assert 2 <= server.most <= 3
     assert server.accepted > 10
+
+
+async def test_games_beyond_the_most_wait_for_others_to_end(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lobby_module, "MAX_PLAYERS", 2)
+
+    class Patient(Crowded):
+        async def accept(self, challenge_id: str) -> None:
+            await FakeServer.accept(self, challenge_id)
+
+    server = Patient(0)
+    async with open_lobby(server, database, max_games=1, max_slow_games=1) as lobby:
+        await tell(server, ChallengeReceived(OFFER))
+        await called(server, f"accept {GAME_ID}")
+        server.playing_now = {f"g{number}": OFFER for number in range(4)} | {GAME_ID: OFFER}
+        await tell(server, *(GameStarted(game_id, True) for game_id in server.playing_now))
+        assert lobby.running == 3  # the accepted one, too
+        while server.playing_now:
+            del server.playing_now[next(iter(server.playing_now))]
+            async with server.changed:
+                server.changed.notify_all()
+            await event_kinds(database)
+            assert lobby.running <= 3
+        await drained(lobby)
+    async with database.read() as session:
+        assert len(await list_games(session)) == 5

@@ -1,31 +1,37 @@
-"""However the account's stream ends, the bot listens again soon, and answers who called meanwhile.
+"""However the account's stream ends, the bot listens again soon, and accepts who called meanwhile.
 
-Real sockets, and a clock that jumps: see `tests.bot.virtual_time`.
+The whole lobby, with the adapter and a database, on real sockets, and a clock that jumps: see
+`tests.bot.virtual_time`.
 """
 
 import asyncio
 import json
+import shutil
 import socket
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import web
 
-from bot.events import AccountEvent, ChallengeReceived
-from bot.reconnect import stay_connected
+from bot.config import ChallengesConfig
+from bot.lobby import Lobby
 from bot.servers.dialects import DIALECTS
 from bot.servers.lichess import LichessServer
-from tests.bot.virtual_time import run
+from storage.database import Database
+from tests.bot.fakes import config, services
+from tests.bot.virtual_time import VirtualTimeLoop, run
 
 WITHIN_S = 15.0
 KEEP_ALIVE_S = 6.0
 OUTAGE_S = 300.0
 """Of a server that is away for long."""
 
-CHALLENGE = {
+CHALLENGE: dict[str, Any] = {
     "type": "challenge",
     "challenge": {
         "id": "chal0001",
@@ -38,6 +44,12 @@ CHALLENGE = {
 }
 
 
+def told(**changes: Any) -> bytes:
+    """A challenge as a line of the stream."""
+    message = {**CHALLENGE, "challenge": {**CHALLENGE["challenge"], **changes}}
+    return json.dumps(message).encode() + b"\n"
+
+
 class Site:
     """Tells a standing challenge to everyone who opens the stream, as servers do."""
 
@@ -45,6 +57,7 @@ class Site:
         self.url = ""
         self.opened_at: list[float] = []
         """When the account's stream was opened and is kept alive."""
+        self.accepted_at: list[float] = []
         self.accepted = asyncio.Event()
         self.heard = asyncio.Event()
         """Somebody listens."""
@@ -52,6 +65,12 @@ class Site:
         """How the stream is to end."""
         self.refusal: Callable[[], web.StreamResponse] | None = None
         self.challenged = False
+        self.unwanted = 0
+        """Challenges that stand there besides, to be declined."""
+        self.declined = self.declined_before = 0
+        """So many have been, and had been when one was accepted."""
+        self.is_slow = False
+        """It does not say which games go on."""
         self._runner: web.AppRunner
         self._site: web.TCPSite
 
@@ -61,7 +80,15 @@ class Site:
                 return web.json_response({"id": "desdemona", "username": "Desdemona", "title": "BOT"})
             case "/api/stream/event":
                 return await self._stream(request)
+            case path if path.endswith("/decline"):
+                self.declined += 1
+            case "/api/account/playing":
+                if self.challenged and self.is_slow:
+                    await asyncio.sleep(3600)
+                return web.json_response({"nowPlaying": []})
             case "/api/challenge/chal0001/accept":
+                self.accepted_at.append(now())
+                self.declined_before = self.declined
                 self.accepted.set()
         return web.json_response({"ok": True})
 
@@ -73,7 +100,9 @@ class Site:
         await response.prepare(request)
         self.opened_at.append(now())
         if self.challenged:
-            await response.write(json.dumps(CHALLENGE).encode() + b"\n")
+            for number in range(self.unwanted):
+                await response.write(told(id=f"unwanted{number}", variant={"key": "crazyhouse"}))
+            await response.write(told())
         self.heard.set()
         while self.challenged or not self.ends.done():
             if self.challenged:
@@ -139,7 +168,19 @@ async def garbage(_site: Site, _request: web.Request, response: web.StreamRespon
 
 
 async def half_a_line(_site: Site, _request: web.Request, response: web.StreamResponse) -> None:
-    await response.write(json.dumps(CHALLENGE).encode()[:-9])
+    await response.write(told()[:-10])
+    await response.write_eof()
+
+
+async def crowd(site: Site, _request: web.Request, response: web.StreamResponse) -> None:
+    """When it is opened again, there is somebody to accept behind many to decline."""
+    site.unwanted = 30
+    await response.write_eof()
+
+
+async def slow_site(site: Site, _request: web.Request, response: web.StreamResponse) -> None:
+    """What is asked besides gets no answer."""
+    site.is_slow = True
     await response.write_eof()
 
 
@@ -170,28 +211,56 @@ async def nobody_answers(port: int) -> AsyncIterator[None]:
         yield
 
 
-async def ended(way: Way) -> tuple[float, Site]:
+class Steady:
+    """A database; time stands still while it works, in a thread of its own."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def read(self) -> Any:
+        return self._steadily(self._database.read())
+
+    def write(self) -> Any:
+        return self._steadily(self._database.write())
+
+    @asynccontextmanager
+    async def _steadily(self, transaction: Any) -> AsyncIterator[Any]:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, VirtualTimeLoop)
+        loop.threads += 1
+        try:
+            async with transaction as session:
+                yield session
+        finally:
+            loop.threads -= 1
+
+
+@asynccontextmanager
+async def listening(site: Site, database: Any) -> AsyncIterator[None]:
+    """A lobby at a site."""
+    server = LichessServer(DIALECTS["lichess"], site.url, "lip_token", clock=now)
+    settings = config(challenges=ChallengesConfig(variants=("chess",)))
+    async with services(server, database, settings=settings, sleep=asyncio.sleep) as given:
+        task = asyncio.create_task(Lobby(replace(given, clock=now)).listen())
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+            await server.close()
+
+
+async def ended(way: Way, database: Any) -> tuple[float, Site]:
     """Let the stream end in a way; when that was, or when it could be opened again, and the site."""
     site = Site()
     await site.open()
-    server = LichessServer(DIALECTS["lichess"], site.url, "lip_token", clock=now)
-
-    async def handle(event: AccountEvent) -> None:
-        if isinstance(event, ChallengeReceived):
-            await server.accept(event.challenge.id)
-
-    listening = asyncio.create_task(stay_connected(server.account_events, handle, name="account", clock=now))
-    try:
+    async with listening(site, database):
         await site.heard.wait()
         await asyncio.sleep(3 * KEEP_ALIVE_S)
         over_at = await end(site, way)
         await site.accepted.wait()
-        return over_at, site
-    finally:
-        listening.cancel()
-        await asyncio.wait([listening])
-        await server.close()
-        await site.close()
+    await site.close()
+    return over_at, site
 
 
 async def end(site: Site, way: Way) -> float:
@@ -245,16 +314,23 @@ OUTAGES: dict[Way, tuple[float, float]] = {
         line_without_end,
         garbage,
         half_a_line,
+        crowd,
+        slow_site,
         away,
         unreachable,
         *OUTAGES,
     ],
     ids=lambda way: way.__name__,
 )
-def test_never_deaf(way: Way) -> None:
+def test_never_deaf(way: Way, template: Path, tmp_path: Path) -> None:
+    shutil.copy(template, tmp_path / "desdemona.db")
+
     async def work() -> None:
-        over_at, site = await ended(way)
-        again_at = site.opened_at[-1]
-        assert over_at <= again_at + 1 <= over_at + 1 + WITHIN_S, (over_at, site.opened_at)
+        database = await Database.open(f"sqlite:///{tmp_path / 'desdemona.db'}")
+        over_at, site = await ended(way, Steady(database))
+        await database.close()
+        (accepted_at,) = site.accepted_at
+        assert site.declined_before <= site.unwanted / 2
+        assert over_at <= site.opened_at[-1] + 1 <= accepted_at + 1 <= over_at + 1 + WITHIN_S
 
     run(work())

@@ -176,3 +176,17 @@ def test_a_move_that_is_not_legal_stays_as_it_is() -> None:
     for move in ("pass", "a1", "nonsense"):
         assert Script(DROPS, OTHELLO, None).write(move) == move
     assert Script(ROOK_CASTLING, CHESS, None).write("e1g1") == "e1g1"
+
+
+def test_castling_and_drops_of_a_variant() -> None:
+    """As lichess.org tells them: castling is the king taking its rook, a drop names the piece."""
+    game = get_game("crazyhouse")
+    told = ["e2e4", "e7e5", "g1f3", "d7d5", "f1b5", "c7c6", "e1h1", "c6b5", "e4d5", "B@d6", "P@c6"]
+    notation = DIALECTS["lichess"].variants["crazyhouse"].notation
+    script = Script(notation, game, None)
+    moves = script.read(told)
+    assert (moves[6], moves[9:]) == ("e1g1", ("B@d6", "P@c6"))
+    for ply in (6, 9, 10):
+        before = Script(notation, game, None)
+        before.read(told[:ply])
+        assert before.write(moves[ply]) == told[ply]

@@ -156,6 +156,20 @@ def test_quiet_and_slow() -> None:
     assert not places.is_slow("s")
 
 
+def test_how_long_those_who_wait_are_left_to_wait() -> None:
+    places = Places(ChallengesConfig(max_games=1, max_slow_games=1, unlimited=True))
+    answered(places, offer("on"), offer("slow", is_slow=True))
+    assert places.patience_s(0.0) is None
+    answered(places, offer("still", is_slow=True))
+    assert places.patience_s(0.0) is None  # it may wait for ever
+    answered(places, offer("a", "anna"), now_s=10.0)
+    answered(places, offer("b", "ben"), now_s=30.0)
+    assert places.patience_s(40.0) == WAITS_S - 30.0
+    places.leave("a")
+    assert places.patience_s(40.0) == WAITS_S - 10.0
+    assert places.patience_s(1000.0) == 0.0
+
+
 def test_nobody_waits_for_long() -> None:
     """But for a game without a clock, whose challenge stands for weeks."""
     places = Places(ChallengesConfig(max_games=1, max_slow_games=1, unlimited=True))

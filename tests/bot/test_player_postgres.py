@@ -1,13 +1,17 @@
-"""The books of a game on PostgreSQL, where transactions really run side by side."""
+"""The books of a game on PostgreSQL, where transactions run side by side, and not every text is taken."""
 
+import asyncio
 import random
 from collections.abc import AsyncIterator
 
 import pytest
 
+from bot.errors import RefusedError, TransientError
+from bot.player import UNKNOWN_TRIES, GamePlayer
 from storage.database import Database
+from storage.events import list_events
 from tests.bot.books import check_books
-from tests.bot.fakes import Killer
+from tests.bot.fakes import GAME_ID, FakeServer, Killer, services
 from tests.bot.test_player_kill import make_server, play
 from tests.storage.conftest import create_database, postgres, postgres_template
 
@@ -33,3 +37,22 @@ async def test_killed_again_and_again(database: Database, seed: int) -> None:
     while not await play(server, database, Killer(rng.randrange(60))):
         pass
     await check_books(database, server)
+
+
+async def test_words_that_no_database_takes(database: Database) -> None:
+    """They must not end a game, nor keep its books open for ever."""
+    words = "gone\x00\ud800"
+    server = FakeServer()
+    async with services(server, database) as given:
+        running = asyncio.create_task(GamePlayer(GAME_ID, given).run())
+        await server.until(lambda: len(server.moves) == 1)
+        server.faults["stream"] = [
+            TransientError(words),
+            *[RefusedError(words, 404)] * (UNKNOWN_TRIES + 1),
+        ]
+        server.cut()
+        async with asyncio.timeout(30):
+            await running
+    async with database.read() as session:
+        told = {event.kind: event.detail for event in await list_events(session)}
+    assert told["game_unknown"]["reason"] == "gone\\x00\\ud800"

@@ -29,12 +29,19 @@ def test_fixed() -> None:
     assert select(occasion(), config, Random(1)) == Selection("standard", {"method": "fixed"})
 
 
+@pytest.mark.parametrize("method", SelectionMethod)
+def test_a_game_that_only_one_player_can_play(method: SelectionMethod) -> None:
+    config = SelectionConfig.model_construct(method=method, player="strong", players=("standard",), rules=())
+    found = select(occasion(game="atomic"), config, Random(1))
+    assert found == Selection("trappy_uci", {"method": "only"})
+
+
 @pytest.mark.parametrize(
     ("changes", "player", "rule"),
     [
         ({}, "trappy", None),
         ({"speed": Speed.BULLET}, "standard", 1),
-        ({"site": "elsewhere"}, "trappy", 2),
+        ({"site": "lichess"}, "trappy", 2),
         ({"game": "tictactoe", "opponent_rating": 2100}, "standard", 3),
         ({"game": "tictactoe", "opponent_rating": None}, "trappy", None),
         ({"opponent_rating": 900}, "standard", 4),
@@ -47,7 +54,7 @@ def test_rules(changes: dict[str, Any], player: str, rule: int | None) -> None:
         player="trappy",
         rules=(
             SelectionRule(player="standard", speed=Speed.BULLET),
-            SelectionRule(player="trappy", site="elsewhere"),
+            SelectionRule(player="trappy", site="lichess"),
             SelectionRule(player="standard", game="tictactoe", min_rating=2000),
             SelectionRule(player="standard", max_rating=999),
         ),

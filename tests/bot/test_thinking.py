@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from bot.config import EngineConfig
-from bot.player import GamePlayer, Services
+from bot.player import GamePlayer
+from bot.services import Services
 from bot.thinking import Mind, Search, Turn, expected_reply
 from bot.workers import Rank, Shift, WorkerPool
 from engine.decision import Decision

@@ -1,6 +1,7 @@
 """Other engines in the whole program: settings, the check, a game, and what becomes of their processes."""
 
 import asyncio
+import io
 import os
 import select
 import subprocess
@@ -11,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from bot.check import check
 from bot.config import (
@@ -25,10 +27,14 @@ from bot.config import (
 from bot.errors import ConfigError
 from bot.events import EndReason, GameSnapshot, GameState
 from bot.player import GamePlayer
+from bot.tables import game_view
 from engine.trappy import verify
 from engine.uci.settings import EngineSettings
 from engine.uci.source import Engines
 from storage.database import Database
+from storage.records import Filters
+from storage.report import game_report
+from storage.statistics import engine_statistics
 from tests.bot.books import check_books, stored_decisions, stored_game
 from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
 from tests.bot.test_check import settings
@@ -86,6 +92,19 @@ ENGINE = '[[uci.engines]]\ngame = "chess"\ncommand = ["x"]\n'
         (ENGINE + "depth = 1\n", "uci.engines.0.depth: Input should be greater than or equal to 2"),
         (ENGINE + "[uci.engines.options]\nMultiPV = 3\n", "uci.engines.0: options: MultiPV is set by"),
         (ENGINE + ENGINE, "uci: engines has two for one game"),
+        (
+            '[challenges]\nvariants = ["chess", "atomic"]\n' + ENGINE,
+            "challenges.variants: atomic is played with another engine only, and uci.engines has none for it",
+        ),
+        (
+            '[server]\ndialect = "lichess"\n[arena]\nenabled = false\n'
+            '[matchmaking]\nenabled = true\nvariants = ["standard", "horde"]\n',
+            "matchmaking.variants: horde is played with another engine only",
+        ),
+        (
+            '[selection]\nmethod = "rules"\nrules = [{ player = "strong", game = "atomic" }]\n',
+            "selection.rules.0: atomic is played by trappy_uci only",
+        ),
         (ENGINE.replace("chess", "othello"), "uci.engines.0: game is 'othello', must be one of chess"),
         (ENGINE + 'protocol = "ucci"\n', "uci.engines.0: protocol ucci is for xiangqi"),
         (ENGINE.replace('["x"]', '"x"'), "uci.engines.0.command: must be a list of program and arguments"),
@@ -120,6 +139,8 @@ def test_the_player_may_be_chosen_where_there_is_an_engine(tmp_path: Path) -> No
         'rules = [{ player = "trappy_uci", game = "chess" }]\nplayers = ["trappy_uci"]\n' + ENGINE,
     )
     loaded(tmp_path, ENGINE)
+    atomic = ENGINE.replace("chess", "atomic")
+    loaded(tmp_path, '[challenges]\nvariants = ["othello", "atomic"]\n' + atomic)
 
 
 # --- desdemona check ---------------------------------------------------------------------------------------
@@ -202,6 +223,38 @@ async def test_a_game_on_another_engines_scores(database: Database, tmp_path: Pa
         verify(decision)
         assert (decision.profile_source, decision.is_complete) == (NAME, True)
         assert decision.source is not None
+
+
+@pytest.mark.parametrize("initial", [None, "rnbqkb1r/pppppppp/8/6N1/8/8/PPPPPPPP/R1BQKBNR w KQkq - 0 3"])
+async def test_a_game_of_a_variant(database: Database, initial: str | None) -> None:
+    """Whatever the settings say, by the player that can play it; and what is told of it can be read."""
+    given_settings = config(
+        selection=SelectionConfig(method=SelectionMethod.FIXED, player="standard"),
+        engine=EngineConfig(max_depth=2, max_time_s=600, workers=1, table_mb=1, variety_centi=100),
+    )
+    engines = Engines([fake("atomic", "uci", depth=2, candidates=1)])
+    server = Untimed("atomic", pick=picker(3), initial_position=initial)
+    async with services(server, database, settings=given_settings) as given, asyncio.timeout(60):
+        running = asyncio.create_task(GamePlayer(GAME_ID, replace(given, engines=engines)).run())
+        # From the second start an explosion wins at once.
+        await server.until(
+            lambda: sum(call.startswith("move") for call in server.calls) == 3 or not server.legal
+        )
+        if server.end is None:
+            server.finish(EndReason.RESIGNATION, 0)
+        await running
+    engines.close()
+    await check_books(database, server)
+    game = await stored_game(database)
+    assert (game.player, game.selection["method"]) == ("trappy_uci", "only")
+    assert game.selection["engine"]["command"] == sys.executable
+    async with database.read() as session:
+        report = await game_report(session, game.site, game.site_game_id)
+        assert await engine_statistics(session, Filters(game="atomic"))
+    assert report is not None
+    assert {made.search_mode for made in report.decisions} == {"engine"}
+    assert report.to_json()["decisions"]
+    Console(file=io.StringIO()).print(game_view(report))
 
 
 async def test_a_game_goes_on_when_its_engine_was_taken_away(database: Database) -> None:

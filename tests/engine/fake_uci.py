@@ -7,6 +7,8 @@ depth (`fake_score`), so tests know what to expect.  Faults:
 ``silent``            never answers the greeting
 ``dies``              ends at once, complaining
 ``nomultipv``         has no option MultiPV
+``novariants``        has no option UCI_Variant
+``knows=NAME``        and in UCI_Variant nothing but chess and that
 ``crash=N``           ends in the middle of the Nth search
 ``hang=N``            says nothing in the Nth search until it is told to stop
 ``deaf``              in such a search does not even listen to that
@@ -33,9 +35,11 @@ from pathlib import Path
 from typing import Any
 
 import chess
+from chess.variant import find_variant
 
 from engine.games import get_game
 from engine.uci.lines import shift_ranks
+from engine.uci.scores import split_text
 
 NAME = "Fake 1.0"
 
@@ -53,9 +57,10 @@ def fake_mate(score: int) -> int:
 def fake_moves(game: str, words: list[str]) -> tuple[str, list[str]]:
     """Board and legal moves from what stands behind ``position``, in UCI's notation."""
     words = ["fen", *chess.STARTING_FEN.split(), *words[1:]] if words[0] == "startpos" else words
-    fen, made = " ".join(words[1:7]), words[8:]
-    if game == "chess":
-        board = chess.Board(fen)
+    fields, made = split_text(" ".join(words[1:]))
+    fen = " ".join(fields)
+    if game != "xiangqi":
+        board = find_variant(game)(fen)
         for move in made:
             board.push_uci(move)
         return " ".join(board.fen().split()[:2]), [move.uci() for move in board.legal_moves]
@@ -72,6 +77,8 @@ class FakeEngine:
 
     def __init__(self, game: str, protocol: str, faults: dict[str, str]) -> None:
         self.game = game
+        variant = game if game == "xiangqi" else find_variant(game).uci_variant
+        self.knows = faults.get("knows", variant)
         self.shift = -1 if protocol == "ucci" else 0
         self.protocol = protocol
         self.faults = faults
@@ -112,8 +119,8 @@ class FakeEngine:
         offered = ["Hash type spin default 16 min 1 max 1024", "Slow Mover type check default false"]
         if "nomultipv" not in self.faults:
             offered.append("MultiPV type spin default 1 min 1 max 500")
-        if self.game == "xiangqi":
-            offered.append("UCI_Variant type combo default chess var chess var xiangqi")
+        if self.game != "chess" and "novariants" not in self.faults:
+            offered.append(f"UCI_Variant type combo default chess var chess var {self.knows}")
         self.say(f"id name {NAME}", *(f"option {name}{text}" for text in offered), f"{self.protocol}ok")
 
     def is_due(self, fault: str) -> bool:

@@ -6,9 +6,18 @@ from typing import Any
 import pytest
 
 from engine.game import WIN_CENTI, BadPosition, Game, IllegalMove, if_it_goes_on, replay
-from engine.games import GAMES, get_game
+from engine.games import ENGINE_GAMES, GAMES, get_game
 
 every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+
+
+def every_game_with(seeds: int) -> pytest.MarkDecorator:
+    """And seeds for random play; one each for the games of test_chess_variants.py."""
+    pairs = [(name, seed) for name in GAMES for seed in range(1 if name in ENGINE_GAMES else seeds)]
+    return pytest.mark.parametrize(
+        ("game", "seed"),
+        [pytest.param(get_game(name), seed, id=f"{seed}-{name}") for name, seed in pairs],
+    )
 
 
 def play_out(game: Game[Any], seed: int) -> tuple[list[Any], list[int]]:
@@ -21,8 +30,7 @@ def play_out(game: Game[Any], seed: int) -> tuple[list[Any], list[int]]:
     return positions, moves
 
 
-@every_game
-@pytest.mark.parametrize("seed", range(3))
+@every_game_with(seeds=3)
 def test_random_play(game: Game[Any], seed: int) -> None:
     positions, moves = play_out(game, seed)
     for position, following, move in zip(positions[:-1], positions[1:], moves, strict=True):
@@ -98,8 +106,7 @@ def test_illegal_moves_are_refused(game: Game[Any]) -> None:
                 game.parse_move(position, text)
 
 
-@every_game
-@pytest.mark.parametrize("seed", range(6))
+@every_game_with(seeds=6)
 def test_lines_of_a_search_are_no_past(game: Game[Any], seed: int) -> None:
     """The root of a search is the same position; what is played from there may come back at will."""
     positions, _ = play_out(game, seed)

@@ -103,7 +103,7 @@ async def test_a_role_is_held_by_one_program_at_a_time(empty_url: str) -> None:
             with pytest.raises(StorageError, match="already runs the arena"):
                 async with other.sole("arena"):
                     pass
-            async with other.sole("something else"):
+            async with other.sole("account a/b at lichess"):
                 pass
     await first.close()
     await second.close()

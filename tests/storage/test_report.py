@@ -145,6 +145,18 @@ async def test_moves_are_named_as_people_write_them(database: Database) -> None:
     assert "Trap Nc6, quality 4.20. Reply Nc6: fell for the best trap, which cost 2.80." in shown
 
 
+async def test_a_game_that_went_on_past_a_draw_of_our_rules(database: Database) -> None:
+    shuffle = ["g1f3", "g8f6", "f3g1", "f6g8"]
+    async with database.write() as session:
+        game = await opened(session, game="chess", variant="standard")
+        await finish_game(
+            session, game.id, result=GameResult.WIN, end_reason="time", moves=[*shuffle, *shuffle, "e2e4"]
+        )
+        report = await game_report(session, "arena", "game0001")
+    assert report is not None
+    assert report.names[-2:] == ("Ng8", "e4")
+
+
 async def test_values_on_the_expected_scale_are_shares_of_the_point(database: Database) -> None:
     params = TrapParams(scale=Scale.EXPECTED, logistic_centi=170.0)
     (told,) = (await _chess_report(database, _chess_decision(params))).decisions
