@@ -156,18 +156,20 @@ def upgrade_account(
 
     Sites let programs play with such accounts only; a person cannot play with it any more.
     """
+    from bot.servers.adapters import make_server
     from bot.servers.dialects import get_dialect
-    from bot.servers.lichess import LichessServer
 
     config = _config(context)
     if config.uses_arena:
         raise UsageError("the embedded arena makes the bot's account by itself")
     dialect = get_dialect(config.server.dialect)
+    if dialect.protocol == "ggs":
+        raise UsageError("GGS knows no accounts for programs: any account may be played by one")
     url = config.server.url or dialect.home
     token = read_token(config.server)
 
     async def at_server(work: Callable[[Server], Awaitable[T]]) -> T:
-        server = LichessServer(dialect, url, token)
+        server = make_server(config, dialect, url, token)
         try:
             return await work(server)
         finally:
@@ -399,3 +401,6 @@ def _write(output: Format, table: RenderableType, rows: Rows, *, nested: Rows) -
 
 def _print_json(value: object) -> None:
     print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+from bot import cli_formats as cli_formats  # noqa: E402 - its commands need what is defined above

@@ -8,6 +8,7 @@
                          +--- tallies
                          +--< events
     arena_*                      (storage.arena_models: what the embedded server remembers)
+    imported_games               (storage.archive_models: games of others)
 """
 
 from typing import Any
@@ -16,7 +17,8 @@ from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from engine.decision import OutcomeKind
-from storage import arena_models as arena_models  # its tables are of the same metadata
+from storage import archive_models as archive_models
+from storage import arena_models as arena_models  # their tables are of the same metadata
 from storage.base import Base as Base
 from storage.records import DecisionState, GameResult, GameStatus
 from storage.types import BigInt, IntPk, Json, JsonType, Key, Name, UtcTime, enum_column

@@ -37,8 +37,8 @@ from engine.games.othello_evaluation import turned, weight_bytes
 from engine.search import exact_score
 from engine.searchers import NativeOthelloSearcher
 from engine.stop import StopFlag, Stopped
+from engine.training.given_games import BadGames, GameRecord, read_games
 from engine.training.othello_patterns import natural, positive, say
-from engine.training.wthor import BadGames, GameRecord, read_games
 
 SEARCHES = "desdemona book searches"
 CONFIDENCES = (73, 87, 95, 99, 100)

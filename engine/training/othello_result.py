@@ -23,8 +23,8 @@ from engine.games.othello import Othello, OthelloPosition, flips_mask
 from engine.search import INFINITY, Searcher, exact_score
 from engine.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.training.given_games import BadGames, read_games
 from engine.training.othello_patterns import natural, positive, say
-from engine.training.wthor import BadGames, read_games
 
 _GAME = Othello()
 _HELD_OUT = 5  # every fifth game
@@ -115,7 +115,7 @@ def given_games(searcher: Searcher, options: argparse.Namespace) -> Iterator[lis
     """Positions of finished games that the operator gives, scored by the same search.
 
     Raises:
-        BadGames: See `engine.training.wthor.read_games`.
+        BadGames: See `engine.training.given_games.read_games`.
         ValueError: A game breaks the rules.
     """
     rng = random.Random(options.seed)  # noqa: S311

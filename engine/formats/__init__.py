@@ -1,0 +1,1 @@
+"""Games as texts and files that other programs know: read and written, without I/O of its own."""

@@ -1,0 +1,110 @@
+"""Files of games, whatever their format: which one it is, and the games one after another.  No I/O."""
+
+import re
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from itertools import chain
+
+from engine.formats import ggf, pgn, transcripts, wthor
+from engine.formats.record import BadGame, GameRecord
+
+HEAD_BYTES = 4096
+"""So much of a file's beginning is enough for `detect`."""
+
+
+class Format(StrEnum):
+    """A format of games as text."""
+
+    GGF = "ggf"
+    PGN = "pgn"
+    TRANSCRIPT = "transcript"
+    WTHOR = "wthor"
+
+
+TEXTS = (Format.GGF, Format.PGN, Format.TRANSCRIPT)
+"""Formats that can be written too."""
+
+
+def decode(data: bytes) -> str:
+    """A text of an age and place that nobody knows: UTF-8 if it can be that, else Latin-1."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def detect(head: bytes, length: int) -> Format | None:
+    """The format of a file by its first `HEAD_BYTES` and its length; None: it cannot be told."""
+    if wthor.is_wthor(head, length):
+        return Format.WTHOR
+    if b"\0" in head:
+        return None
+    text = decode(head if length <= len(head) else head.rpartition(b"\n")[0] or head)
+    if re.search(r"\(\s*;\s*[A-Za-z]+\s*\[", text):
+        return Format.GGF
+    lines = [line for line in text.splitlines() if line.strip() and line.lstrip()[0] not in "#%"]
+    if any(pgn.is_tag(line) for line in lines[:1]):
+        return Format.PGN
+    if any(_is_transcript(line) for line in lines[:1]):
+        return Format.TRANSCRIPT
+    return Format.PGN if any(re.match(r"\s*1\.", line) for line in lines[:1]) else None
+
+
+def read(lines: Iterable[str], form: Format, game: str | None = None) -> Iterator[GameRecord | BadGame]:
+    """Every game of a text in order; in place of one that cannot be read the reason.
+
+    Args:
+        form: One of `TEXTS`.
+        game: Name in `engine.games`, where the text does not tell: see `engine.formats.pgn.parse`; a
+            transcript is of Othello without it.
+    """
+    if form is Format.GGF:
+        yield from _each_ggf(lines)
+        return
+    texts = pgn.split(lines) if form is Format.PGN else (x for x in lines if not transcripts.is_remark(x))
+    for text in texts:
+        try:
+            if form is Format.PGN:
+                yield pgn.parse(text, game)
+            else:
+                yield transcripts.parse(text, game or "othello")
+        except BadGame as error:
+            yield error
+
+
+def write(record: GameRecord, form: Format) -> str:
+    """The game as text, the line break at its end included.
+
+    Raises:
+        BadGame: The format has no way to write this game.
+    """
+    if form is Format.PGN:
+        return pgn.write(record)
+    if form is Format.GGF:
+        return f"1 {ggf.write(ggf.from_record(record))}\n"
+    return f"{transcripts.write(record)}\n"
+
+
+def _each_ggf(lines: Iterable[str]) -> Iterator[GameRecord | BadGame]:
+    waiting: list[str] = []
+    for line in chain(lines, [None]):
+        if line is not None:
+            waiting.append(line)
+            if not re.search(r";\s*\)\s*$", line):
+                continue  # a game may take several lines
+        for game in ggf.find("\n".join(waiting)):
+            try:
+                yield game if isinstance(game, BadGame) else ggf.to_record(game)
+            except BadGame as error:
+                yield error
+        waiting.clear()
+
+
+def _is_transcript(line: str) -> bool:
+    if re.match(r"\s*(?:[a-h][1-8]){2}", line, re.IGNORECASE):
+        return True  # whether the moves are legal is another question
+    try:
+        transcripts.parse(line)
+    except BadGame:
+        return False
+    return True

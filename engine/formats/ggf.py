@@ -1,0 +1,450 @@
+"""GGF, the Generic Game Format: Othello games as GGS, NBoard and the archives of both write them.
+
+A game is ``(;`` tags ``;)``, a tag is ``NAME[value]``, and no value holds a ``]``.  Archives have a match on
+each line, the count of its games in front: ``1 (;...;)``, or ``2 (;...;)(;...;)`` for a synchro pair.  The
+format is that of https://skatgame.net/mburo/ggsa/ggf, as servers and programs really write it.
+"""
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from engine.formats.record import (
+    AGREED,
+    RESIGNED,
+    TIMEOUT,
+    BadGame,
+    GameRecord,
+    black_margin,
+    clean,
+    played,
+    points_of,
+    told,
+)
+from engine.game import BadPosition
+from engine.games.othello import PASS, Othello, OthelloPosition
+
+_GAME = Othello()
+_START = _GAME.position_text(_GAME.initial())
+_ENDINGS = {"r": RESIGNED, "t": TIMEOUT, "s": AGREED}
+_TAG = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*)\s*\[([^\]]{0,10000})\]")
+_END = re.compile(r"\s*;\s*\)")
+_MOST_MOVES = 400
+"""No game has more: 60 placements, as many passes, and room for what `replay` shall complain about."""
+_LARGEST = 1e9
+"""No number in a game is larger, whatever it means."""
+_HEADER = frozenset(
+    ("GM", "PC", "DT", "PB", "PW", "RB", "RW", "TI", "TB", "TW", "TY", "RE", "BO", "KB", "KW", "KM")
+)
+_OWN_TAGS = _HEADER | {"B", "W"}
+
+
+class BadGgf(BadGame):
+    """A text that is no GGF game of Othello on 8 x 8 squares; the message says what is wrong."""
+
+
+@dataclass(frozen=True)
+class GgfMove:
+    """A move, and what its player told with it."""
+
+    move: str
+    """A square, ``f5``, or ``pass``; in lower case."""
+    evaluation: float | None = None
+    """What the mover expects as final result, in discs, own view.  GGS leaves out a zero."""
+    time_s: float | None = None
+    """Thinking time in seconds.  GGS leaves out what rounds to zero."""
+
+
+@dataclass(frozen=True)
+class GgfGame:
+    """One game.  The moves are as written: `replay` tells whether the rules allow them."""
+
+    black: str
+    white: str
+    kind: str = "8"
+    """Type of the game as written (TY): ``8``, ``s8r18``, ``8k``, ..."""
+    start: str = _START
+    """Position before the first move, as `Othello.position_text` writes it, side to move included."""
+    moves: tuple[GgfMove, ...] = ()
+    """By turns, the side to move of `start` first; every pass is there."""
+    result: str | None = None
+    """Result as written (RE), black's discs less white's less the komi: ``+12.000``, ``-64.000:r``;
+    `stated_result` reads it.  None: unfinished (``?``)."""
+    date: str = ""
+    """As written (DT); on GGS that is when the game was printed, not when it began."""
+    place: str = ""
+    """Where it was played (PC), for instance ``GGS/os``."""
+    black_rating: float | None = None
+    white_rating: float | None = None
+    black_clock: str = ""
+    """Clock as written (TB, or TI for both): ``05:00//02:00``."""
+    white_clock: str = ""
+    komi: float | None = None
+    """Discs taken from black's result (KM); None: no komi game, or not fixed yet."""
+    black_komi_move: GgfMove | None = None
+    """Bid of a komi game: the first move and what it is worth (KB)."""
+    white_komi_move: GgfMove | None = None
+    other: tuple[tuple[str, str], ...] = ()
+    """Tags that have no field here, in their order."""
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What a game's RE tag says."""
+
+    discs: float
+    """Black's discs less white's, empty squares to the winner, komi taken off."""
+    how: str = ""
+    """``r``: resigned; ``t``: out of time; ``s``: agreed by both; empty: played to the end."""
+
+
+def parse(text: str) -> GgfGame:
+    """The one game of a text; line breaks between tags do not count.
+
+    Raises:
+        BadGgf: The text is no such game.  Illegal moves are not looked for, see `replay`.
+    """
+    game, end = _parse_at(text, 0)
+    if text[end:].strip():
+        raise BadGgf(f"after the game there is {text[end:].strip()[:60]!r}")
+    return game
+
+
+def parse_line(text: str) -> tuple[GgfGame, ...]:
+    """The games of a match as archives and the server's ``look`` write it: ``2 (;...;)(;...;)``.
+
+    Raises:
+        BadGgf: It is no such line, or the count in front is not that of the games.
+    """
+    counted = re.match(r"\s*([0-9]{1,3})(?=[\s(])", text)
+    at = counted.end() if counted else 0
+    games: list[GgfGame] = []
+    while at == 0 or text[at:].strip() or not games:
+        game, at = _parse_at(text, at)
+        games.append(game)
+    if counted and int(counted[1]) != len(games):
+        raise BadGgf(f"{counted[1]} games are announced and {len(games)} follow")
+    return tuple(games)
+
+
+def find(text: str) -> Iterator[GgfGame | BadGgf]:
+    """Every game of an archive, in order; in place of one that cannot be read the reason.
+
+    What stands between games (counts, comments) is skipped.
+    """
+    at = text.find("(;")
+    while at >= 0:
+        try:
+            game, end = _parse_at(text, at)
+        except BadGgf as error:
+            yield error
+            end = at + 2
+        else:
+            yield game
+        at = text.find("(;", end)
+
+
+def write(game: GgfGame) -> str:
+    """The game on one line, as GGS prints it.
+
+    A ``]`` in a text becomes ``)``: the format has no way to write it.  See `clean` for the rest.
+    """
+    tags = [("GM", "Othello"), ("PC", game.place), ("DT", game.date), ("PB", game.black), ("PW", game.white)]
+    tags += [("RB", _number_text(game.black_rating)), ("RW", _number_text(game.white_rating))]
+    if game.black_clock == game.white_clock:
+        tags += [("TI", game.black_clock)]
+    else:
+        tags += [("TB", game.black_clock), ("TW", game.white_clock)]
+    tags += [("TY", game.kind)]
+    for tag, bid in (("KB", game.black_komi_move), ("KW", game.white_komi_move)):
+        tags += [(tag, move_text(bid) if bid else "")]
+    tags += [("KM", "" if game.komi is None else _decimals(game.komi, 3))]
+    tags = [(tag, value) for tag, value in tags if value or tag in ("PB", "PW")]
+    tags += [("RE", game.result or "?"), ("BO", board_text(_GAME.parse_position(game.start))), *game.other]
+    side = _GAME.parse_position(game.start).side
+    tags += [("BW"[(side + ply) % 2], move_text(move)) for ply, move in enumerate(game.moves)]
+    return "(;" + "".join(f"{tag}[{_clean(value)}]" for tag, value in tags) + ";)"
+
+
+def write_line(games: tuple[GgfGame, ...]) -> str:
+    """The games of a match as a line of an archive."""
+    return f"{len(games)} " + "".join(write(game) for game in games)
+
+
+def replay(game: GgfGame) -> OthelloPosition:
+    """The position after the last move.
+
+    Raises:
+        BadGgf: The rules do not allow a move; the message names it and its number.
+    """
+    try:
+        return played((move.move for move in game.moves), _GAME.parse_position(game.start))
+    except (BadPosition, BadGame) as error:
+        raise BadGgf(str(error)) from None
+
+
+def stated_result(game: GgfGame) -> Stated | None:
+    """What the game says of its result; None: it is unfinished.
+
+    Raises:
+        BadGgf: It is no result.
+    """
+    if game.result is None:
+        return None
+    found = re.fullmatch(r"([-+]?[0-9.]+)\s*(?::\s*([rts]))?", game.result.strip())
+    if not found:
+        raise BadGgf(f"{game.result[:60]!r} is no result")
+    return Stated(_number(found[1], "result"), found[2] or "")
+
+
+def played_result(game: GgfGame) -> float | None:
+    """Black's result by the moves: discs, empty squares to the winner, less the komi; None: unfinished.
+
+    Raises:
+        BadGgf: As `replay`.
+    """
+    margin = black_margin(replay(game))
+    return None if margin is None else margin - (game.komi or 0)
+
+
+def to_record(game: GgfGame) -> GameRecord:
+    """The game as other formats know it.
+
+    Its result is by the moves if they reach the end, and nothing else is said to have ended it: on GGS the
+    side that has run out of time loses whatever the board says.
+
+    Raises:
+        BadGgf: A move is illegal, or the result is none.
+    """
+    stated, margin = stated_result(game), played_result(game)
+    if stated and (margin is None or stated.how):
+        margin = stated.discs
+    tags = [("TY", game.kind), ("KM", "" if game.komi is None else _decimals(game.komi, 3))]
+    for tag, bid in (("KB", game.black_komi_move), ("KW", game.white_komi_move)):
+        tags += [(tag, move_text(bid) if bid else "")]
+    other = dict(game.other)
+    return GameRecord(
+        game="othello",
+        players=(game.black, game.white),
+        start=None if game.start == _START else game.start,
+        moves=tuple(move.move for move in game.moves),
+        points=points_of(margin),
+        margin=margin,
+        ending=_ENDINGS.get(stated.how, "") if stated else "",
+        event=other.pop("EV", ""),
+        place=game.place,
+        round=other.pop("RO", ""),
+        date=game.date,
+        ratings=(game.black_rating, game.white_rating),
+        clocks=(game.black_clock, game.white_clock),
+        evaluations=told(move.evaluation for move in game.moves),
+        times_s=told(move.time_s for move in game.moves),
+        tags=(*((name, value) for name, value in tags if value), *other.items()),
+    )
+
+
+def from_record(record: GameRecord) -> GgfGame:
+    """A game of another format as GGF.
+
+    Its event and round become tags (EV, RO), and its other tags are kept in capitals; those that GGF cannot
+    write are left out.
+
+    Raises:
+        BadGgf: It is no game of Othello.
+    """
+    if record.game != "othello":
+        raise BadGgf(f"GGF is for Othello, not for {record.game}")
+    tags = dict(record.tags)
+    evaluations = record.evaluations or (None,) * len(record.moves)
+    times_s = record.times_s or (None,) * len(record.moves)
+    start = record.start or _START
+    discs = sum(start.partition(" ")[0].count(disc) for disc in "bw")
+    how = next((how for how, ending in _ENDINGS.items() if ending == record.ending), "")
+    margin = record.margin
+    if margin is None and record.points is not None:
+        margin = (record.points - 0.5) * 128  # won or lost by what the rules of the site say
+    extra = [("EV", record.event), ("RO", record.round), *record.tags]
+    return GgfGame(
+        black=record.players[0],
+        white=record.players[1],
+        kind=tags.get("TY") or ("8" if record.start is None else f"8r{discs}"),
+        start=start,
+        moves=tuple(map(GgfMove, record.moves, evaluations, times_s)),
+        result=None if margin is None else f"{margin:+.3f}" + (f":{how}" if how else ""),
+        date=record.date,
+        place=record.place,
+        black_rating=record.ratings[0],
+        white_rating=record.ratings[1],
+        black_clock=_clock(record.clocks[0]),
+        white_clock=_clock(record.clocks[1]),
+        komi=_number(tags["KM"], "komi") if tags.get("KM") else None,
+        black_komi_move=parse_move(tags["KB"]) if tags.get("KB") else None,
+        white_komi_move=parse_move(tags["KW"]) if tags.get("KW") else None,
+        other=tuple(
+            (name.upper(), value)
+            for name, value in extra
+            if value and name.upper() not in _OWN_TAGS and re.fullmatch("[A-Za-z][A-Za-z0-9]*", name)
+        ),
+    )
+
+
+def parse_move(text: str) -> GgfMove:
+    """A move as GGS, NBoard and GGF write it: ``F5``, ``f5/1.45``, ``F5//0.04``, ``PA/-3.00/0.10``.
+
+    Raises:
+        BadGgf: It is no move.
+    """
+    move, *told = (part.strip() for part in text.split("/"))
+    move = move.lower()
+    if move.startswith("pa"):
+        move = "pass"
+    elif not re.fullmatch(r"[a-h][1-8]", move):
+        raise BadGgf(f"{text[:60]!r} is no move")
+    if len(told) > 2:
+        raise BadGgf(f"{text[:60]!r} has more than evaluation and time")
+    evaluation, time_s = [_number(part, "number") if part else None for part in [*told, "", ""][:2]]
+    return GgfMove(move, evaluation, time_s)
+
+
+def move_text(move: GgfMove) -> str:
+    """The move as GGF writes it: ``F5/1.45/0.04``, ``PA``."""
+    square = "PA" if move.move == "pass" else move.move.upper()
+    evaluation, time_s = (
+        "" if told is None else _decimals(told, 2) for told in (move.evaluation, move.time_s)
+    )
+    return "/".join([square, evaluation, time_s]).rstrip("/")
+
+
+def parse_board(text: str) -> OthelloPosition:
+    """A position as the BO tag has it, blanks between the rows or none: ``8 -------- ... -------- *``.
+
+    Raises:
+        BadGgf: It is none, or of another size than 8 x 8.
+    """
+    size, _, cells = text.strip().partition(" ")
+    if size != "8":
+        raise BadGgf(f"a board of size {size[:20]!r}")
+    found = re.fullmatch(r"([-.*XO]{64})([*XO])", "".join(cells.split()).upper())
+    if not found:
+        raise BadGgf(f"{text[:100]!r} is not 64 squares and a side to move")
+    try:
+        return _GAME.parse_position(f"{found[1]} {found[2]}")
+    except BadPosition as error:
+        raise BadGgf(str(error)) from None
+
+
+def board_text(position: OthelloPosition) -> str:
+    """The position as GGS writes it in the BO tag."""
+    rows = " ".join(_GAME.board_rows(position)).translate(str.maketrans("bw.", "*O-"))
+    return f"8 {rows} {'*O'[position.side]}"
+
+
+def _parse_at(text: str, at: int) -> tuple[GgfGame, int]:
+    """The game that begins at a place (after blanks), and where it ends."""
+    begun = re.compile(r"\s*\(\s*;").match(text, at)
+    if not begun:
+        raise BadGgf(f"a game begins with '(;', here is {text[at : at + 60].strip()!r}")
+    at = begun.end()
+    header: dict[str, str] = {}
+    other: list[tuple[str, str]] = []
+    played: list[tuple[int, GgfMove]] = []
+    while tag := _TAG.match(text, at):
+        at = tag.end()
+        name, value = tag[1].upper(), _clean(tag[2])
+        if name in ("B", "W"):
+            played.append((int(name == "W"), parse_move(value)))
+            if len(played) > _MOST_MOVES:
+                raise BadGgf(f"more than {_MOST_MOVES} moves")
+        elif name in _HEADER:
+            header[name] = value
+        else:
+            other.append((name, value))
+    ended = _END.match(text, at)
+    if not ended:
+        raise BadGgf(f"neither a tag nor the end ';)' but {text[at : at + 60].strip()!r}")
+    return _game(header, played, tuple(other)), ended.end()
+
+
+def _game(
+    header: dict[str, str], played: list[tuple[int, GgfMove]], other: tuple[tuple[str, str], ...]
+) -> GgfGame:
+    if header.get("GM", "Othello").lower() not in ("othello", "reversi"):
+        raise BadGgf(f"a game of {header['GM'][:60]!r}")
+    if "BO" not in header:
+        raise BadGgf("the start position (BO) is missing")
+    start = parse_board(header["BO"])
+    bids = [parse_move(header[tag]) if header.get(tag) else None for tag in ("KB", "KW")]
+    result = header.get("RE", "?")
+    ratings = [_rating(header.get(tag, "")) for tag in ("RB", "RW")]
+    both = header.get("TI", "")
+    return GgfGame(
+        black=header.get("PB", ""),
+        white=header.get("PW", ""),
+        kind=header.get("TY") or "8",
+        start=_GAME.position_text(start),
+        moves=_by_turns(start.side, played),
+        result=None if result in ("?", "") else result,
+        date=header.get("DT", ""),
+        place=header.get("PC", ""),
+        black_rating=ratings[0],
+        white_rating=ratings[1],
+        black_clock=header.get("TB", both),
+        white_clock=header.get("TW", both),
+        komi=_number(header["KM"], "komi") if header.get("KM") else None,
+        black_komi_move=bids[0],
+        white_komi_move=bids[1],
+        other=other,
+    )
+
+
+def _by_turns(side: int, played: list[tuple[int, GgfMove]]) -> tuple[GgfMove, ...]:
+    """The moves with the passes that a writer left out: two moves running of one side have one between."""
+    moves: list[GgfMove] = []
+    for mover, move in played:
+        if (side + len(moves)) % 2 != mover:
+            moves.append(GgfMove(_GAME.move_text(PASS)))
+        moves.append(move)
+    return tuple(moves)
+
+
+def _clock(text: str) -> str:
+    """A clock as GGS writes it from PGN's ``300+2``; any other as it is."""
+    found = re.fullmatch(r"(\d{1,6})\+(\d{1,6})", text)
+    if not found:
+        return text
+    initial, increment = (f"{int(part) // 60:02}:{int(part) % 60:02}" for part in found.groups())
+    return f"{initial}/{increment}/00:00"
+
+
+def _rating(text: str) -> float | None:
+    """A rating; None where there is none, or what some program wrote in its place."""
+    try:
+        return _number(text, "rating")
+    except BadGgf:
+        return None
+
+
+def _number(text: str, what: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not abs(number) <= _LARGEST:  # not a number fails too
+        raise BadGgf(f"{text[:60]!r} is no {what}")
+    return number
+
+
+def _decimals(number: float, least: int) -> str:
+    """A number with so many decimals, and more only where it would be another number else."""
+    text = f"{number:.{least}f}"
+    return text if float(text) == number else format(Decimal(repr(number)), "f")
+
+
+def _number_text(number: float | None) -> str:
+    return "" if number is None else format(Decimal(repr(number)).normalize(), "f")
+
+
+def _clean(value: str) -> str:
+    return clean(value.replace("]", ")"))

@@ -1,0 +1,145 @@
+"""A game as every format knows it: who played, where, which moves, how it ended."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from engine._native import othello_moves_mask
+from engine.game import BadPosition, Game, IllegalMove, Move, if_it_goes_on
+from engine.games import GAMES
+from engine.games.othello import PASS, SQUARES, Othello, OthelloPosition
+
+_OTHELLO = Othello()
+
+RESIGNED, TIMEOUT, AGREED = "resigned", "timeout", "agreed"
+
+
+class BadGame(ValueError):
+    """A text or file that holds no game of its format; the message says what is wrong and where in it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GameRecord:
+    """One game.  Pairs are by side, as `Game.sides` has them: black first in Othello, white in chess."""
+
+    game: str
+    """Name in `engine.games`."""
+    players: tuple[str, str] = ("", "")
+    start: str | None = None
+    """Position before the first move, as `Game.position_text` has it; None: the usual one."""
+    moves: tuple[str, ...] = ()
+    """In the game's notation, passes included; the rules allow them all."""
+    points: float | None = None
+    """What the first side has won: 1, 1/2 or 0; None: unfinished, or not known."""
+    margin: float | None = None
+    """Othello: final discs of the first side less the other's, empty squares to the winner, less the komi."""
+    ending: str = ""
+    """`RESIGNED`, `TIMEOUT`, `AGREED`; empty: by the rules, or not known."""
+    event: str = ""
+    place: str = ""
+    round: str = ""
+    date: str = ""
+    """As the source writes it."""
+    ratings: tuple[float | None, float | None] = (None, None)
+    clocks: tuple[str, str] = ("", "")
+    """As the source writes them."""
+    evaluations: tuple[float | None, ...] = ()
+    """What each mover told of the position, own view, in discs or pawns; empty: nobody told anything."""
+    times_s: tuple[float | None, ...] = ()
+    """Thinking time of each move in seconds; empty: none is known."""
+    tags: tuple[tuple[str, str], ...] = ()
+    """What else the source says, under its own names."""
+
+
+def clean(text: str) -> str:
+    """A text on one line, without signs that move a terminal's cursor or that no database holds."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+
+
+def points_of(margin: float | None) -> float | None:
+    """A game's points by its margin."""
+    return None if margin is None else 1.0 if margin > 0 else 0.5 if margin == 0 else 0.0
+
+
+def told(values: Iterable[float | None]) -> tuple[float | None, ...]:
+    """One value for each move, or nothing when all are None."""
+    found = tuple(values)
+    return found if any(value is not None for value in found) else ()
+
+
+def start_of(record: GameRecord) -> Any:
+    """The game's first position.
+
+    Raises:
+        BadGame: The record's text is none.
+    """
+    game = GAMES[record.game]
+    try:
+        return game.initial() if record.start is None else game.parse_position(record.start)
+    except BadPosition as error:
+        raise BadGame(f"start: {error}") from None
+
+
+def steps(record: GameRecord) -> Iterator[tuple[Any, Move]]:
+    """Each move with the position that it is played in.
+
+    Raises:
+        BadGame: The rules do not allow a move; the message has its number.
+    """
+    game: Game[Any] = GAMES[record.game]
+    position = start_of(record)
+    for number, text in enumerate(record.moves, start=1):
+        try:
+            position = if_it_goes_on(game, position)
+            move = game.parse_move(position, text)
+            yield position, move
+            position = game.play(position, move)
+        except IllegalMove as error:
+            raise BadGame(f"move {number}: {error}") from None
+
+
+def placed(
+    squares: Iterable[int], start: OthelloPosition | None = None
+) -> tuple[tuple[str, ...], OthelloPosition]:
+    """Othello's moves from the squares of the discs as placed, passes put in by the rules; and the end.
+
+    Raises:
+        BadGame: A disc cannot be placed; the message has its number.
+    """
+    position = _OTHELLO.initial() if start is None else start
+    moves: list[str] = []
+    for number, square in enumerate(squares, start=1):
+        if not othello_moves_mask(position.mover, position.waiter):
+            position = OthelloPosition(position.waiter, position.mover, 1 - position.side)
+            moves.append("pass")
+        try:
+            position = _OTHELLO.play(position, square)
+        except IllegalMove as error:
+            raise BadGame(f"disc {number}: {error}") from None
+        moves.append(SQUARES[square])
+    return tuple(moves), position
+
+
+def played(moves: Iterable[str], start: OthelloPosition) -> OthelloPosition:
+    """Othello's position after moves, passes included.
+
+    Raises:
+        BadGame: The rules do not allow a move; the message has its number.
+    """
+    position = start
+    for number, text in enumerate(moves, start=1):
+        try:
+            position = _OTHELLO.play(position, PASS if text == "pass" else _SQUARE_OF.get(text, -1))
+        except IllegalMove as error:
+            raise BadGame(f"move {number}: {error}") from None
+    return position
+
+
+def black_margin(end: OthelloPosition) -> int | None:
+    """Black's final discs less white's, empty squares to the winner; None: the game is not over."""
+    if othello_moves_mask(end.mover, end.waiter) or othello_moves_mask(end.waiter, end.mover):
+        return None
+    return _OTHELLO.margin_discs(end) * (1 if end.side == 0 else -1)
+
+
+_SQUARE_OF = {name: square for square, name in enumerate(SQUARES)}

@@ -1,0 +1,71 @@
+"""Plain transcripts: a game's moves on one line, as people type and print them.
+
+Othello is written in many hands: ``f5d6c3``, ``1. F5 d6 2. c3 --``, lists of plies.  Numbers are skipped, and
+passes, written (``--``, ``pa``, ``ps``, ``pass``) or left out, are put in by the rules.  Of other games the
+line has the moves in this program's notation, a blank between two.  No line tells who played.
+"""
+
+import re
+
+from engine.formats.record import BadGame, GameRecord, black_margin, placed, points_of, steps
+from engine.games import GAMES
+from engine.games.othello import SQUARES
+
+_RUN = re.compile(r"(?<![a-z0-9])(?:[a-h][1-8]|pass|pa|ps|--)+(?![a-z0-9])")
+_SQUARE = re.compile(r"[a-h][1-8]")
+
+
+class BadTranscript(BadGame):
+    """A line that is no game from the usual start; the message says what is wrong."""
+
+
+def parse(line: str, game: str = "othello") -> GameRecord:
+    """The game of a line, from the usual start.
+
+    Raises:
+        BadTranscript: There is no move in it, or one that the rules do not allow.
+    """
+    try:
+        record = _othello(line) if game == "othello" else _other(line, game)
+    except BadGame as error:
+        raise BadTranscript(str(error)) from None
+    if not record.moves:
+        raise BadTranscript(f"no move in {line.strip()!r:.60}")
+    return record
+
+
+def write(record: GameRecord) -> str:
+    """The moves on a line; in Othello without blanks and passes.
+
+    Raises:
+        BadTranscript: The game does not begin at the usual start: the line has no place to say so.
+    """
+    if record.start is not None:
+        raise BadTranscript("a transcript begins at the usual start, and this game does not")
+    if record.game == "othello":
+        return "".join(move for move in record.moves if move != "pass")
+    return " ".join(record.moves)
+
+
+def is_remark(line: str) -> bool:
+    """Whether a line between games is none itself: empty, a comment (``#``) or a tag (``[``)."""
+    return not line.strip() or line.lstrip()[0] in "#["
+
+
+def _othello(line: str) -> GameRecord:
+    squares = [square for run in _RUN.findall(line.lower()) for square in _SQUARE.findall(run)]
+    moves, end = placed(SQUARES.index(square) for square in squares)
+    margin = black_margin(end)
+    return GameRecord(game="othello", moves=moves, margin=margin, points=points_of(margin))
+
+
+def _other(line: str, game: str) -> GameRecord:
+    rules = GAMES[game]
+    played = list(steps(GameRecord(game=game, moves=tuple(line.split()))))
+    end = rules.play(*played[-1]) if played else rules.initial()
+    points = None
+    if not rules.legal_moves(end):
+        score = rules.result_centi(end)
+        points = points_of(score if rules.side_to_move(end) == 0 else -score)
+    # In the game's own notation, whichever of several the line has.
+    return GameRecord(game=game, moves=tuple(rules.move_text(move) for _, move in played), points=points)

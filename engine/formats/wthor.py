@@ -1,0 +1,154 @@
+"""WTHOR, the French Othello Federation's base of tournament games: ``.wtb``, ``.jou``, ``.trn``.
+
+Each file has a header of 16 bytes and records of one length, little-endian: games of 68 bytes (``.wtb``),
+names of players of 20 (``.jou``), names of tournaments of 26 (``.trn``).  A game names its tournament and
+players by the number of their record, and has neither passes nor times
+(http://www.ffothello.org/wthor/Format_WThor.pdf).
+"""
+
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from engine.formats.record import BadGame, GameRecord, black_margin, clean, placed, points_of
+
+_HEADER = struct.Struct("<4BIHH4B")
+_GAME = struct.Struct("<3H2B60s")
+GAME_BYTES = _GAME.size
+_PLAYER_BYTES, _TOURNAMENT_BYTES = 20, 26
+_DEFAULT_DEPTH = 22
+SCORE_TAG = "TheoreticalScore"
+"""Tag of a `GameRecord`: black's score under perfect play from the base's number of empty squares on."""
+
+
+class BadWthor(BadGame):
+    """A file that is not what its name says, or a game that is impossible; the message says where."""
+
+
+@dataclass(frozen=True)
+class WthorGame:
+    """One record of a ``.wtb`` file.  The squares are on the board; the rules are not looked at."""
+
+    tournament: int
+    """Number of the record in the file of tournaments, from 0."""
+    black: int
+    white: int
+    black_score: int
+    """Black's discs at the end, 0 to 64; empty squares count for the winner."""
+    theoretical_score: int
+    """Black's discs under perfect play from `WthorFile.depth` empty squares on."""
+    squares: tuple[int, ...]
+    """The discs as placed from the usual start, 0 for a1, 1 for b1; passes are left out."""
+
+    @property
+    def margin(self) -> int:
+        """Black's discs less white's."""
+        return 2 * self.black_score - 64
+
+
+@dataclass(frozen=True)
+class WthorFile:
+    """Header of a ``.wtb`` file, and its games as bytes: `games` reads them."""
+
+    year: int
+    """When the games were played."""
+    depth: int
+    """Empty squares that the theoretical scores are from."""
+    count: int
+    _data: bytes
+
+    def games(self) -> Iterator[WthorGame | BadWthor]:
+        """Every game in order; in place of one with a square or score that is none the reason."""
+        for number in range(self.count):
+            tournament, black, white, score, theoretical, moves = _GAME.unpack_from(
+                self._data, _HEADER.size + _GAME.size * number
+            )
+            placed_at = moves.rstrip(b"\0")  # 10 * row + column, both from 1
+            if score > 64 or any(not (1 <= at // 10 <= 8 and 1 <= at % 10 <= 8) for at in placed_at):
+                yield BadWthor(f"game {number + 1} has a square or score that is none")
+                continue
+            squares = tuple(at // 10 * 8 + at % 10 - 9 for at in placed_at)
+            yield WthorGame(tournament, black, white, score, theoretical, squares)
+
+
+def parse_games(data: bytes) -> WthorFile:
+    """The games of a ``.wtb`` file.
+
+    Raises:
+        BadWthor: It is none, or of another board than 8 x 8.
+    """
+    count, _, year, size, _, depth = _header(data)
+    if size not in (0, 8):
+        raise BadWthor(f"games on a board of {size} x {size}")
+    if len(data) != _HEADER.size + _GAME.size * count:
+        raise BadWthor(f"{len(data)} bytes; {count} games are {_HEADER.size + _GAME.size * count}")
+    return WthorFile(year, depth or _DEFAULT_DEPTH, count, data)
+
+
+def parse_players(data: bytes) -> tuple[str, ...]:
+    """The names of a ``.jou`` file, by number of the record.
+
+    Raises:
+        BadWthor: It is none.
+    """
+    return _names(data, _PLAYER_BYTES)
+
+
+def parse_tournaments(data: bytes) -> tuple[str, ...]:
+    """The names of a ``.trn`` file, by number of the record.
+
+    Raises:
+        BadWthor: It is none.
+    """
+    return _names(data, _TOURNAMENT_BYTES)
+
+
+def is_wthor(data: bytes, length: int) -> bool:
+    """Whether the first bytes of a file of some length are a ``.wtb`` file's."""
+    if len(data) < _HEADER.size:
+        return False
+    count, _, _, size, _, _ = _header(data)
+    return size in (0, 8) and length == _HEADER.size + _GAME.size * count
+
+
+def to_record(
+    game: WthorGame, file: WthorFile, players: Sequence[str] = (), tournaments: Sequence[str] = ()
+) -> GameRecord:
+    """The game with its names; where the files of names do not reach, their numbers.
+
+    Raises:
+        BadGame: It breaks the rules.
+    """
+    moves, end = placed(game.squares)
+    over = black_margin(end)
+    margin = game.margin if over is None else over
+    return GameRecord(
+        game="othello",
+        players=(_name(players, game.black), _name(players, game.white)),
+        moves=moves,
+        points=points_of(margin),
+        margin=margin,
+        event=_name(tournaments, game.tournament),
+        date=str(file.year) if file.year else "",
+        tags=((SCORE_TAG, f"{game.theoretical_score} at {file.depth}"),),
+    )
+
+
+def _header(data: bytes) -> tuple[int, int, int, int, int, int]:
+    """Counts of games and names, year, size of the board, solitaires or not, depth."""
+    if len(data) < _HEADER.size:
+        raise BadWthor(f"{len(data)} bytes are no WTHOR file")
+    _, _, _, _, games, names, year, size, solitaires, depth, _ = _HEADER.unpack_from(data)
+    return games, names, year, size, solitaires, depth
+
+
+def _names(data: bytes, length: int) -> tuple[str, ...]:
+    count = _header(data)[1]
+    if len(data) != _HEADER.size + length * count:
+        raise BadWthor(f"{len(data)} bytes; {count} names are {_HEADER.size + length * count}")
+    fields = (data[at : at + length] for at in range(_HEADER.size, len(data), length))
+    return tuple(clean(field.partition(b"\0")[0].decode("latin-1")) for field in fields)
+
+
+def _name(names: Sequence[str], number: int) -> str:
+    return names[number] if number < len(names) else f"#{number}"

@@ -1,0 +1,145 @@
+"""Imported games: kept once each, however often and in whatever format they are given."""
+
+import hashlib
+import json
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.formats.record import GameRecord, clean
+from storage.archive_models import ImportedGameRow
+from storage.types import now_utc
+
+BATCH = 500
+"""Games in one statement; each takes a parameter for each column, and databases allow some 32,000."""
+
+
+def content_key(record: GameRecord) -> str:
+    """What makes it this game and no other: players, event, date, start, moves and result.
+
+    Ratings, clocks, evaluations, times and tags do not count, so that the same game with fewer of them is not
+    another one.
+    """
+    results = [None if part is None else float(part) + 0.0 for part in (record.points, record.margin)]
+    texts = [clean(text) for text in (*record.players, record.event, record.date)]
+    content = [record.game, *texts, record.start, record.moves, *results]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+async def add_games(
+    session: AsyncSession,
+    records: Sequence[GameRecord],
+    *,
+    source: str,
+    source_format: str,
+    at: datetime | None = None,
+) -> int:
+    """Keep the games that are not known yet, at most `BATCH` of them; how many that were.
+
+    Args:
+        source: Name of the file that they come from.
+        at: When they are imported, aware; None: now.
+    """
+    moment = at or now_utc()
+    rows = {row["content_key"]: row for row in (_row(record) for record in records)}
+    if not rows:
+        return 0
+    values = [
+        {**row, "source": clean(source), "source_format": source_format, "imported_at": moment}
+        for row in rows.values()
+    ]
+    key = ImportedGameRow.id
+    if session.get_bind().dialect.name == "postgresql":
+        in_postgresql = postgresql.insert(ImportedGameRow).values(values).on_conflict_do_nothing()
+        added = await session.execute(in_postgresql.returning(key))
+    else:
+        in_sqlite = sqlite.insert(ImportedGameRow).values(values).on_conflict_do_nothing()
+        added = await session.execute(in_sqlite.returning(key))
+    return len(added.all())
+
+
+async def count_games(session: AsyncSession, game: str | None = None) -> int:
+    """How many games have been imported."""
+    statement = select(func.count()).select_from(ImportedGameRow)
+    if game is not None:
+        statement = statement.where(ImportedGameRow.game == game)
+    return (await session.execute(statement)).scalar_one()
+
+
+async def each_game(
+    session: AsyncSession, *, game: str | None = None, player: str | None = None
+) -> AsyncIterator[GameRecord]:
+    """Imported games in the order of their import, a batch at a time.
+
+    Args:
+        game: Only this one; None: all.
+        player: Only games of a player whose name has this in it, in whatever case.
+    """
+    last = 0
+    while True:
+        statement = select(ImportedGameRow).where(ImportedGameRow.id > last)
+        if game is not None:
+            statement = statement.where(ImportedGameRow.game == game)
+        if player is not None:
+            first, second = ImportedGameRow.first_player, ImportedGameRow.second_player
+            statement = statement.where(
+                first.icontains(player, autoescape=True) | second.icontains(player, autoescape=True)
+            )
+        rows = (await session.execute(statement.order_by(ImportedGameRow.id).limit(BATCH))).scalars().all()
+        if not rows:
+            return
+        for row in rows:
+            yield _record(row)
+        last = rows[-1].id
+        session.expunge_all()
+
+
+def _row(record: GameRecord) -> dict[str, Any]:
+    return {
+        "content_key": content_key(record),
+        "game": record.game,
+        "first_player": clean(record.players[0]),
+        "second_player": clean(record.players[1]),
+        "event": clean(record.event),
+        "place": clean(record.place),
+        "round": clean(record.round),
+        "date": clean(record.date),
+        "start": record.start,
+        "moves": " ".join(record.moves),
+        "points": record.points,
+        "margin": record.margin,
+        "ending": record.ending,
+        "detail": {
+            "ratings": list(record.ratings),
+            "clocks": [clean(clock) for clock in record.clocks],
+            "evaluations": list(record.evaluations),
+            "times_s": list(record.times_s),
+            "tags": [[clean(name), clean(value)] for name, value in record.tags],
+        },
+    }
+
+
+def _record(row: ImportedGameRow) -> GameRecord:
+    detail = row.detail
+    return GameRecord(
+        game=row.game,
+        players=(row.first_player, row.second_player),
+        start=row.start,
+        moves=tuple(row.moves.split()),
+        points=row.points,
+        margin=row.margin,
+        ending=row.ending,
+        event=row.event,
+        place=row.place,
+        round=row.round,
+        date=row.date,
+        ratings=(detail["ratings"][0], detail["ratings"][1]),
+        clocks=(detail["clocks"][0], detail["clocks"][1]),
+        evaluations=tuple(detail["evaluations"]),
+        times_s=tuple(detail["times_s"]),
+        tags=tuple((name, value) for name, value in detail["tags"]),
+    )
