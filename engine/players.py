@@ -178,9 +178,10 @@ class Player:
                 return replace(decision, nodes=nodes, time_s=time_s)
         searching_since, left_s = began, limits.time_s
         # In a game for engines it gets a second try, which is worth more than our own search.
-        tries = 2 if game.name in ENGINE_GAMES else 1
-        for source in [] if self._source is None else [self._source] * tries:
-            found = source.analyse(position, params, Limits(limits.depth, left_s), stop)
+        for _ in range(2 if game.name in ENGINE_GAMES else 1):
+            if self._source is None:
+                break
+            found = self._source.analyse(position, params, Limits(limits.depth, left_s), stop)
             if found is not None:
                 return self._by_engine(found, position, params, time.monotonic() - began)
             searching_since = time.monotonic()

@@ -13,6 +13,8 @@ from ipaddress import ip_address
 
 from aiohttp import web
 
+from bot.arena.proxies import limited_as
+
 logger = logging.getLogger(__name__)
 
 IDLE_S = 30.0
@@ -67,7 +69,7 @@ class Gate:
         host = _host(transport.get_extra_info("peername"))
         there = [each for each in self._server.connections if each.transport is not None]
         if not _is_local(host) and host not in self._proxies:
-            own = [each for each in there if _host(each.peername) == host]
+            own = [each for each in there if limited_as(_host(each.peername)) == limited_as(host)]
             if len(own) >= max(1, self._most // 8) and not self._make_room(own, host):
                 transport.abort()
                 return

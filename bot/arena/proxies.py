@@ -1,7 +1,7 @@
 """Whose address counts when a proxy stands in front: limits are for people, not for the proxy they share."""
 
 from collections.abc import Iterable, Sequence
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 
 FORWARDED = "X-Forwarded-For"
 
@@ -25,7 +25,7 @@ class Proxies:
         return address is not None and self._trusts(address)
 
     def origin(self, peer: str, told: Sequence[str]) -> str:
-        """Where a request comes from.
+        """Where a request comes from, as `limited_as` has it.
 
         Args:
             peer: Address of the one who is connected.
@@ -38,7 +38,7 @@ class Proxies:
         """
         last = _parsed(peer)
         if last is None or not self._trusts(last):
-            return peer
+            return limited_as(peer)
         for entry in reversed(",".join(told).split(",")):
             address = _parsed(entry.strip())
             if address is None:
@@ -46,10 +46,19 @@ class Proxies:
             last = address
             if not self._trusts(address):
                 break
-        return str(last)
+        return limited_as(str(last))
 
     def _trusts(self, address: IPv4Address | IPv6Address) -> bool:
         return any(address in network for network in self._networks)
+
+
+def limited_as(host: str) -> str:
+    """An address as limits count it: of IPv6 the network of 64 bits, all of whose addresses are usually one
+    person's.  What is no address stands for itself."""
+    address = _parsed(host)
+    if isinstance(address, IPv6Address):
+        return str(IPv6Network((address, 64), strict=False))
+    return host if address is None else str(address)
 
 
 def _parsed(text: str) -> IPv4Address | IPv6Address | None:

@@ -24,7 +24,9 @@ TRUSTED = Proxies(["127.0.0.1", "10.0.0.0/24", "fd00::/8"])
         (PROXY, [f"{CDN}, {ADA}"], ADA),
         (PROXY, [CDN, ADA], ADA),
         (PROXY, [f"{ADA}, 10.0.0.8, 127.0.0.1"], ADA),
-        ("fd00::1", [f" {BEA} "], BEA),
+        ("fd00::1", [f" {BEA} "], "2001:db8::/64"),
+        ("2001:db8::9:8", [], "2001:db8::/64"),
+        (f"::ffff:{ADA}", [], ADA),
         ("::ffff:10.0.0.9", [f"::ffff:{ADA}"], ADA),
         (PROXY, ["10.0.0.7, 10.0.0.8"], "10.0.0.7"),
         # Of those who are not trusted, nothing is believed.

@@ -37,6 +37,9 @@ def test_all_claims_are_told() -> None:
     [
         ({"lost_on_time": ["abcdefgh"]}, "lost on time"),
         ({"hanging": ["abcdefgh"]}, "hanging"),
+        ({"not_begun": ["abcdefgh"]}, "first move"),
+        ({"broken": ["ERROR something"]}, "no crash"),
+        ({"deaf_s": [16.0]}, "deaf"),
         ({"duplicates": 1}, "duplicate"),
         ({"troubles": ["abcdefgh"]}, "missing, doubled"),
         ({"rss_mb": [200.0] * STEADY_S + [230.0] * STEADY_S}, "memory"),
