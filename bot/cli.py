@@ -15,6 +15,7 @@ import typer
 from rich.console import Console, RenderableType
 
 from bot import tables
+from bot.cli_engine import engine
 from bot.config import Config, load_config, read_token, source_of
 from bot.errors import DesdemonaError
 from bot.servers import Server
@@ -32,6 +33,7 @@ app = typer.Typer(
 )
 db = typer.Typer(no_args_is_help=True, help="The database's schema.", rich_markup_mode=None)
 app.add_typer(db, name="db")
+app.command()(engine)
 
 T = TypeVar("T")
 Rows = Sequence[dict[str, Any]]

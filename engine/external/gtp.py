@@ -1,0 +1,114 @@
+"""GTP, version 2, as Othello programs speak it: one command, one answer that an empty line ends.
+
+The program keeps the game: it is told the moves that it does not know yet, or, when the game is another, all
+of them from the start.  A program that is thinking cannot be told to stop.
+"""
+
+import math
+import time
+from typing import Any
+
+from engine.external.process import EngineProcess, Resigned, Wait
+from engine.external.settings import Allowance, ExternalSettings
+from engine.external.talk import Answer, Question, wait_for
+from engine.game import Game
+from engine.stop import StopFlag
+from engine.uci.link import EngineError
+
+_MOST_LINES = 10_000  # of one answer
+
+
+class GtpTalk:
+    """A program that speaks GTP; see `engine.external.talk.Talk`."""
+
+    is_interruptible = False
+    farewell = "quit"
+
+    def __init__(self, process: EngineProcess, settings: ExternalSettings, game: Game[Any]) -> None:
+        self._process = process
+        self._settings = settings
+        self._game = game
+        self._commands: frozenset[str] = frozenset()
+        self._told: tuple[str, ...] | None = None
+        """Moves that the program knows of; None: it has to be told all."""
+        self._time_told: tuple[int, int, int] | None = None
+
+    def greet(self) -> str:
+        wait = self._soon(StopFlag())
+        self._commands = frozenset(self._ask("list_commands", wait).split())
+        name = self._ask("name", wait).strip()
+        version = self._ask("version", wait).strip() if "version" in self._commands else ""
+        return " ".join(f"{name} {version}".split())
+
+    def new_game(self, start: Any) -> None:
+        if start != self._game.initial():
+            raise EngineError(
+                f"{self._process.name}: GTP cannot begin from {self._game.position_text(start)}; "
+                "let the game begin with moves from the usual start"
+            )
+        self._told = self._time_told = None
+
+    def choose(self, question: Question, stop: StopFlag) -> Answer:
+        game, soon = self._game, self._soon(stop)
+        self._tell_moves(question.moves, soon)
+        side = game.side_to_move(question.position)
+        colour = game.sides[side]
+        self._tell_time(question.allowance, soon)
+        if question.allowance.remaining_s is not None and "time_left" in self._commands:
+            left_s = math.floor(max(0.0, question.allowance.remaining_s[side]))
+            self._ask(f"time_left {colour} {left_s} 0", soon)
+        wait = wait_for(question, game, self._settings.silence_s, stop)
+        said = self._ask(f"genmove {colour}", wait)
+        move = said.strip().lower()
+        if move == "resign":
+            raise Resigned(f"{self._process.name} resigns")
+        self._told = (*question.moves, move)  # if it is none, the program is ended anyway
+        return Answer(move, said)
+
+    def _tell_moves(self, moves: tuple[str, ...], wait: Wait) -> None:
+        told = self._told
+        if told is None or moves[: len(told)] != told:
+            if "boardsize" in self._commands:
+                self._ask("boardsize 8", wait)
+            self._ask("clear_board", wait)
+            self._time_told = None
+            told = ()
+        self._told = None  # unless all goes well
+        for ply in range(len(told), len(moves)):
+            self._ask(f"play {self._game.sides[ply % 2]} {moves[ply]}", wait)
+        self._told = moves
+
+    def _tell_time(self, allowance: Allowance, wait: Wait) -> None:
+        """GTP's clock has no increment; what a move adds is told by ``time_left``."""
+        settings = None
+        if allowance.remaining_s is not None:
+            settings = (math.floor(max(1.0, *allowance.remaining_s)), 0, 0)
+        elif allowance.move_s is not None:
+            settings = (0, max(1, round(allowance.move_s)), 1)
+        is_told = self._time_told is not None and allowance.remaining_s is not None
+        if settings is None or is_told or settings == self._time_told:
+            return
+        if "time_settings" in self._commands:
+            self._ask("time_settings {} {} {}".format(*settings), wait)
+        self._time_told = settings
+
+    def _ask(self, command: str, wait: Wait) -> str:
+        """The answer to a command, without its sign.
+
+        Raises:
+            EngineError: The program refuses, or does not speak GTP.
+        """
+        self._process.say(command, wait)
+        while not (line := self._process.hear(wait)).startswith(("=", "?")):
+            pass  # noise
+        parts, first = [line[1:].lstrip("0123456789").strip()], line
+        while line := self._process.hear(wait):
+            if len(parts) >= _MOST_LINES:
+                raise EngineError(f"{self._process.name} does not end its answer to {command!r}")
+            parts.append(line)
+        if first.startswith("?"):
+            raise EngineError(f"{self._process.name} refuses {command!r}: {parts[0][:200]}")
+        return "\n".join(parts)
+
+    def _soon(self, stop: StopFlag) -> Wait:
+        return Wait(stop, time.monotonic() + self._settings.start_s)

@@ -1,0 +1,179 @@
+"""NBoard, version 2: the protocol of the Othello programs NBoard, Novello, NTest and Edax.
+
+The whole game is told with every question (``set game``), so nothing needs to be kept in step.  What the
+program prints before the ``pong`` that follows is of an old position, and dropped.
+"""
+
+import contextlib
+import math
+import re
+import time
+from typing import Any
+
+from engine.external.process import EngineProcess, Wait
+from engine.external.settings import Allowance, ExternalSettings
+from engine.external.talk import Answer, Question, first_with, wait_for
+from engine.formats.ggf import GgfGame, GgfMove, write
+from engine.game import Game
+from engine.stop import StopFlag, Stopped
+from engine.uci.link import EngineError
+
+_SQUARE = re.compile(r"[a-h][1-8]|pa(?:ss)?", re.IGNORECASE)
+_FIRST_DEPTH = 8
+_USUAL_DEPTH = 12
+"""The protocol always has a depth, and NTest and Edax go by it alone, whatever the clock says."""
+_LARGEST = 1e6  # discs; whoever says more says nothing
+
+
+class NBoardTalk:
+    """A program that speaks NBoard; see `engine.external.talk.Talk`."""
+
+    is_interruptible = True
+    farewell = "quit"
+
+    def __init__(self, process: EngineProcess, settings: ExternalSettings, game: Game[Any]) -> None:
+        self._process = process
+        self._settings = settings
+        self._game = game
+        self._pings = 0
+        self._depth: int | None = None
+        self._name = ""
+
+    def greet(self) -> str:
+        wait = self._soon(StopFlag())
+        self._process.say("nboard 2", wait)
+        self._set_depth(_FIRST_DEPTH, wait)  # some say their name, with the depth, only then
+        self._ping(wait)
+        return self._name.removesuffix(str(_FIRST_DEPTH))
+
+    def new_game(self, start: Any) -> None:
+        """Nothing to do: every question tells all."""
+
+    def choose(self, question: Question, stop: StopFlag) -> Answer:
+        soon, allowance = self._soon(stop), question.allowance
+        self._set_depth(_USUAL_DEPTH if allowance.depth is None else allowance.depth, soon)
+        self._process.say(f"set game {self._ggf(question)}", soon)
+        self._ping(soon)
+        wait = wait_for(question, self._game, self._settings.silence_s, stop)
+        self._process.say("go", wait)
+        lines: list[Answer] = []
+        try:
+            while not (said := self._process.hear(wait)).startswith("==="):
+                self._note_name(said)
+                if line := read_search(said):
+                    lines = [*lines[-200:], line]
+        except Stopped:
+            self._pings += 1  # the next question waits for a pong of its own, after this one's
+            with contextlib.suppress(EngineError):  # the next question will tell
+                self._process.say(f"ping {self._pings}", self._soon(StopFlag()))
+            raise
+        return read_go(said, lines)
+
+    def _set_depth(self, depth: int, wait: Wait) -> None:
+        if depth != self._depth:
+            self._process.say(f"set depth {depth}", wait)
+            self._depth = depth
+
+    def _soon(self, stop: StopFlag) -> Wait:
+        return Wait(stop, time.monotonic() + self._settings.start_s)
+
+    def _ping(self, wait: Wait) -> None:
+        self._pings += 1
+        self._process.say(f"ping {self._pings}", wait)
+        while (said := self._process.hear(wait)).split() != ["pong", str(self._pings)]:
+            self._note_name(said)
+
+    def _note_name(self, said: str) -> None:
+        if said.startswith("set myname "):
+            self._name = said.removeprefix("set myname ").strip()
+
+    def _ggf(self, question: Question) -> str:
+        game, start = self._game, question.start
+        clock = clock_text(
+            question.allowance, game.side_to_move(question.position), self._moves_left(question)
+        )
+        return write(
+            GgfGame(
+                black="black",
+                white="white",
+                start=game.position_text(start),
+                moves=tuple(GgfMove(move) for move in question.moves),
+                black_clock=clock,
+                white_clock=clock,
+            )
+        )
+
+    def _moves_left(self, question: Question) -> int:
+        return (self._game.plies_left(question.position) + 1) // 2
+
+
+def clock_text(allowance: Allowance, side: int, moves_left: int) -> str:
+    """The clock of a game whose moves took no time, from which the mover has left what it may use.
+
+    The protocol has no time per move: it becomes a clock that has as much for each of the moves left.
+    """
+    seconds = 0.0
+    if allowance.remaining_s is not None:
+        seconds = allowance.remaining_s[side]
+    elif allowance.move_s is not None:
+        seconds = allowance.move_s * max(1, moves_left)
+    else:
+        return ""
+    return f"{_time_text(max(1.0, seconds))}/{_time_text(allowance.increment_s)}"
+
+
+def _time_text(seconds: float) -> str:
+    whole = min(int(seconds), 359_999)
+    hours, rest = divmod(whole, 3600)
+    return (f"{hours:02}:" if hours else "") + f"{rest // 60:02}:{rest % 60:02}"
+
+
+def read_search(line: str) -> Answer | None:
+    """A thinking line, ``search F5d6 +0.50 0 12`` or ``book ...``; None: it is none that can be read."""
+    words = line.split()
+    if len(words) < 4 or words[0] not in ("search", "book"):
+        return None
+    variation = tuple(_square(text) for text in _SQUARE.findall(words[1]))
+    depth = re.match(r"\d{1,3}", words[4]) if len(words) > 4 else None
+    if not variation:
+        return None
+    return Answer(variation[0], line, read_eval(words[2]), variation, int(depth[0]) if depth else None)
+
+
+def read_go(line: str, lines: list[Answer]) -> Answer:
+    """The answer to ``go``: ``=== F5/0.50/1.2``, ``=== PA//0.00``, or with blanks in place of the slashes.
+
+    Args:
+        line: As printed.
+        lines: The thinking lines before it: of the one about the move come the variation and, when the answer
+            does not tell it, the evaluation.
+    """
+    text = line.removeprefix("===").strip()
+    parts = [part.strip() for part in text.split("/")] if "/" in text else text.split()
+    move = _square(parts[0]) if parts else ""
+    thought = first_with(move, lines)
+    evaluation = read_eval(parts[1]) if len(parts) > 1 else None
+    if thought is None:
+        return Answer(move, line, evaluation)
+    evaluation = thought.evaluation_centi if evaluation is None else evaluation
+    return Answer(move, line, evaluation, thought.variation, thought.depth)
+
+
+def read_eval(text: str) -> int | None:
+    """Centidiscs of an evaluation in discs; of a pair (draws to black, draws to white) what both agree on."""
+    values = []
+    for part in text.split(","):
+        try:
+            value = float(part)
+        except ValueError:
+            return None
+        if not math.isfinite(value) or abs(value) > _LARGEST:
+            return None
+        values.append(value)
+    low, high = min(values), max(values)
+    return round(100 * (high if high <= 0 else max(low, 0.0)))
+
+
+def _square(text: str) -> str:
+    text = text.lower()
+    return "pass" if text in ("pa", "pass", "--", "ps") else text

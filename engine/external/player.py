@@ -1,0 +1,162 @@
+"""`ExternalEngine`: another program that plays a side, whatever protocol it speaks."""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from engine.external.gtp import GtpTalk
+from engine.external.nboard import NBoardTalk
+from engine.external.process import EngineCrashed, EngineProcess, IllegalAnswer
+from engine.external.settings import Allowance, Choice, ExternalSettings
+from engine.external.talk import Question, Talk
+from engine.external.uci import UciTalk
+from engine.game import Game, IllegalMove, if_it_goes_on, replay
+from engine.games import get_game
+from engine.stop import StopFlag, Stopped
+from engine.uci.link import EngineError
+
+logger = logging.getLogger(__name__)
+
+_TALKS: dict[str, Callable[[EngineProcess, ExternalSettings, Game[Any]], Talk]] = {
+    "nboard": NBoardTalk,
+    "gtp": GtpTalk,
+    "uci": UciTalk,
+    "ucci": UciTalk,
+}
+_RESTARTS = 1
+"""So often in a game a program that ended by itself is started again."""
+
+
+class ExternalEngine:
+    """Another program; for one thread at a time.  It is started when a game begins.
+
+    Args:
+        settings: Which program, and how it is asked.
+    """
+
+    def __init__(self, settings: ExternalSettings) -> None:
+        self.settings = settings
+        self._game = get_game(settings.game)
+        self._name = settings.command[0]
+        self._start: Any = self._game.initial()
+        self._process: EngineProcess | None = None
+        self._talk: Talk | None = None
+        self._restarts = 0
+
+    @property
+    def name(self) -> str:
+        """As the program calls itself; its command before it has said so."""
+        return self._name
+
+    def new_game(self, start: Any = None) -> None:
+        """Begin a game; starts the program if it does not run.
+
+        Args:
+            start: The first position; None: the usual one.
+
+        Raises:
+            EngineError: The program does not start, or cannot begin from there.
+        """
+        self._start = self._game.initial() if start is None else start
+        self._restarts = 0
+        try:
+            if self._talk is not None:
+                self._talk.new_game(self._start)
+                return
+        except EngineError as error:  # a new process is as good for a new game
+            logger.warning("%s", error)
+            self._end()
+        self._running()
+
+    def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> Choice:
+        """Ask for a move.
+
+        A program that ends by itself is started again, once in a game, and asked once more.
+
+        Args:
+            moves: All moves since the game began, in the game's notation.
+            allowance: What the move may cost.
+            stop: Ends the wait at once.
+
+        Raises:
+            Stopped: The flag was set.
+            EngineError: There is no move: the class tells why.  The program is ended; the next call starts
+                it again.
+            ValueError: The game is over.
+            IllegalMove: One of the moves.
+        """
+        game = self._game
+        position = if_it_goes_on(game, replay(game, moves, self._start))
+        if not game.legal_moves(position):
+            raise ValueError(f"the game is over: {game.position_text(position)}")
+        side, began = game.side_to_move(position), time.monotonic()
+        question = Question(self._start, tuple(moves), position, allowance)
+        talk: Talk | None = None
+        while True:
+            try:
+                talk = self._running()
+                answer = talk.choose(question, stop)
+                break
+            except EngineCrashed as error:
+                self._end()
+                if self._restarts >= _RESTARTS:
+                    raise
+                self._restarts += 1
+                logger.warning("%s; it is started again", error)
+                left = allowance.less(time.monotonic() - began, side)
+                question = replace(question, allowance=left)
+            except EngineError:
+                self._end()
+                raise
+            except Stopped:
+                if talk is None or not talk.is_interruptible:
+                    self._end()
+                raise
+        time_s = time.monotonic() - began
+        try:
+            move = game.move_text(game.parse_move(position, answer.move))
+        except IllegalMove as error:
+            self._end()
+            raise IllegalAnswer(f"{self.name} said {answer.said[:200]!r}: {error}") from error
+        line = self._legal_part(position, answer.variation)
+        line = line if line[:1] == (move,) else (move,)
+        return Choice(move, answer.evaluation_centi, line, answer.depth, time_s)
+
+    def close(self) -> None:
+        """End the program, if it runs."""
+        self._end(farewell=True)
+
+    def _running(self) -> Talk:
+        if self._talk is not None:
+            return self._talk
+        settings = self.settings
+        self._process = EngineProcess(settings.command, settings.directory)
+        talk = _TALKS[settings.protocol](self._process, settings, self._game)
+        try:
+            self._name = self._process.name = talk.greet() or settings.command[0]
+            talk.new_game(self._start)
+        except BaseException:
+            self._end()
+            raise
+        self._talk = talk
+        return talk
+
+    def _end(self, *, farewell: bool = False) -> None:
+        process, self._process = self._process, None
+        talk, self._talk = self._talk, None
+        if process is not None:
+            process.close(talk.farewell if farewell and talk is not None else None)
+
+    def _legal_part(self, position: Any, variation: tuple[str, ...]) -> tuple[str, ...]:
+        """The beginning of a line that the rules allow."""
+        legal: list[str] = []
+        for text in variation:
+            try:
+                move = self._game.parse_move(position, text)
+            except IllegalMove:
+                break
+            legal.append(self._game.move_text(move))
+            position = self._game.play(position, move)
+        return tuple(legal)

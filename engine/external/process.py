@@ -1,0 +1,228 @@
+"""Another program as lines in and lines out, in which no wait is without an end.
+
+One thread reads what the program prints, another what it complains of on standard error, so that neither can
+block it; both keep little: a program that prints more than anybody reads has to wait, and a line of more than
+64 KiB is dropped.  Writing never blocks for longer than a wait lasts.
+
+The program runs in a process group of its own, which is killed when we close it.  When we are killed
+ourselves, nobody is left to do so: for that a shell waits on a pipe whose other end only we hold, and kills
+the group when the pipe ends, however that came about.
+"""
+
+import contextlib
+import math
+import os
+import queue
+import select
+import subprocess
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import IO
+
+from engine.stop import StopFlag, Stopped
+from engine.uci.link import POLL_S, EngineError, end_group
+
+_END_S = 1.0  # a program may take so long to end when it is asked to
+_LONGEST_LINE = 1 << 16
+_MOST_WAITING = 10_000  # lines that nobody has read yet
+_COMPLAINTS = 3  # last lines of standard error that an error message shows
+_WATCH = 'read -r _; kill -KILL -- "-$1"'
+
+
+class EngineCrashed(EngineError):
+    """The program ended by itself."""
+
+
+class EngineTimeout(EngineError):
+    """The program did not answer in time."""
+
+
+class IllegalAnswer(EngineError):
+    """The program answered with what is no legal move."""
+
+
+class Resigned(EngineError):
+    """The program gives the game up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """How long to wait for a program, by `time.monotonic`."""
+
+    stop: StopFlag
+    """Ends the wait at once, with `Stopped`."""
+    until: float = math.inf
+    """A moment that ends it with `EngineTimeout`, whatever was said before."""
+    silence_s: float = math.inf
+    """So long the program may say nothing, in seconds."""
+
+
+class EngineProcess:
+    """A running program; for one thread at a time.
+
+    Raises:
+        EngineError: It cannot be started.
+    """
+
+    def __init__(self, command: Sequence[str], directory: str | None = None) -> None:
+        self.name = command[0]
+        """What error messages call it."""
+        self._told: queue.Queue[str | None] = queue.Queue(_MOST_WAITING)
+        self._complaints: deque[str] = deque(maxlen=_COMPLAINTS)
+        self._last_words = ""
+        self._is_closed = False
+        try:
+            # A process group of its own: Ctrl-C is for us, who end it ourselves.
+            self._process = subprocess.Popen(  # noqa: S603 - the operator's own command
+                list(command),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=directory,
+                process_group=0,
+            )
+        except (OSError, ValueError) as error:
+            raise EngineError(f"cannot start {command[0]}: {error}") from error
+        pid = self._process.pid
+        try:
+            self._watch = subprocess.Popen(  # noqa: S603
+                ["/bin/sh", "-c", _WATCH, "sh", str(pid)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except OSError as error:
+            end_group(pid)
+            raise EngineError(f"cannot start a watch over {command[0]}: {error}") from error
+        stdin, stdout, stderr = self._process.stdin, self._process.stdout, self._process.stderr
+        assert stdin is not None and stdout is not None and stderr is not None  # noqa: S101, PT018
+        self._to: IO[bytes] = stdin
+        os.set_blocking(stdin.fileno(), False)
+        self._threads = [
+            threading.Thread(target=self._read, args=(stdout, self._tell), name="engine-out", daemon=True),
+            threading.Thread(
+                target=self._read, args=(stderr, self._complain), name="engine-err", daemon=True
+            ),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def say(self, line: str, wait: Wait) -> None:
+        """Write a line.
+
+        Raises:
+            Stopped: The wait was ended.
+            EngineCrashed: The program has ended.
+            EngineTimeout: It does not read what it is told.
+        """
+        left = f"{line}\n".encode()
+        since = time.monotonic()
+        while left:
+            try:
+                left = left[os.write(self._to.fileno(), left) :]
+            except BlockingIOError:
+                self._check(wait, since)
+                select.select([], [self._to], [], POLL_S)
+            except (OSError, ValueError) as error:
+                raise self._ended() from error
+
+    def hear(self, wait: Wait) -> str:
+        """The next line, without blanks around it; it may be empty.
+
+        Raises:
+            Stopped: The wait was ended.
+            EngineCrashed: The program has ended.
+            EngineTimeout: It said nothing for too long, or went on talking for too long.
+        """
+        since = time.monotonic()
+        while True:
+            self._check(wait, since)
+            try:
+                line = self._told.get(timeout=POLL_S)
+            except queue.Empty:
+                continue
+            if line is None:
+                with contextlib.suppress(queue.Full):
+                    self._told.put_nowait(None)  # for whoever asks next
+                raise self._ended()
+            if line:
+                self._last_words = line
+            return line
+
+    def close(self, farewell: str | None = None) -> None:
+        """End the program, with a moment's time to end by itself after a farewell; more calls do nothing."""
+        if self._is_closed:
+            return
+        if farewell is not None and self._process.poll() is None:
+            with contextlib.suppress(EngineError, Stopped, subprocess.TimeoutExpired):
+                self.say(farewell, Wait(StopFlag(), time.monotonic() + _END_S))
+                self._process.wait(_END_S)
+        self._is_closed = True
+        # The watch first: it must not kill a group that has got the number later.
+        self._watch.kill()
+        self._watch.wait()
+        end_group(self._process.pid)
+        self._process.wait()
+        for thread in self._threads:
+            thread.join(_END_S)
+        # Where a child of the program's still holds the other end, its reader does not end.
+        is_read = not any(thread.is_alive() for thread in self._threads)
+        for pipe in (self._to, self._watch.stdin, *(self._process.stdout, self._process.stderr) * is_read):
+            with contextlib.suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
+
+    def complaint(self, what: str) -> str:
+        """A message with what the program said last."""
+        said = [f"last said: {self._last_words[:200]}"] if self._last_words else []
+        said += [f"complained: {' | '.join(self._complaints)[:400]}"] if self._complaints else []
+        return f"{self.name} {what}" + (f" ({'; '.join(said)})" if said else "")
+
+    def _check(self, wait: Wait, since: float) -> None:
+        now = time.monotonic()
+        if wait.stop.is_set():
+            raise Stopped("the engine was told to stop")
+        if now >= wait.until:
+            raise EngineTimeout(self.complaint("does not answer in time"))
+        if now - since > wait.silence_s:
+            raise EngineTimeout(self.complaint(f"has said nothing for {wait.silence_s:g} s"))
+
+    def _ended(self) -> EngineCrashed:
+        try:
+            status = str(self._process.wait(_END_S))
+        except subprocess.TimeoutExpired:
+            status = "not known yet"
+        self._threads[1].join(_END_S)  # what it complained of is the best part
+        return EngineCrashed(self.complaint(f"ended by itself, exit status {status}"))
+
+    # --- On the threads ---------------------------------------------------------------------------------
+
+    @staticmethod
+    def _read(pipe: IO[bytes], tell: Callable[[str | None], None]) -> None:
+        is_rest = False  # of a line that is too long
+        try:
+            while part := pipe.readline(_LONGEST_LINE):
+                is_whole = part.endswith(b"\n") or len(part) < _LONGEST_LINE
+                if is_whole and not is_rest:
+                    tell(part.decode("utf-8", "replace").strip())
+                is_rest = not is_whole
+        except (OSError, ValueError):
+            pass
+        tell(None)
+
+    def _tell(self, line: str | None) -> None:
+        """Hand a line over; a program that says more than anybody reads has to wait."""
+        while not self._is_closed:
+            try:
+                self._told.put(line, timeout=POLL_S)
+            except queue.Full:
+                continue
+            return
+
+    def _complain(self, line: str | None) -> None:
+        if line:
+            self._complaints.append(line[:200])

@@ -1,0 +1,164 @@
+"""UCI for chess and xiangqi, and UCCI for xiangqi: programs that are asked for a move.
+
+What the two protocols differ in is told in `engine.uci.lines`, whose reading of lines this shares.
+"""
+
+import contextlib
+import time
+from typing import Any
+
+from engine.external.process import EngineProcess, EngineTimeout, Resigned, Wait
+from engine.external.settings import Allowance, ExternalSettings
+from engine.external.talk import Answer, Question, first_with, wait_for
+from engine.game import Game
+from engine.stop import StopFlag, Stopped
+from engine.uci.lines import Option, read_info, read_option, shift_ranks
+from engine.uci.link import EngineError
+from engine.uci.scores import centi, plies_played
+
+_ENDS = ("bestmove", "nobestmove")
+_MANAGED = ("uci_variant", "uci_chess960", "usemillisec", "ponder")
+
+
+class UciTalk:
+    """A program that speaks UCI or UCCI; see `engine.external.talk.Talk`."""
+
+    is_interruptible = True
+    farewell = "quit"
+
+    def __init__(self, process: EngineProcess, settings: ExternalSettings, game: Game[Any]) -> None:
+        self._process = process
+        self._settings = settings
+        self._game = game
+        self._is_ucci = settings.protocol == "ucci"
+        self._options: dict[str, Option] = {}
+        self._is_searching = False
+
+    def greet(self) -> str:
+        wait, protocol, name = self._soon(StopFlag()), self._settings.protocol, ""
+        self._process.say(protocol, wait)
+        try:
+            while (said := self._process.hear(wait)) != f"{protocol}ok":
+                if said.startswith("id name "):
+                    name = said.removeprefix("id name ").strip()
+                elif option := read_option(said):
+                    self._options[_key(option.name)] = option
+        except EngineTimeout as error:
+            raise EngineTimeout(f"{error}: it did not answer {protocol!r} with '{protocol}ok'") from error
+        self._process.name = name or self._process.name
+        for key, value in (("uci_variant", self._settings.game), ("usemillisec", "true")):
+            if key in self._options:
+                self._set(self._options[key], value, wait)
+        for option_name, value in self._settings.options:
+            self._set(self._checked(option_name, value), value, wait)
+        return name
+
+    def new_game(self, start: Any) -> None:
+        wait = self._soon(StopFlag())
+        self._settle(wait)
+        if "uci_chess960" in self._options:
+            castling = self._game.position_text(start).split()[2]
+            is_960 = not set(castling) <= set("KQkq-")
+            self._set(self._options["uci_chess960"], "true" if is_960 else "false", wait)
+        self._process.say("uccinewgame" if self._is_ucci else "ucinewgame", wait)
+        self._ready(wait)
+
+    def choose(self, question: Question, stop: StopFlag) -> Answer:
+        game, soon, go = self._game, self._soon(stop), self._go(question)
+        self._settle(soon)
+        text = game.position_text(question.start)
+        ply = plies_played(text) + len(question.moves)
+        self._process.say(self._position(text, question.moves), soon)
+        self._ready(soon)
+        wait = wait_for(question, game, self._settings.silence_s, stop)
+        self._process.say(go, wait)
+        self._is_searching = True
+        lines: list[Answer] = []
+        try:
+            while (said := self._process.hear(wait)).split(" ", 1)[0] not in _ENDS:
+                found, _ = read_info(said, self._from_wire)
+                if found is not None:
+                    value = centi(found.value, found.is_mate, ply)
+                    line = Answer(found.variation[0], said, value, found.variation, found.depth)
+                    lines = [*lines[-200:], line]
+        except Stopped:
+            with contextlib.suppress(EngineError):  # the next question will tell
+                self._process.say("stop", self._soon(StopFlag()))
+            raise
+        self._is_searching = False
+        words = said.split()
+        if "resign" in words:
+            raise Resigned(f"{self._process.name} resigns")
+        move = self._from_wire(words[1]) if words[0] == "bestmove" and len(words) > 1 else ""
+        thought = first_with(move, lines)
+        if thought is None:
+            return Answer(move, said)
+        return Answer(move, said, thought.evaluation_centi, thought.variation, thought.depth)
+
+    def _position(self, start: str, moves: tuple[str, ...]) -> str:
+        words = start.split()
+        earlier = tuple(word for word in words[6:] if word not in ("moves", "line"))
+        shift = -1 if self._is_ucci else 0
+        told = [shift_ranks(move, shift) for move in (*earlier, *moves)]
+        return " ".join(["position fen", *words[:6], *(["moves", *told] if told else [])])
+
+    def _go(self, question: Question) -> str:
+        allowance, side = question.allowance, self._game.side_to_move(question.position)
+        limits: list[str] = []
+        if allowance.depth is not None:
+            limits += ["depth", str(allowance.depth)]
+        if allowance.move_s is not None:
+            milliseconds = str(max(1, round(1000 * allowance.move_s)))
+            # UCCI has no time per move, but a clock with one move to go.
+            limits += (
+                ["time", milliseconds, "movestogo", "1"] if self._is_ucci else ["movetime", milliseconds]
+            )
+        if allowance.remaining_s is not None:
+            limits += self._clock(allowance, allowance.remaining_s, side)
+        if not limits:
+            raise ValueError(f"{self._settings.protocol} needs a clock, a time or a depth for a move")
+        return " ".join(["go", *limits])
+
+    def _clock(self, allowance: Allowance, remaining_s: tuple[float, float], side: int) -> list[str]:
+        left = [str(max(1, round(1000 * seconds))) for seconds in remaining_s]
+        more = str(round(1000 * allowance.increment_s))
+        if not self._is_ucci:
+            return ["wtime", left[0], "btime", left[1], "winc", more, "binc", more]
+        return ["time", left[side], "increment", more, "opptime", left[1 - side], "oppincrement", more]
+
+    def _ready(self, wait: Wait) -> None:
+        self._process.say("isready", wait)
+        while self._process.hear(wait) != "readyok":
+            pass
+
+    def _settle(self, wait: Wait) -> None:
+        """Wait for the end of a search that was stopped."""
+        while self._is_searching:
+            self._is_searching = self._process.hear(wait).split(" ", 1)[0] not in _ENDS
+
+    def _checked(self, name: str, value: str) -> Option:
+        option = self._options.get(_key(name))
+        if option is None:
+            known = ", ".join(each.name for each in self._options.values())
+            raise EngineError(f"{self._process.name} has no option {name!r}; it has: {known}")
+        if _key(name) in _MANAGED:
+            raise EngineError(f"{self._process.name}: option {name} is set by Desdemona itself")
+        if wrong := option.refuse(value):
+            raise EngineError(f"{self._process.name}: option {option.name} is {value!r}, {wrong}")
+        return option
+
+    def _set(self, option: Option, value: str, wait: Wait) -> None:
+        if self._is_ucci:
+            self._process.say(f"setoption {option.name} {value}", wait)
+        else:
+            self._process.say(f"setoption name {option.name} value {value}", wait)
+
+    def _from_wire(self, move: str) -> str:
+        return shift_ranks(move, 1) if self._is_ucci else move
+
+    def _soon(self, stop: StopFlag) -> Wait:
+        return Wait(stop, time.monotonic() + self._settings.start_s)
+
+
+def _key(name: str) -> str:
+    return name.lower().replace(" ", "_")
