@@ -375,14 +375,15 @@ def classify(decision: Decision, reply: str | None) -> Outcome:
 
     Args:
         decision: With the chosen move's whole profile, unless there was no reply.
-        reply: The opponent's move; None: the game ended first.
+        reply: The opponent's move; None: the game ended first.  Where our rules ended it with our move, and
+            the server played on (`Game.goes_on`), any reply counts as none.
 
     Raises:
         ValueError: The profile is not complete, or does not hold the reply.
     """
-    if reply is None:
-        return Outcome(OutcomeKind.UNANSWERED, None, False, 0.0, 0)
     chosen = decision.chosen
+    if reply is None or (chosen.complete and not chosen.replies):
+        return Outcome(OutcomeKind.UNANSWERED, None, False, 0.0, 0)
     if not chosen.complete:
         raise ValueError(f"the profile of {chosen.move} is not complete: its reply cannot be judged")
     profile = _profile_of(chosen, reply)

@@ -453,6 +453,13 @@ def test_outcomes(reply: str | None, kind: OutcomeKind, for_best: bool, cost: in
     )
 
 
+def test_a_reply_after_the_end_of_our_rules_is_none() -> None:
+    """Some servers play on after a third occurrence: no reply was foreseen, and none can be judged."""
+    over = Candidate("e6", 0, False, 0, complete=True)
+    outcome = classify(decision_with([over], "e6", params=PAPER), "b4")
+    assert (outcome.kind, outcome.reply) == (OutcomeKind.UNANSWERED, None)
+
+
 def test_below_the_threshold_nobody_falls() -> None:
     params = TrapParams(decided=Decided.PAPER, threshold_centi=5000)
     decision = decision_with([TRAP], "e6", params=params)

@@ -8,7 +8,7 @@ from typing import Any
 
 import aiohttp
 
-from bot.arena.variants import VARIANTS
+from bot.arena.variants import VARIANTS, Variant
 from engine.decision import OutcomeKind
 from engine.game import replay
 from engine.games import get_game
@@ -84,8 +84,8 @@ async def troubles(
         found += [f"{game_id}: not among the server's games" for game_id in set(games) - set(records)]
         for game_id, record in records.items():
             if game_id not in games:
-                # A game that ended before it was met leaves nothing to write down.
-                if record["status"] != "aborted" or record["moves"]:
+                # A game that ended before it was met leaves nothing to write down: the program was down.
+                if _replayed(record, bot)[3]:
                     found.append(f"{game_id}: not in the books")
                 continue
             decisions = await list_decisions(session, games[game_id].id)
@@ -94,14 +94,12 @@ async def troubles(
     return found
 
 
-def _troubles(
-    game: StoredGame,
-    decisions: list[StoredDecision],
-    record: dict[str, Any],
-    bot: str,
-    taken_back: Container[tuple[str, int, str]],
-) -> Iterator[str]:
-    variant, rules = VARIANTS[record["variant"]], get_game(game.game)
+def _replayed(
+    record: dict[str, Any], bot: str
+) -> tuple[Variant, int, list[str], dict[int, tuple[str, str]]]:
+    """The variant, the bot's side, all moves, and by ply the positions and moves of the bot."""
+    variant = VARIANTS[record["variant"]]
+    rules = get_game(variant.game_name)
     position = variant.start(record.get("initialFen"))
     side = next(variant.side(c) for c, who in record["players"].items() if who["user"]["id"] == bot)
     moves, ours = [], {}
@@ -111,6 +109,17 @@ def _troubles(
             ours[ply] = (rules.position_text(position), rules.move_text(move))
         moves.append(rules.move_text(move))
         position = rules.play(position, move)
+    return variant, side, moves, ours
+
+
+def _troubles(
+    game: StoredGame,
+    decisions: list[StoredDecision],
+    record: dict[str, Any],
+    bot: str,
+    taken_back: Container[tuple[str, int, str]],
+) -> Iterator[str]:
+    variant, side, moves, ours = _replayed(record, bot)
     if (game.game, game.our_side) != (variant.game_name, side):
         yield f"booked as {game.game}, side {game.our_side}"
     winner = record.get("winner")
