@@ -406,3 +406,4 @@ def _print_json(value: object) -> None:
 
 
 from bot import cli_formats as cli_formats  # noqa: E402 - its commands need what is defined above
+from bot import cli_match as cli_match  # noqa: E402

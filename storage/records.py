@@ -129,6 +129,10 @@ class StoredEvent:
     game_id: int | None
 
 
+MATCH_SITE = "match"
+"""Site of the games that programs play here among themselves; no person has seen their traps."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
     """Which games to look at; None everywhere: all of them."""

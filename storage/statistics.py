@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, case, func, select
+from sqlalchemy import ColumnElement, Row, Select, case, func, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.games import filter_conditions
 from storage.intervals import Met, Performance, Share, performance, share
 from storage.models import GameRow, TallyRow
+from storage.records import MATCH_SITE, GameResult, GameStatus
 from storage.records import Filters as Filters
-from storage.records import GameResult, GameStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,10 @@ class EngineStatistics:
 
 
 async def engine_statistics(session: AsyncSession, filters: Filters | None = None) -> list[EngineStatistics]:
-    """One row for each player that has games which pass the filters, by name."""
+    """One row for each player that has games which pass the filters, by name.
+
+    Matches between programs only count when their site is asked for.
+    """
     groups: dict[str, list[Row[*tuple[Any, ...]]]] = defaultdict(list)
     for row in await session.execute(_statement(filters or Filters())):
         groups[row.player].append(row)
@@ -83,6 +86,7 @@ def _statement(filters: Filters) -> Select[*tuple[Any, ...]]:
         )
         .join(TallyRow, TallyRow.game_id == GameRow.id)
         .where(*filter_conditions(filters))
+        .where(GameRow.site != MATCH_SITE if filters.site is None else true())
         .group_by(GameRow.player, GameRow.opponent_rating)
     )
 

@@ -10,7 +10,7 @@ from storage.database import Database
 from storage.decisions import commit_decision, mark_dropped, store_profile, void_after
 from storage.games import finish_game
 from storage.outcomes import record_outcome
-from storage.records import Filters, GameResult
+from storage.records import MATCH_SITE, Filters, GameResult
 from storage.statistics import EngineStatistics, engine_statistics
 from tests.storage.samples import (
     ERRED,
@@ -33,6 +33,15 @@ async def one(database: Database, filters: Filters | None = None) -> EngineStati
 async def test_nothing_yet(database: Database) -> None:
     async with database.read() as session:
         assert await engine_statistics(session) == []
+
+
+async def test_matches_count_when_asked_for(database: Database) -> None:
+    async with database.write() as session:
+        for site in ("arena", MATCH_SITE):
+            game = await opened(session, site=site)
+            await finish_game(session, game.id, result=GameResult.WIN, end_reason="normal", moves=["f5"])
+    assert (await one(database)).games == 1
+    assert (await one(database, Filters(site=MATCH_SITE))).games == 1
 
 
 async def test_the_papers_figure_9(database: Database) -> None:

@@ -1,0 +1,195 @@
+"""Openings: from a file, or nearly balanced ones by a seed.  Every one is played with both colours.
+
+Where a side is far ahead from the start, a pair of games says little about its players; and deterministic
+players would play the same game again and again from the usual start.
+"""
+
+import hashlib
+import random
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from bot.match.specs import MatchError
+from engine.formats import files
+from engine.formats.files import Format
+from engine.formats.record import BadGame, GameRecord, start_of
+from engine.game import BadPosition, Game, IllegalMove, replay
+from engine.games import get_game
+from engine.players import Thinker
+from engine.search import exact_score
+from engine.searchers import make_searcher
+from engine.stop import StopFlag
+
+_TABLE_MB = 16
+_MOST_TRIES = 1000
+_SURE_PERCENT = 73
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """How a game begins."""
+
+    start: str | None
+    """First position, as `Game.position_text` has it; None: the usual one."""
+    moves: tuple[str, ...]
+    """Played from there, in the game's notation."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Balance:
+    """What random openings of a game are like."""
+
+    plies: tuple[int, int]
+    """At least and at most so many random moves."""
+    within_centi: int
+    """The side that is ahead is at most so far ahead ..."""
+    depth: int
+    """... by a search of so many plies."""
+
+
+_BALANCE = {
+    "othello": _Balance((10, 10), 300, 8),
+    "chess": _Balance((6, 8), 60, 10),
+    "xiangqi": _Balance((6, 6), 60, 8),
+    "connect4": _Balance((4, 6), 60, 12),
+    "tictactoe": _Balance((1, 2), 0, 9),
+}
+_ANY = _Balance((6, 8), 100, 4)
+
+
+def random_opening(game_name: str, seed: int, index: int) -> Opening:
+    """The opening of a pair of games: random moves to a position in which neither side is far ahead.
+
+    Args:
+        seed: Of the match.
+        index: Number of the pair; each has its own, whichever were made before.
+
+    Raises:
+        MatchError: There is no such opening.
+    """
+    return _random_opening(game_name, seed, index)
+
+
+@lru_cache(maxsize=64)  # both games of a pair ask
+def _random_opening(game_name: str, seed: int, index: int) -> Opening:
+    game = get_game(game_name)
+    balance = _BALANCE.get(game_name, _ANY)
+    rng = random.Random(f"{seed} {index}")  # noqa: S311 - chess needs no secrets
+    for _ in range(_MOST_TRIES):
+        position, moves = game.initial(), list[str]()
+        for _ in range(rng.randint(*balance.plies)):
+            legal = game.legal_moves(position)
+            if not legal:
+                break
+            move = rng.choice(legal)
+            moves.append(game.move_text(move))
+            position = game.play(position, move)
+        if not game.legal_moves(position):
+            continue
+        # With a table of its own a selective search gives a position the same score each time.
+        root, depth = game.for_search(position), balance.depth
+        judge = make_searcher(game_name, _TABLE_MB)
+        if isinstance(judge, Thinker):
+            thought = judge.think(root, depth, None, StopFlag(), confidence_percent=_SURE_PERCENT, threads=1)
+            score = thought.score_centi
+        else:
+            score = exact_score(judge, root, min(depth, game.most_plies_left(root)), StopFlag())
+        if abs(score) <= balance.within_centi:
+            return Opening(None, tuple(moves))
+    raise MatchError(f"of {_MOST_TRIES} random openings of {game_name} none is balanced")
+
+
+def read_openings(data: bytes, game_name: str, where: str, most_plies: int | None = None) -> list[Opening]:
+    """The openings of a file: positions or lists of moves, one on a line, or games (GGF, PGN).
+
+    Args:
+        data: What is in the file.
+        where: What error messages call it.
+        most_plies: Take no more moves of each; None: all.
+
+    Raises:
+        MatchError: There is none in it, or one that no game can go on from; the message says which.
+    """
+    game = get_game(game_name)
+    form = files.detect(data[: files.HEAD_BYTES], len(data))
+    if form is Format.WTHOR:
+        raise MatchError(f"{where}: openings are not read from WTHOR files; export them as transcripts first")
+    lines = files.decode(data).splitlines()
+    if form in (Format.GGF, Format.PGN):
+        records = [
+            (f"{where}: game {number}", record)
+            for number, record in enumerate(files.read(lines, form, game_name), start=1)
+        ]
+        openings = [_of_record(game, record, what, most_plies) for what, record in records]
+    else:
+        openings = [
+            _of_line(game, line, f"{where}: line {number}", most_plies)
+            for number, line in enumerate(lines, start=1)
+            if line.strip() and not line.lstrip().startswith("#")
+        ]
+    if not openings:
+        raise MatchError(f"{where}: there is no opening in it")
+    return openings
+
+
+def shuffled(openings: list[Opening], seed: int) -> list[Opening]:
+    """In an order that the seed decides: files are sorted, and a match may not get to their end."""
+    found = list(openings)
+    random.Random(seed).shuffle(found)  # noqa: S311
+    return found
+
+
+def fingerprint(openings: list[Opening]) -> str:
+    """Equal for equal lists of openings."""
+    text = "\n".join(f"{opening.start}|{' '.join(opening.moves)}" for opening in openings)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def position_after(game: Game[Any], opening: Opening) -> tuple[Any, Any]:
+    """The game's first position, and that after the opening.
+
+    Raises:
+        BadPosition, IllegalMove: There is no such opening.
+    """
+    start = game.initial() if opening.start is None else game.parse_position(opening.start)
+    return start, replay(game, opening.moves, start)
+
+
+def _of_line(game: Game[Any], line: str, what: str, most_plies: int | None) -> Opening:
+    try:
+        position = game.parse_position(line.strip())
+    except BadPosition as error:
+        found = next(files.read([line], Format.TRANSCRIPT, game.name), None)
+        if not isinstance(found, GameRecord):
+            raise MatchError(f"{what}: neither a position ({error}) nor moves ({found})") from None
+        return _of_record(game, found, what, most_plies)
+    return _checked(game, Opening(_start_text(game, position), ()), what)
+
+
+def _of_record(game: Game[Any], record: GameRecord | BadGame, what: str, most_plies: int | None) -> Opening:
+    if isinstance(record, BadGame):
+        raise MatchError(f"{what}: {record}")
+    if record.game != game.name:
+        raise MatchError(f"{what}: it is of {record.game}, not of {game.name}")
+    try:
+        start = _start_text(game, start_of(record))
+    except BadGame as error:
+        raise MatchError(f"{what}: {error}") from None
+    return _checked(game, Opening(start, record.moves[:most_plies]), what)
+
+
+def _start_text(game: Game[Any], position: Any) -> str | None:
+    """None for the usual start: some protocols know no other."""
+    text = game.position_text(position)
+    return None if text == game.position_text(game.initial()) else text
+
+
+def _checked(game: Game[Any], opening: Opening, what: str) -> Opening:
+    try:
+        _, position = position_after(game, opening)
+    except (BadPosition, IllegalMove) as error:
+        raise MatchError(f"{what}: {error}") from None
+    if not game.legal_moves(position):
+        raise MatchError(f"{what}: the game is over; --opening-plies says how many moves to take of each")
+    return opening

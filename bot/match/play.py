@@ -1,0 +1,311 @@
+"""One game of a match, from its opening to its end."""
+
+import logging
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from bot.match.openings import Opening, position_after, random_opening
+from bot.match.players import MatchPlayer, OurPlayer, make_player
+from bot.match.specs import MatchError
+from bot.match.terms import Adjudication, Terms
+from engine import ENGINE_VERSION
+from engine.decision import Decision
+from engine.external.process import EngineTimeout, IllegalAnswer, Resigned
+from engine.external.settings import Choice
+from engine.formats.record import clean
+from engine.game import WIN_CENTI, Game, IllegalMove
+from engine.games import get_game
+from engine.stop import StopFlag
+from engine.uci.link import EngineError
+
+logger = logging.getLogger(__name__)
+
+_STARTS = 2
+"""So often it is tried to begin a game with a program."""
+_REASON_LENGTH = 400
+_LATE, _LATE_S = 1.1, 0.02
+"""A move is late beyond so many times its time and so many seconds more: nobody ends on the dot."""
+
+
+class End(StrEnum):
+    """How a game ended."""
+
+    RULES = "normal"
+    RESIGNATION = "resignation"
+    TIME = "time"
+    """A move took longer than its time and the grace, or a clock ran out."""
+    CRASH = "crash"
+    """A player ended by itself, refused what it was told, or failed in another way."""
+    ILLEGAL = "illegal move"
+    ADJUDICATED = "adjudicated"
+    """Both players agreed for long enough that one side is far ahead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One game to play; all that a worker has to know."""
+
+    terms: Terms
+    number: int
+    """Of the game in its match, from 0.  In even ones A moves first, in odd ones B."""
+    seed: int
+    opening: Opening | None
+    """None: one by the seed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What a player used in a game."""
+
+    moves: int = 0
+    """That it was asked for."""
+    time_s: float = 0.0
+    longest_s: float = 0.0
+    late: int = 0
+    """Moves that took clearly longer than their time, within the grace or not."""
+    depths: int = 0
+    """Sum of the depths, as the player counts them ..."""
+    told_depths: int = 0
+    """... in so many moves: not everybody tells."""
+
+    def plus(self, time_s: float, depth: int | None, *, late: bool) -> "Used":
+        """The same with one move more."""
+        return Used(
+            self.moves + 1,
+            self.time_s + time_s,
+            max(self.longest_s, time_s),
+            self.late + late,
+            self.depths + (depth or 0),
+            self.told_depths + (depth is not None),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """What a match has to know of a game that is over."""
+
+    number: int
+    points: float
+    """A's: 1, 1/2 or 0."""
+    margin: int | None
+    """A's discs less B's, of a game of Othello that ended by the rules."""
+    end: End
+    loser: int | None
+    """Player 0 (A) or 1 (B) where the loser failed: by time, crash, illegal move or resignation."""
+    reason: str
+    """What happened, for people; empty where the rules say it all."""
+    used: tuple[Used, Used]
+    """By A and by B."""
+    names: tuple[str, str]
+    """As A and B call themselves."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """A game as it was played."""
+
+    finished: Finished
+    opening: Opening
+    a_side: int
+    moves: tuple[str, ...]
+    """The opening's included."""
+    decisions: tuple[tuple[int, Decision], ...]
+    """A's, if A is ours, with the number of moves before each; one that came too late stands behind the last
+    move."""
+    began: datetime
+    ended: datetime
+
+
+def play(task: Task) -> Played:
+    """Play one game, with players made for it: nothing of other games has a part in it.
+
+    Raises:
+        MatchError: It cannot be played: a player does not start, say.
+    """
+    terms = task.terms
+    if terms.engine_version != ENGINE_VERSION:
+        raise MatchError(
+            f"this worker has engine {ENGINE_VERSION}, and the match is played with {terms.engine_version}"
+        )
+    pair = task.number // 2
+    opening = task.opening or random_opening(terms.game, task.seed, pair)
+    with ExitStack() as closing:
+        made = [make_player(terms, which, f"{task.seed} {task.number} {which}") for which in (0, 1)]
+        for player in made:
+            closing.callback(player.close)
+        return play_game(terms, task.number, opening, (made[0], made[1]))
+
+
+def play_game(
+    terms: Terms, number: int, opening: Opening, players: tuple[MatchPlayer, MatchPlayer]
+) -> Played:
+    """Play one game between players that are there already.
+
+    Args:
+        players: A and B; in games of even numbers A plays the side that moves first.
+
+    Raises:
+        MatchError: A player cannot begin.
+    """
+    began = datetime.now(UTC)
+    table = _Table(terms, opening, number % 2, players)
+    verdict = table.play()
+    ours = players[0]
+    decisions = ours.complete_decisions() if isinstance(ours, OurPlayer) else []
+    finished = Finished(
+        number=number,
+        points=verdict.points,
+        margin=verdict.margin,
+        end=verdict.end,
+        loser=verdict.loser,
+        reason=verdict.reason,
+        used=(table.used[0], table.used[1]),
+        names=(clean(players[0].name), clean(players[1].name)),
+    )
+    return Played(
+        finished=finished,
+        opening=opening,
+        a_side=table.a_side,
+        moves=tuple(table.moves),
+        decisions=tuple(decisions),
+        began=began,
+        ended=datetime.now(UTC),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    points: float
+    end: End
+    margin: int | None = None
+    loser: int | None = None
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class _Agreement:
+    """Whether both players have agreed for long enough on who is far ahead."""
+
+    terms: Adjudication | None
+    leader: int = 0
+    """1: the side that moved first; -1: the other; 0: neither."""
+    plies: int = 0
+
+    def hear(self, side: int, evaluation_centi: int | None) -> bool:
+        """Whether the game is to be ended, after what a side thinks of its position."""
+        if self.terms is None:
+            return False
+        score = (evaluation_centi or 0) * (1 if side == 0 else -1)
+        leader = (score >= self.terms.centi) - (score <= -self.terms.centi)
+        self.plies = self.plies + 1 if leader == self.leader else 1
+        self.leader = leader
+        return leader != 0 and self.plies >= self.terms.plies
+
+
+@dataclass(slots=True)
+class _Table:
+    """A game that is being played."""
+
+    terms: Terms
+    opening: Opening
+    a_side: int
+    players: tuple[MatchPlayer, MatchPlayer]
+    moves: list[str] = field(default_factory=list)
+    used: list[Used] = field(default_factory=lambda: [Used(), Used()])
+
+    def play(self) -> _Verdict:
+        game = get_game(self.terms.game)
+        start, position = position_after(game, self.opening)
+        self.moves = list(self.opening.moves)
+        for player in self.players:
+            _begin(player, start)
+        initial_s = 0.0 if self.terms.clock is None else self.terms.clock.initial_s
+        clocks_s = [initial_s, initial_s]
+        agreement = _Agreement(self.terms.adjudication)
+        while legal := game.legal_moves(position):
+            side = game.side_to_move(position)
+            which = 0 if side == self.a_side else 1
+            if len(legal) == 1 and not game.move_squares(legal[0]) and self._is_other(which):
+                # A pass that must be: not every program is glad to be asked.
+                self.moves.append(game.move_text(legal[0]))
+                position = game.play(position, legal[0])
+                continue
+            chosen = self._ask(which, side, clocks_s)
+            if isinstance(chosen, _Verdict):
+                return chosen
+            try:
+                move = game.parse_move(position, chosen.move)
+            except IllegalMove as error:  # of ours; other programs' answers are checked already
+                return self._lost(which, End.ILLEGAL, str(error))
+            self.moves.append(game.move_text(move))
+            position = game.play(position, move)
+            if agreement.hear(side, chosen.evaluation_centi) and game.legal_moves(position):
+                won = (agreement.leader > 0) == (self.a_side == 0)
+                return _Verdict(float(won), End.ADJUDICATED, reason="both agreed that it is decided")
+        return self._by_rules(game, position)
+
+    def _is_other(self, which: int) -> bool:
+        return not isinstance(self.players[which], OurPlayer)
+
+    def _ask(self, which: int, side: int, clocks_s: list[float]) -> Choice | _Verdict:
+        """A player's move, or how it lost the game instead."""
+        terms = self.terms
+        allowance = terms.allowance(terms.spec(which), (clocks_s[0], clocks_s[1]))
+        began = time.perf_counter()
+        failed: _Verdict | None = None
+        choice: Choice | None = None
+        try:
+            choice = self.players[which].choose(self.moves, allowance, StopFlag())
+        except EngineTimeout as error:
+            failed = self._lost(which, End.TIME, str(error))
+        except IllegalAnswer as error:
+            failed = self._lost(which, End.ILLEGAL, str(error))
+        except Resigned as error:
+            failed = self._lost(which, End.RESIGNATION, str(error))
+        except EngineError as error:
+            failed = self._lost(which, End.CRASH, str(error))
+        except Exception as error:  # one of ours: the match goes on, and says so
+            logger.exception("a player of ours failed")
+            failed = self._lost(which, End.CRASH, f"{type(error).__name__}: {error}")
+        took_s = time.perf_counter() - began
+        limit_s = allowance.limit_s(side)
+        is_late = limit_s is not None and took_s > _LATE * limit_s + _LATE_S
+        self.used[which] = self.used[which].plus(took_s, choice.depth if choice else None, late=is_late)
+        if failed is not None:
+            return failed
+        grace_s = 0.0 if terms.clock else terms.grace_s
+        if limit_s is not None and took_s > limit_s + grace_s:
+            return self._lost(which, End.TIME, f"took {took_s:.3f} s, and had {limit_s:.3f} s")
+        if terms.clock is not None:
+            clocks_s[side] += terms.clock.increment_s - took_s
+        assert choice is not None  # noqa: S101 - else it has failed
+        return choice
+
+    def _lost(self, which: int, end: End, reason: str) -> _Verdict:
+        return _Verdict(float(which), end, loser=which, reason=clean(reason)[:_REASON_LENGTH])
+
+    def _by_rules(self, game: Game[Any], position: Any) -> _Verdict:
+        sign = 1 if game.side_to_move(position) == self.a_side else -1
+        result = sign * game.result_centi(position)
+        points = 0.5 if result == 0 else float(result > 0)
+        margin = None
+        if game.name == "othello":
+            margin = (abs(result) - WIN_CENTI) // 100 * (1 if result > 0 else -1) if result else 0
+        return _Verdict(points, End.RULES, margin, reason=game.ending(position).text)
+
+
+def _begin(player: MatchPlayer, start: Any) -> None:
+    for left in range(_STARTS - 1, -1, -1):
+        try:
+            player.new_game(start)
+        except EngineError as error:
+            if left == 0:
+                # Whoever does not even begin has not lost: something is wrong with the match.
+                raise MatchError(f"player {player.name!r} cannot begin a game: {error}") from None
+            logger.warning("%s", error)
+        else:
+            return

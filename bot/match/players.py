@@ -1,0 +1,161 @@
+"""The two kinds of players behind one interface: that of `engine.external.player.ExternalEngine`."""
+
+import logging
+import random
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from bot.manners import score_centi
+from bot.match.specs import MatchError, OurSpec
+from bot.match.terms import Terms
+from engine.decision import Decision
+from engine.external.player import ExternalEngine
+from engine.external.settings import Allowance, Choice, ExternalSettings
+from engine.game import if_it_goes_on, replay
+from engine.games import get_game
+from engine.limits import Limits, from_clock
+from engine.players import Player, StrongOptions, complete
+from engine.root_sources import ROOT_SOURCES
+from engine.searchers import make_searcher
+from engine.stop import StopFlag
+
+logger = logging.getLogger(__name__)
+
+_OVERHEAD_S = 0.02
+"""Of a move on a clock: there is no way to a server."""
+_FLAG_S = 0.5
+"""A program on a clock is waited for so much longer: that it is late is seen by the clock."""
+
+
+class MatchPlayer(Protocol):
+    """Plays a side in one game after the other."""
+
+    @property
+    def name(self) -> str:
+        """As it calls itself."""
+
+    def new_game(self, start: Any = None) -> None:
+        """See `ExternalEngine.new_game`."""
+
+    def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> Choice:
+        """See `ExternalEngine.choose`."""
+
+    def close(self) -> None:
+        """It is not needed any more."""
+
+
+class OurPlayer:
+    """A player of ours, which remembers its decisions.
+
+    Args:
+        spec: Which.
+        game_name: The game to play.
+        seed: Of the moves that are drawn by lot (from books).
+
+    Raises:
+        MatchError: A book or table cannot be read.
+    """
+
+    def __init__(self, spec: OurSpec, game_name: str, seed: str) -> None:
+        self.name = spec.text
+        self.decisions: list[tuple[int, Decision]] = []
+        """Of this game, with the number of moves before each."""
+        self._game = get_game(game_name)
+        self._searcher = make_searcher(game_name, spec.table_mb)
+        self._start: Any = self._game.initial()
+        try:
+            sources = [ROOT_SOURCES[key][1](Path(path)) for key, path in spec.sources]
+        except ValueError as error:
+            raise MatchError(f"player {spec.text!r}: {error}") from None
+        strong = StrongOptions(
+            confidence_percent=spec.confidence_percent,
+            threads=spec.threads,
+            contempt_centi=spec.contempt_centi,
+            sources={game_name: sources},
+        )
+        rng = random.Random(seed)  # noqa: S311 - which opening is played is no secret
+        self._player = Player(spec.kind, self._game, spec.params, self._searcher, strong, rng)
+
+    def new_game(self, start: Any = None) -> None:
+        """Begin a game in that position; None: the usual one."""
+        self._start = self._game.initial() if start is None else start
+        self.decisions = []
+
+    def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> Choice:
+        """Think and decide; the flag has to be a new one.
+
+        Raises:
+            ValueError: The game is over.
+        """
+        began = time.monotonic()
+        game = self._game
+        position = if_it_goes_on(game, replay(game, moves, self._start))
+        limits = self._limits(position, allowance)
+        decision = self._player.choose(position, limits, stop)
+        self.decisions.append((len(moves), decision))
+        depth = decision.pick.depth if decision.pick is not None else decision.depth
+        return Choice(
+            move=decision.move,
+            evaluation_centi=score_centi(decision),
+            variation=decision.principal_variation,
+            depth=depth,
+            time_s=time.monotonic() - began,
+        )
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def complete_decisions(self) -> list[tuple[int, Decision]]:
+        """The decisions with whole profiles, so that each reply can be judged."""
+        return [(ply, self._completed(ply, decision)) for ply, decision in self.decisions]
+
+    def _completed(self, ply: int, decision: Decision) -> Decision:
+        try:
+            return complete(decision, self._searcher, StopFlag())
+        except ValueError as error:
+            logger.error("ply %d cannot be judged: %s", ply, error)
+            return decision
+
+    def _limits(self, position: Any, allowance: Allowance) -> Limits:
+        game = self._game
+        depth = allowance.depth or game.deepest_search
+        if allowance.remaining_s is None:
+            return Limits(depth, allowance.move_s)
+        remaining_s = allowance.remaining_s[game.side_to_move(position)]
+        return from_clock(
+            remaining_s,
+            allowance.increment_s,
+            game.plies_left(position),
+            game.most_plies_left(position),
+            max_depth=depth,
+            max_time_s=remaining_s,
+            overhead_s=_OVERHEAD_S,
+        )
+
+
+def make_player(terms: Terms, which: int, seed: str) -> MatchPlayer:
+    """Player 0 (A) or 1 (B) of a match; another program is started by its first game.
+
+    Raises:
+        MatchError: It cannot be made.
+    """
+    spec = terms.spec(which)
+    if isinstance(spec, OurSpec):
+        return OurPlayer(spec, terms.game, seed)
+    allowance = terms.allowance(spec, (1.0, 1.0))
+    silence_s = spec.silence_s
+    if allowance.remaining_s is not None:
+        silence_s = _FLAG_S
+    elif allowance.move_s is not None:
+        silence_s = max(terms.grace_s, _FLAG_S)
+    settings = ExternalSettings(
+        game=terms.game,
+        protocol=spec.kind,
+        command=spec.command,
+        options=spec.options,
+        directory=spec.directory,
+        silence_s=silence_s,
+    )
+    return ExternalEngine(settings)

@@ -1,0 +1,149 @@
+"""A match: hands games out, writes them down as they come, and stops when it is told or has seen enough."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from dataclasses import dataclass
+from typing import Any
+
+from bot.errors import DesdemonaError
+from bot.match.keep import keep, load
+from bot.match.openings import Opening
+from bot.match.play import Finished, Played, Task
+from bot.match.score import Result, result_of
+from bot.match.specs import MatchError
+from bot.match.sprt import Sprt, Tested, Verdict, judge
+from bot.match.terms import Terms
+from bot.match.workers import Workers
+from storage.database import Database
+
+logger = logging.getLogger(__name__)
+
+MOST_DEATHS = 3
+"""Workers that may die one after the other without a game between."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """A match as it was asked for."""
+
+    id: str
+    terms: Terms
+    games: int
+    """An even number: each opening is played twice."""
+    seed: int
+    openings: Sequence[Opening] | None = None
+    """One for each pair, from the first again when there are not enough; None: made by the seed."""
+    sprt: Sprt | None = None
+    """Ends the match early; None: nothing does."""
+
+    def task(self, number: int) -> Task:
+        """What a worker has to know of a game."""
+        opening = self.openings[number // 2 % len(self.openings)] if self.openings else None
+        return Task(self.terms, number, self.seed, opening)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Where a match stands."""
+
+    match: Match
+    result: Result
+    tested: Tested | None
+    """None: nothing is tested."""
+    resumed: int
+    """Games that had been played before this start."""
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the test has come to an end."""
+        return self.tested is not None and self.tested.verdict is not Verdict.OPEN
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is nothing more to play."""
+        return self.is_decided or self.result.games >= self.match.games
+
+
+OnGame = Callable[[Finished | None, Standing], None]
+"""Called with the game that has ended, and where the match stands; before the first one with None."""
+
+
+async def run_match(
+    match: Match, database: Database, workers: Workers, on_game: OnGame, stop: asyncio.Event
+) -> Standing:
+    """Play what is still to be played of a match.
+
+    Args:
+        workers: They are not closed.
+        stop: Ends it early; games that are being played are dropped, and played when it goes on.
+
+    Raises:
+        MatchError: It cannot go on.
+        StorageError: A game cannot be written down.
+    """
+    games = await load(database, match.id, match.terms)
+    resumed = len(games)
+
+    def standing(before: Standing | None) -> Standing:
+        last = before.tested if before else None
+        test = None if match.sprt is None else judge(match.sprt, games, last)
+        return Standing(match=match, result=result_of(games), tested=test, resumed=resumed)
+
+    now = standing(None)
+    on_game(None, now)
+    todo = deque(number for number in range(match.games) if number not in games)
+    running: dict[asyncio.Future[Any], int] = {}
+    stopped = asyncio.ensure_future(stop.wait())
+    deaths = 0
+    try:
+        while (todo or running) and not now.is_decided and not stop.is_set():
+            while todo and len(running) < workers.capacity():
+                number = todo.popleft()
+                running[asyncio.wrap_future(workers.submit(match.task(number)))] = number
+            done, _ = await asyncio.wait({*running, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            # By number, so that of several that fail at once always the same is told.
+            for future in sorted(done - {stopped}, key=lambda each: running[each]):
+                played = _outcome(future, workers)
+                number = running.pop(future)
+                if played is None:
+                    deaths += 1
+                    if deaths >= MOST_DEATHS * workers.capacity():
+                        raise MatchError(
+                            f"{deaths} workers died one after the other; last with game {number + 1}"
+                        )
+                    logger.warning("game %d: its worker died; it is played again", number + 1)
+                    todo.appendleft(number)
+                    continue
+                deaths = 0
+                await keep(database, match.id, match.terms, played)
+                games[number] = played.finished
+                now = standing(now)
+                on_game(played.finished, now)
+    finally:
+        stopped.cancel()
+        for future in running:
+            if not future.cancel() and not future.cancelled():
+                future.exception()  # nobody wants to know any more
+    return now
+
+
+def _outcome(future: asyncio.Future[Played], workers: Workers) -> Played | None:
+    """The game that was played; None: its worker died.
+
+    Raises:
+        MatchError: No worker could play it.
+    """
+    try:
+        return future.result()
+    except workers.deaths:
+        return None
+    except (asyncio.CancelledError, CancelledError):  # nobody here has cancelled it
+        raise MatchError("the workers are gone; start again to go on") from None
+    except DesdemonaError:
+        raise
+    except Exception as error:  # this program is not installed there, say
+        logger.exception("a worker failed")
+        raise MatchError(f"a worker cannot play: {type(error).__name__}: {error}") from error

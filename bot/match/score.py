@@ -1,0 +1,186 @@
+"""What a match says: results, Elo difference and its interval.  Pure arithmetic.
+
+Two games from one opening are not independent: what favours a side in the one does so in the other.  Pairs
+are; so every interval and test here counts pairs, each with a score in {0, 1/4, 1/2, 3/4, 1} (half the sum of
+A's points).  Where openings differ in how much they favour a side, this makes intervals smaller than games
+counted one by one would, and rightly so.
+"""
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bot.match.play import End, Finished, Used
+from storage.intervals import Z_95
+
+PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number with its 95 % interval."""
+
+    value: float | None
+    """None: it is infinite, or nothing is known."""
+    low: float | None
+    """None: no lower limit."""
+    high: float | None
+    """None: no upper limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What a player used, over all games."""
+
+    moves: int
+    mean_s: float
+    longest_s: float
+    late: int
+    """Moves that took clearly longer than their time, within the grace or not."""
+    mean_depth: float | None
+    """None: it never told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What came of a match so far, from A's side."""
+
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    share: float | None
+    """A's points of all; None before the first game."""
+    pairs: tuple[int, ...]
+    """Whole pairs, by their score: A took nothing, 1/2, 1, 1 1/2, both."""
+    elo: Estimate
+    """Of whole pairs."""
+    discs: Estimate
+    """A's less B's, a game; of whole pairs of Othello that ended by the rules."""
+    ends: tuple[tuple[End, int | None, int], ...]
+    """How games ended, which player (0: A, 1: B) failed if one did, and how many, the most frequent first."""
+    spent: tuple[Spent, Spent]
+    names: tuple[str, str]
+    """As A and B call themselves; empty before the first game."""
+
+
+def elo_of(share: float) -> float | None:
+    """Elo difference at which so much is expected; None: no difference is large enough."""
+    if not 0 < share < 1:
+        return None
+    return 400 * math.log10(share / (1 - share))
+
+
+def share_of(elo: float) -> float:
+    """What is expected at an Elo difference."""
+    return 1 / (1 + 10 ** (-elo / 400))
+
+
+def share_interval(pairs: Sequence[float]) -> tuple[float, float]:
+    """95 % interval of the expected score, from the scores of pairs.
+
+    Wilson's interval (see `storage.intervals`), which holds at 0 % and 100 % too, with as many trials as
+    would vary as much as these pairs do: n / c, where c is their variance in parts of that of a coin with the
+    same mean.  c is taken to be 1 where nothing but wins or losses leaves it open, and at least 1 / n: pairs
+    that all were alike do not prove that the next will be.
+
+    Raises:
+        ValueError: There are no pairs.
+    """
+    n = len(pairs)
+    if n == 0:
+        raise ValueError("there are no pairs")
+    mean = statistics.mean(pairs)
+    coin = mean * (1 - mean)
+    ratio = statistics.variance(pairs) / coin if n > 1 and coin > 0 else 1.0
+    trials = n / min(1.0, max(1 / n, ratio))
+    z2 = Z_95**2
+    middle = (mean + z2 / (2 * trials)) / (1 + z2 / trials)
+    half = Z_95 / (1 + z2 / trials) * math.sqrt(coin / trials + z2 / (4 * trials**2))
+    return (0.0 if mean == 0 else middle - half), (1.0 if mean == 1 else middle + half)
+
+
+def elo_estimate(pairs: Sequence[float]) -> Estimate:
+    """The Elo difference by the scores of pairs, with its interval."""
+    if not pairs:
+        return Estimate(None, None, None)
+    low, high = share_interval(pairs)
+    return Estimate(elo_of(statistics.mean(pairs)), elo_of(low), elo_of(high))
+
+
+def mean_estimate(values: Sequence[float]) -> Estimate:
+    """A mean with its interval, for many values that are independent."""
+    if not values:
+        return Estimate(None, None, None)
+    mean = statistics.mean(values)
+    if len(values) < 2:
+        return Estimate(mean, None, None)
+    half = Z_95 * statistics.stdev(values) / math.sqrt(len(values))
+    return Estimate(mean, mean - half, mean + half)
+
+
+def whole_pairs(games: Mapping[int, Finished]) -> list[tuple[Finished, Finished]]:
+    """The pairs of which both games are over, in their order."""
+    return [
+        (games[number], games[number + 1])
+        for number in sorted(games)
+        if number % 2 == 0 and number + 1 in games
+    ]
+
+
+def pair_score(pair: tuple[Finished, Finished]) -> float:
+    """A's score of a pair, 0 to 1."""
+    return (pair[0].points + pair[1].points) / 2
+
+
+def counts(scores: Sequence[float]) -> tuple[int, ...]:
+    """How many pairs have each of `PAIR_SCORES`."""
+    return tuple(sum(score == each for score in scores) for each in PAIR_SCORES)
+
+
+def result_of(games: Mapping[int, Finished]) -> Result:
+    """What the games of a match say, by their numbers."""
+    points = [game.points for game in games.values()]
+    pairs = whole_pairs(games)
+    scores = [pair_score(pair) for pair in pairs]
+    margins = [
+        (first.margin + second.margin) / 2
+        for first, second in pairs
+        if first.margin is not None and second.margin is not None
+    ]
+    ends: dict[tuple[End, int | None], int] = {}
+    for game in games.values():
+        ends[game.end, game.loser] = ends.get((game.end, game.loser), 0) + 1
+    latest = games[max(games)] if games else None
+    return Result(
+        games=len(points),
+        wins=points.count(1.0),
+        draws=points.count(0.5),
+        losses=points.count(0.0),
+        share=statistics.mean(points) if points else None,
+        pairs=counts(scores),
+        elo=elo_estimate(scores),
+        discs=mean_estimate(margins),
+        ends=tuple(
+            (end, loser, count) for (end, loser), count in sorted(ends.items(), key=lambda item: -item[1])
+        ),
+        spent=(
+            spent_of([game.used[0] for game in games.values()]),
+            spent_of([game.used[1] for game in games.values()]),
+        ),
+        names=latest.names if latest else ("", ""),
+    )
+
+
+def spent_of(used: Sequence[Used]) -> Spent:
+    """What a player used, from what it used in each game."""
+    moves = sum(game.moves for game in used)
+    told = sum(game.told_depths for game in used)
+    return Spent(
+        moves=moves,
+        mean_s=sum(game.time_s for game in used) / moves if moves else 0.0,
+        longest_s=max((game.longest_s for game in used), default=0.0),
+        late=sum(game.late for game in used),
+        mean_depth=sum(game.depths for game in used) / told if told else None,
+    )

@@ -1,0 +1,150 @@
+"""Sequential probability ratio test of two Elo differences, over pairs of games.
+
+A generalised SPRT (Wald 1945; Michel Van den Bergh, "The generalized sequential probability ratio test",
+2017): the log-likelihood ratio is that of the distributions of pair scores nearest to the one observed (by
+maximum likelihood) whose means are the scores expected at elo1 and at elo0.  With p the observed shares of
+the five scores a, the nearest distribution with mean s is p / (1 + t (a - s)), where t makes its mean right.
+
+Pairs are counted in the order of their numbers, not in that in which they ended: short games are often lost
+ones, and a test that stops on whatever ended first would be misled.  The test ends at the first pair at which
+the ratio has reached a bound, whatever comes after.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.match.play import Finished
+from bot.match.score import PAIR_SCORES, counts, pair_score, share_of
+from bot.match.specs import MatchError
+
+_RARE = 1e-3
+"""So often a score counts that was never seen: it is not impossible."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sprt:
+    """Two hypotheses and how often a wrong one may be taken."""
+
+    elo0: float
+    """H0: A is so much stronger, or less."""
+    elo1: float
+    """H1: A is so much stronger, or more."""
+    alpha: float = 0.05
+    """Chance of taking H1 where H0 is true."""
+    beta: float = 0.05
+    """Chance of taking H0 where H1 is true."""
+
+    def __post_init__(self) -> None:
+        if not self.elo0 < self.elo1:
+            raise MatchError(f"--sprt: elo0 is {self.elo0:g}, must be below elo1, {self.elo1:g}")
+        if max(abs(self.elo0), abs(self.elo1)) > 1000:
+            raise MatchError("--sprt: differences of more than 1000 are not tested")
+        for name, chance in (("alpha", self.alpha), ("beta", self.beta)):
+            if not 0 < chance < 0.5:
+                raise MatchError(f"--sprt: {name} is {chance:g}, must be above 0 and below 0.5")
+
+    @property
+    def lower(self) -> float:
+        """At or below it H0 is taken."""
+        return math.log(self.beta / (1 - self.alpha))
+
+    @property
+    def upper(self) -> float:
+        """At or above it H1 is taken."""
+        return math.log((1 - self.beta) / self.alpha)
+
+
+class Verdict(StrEnum):
+    """Where a test stands."""
+
+    OPEN = "open"
+    H0 = "H0"
+    H1 = "H1"
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A test after some pairs."""
+
+    sprt: Sprt
+    seen: tuple[int, ...]
+    """Pairs with each of `PAIR_SCORES`, up to the one that decided it, or to the first that is still to be
+    played."""
+    llr: float
+    """Log-likelihood ratio after these."""
+    verdict: Verdict
+
+    @property
+    def pairs(self) -> int:
+        """How many were counted."""
+        return sum(self.seen)
+
+
+def parse_sprt(text: str) -> Sprt:
+    """``elo0,elo1[,alpha,beta]``.
+
+    Raises:
+        MatchError: It is no such text.
+    """
+    parts = text.split(",")
+    number = re.compile(r"[+-]?\d+(\.\d+)?")
+    if len(parts) not in (2, 4) or not all(number.fullmatch(part.strip()) for part in parts):
+        raise MatchError(f"--sprt: {text!r} is not ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA")
+    return Sprt(*map(float, parts))
+
+
+def llr(pair_counts: Sequence[int], elo0: float, elo1: float) -> float:
+    """The log-likelihood ratio of elo1 against elo0.
+
+    Args:
+        pair_counts: How many pairs have each of `PAIR_SCORES`.
+    """
+    if not any(pair_counts):
+        return 0.0
+    weights = [count or _RARE for count in pair_counts]
+    total = sum(weights)
+    shares = [weight / total for weight in weights]
+    tilted = []
+    for expected in (share_of(elo0), share_of(elo1)):
+        tilt = _tilt(shares, expected)
+        tilted.append([math.log1p(tilt * (score - expected)) for score in PAIR_SCORES])
+    zeros, ones = tilted
+    return total * math.fsum(p * (zero - one) for p, zero, one in zip(shares, zeros, ones, strict=True))
+
+
+def judge(sprt: Sprt, games: Mapping[int, Finished], before: Tested | None = None) -> Tested:
+    """Where the test stands after the games of a match, by their numbers.
+
+    Args:
+        before: Where it stood after some of them; None: begin with the first.
+    """
+    now = before or Tested(sprt, (0,) * len(PAIR_SCORES), 0.0, Verdict.OPEN)
+    while now.verdict is Verdict.OPEN:
+        first = 2 * now.pairs
+        if first not in games or first + 1 not in games:
+            break
+        score = pair_score((games[first], games[first + 1]))
+        seen = tuple(count + new for count, new in zip(now.seen, counts([score]), strict=True))
+        ratio = llr(seen, sprt.elo0, sprt.elo1)
+        verdict = Verdict.H1 if ratio >= sprt.upper else Verdict.H0 if ratio <= sprt.lower else Verdict.OPEN
+        now = Tested(sprt, seen, ratio, verdict)
+    return now
+
+
+def _tilt(shares: Sequence[float], expected: float) -> float:
+    """t of the module's first lines: where the sum of p (a - s) / (1 + t (a - s)), which falls, is 0."""
+    low, high = -1 / (1 - expected), 1 / expected  # beyond these a probability would not be positive
+    for _ in range(50):
+        middle = (low + high) / 2
+        excess = sum(
+            p * (score - expected) / (1 + middle * (score - expected))
+            for p, score in zip(shares, PAIR_SCORES, strict=True)
+        )
+        if excess > 0:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
