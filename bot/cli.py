@@ -1,30 +1,46 @@
 """The operator's commands.  The one place that prints."""
 
 import asyncio
-import csv
-import json
-import sys
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from datetime import UTC, datetime, time, timedelta
-from enum import StrEnum
+from collections.abc import Awaitable, Callable
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated
 
 import typer
-from rich.console import Console, RenderableType
 
 from bot import tables
 from bot.cli_engine import engine
-from bot.config import Config, load_config, read_token, source_of
-from bot.errors import DesdemonaError
+from bot.cli_formats import export_games, import_games
+from bot.cli_match import match_command
+from bot.cli_parts import (
+    MOST,
+    Format,
+    GameFormat,
+    GameName,
+    MaxRating,
+    MinRating,
+    Output,
+    PlayerName,
+    Rated,
+    Since,
+    Site,
+    T,
+    Until,
+    UsageError,
+    ask_database,
+    config_of,
+    console,
+    filters_of,
+    note,
+    print_json,
+    write,
+)
+from bot.config import read_token, source_of
 from bot.servers import Server
-from engine.games import GAMES
-from engine.players import PLAYER_KINDS
 from storage import migrate
 from storage.database import Database, current_schema
 from storage.games import list_games, list_games_by_site_id
-from storage.records import Filters, StoredGame
+from storage.records import StoredGame
 from storage.report import GameReport, game_report
 from storage.statistics import EngineStatistics, engine_statistics
 
@@ -34,47 +50,9 @@ app = typer.Typer(
 db = typer.Typer(no_args_is_help=True, help="The database's schema.", rich_markup_mode=None)
 app.add_typer(db, name="db")
 app.command()(engine)
-
-T = TypeVar("T")
-Rows = Sequence[dict[str, Any]]
-
-
-class Format(StrEnum):
-    """How a command writes its answer."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-
-
-class GameFormat(StrEnum):
-    """How `show` writes a game."""
-
-    TABLE = "table"
-    JSON = "json"
-
-
-class UsageError(DesdemonaError):
-    """What the operator typed makes no sense; the message says why."""
-
-
-Site = Annotated[str | None, typer.Option(help="Only games on this site, for instance arena.")]
-GameName = Annotated[str | None, typer.Option("--game", help="Only this game, for instance othello.")]
-PlayerName = Annotated[
-    str | None, typer.Option("--player", "--engine", help=f"Only {' or '.join(PLAYER_KINDS)}.")
-]
-Since = Annotated[str | None, typer.Option(help="Only games begun at or after this date or time (ISO 8601).")]
-Until = Annotated[
-    str | None, typer.Option(help="Only games begun before this time, or up to the end of this date.")
-]
-# Longer numbers are not for a database.
-_MOST = 2**31 - 1
-MinRating = Annotated[int | None, typer.Option(max=_MOST, help="Only opponents rated at least this.")]
-MaxRating = Annotated[int | None, typer.Option(max=_MOST, help="Only opponents rated at most this.")]
-Rated = Annotated[
-    bool | None, typer.Option("--rated/--casual", help="Only rated games, or only casual ones.")
-]
-Output = Annotated[Format, typer.Option("--format", help="How to write it.")]
+app.command("export")(export_games)
+app.command("import")(import_games)
+app.command("match")(match_command)
 
 
 def _print_version(wanted: bool) -> None:
@@ -107,7 +85,7 @@ def run(context: typer.Context) -> None:
     """
     from bot import app as application
 
-    raise typer.Exit(application.run(_config(context)))
+    raise typer.Exit(application.run(config_of(context)))
 
 
 @app.command()
@@ -116,7 +94,7 @@ def arena(context: typer.Context) -> None:
     from bot import log
     from bot.arena import server
 
-    config = _config(context)
+    config = config_of(context)
     log.set_up(config.log)
     asyncio.run(server.serve(config))
 
@@ -131,7 +109,7 @@ def add_bot(
     """
     from bot.arena.accounts import add_bot as add
 
-    config = _config(context)
+    config = config_of(context)
     if config.uses_arena and name.lower() == config.server.name.lower():
         raise UsageError(
             f"{name} is the bot's own account (server.name): `run` gives it a token at every start"
@@ -145,7 +123,7 @@ def add_bot(
             await database.close()
 
     token = asyncio.run(work())
-    _note(f"Token of {name}; it is kept nowhere and not shown again:")
+    note(f"Token of {name}; it is kept nowhere and not shown again:")
     print(token)
 
 
@@ -161,7 +139,7 @@ def upgrade_account(
     from bot.servers.adapters import make_server
     from bot.servers.dialects import get_dialect
 
-    config = _config(context)
+    config = config_of(context)
     if config.uses_arena:
         raise UsageError("the embedded arena makes the bot's account by itself")
     dialect = get_dialect(config.server.dialect)
@@ -200,7 +178,7 @@ def check(context: typer.Context) -> None:
     """
     from bot import check as checking
 
-    findings = asyncio.run(checking.check(_config(context), source_of(context.obj)))
+    findings = asyncio.run(checking.check(config_of(context), source_of(context.obj)))
     for finding in findings:
         print(f"{'ok  ' if finding.is_good else 'FAIL'}  {finding.what}: {finding.text}")
     raise typer.Exit(0 if all(finding.is_good for finding in findings) else 1)
@@ -223,15 +201,15 @@ def stats(
 
     With performance ratings, and with intervals that hold the truth 19 times in 20.
     """
-    filters = _filters(player, site, game, since, until, min_rating, max_rating, rated)
+    filters = filters_of(player, site, game, since, until, min_rating, max_rating, rated)
 
     async def read(database: Database) -> list[EngineStatistics]:
         async with database.read() as session:
             return await engine_statistics(session, filters)
 
-    found = _ask(context, read)
+    found = ask_database(context, read)
     table, rows = tables.statistics_table(found), tables.statistics_rows(found)
-    _write(output, table, rows, nested=[row.to_json() for row in found])
+    write(output, table, rows, nested=[row.to_json() for row in found])
 
 
 @app.command()
@@ -245,19 +223,19 @@ def games(
     min_rating: MinRating = None,
     max_rating: MaxRating = None,
     rated: Rated = None,
-    limit: Annotated[int, typer.Option(min=1, max=_MOST, help="At most so many, the latest first.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=MOST, help="At most so many, the latest first.")] = 20,
     output: Output = Format.TABLE,
 ) -> None:
     """List the latest games."""
-    filters = _filters(player, site, game, since, until, min_rating, max_rating, rated)
+    filters = filters_of(player, site, game, since, until, min_rating, max_rating, rated)
 
     async def read(database: Database) -> list[StoredGame]:
         async with database.read() as session:
             return await list_games(session, filters, limit)
 
-    found = _ask(context, read)
+    found = ask_database(context, read)
     rows = tables.games_rows(found)
-    _write(output, tables.games_table(found), rows, nested=rows)
+    write(output, tables.games_table(found), rows, nested=rows)
 
 
 @app.command()
@@ -287,11 +265,11 @@ def show(
             assert report is not None, "it has just been read"  # noqa: S101
             return report
 
-    report = _ask(context, read)
+    report = ask_database(context, read)
     if output is GameFormat.JSON:
-        _print_json(report.to_json())
+        print_json(report.to_json())
     else:
-        _console().print(tables.game_view(report, traps_only=traps))
+        console().print(tables.game_view(report, traps_only=traps))
 
 
 @db.command()
@@ -299,7 +277,7 @@ def upgrade(context: typer.Context) -> None:
     """Make the database if there is none, and bring its schema up to date (`run` does so too)."""
 
     async def work() -> str:
-        database = await Database.open(_config(context).storage.url)
+        database = await Database.open(config_of(context).storage.url)
         await database.close()
         return database.url
 
@@ -309,101 +287,6 @@ def upgrade(context: typer.Context) -> None:
 @db.command()
 def current(context: typer.Context) -> None:
     """Print the schema of the database and the newest one."""
-    found = asyncio.run(current_schema(_config(context).storage.url))
+    found = asyncio.run(current_schema(config_of(context).storage.url))
     state = "up to date" if found == migrate.head() else f"newest {migrate.head()}"
     print(f"schema {found or 'empty'}, {state}")
-
-
-def _config(context: typer.Context) -> Config:
-    return load_config(context.obj)
-
-
-def _ask(context: typer.Context, read: Callable[[Database], Awaitable[T]]) -> T:
-    """What a function finds in the database, which has to be there already."""
-
-    async def work() -> T:
-        database = await Database.open(_config(context).storage.url, upgrade=False)
-        try:
-            return await read(database)
-        finally:
-            await database.close()
-
-    return asyncio.run(work())
-
-
-def _filters(
-    player: str | None,
-    site: str | None,
-    game: str | None,
-    since: str | None,
-    until: str | None,
-    min_rating: int | None,
-    max_rating: int | None,
-    rated: bool | None,
-) -> Filters:
-    _known("--player", player, PLAYER_KINDS)
-    _known("--game", game, GAMES)
-    return Filters(
-        player=player,
-        site=site,
-        game=game,
-        since=None if since is None else _moment("--since", since),
-        until=None if until is None else _moment("--until", until, end_of_day=True),
-        min_opponent_rating=min_rating,
-        max_opponent_rating=max_rating,
-        rated=rated,
-    )
-
-
-def _known(option: str, name: str | None, names: Collection[str]) -> None:
-    if name is not None and name not in names:
-        raise UsageError(f"{option}: {name!r} is not known; known: {', '.join(names)}")
-
-
-def _moment(option: str, text: str, *, end_of_day: bool = False) -> datetime:
-    """A moment from ISO 8601, in this machine's time zone unless it names one."""
-    try:
-        moment = datetime.fromisoformat(text)
-        is_date = len(text) <= 10 and moment.time() == time()
-        if is_date and end_of_day:
-            moment += timedelta(days=1)
-        moment = moment.astimezone()
-        moment.astimezone(UTC)  # as the database asks for it
-    except (ValueError, OverflowError):  # OverflowError: at the ends of the calendar
-        raise UsageError(
-            f"{option}: {text!r} is no date or time; write 2026-11-30 or 2026-11-30T18:00"
-        ) from None
-    return moment
-
-
-def _console() -> Console:
-    # Names come from outside, so no markup.  A pipe has no width of its own: wide enough for every table.
-    console = Console(markup=False, highlight=False)
-    return console if console.is_terminal else Console(markup=False, highlight=False, width=140)
-
-
-def _note(text: str) -> None:
-    print(text, file=sys.stderr)
-
-
-def _write(output: Format, table: RenderableType, rows: Rows, *, nested: Rows) -> None:
-    """Write an answer as a table, as flat rows (CSV), or as the same rows with their structure (JSON)."""
-    if output is Format.JSON:
-        _print_json(nested)
-    elif output is Format.TABLE:
-        if rows:
-            _console().print(table)
-        else:
-            _note("No game has been played that passes these filters.")
-    elif rows:
-        writer = csv.DictWriter(sys.stdout, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-def _print_json(value: object) -> None:
-    print(json.dumps(value, indent=2, ensure_ascii=False))
-
-
-from bot import cli_formats as cli_formats  # noqa: E402 - its commands need what is defined above
-from bot import cli_match as cli_match  # noqa: E402

@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from bot.cli import (
+from bot.cli_parts import (
     GameName,
     MaxRating,
     MinRating,
@@ -24,12 +24,11 @@ from bot.cli import (
     Site,
     Until,
     UsageError,
-    _ask,
-    _config,
-    _filters,
-    _known,
-    _note,
-    app,
+    ask_database,
+    config_of,
+    filters_of,
+    note,
+    require_known,
 )
 from engine.formats import files, wthor
 from engine.formats.files import Format
@@ -55,7 +54,6 @@ class TextFormat(StrEnum):
     TRANSCRIPT = Format.TRANSCRIPT
 
 
-@app.command("export")
 def export_games(
     context: typer.Context,
     player: PlayerName = None,
@@ -85,8 +83,8 @@ def export_games(
     Games that the format has no way to write are left out, and that is said.
     """
     form = Format(written_as)
-    our_name = _config(context).server.name
-    filters = _filters(player, site, game, since, until, min_rating, max_rating, rated)
+    our_name = config_of(context).server.name
+    filters = filters_of(player, site, game, since, until, min_rating, max_rating, rated)
     if imported and (player, site, since, until, min_rating, max_rating, rated) != (None,) * 7:
         raise UsageError("with --imported games are chosen by --game and --name only")
     if name is not None and not imported:
@@ -116,15 +114,14 @@ def export_games(
                         left_out.append(f"{' - '.join(record.players)}, {record.date or 'no date'}: {error}")
         return written, left_out
 
-    written, left_out = _ask(context, write)
+    written, left_out = ask_database(context, write)
     for reason in left_out[:_MOST_TOLD]:
-        _note(f"left out: {reason}")
+        note(f"left out: {reason}")
     if len(left_out) > _MOST_TOLD:
-        _note(f"and {len(left_out) - _MOST_TOLD} more")
-    _note(f"{written} games written" + (f", {len(left_out)} left out" if left_out else ""))
+        note(f"and {len(left_out) - _MOST_TOLD} more")
+    note(f"{written} games written" + (f", {len(left_out)} left out" if left_out else ""))
 
 
-@app.command("import")
 def import_games(
     context: typer.Context,
     paths: Annotated[list[Path], typer.Argument(metavar="FILE", help="Files of games.")],
@@ -141,14 +138,14 @@ def import_games(
     from the .jou and .trn files among FILES, or beside them.  The exit status is 1 when a file cannot be read
     at all.
     """
-    _known("--game", game, GAMES)
+    require_known("--game", game, GAMES)
     names = [path for path in paths if path.suffix.lower() in (".jou", ".trn")]
     games = [path for path in paths if path not in names]
     if not games:
         raise UsageError("there is no file of games among these")
 
     async def work() -> list[_Tally]:
-        database = await Database.open(_config(context).storage.url)
+        database = await Database.open(config_of(context).storage.url)
         try:
             return [await _import_file(database, path, form, game, names) for path in games]
         finally:
@@ -195,7 +192,7 @@ async def _import_file(
                     if isinstance(record, BadGame):
                         tally.bad += 1
                         if tally.bad <= _MOST_TOLD:
-                            _note(f"{path}: game {number}: {record}")
+                            note(f"{path}: game {number}: {record}")
                         continue
                     tally.batch.append(record)
                     if len(tally.batch) == BATCH:
@@ -203,11 +200,11 @@ async def _import_file(
             await _keep(database, tally, path, form)
     except (OSError, BadGame) as error:
         await _keep(database, tally, path, form)
-        _note(f"{path}: {error.strerror if isinstance(error, OSError) else error}")
+        note(f"{path}: {error.strerror if isinstance(error, OSError) else error}")
         tally.failed = True
         return tally
     if tally.bad > _MOST_TOLD:
-        _note(f"{path}: and {tally.bad - _MOST_TOLD} more bad games")
+        note(f"{path}: and {tally.bad - _MOST_TOLD} more bad games")
     typer.echo(f"{path} ({form}): {tally.new} games new, {tally.known} known already, {tally.bad} bad")
     return tally
 
@@ -251,7 +248,7 @@ def _names(path: Path, suffix: str, names: list[Path]) -> tuple[str, ...]:
     if len(found) > 1:
         raise BadGame(f"there are several {suffix} files: {', '.join(sorted(map(str, found)))}; name one")
     if not found:
-        _note(f"{path}: no {suffix} file is beside it: numbers stand for the names")
+        note(f"{path}: no {suffix} file is beside it: numbers stand for the names")
         return ()
     parse = wthor.parse_players if suffix == ".jou" else wthor.parse_tournaments
     try:

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from bot.cli import UsageError, _config, _note, _print_json, app
+from bot.cli_parts import UsageError, config_of, note, print_json
 from bot.config import Config
 from bot.match.openings import Opening, fingerprint, read_openings, shuffled
 from bot.match.play import Finished
@@ -28,7 +28,6 @@ _OPENINGS_LIMIT = 64 << 20
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-@app.command("match")
 def match_command(
     context: typer.Context,
     a: Annotated[str, typer.Argument(metavar="A", help="We, for instance strong:time=0.1.")],
@@ -79,7 +78,7 @@ def match_command(
     Every opening is played with both colours.  Games are stored under the site "match"; the same command goes
     on where it was stopped.  The exit status is 128 and the signal's number when a signal stopped it.
     """
-    config = _config(context)
+    config = config_of(context)
     if games % 2:
         raise UsageError(f"--games is {games}, must be even: each opening is played with both colours")
     if time is not None and not 0 < time <= 86_400:
@@ -110,7 +109,7 @@ def match_command(
         sprt=None if sprt is None else parse_sprt(sprt),
     )
     if given is not None and 2 * len(given) < games:
-        _note(f"{openings} has {len(given)} openings for {games // 2} pairs: some are played again")
+        note(f"{openings} has {len(given)} openings for {games // 2} pairs: some are played again")
     workers: Workers = (
         LocalWorkers(concurrency or 1) if cluster is None else ClusterWorkers(cluster, concurrency)
     )
@@ -119,11 +118,11 @@ def match_command(
     finally:
         workers.close()
     if as_json:
-        _print_json(result_json(standing))
+        print_json(result_json(standing))
     else:
         typer.echo(result_text(standing))
     if number is not None and not standing.is_over:
-        _note("stopped; the same command goes on from here")
+        note("stopped; the same command goes on from here")
         raise typer.Exit(128 + number)
 
 
@@ -179,6 +178,6 @@ def _progress(games: int) -> Iterator[OnGame]:
 
 def _tell_lines(game: Finished | None, now: Standing) -> None:
     if game is not None:
-        _note(game_line(game, now))
+        note(game_line(game, now))
     elif now.resumed:
-        _note(f"match {now.match.id}: {now.resumed} games have been played already")
+        note(f"match {now.match.id}: {now.resumed} games have been played already")

@@ -16,7 +16,7 @@ from sqlalchemy import text
 from bot import __main__ as program
 from bot import app as application
 from bot import check as checking
-from bot import cli
+from bot import cli_parts
 from bot.arena import server
 from bot.config import Config
 from bot.errors import AuthError, RefusedError
@@ -151,10 +151,10 @@ def test_games_are_filtered(desdemona: Command, options: list[str], expected: li
 
 
 def test_a_date_is_a_whole_day_of_this_machines_zone() -> None:
-    begin, end = (cli._moment("--until", "2026-11-30", end_of_day=last) for last in (False, True))
+    begin, end = (cli_parts.moment_of("--until", "2026-11-30", end_of_day=last) for last in (False, True))
     assert end - begin == timedelta(days=1)
     assert begin == datetime(2026, 11, 30).astimezone()
-    exact = cli._moment("--until", "2026-11-30T18:00+01:00", end_of_day=True)
+    exact = cli_parts.moment_of("--until", "2026-11-30T18:00+01:00", end_of_day=True)
     assert exact == datetime(2026, 11, 30, 17, tzinfo=UTC)
 
 
@@ -363,7 +363,7 @@ def site(monkeypatch: pytest.MonkeyPatch) -> type[FakeSite]:
     class Site(FakeSite):
         upgraded: ClassVar[list[str]] = []
 
-    monkeypatch.setattr("bot.servers.lichess.LichessServer", Site)
+    monkeypatch.setattr("bot.servers.adapters.LichessServer", Site)
     monkeypatch.setenv("DESDEMONA_SERVER__DIALECT", "lichess")
     monkeypatch.setenv("DESDEMONA_SERVER__TOKEN", "lip_secret")
     return Site

@@ -19,7 +19,7 @@ from bot.manners import (
 )
 from engine.decision import Candidate, Decision, Pick
 from engine.game import WIN_CENTI
-from engine.games import GAMES
+from engine.games import ENGINE_GAMES, GAMES
 from engine.params import TrapParams
 
 CONFIG = MannersConfig(
@@ -121,7 +121,7 @@ def test_aborting() -> None:
 
 
 def test_games_in_which_players_agree_on_draws() -> None:
-    assert {name for name, game in GAMES.items() if knows_draws(game)} == {"chess", "xiangqi"}
+    assert {name for name, game in GAMES.items() if knows_draws(game)} == {"chess", "xiangqi", *ENGINE_GAMES}
 
 
 def test_the_score_of_a_decision() -> None:

@@ -94,9 +94,7 @@ async def troubles(
     return found
 
 
-def _replayed(
-    record: dict[str, Any], bot: str
-) -> tuple[Variant, int, list[str], dict[int, tuple[str, str]]]:
+def _replayed(record: dict[str, Any], bot: str) -> tuple[Variant, int, list[str], dict[int, tuple[str, str]]]:
     """The variant, the bot's side, all moves, and by ply the positions and moves of the bot."""
     variant = VARIANTS[record["variant"]]
     rules = get_game(variant.game_name)
