@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
+from functools import partial
 
 from bot import log
 from bot.arena.server import Arena, stored_report
@@ -16,10 +17,11 @@ from bot.config import Config, read_token
 from bot.errors import AuthError, ConfigError, ServerError, TransientError
 from bot.lobby import Lobby
 from bot.player import first_error
+from bot.recall import recall
 from bot.reconnect import delays
 from bot.servers import Account, Server
+from bot.servers.adapters import make_server
 from bot.servers.dialects import get_dialect
-from bot.servers.lichess import LichessServer
 from bot.services import Services
 from bot.workers import WorkerPool
 from engine.uci.source import Engines
@@ -58,17 +60,26 @@ async def play(config: Config) -> None:
         pool = await stack.enter_async_context(WorkerPool(config.engine.workers, config.engine.table_mb))
         # The comparison of players and the spreading out of retries need no secrecy.
         rng = random.Random(config.selection.seed or None)  # noqa: S311
+        # Sites tell each event once: of two programs on one account each would hear half.  Where signing in
+        # throws out the one that plays already, it has to be known before.
+        if server.login:
+            await stack.enter_async_context(database.sole(role_of(server.login, server.site)))
         account = await sign_in(server, stop, rng)
         if account is None:
             return
-        # Sites tell each event once: of two programs on one account each would hear half.
-        await stack.enter_async_context(database.sole(f"account {account.name} at {server.site}"))
+        if not server.login:
+            await stack.enter_async_context(database.sole(role_of(account.name, server.site)))
         lobby = Lobby(Services(server, database, pool, config, account.name, strong, rng, engines=engines))
         async with asyncio.TaskGroup() as tasks:
             listening = tasks.create_task(lobby.listen())
             await stop.wait()
             await _drain(lobby, config.shutdown.drain_s)
             listening.cancel()
+
+
+def role_of(name: str, site: str) -> str:
+    """What only one program may do at a time (`Database.sole`)."""
+    return f"account {name} at {site}"
 
 
 @asynccontextmanager
@@ -94,7 +105,7 @@ async def open_server(config: Config, database: Database) -> AsyncIterator[Serve
             who = f"{config.server.name} plays" if config.uses_arena else "The arena is open"
             sys.stdout.write(f"{who} at {config.arena.public_url or arena_url}\n")
             sys.stdout.flush()
-        server = LichessServer(dialect, url, token)
+        server = make_server(config, dialect, url, token, partial(recall, database, dialect.name))
         stack.push_async_callback(server.close)
         yield server
 
@@ -121,7 +132,8 @@ async def sign_in(server: Server, stop: asyncio.Event, rng: random.Random) -> Ac
                     f"server.token: the account {account.name} is not a bot account; "
                     "`desdemona upgrade-account` makes it one"
                 )
-            logger.info("signed in at %s as %s", server.site, account.name)
+            about = f" ({account.about})" if account.about else ""
+            logger.info("signed in at %s as %s%s", server.site, account.name, about)
             return account
         with suppress(TimeoutError):
             async with asyncio.timeout(wait_s):

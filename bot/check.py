@@ -2,17 +2,19 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from bot.app import role_of
 from bot.config import Config, read_token
 from bot.errors import AuthError, ConfigError, DesdemonaError
 from bot.events import FROM_POSITION
-from bot.servers import Ability
+from bot.servers import Ability, Server
+from bot.servers.adapters import make_server
 from bot.servers.dialects import get_dialect
-from bot.servers.lichess import LichessServer
 from engine import ENGINE_VERSION
 from engine._native import UNIT
 from engine.games import ENGINE_GAMES, get_game
@@ -148,9 +150,10 @@ async def _account(config: Config) -> str:
         return f"{config.server.name} at the embedded arena, which `desdemona run` starts"
     dialect = get_dialect(config.server.dialect)
     url = config.server.url or dialect.home
-    server = LichessServer(dialect, url, read_token(config.server))
+    server = make_server(config, dialect, url, read_token(config.server))
     try:
-        account = await server.account()
+        async with _alone(config, server):
+            account = await server.account()
     except AuthError as error:
         raise AuthError(f"server.token: {server.site} does not accept it: {error}") from error
     finally:
@@ -160,4 +163,18 @@ async def _account(config: Config) -> str:
             f"server.token: the account {account.name} is not a bot account; "
             "`desdemona upgrade-account` makes it one"
         )
-    return f"{account.name} at {url}"
+    return f"{account.name} at {url}{'; ' * bool(account.about)}{account.about}"
+
+
+@asynccontextmanager
+async def _alone(config: Config, server: Server) -> AsyncIterator[None]:
+    """Where signing in would throw out the bot, nobody must play just now."""
+    if not server.login:
+        yield
+        return
+    database = await Database.open(config.storage.url)
+    try:
+        async with database.sole(role_of(server.login, server.site)):
+            yield
+    finally:
+        await database.close()

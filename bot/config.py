@@ -35,7 +35,7 @@ from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from bot.errors import ConfigError
-from bot.events import CHAT_LIMIT, CHESS960, FROM_POSITION, Clock, Speed, speed_of
+from bot.events import CHAT_LIMIT, CHESS960, FROM_POSITION, OTHELLO_RANDOM, Clock, Speed, speed_of
 from bot.servers.dialects import DIALECTS
 from engine.games import ENGINE_GAMES, GAMES
 from engine.params import Assessment, Decided, Scale, TrapParams
@@ -75,6 +75,15 @@ def _web_address(url: str) -> str:
 
 
 WebAddress = Annotated[str, AfterValidator(_web_address)]
+
+
+def _server_address(url: str) -> str:
+    if url and not re.match(r"(https?|ggs)://.", url):
+        raise ValueError("must begin with http://, https:// or ggs://, or be empty")
+    return url.rstrip("/")
+
+
+ServerAddress = Annotated[str, AfterValidator(_server_address)]
 
 
 def _network(text: str) -> str:
@@ -182,15 +191,15 @@ class ArenaConfig(Section):
 class ServerConfig(Section):
     """The game server that the bot plays on."""
 
-    dialect: Literal["arena", "lichess", "playstrategy", "pychess"] = "arena"
-    """The server's flavour of the protocol: arena, lichess (lichess.org), playstrategy (playstrategy.org) or
-    pychess (www.pychess.org)."""
-    url: WebAddress = ""
+    dialect: Literal["arena", "lichess", "playstrategy", "pychess", "ggs"] = "arena"
+    """The server's flavour of the protocol: arena, lichess (lichess.org), playstrategy (playstrategy.org),
+    pychess (www.pychess.org) or ggs (skatgame.net, Othello)."""
+    url: ServerAddress = ""
     """Address of the server; empty: the dialect's own, which for arena is the embedded one."""
     name: str = Field(default="Desdemona", pattern=r"^[A-Za-z0-9_-]{2,20}$")
-    """Account name of the bot at the embedded arena."""
+    """Account name of the bot at the embedded arena, and on GGS (there of 8 characters at most)."""
     token_file: str = ""
-    """File that holds the account's token, for a server other than the embedded arena.
+    """File that holds the account's token (on GGS its password), for a server other than the embedded arena.
     Or set the environment variable DESDEMONA_SERVER__TOKEN."""
     token: SecretStr = Field(default=SecretStr(""), exclude=True)
     """Never in config.toml."""
@@ -302,8 +311,7 @@ class UciEngine(Section):
     """Another engine, for one game."""
 
     game: str
-    """chess, xiangqi, or one of the variants of chess: crazyhouse, antichess, atomic, horde, kingOfTheHill,
-    racingKings, threeCheck."""
+    """One that other engines can be used for (see `UciConfig.engines`)."""
     command: tuple[str, ...]
     """Program and arguments."""
     protocol: str = "uci"
@@ -427,10 +435,12 @@ class SelectionConfig(Section):
 class ChallengesConfig(Section):
     """Which challenges are accepted."""
 
-    variants: tuple[str, ...] = ("othello", "chess", "chess960", "from_position", "xiangqi", "connect4")
-    """Games to play, by the names of engine/games; and chess960 and from_position (any of the games, from a
-    position that the challenger sets up).  The variants of chess (crazyhouse, antichess, atomic, horde,
-    kingOfTheHill, racingKings, threeCheck) each need another engine: see uci.engines."""
+    variants: tuple[str, ...] = (
+        *("othello", "othello_random", "chess", "chess960", "from_position", "xiangqi", "connect4"),
+    )
+    """Games to play, by the names of engine/games; and chess960, othello_random (pairs of games on GGS that
+    begin in a random position) and from_position (any of the games, from a position that the challenger sets
+    up).  The variants of chess each need another engine: see uci.engines."""
     rated: bool = True
     """Accept rated games."""
     casual: bool = True
@@ -483,17 +493,18 @@ class ChallengesConfig(Section):
     @field_validator("variants")
     @classmethod
     def _variants_are_known(cls, variants: tuple[str, ...]) -> tuple[str, ...]:
-        known = (*GAMES, CHESS960, FROM_POSITION)
+        known = (*GAMES, CHESS960, OTHELLO_RANDOM, FROM_POSITION)
         if unknown := [name for name in variants if name not in known]:
             raise ValueError(f"no game named {unknown[0]!r}; known: {', '.join(known)}")
-        if not any(name in GAMES or name == CHESS960 for name in variants):
+        if not any(name in (*GAMES, CHESS960, OTHELLO_RANDOM) for name in variants):
             raise ValueError("from_position needs a game to go with it")
         return variants
 
     @property
     def games(self) -> tuple[str, ...]:
         """The games of `variants`, by the names of engine/games."""
-        named = ("chess" if name == CHESS960 else name for name in self.variants if name != FROM_POSITION)
+        of = {CHESS960: "chess", OTHELLO_RANDOM: "othello"}
+        named = (of.get(name, name) for name in self.variants if name != FROM_POSITION)
         return tuple(dict.fromkeys(named))
 
     @model_validator(mode="after")
@@ -598,6 +609,18 @@ def parse_clock(text: str) -> Clock:
     return clock
 
 
+class GgsConfig(Section):
+    """What only GGS needs; whom to ask for games, and for which, is settled by `matchmaking` as elsewhere."""
+
+    programs: tuple[Name, ...] = ()
+    """Programs that play there, by name: the site does not tell who is one.  They count as programs in the
+    limits of `challenges`, and they are those that `matchmaking` asks for games."""
+    public: bool = False
+    """Whether `matchmaking` asks everybody when none of these programs can be asked."""
+    extension_s: int = Field(default=120, ge=0, le=3600)
+    """Time of grace in games that we ask for, in seconds: who needs it has lost already, by 2 discs."""
+
+
 class ChatConfig(Section):
     """What the bot says; placeholders: {opponent}, {bot}, {game}, {result}, {traps}, {fell}."""
 
@@ -671,6 +694,7 @@ class Config(BaseSettings):
     challenges: ChallengesConfig = ChallengesConfig()
     manners: MannersConfig = MannersConfig()
     matchmaking: MatchmakingConfig = MatchmakingConfig()
+    ggs: GgsConfig = GgsConfig()
     chat: ChatConfig = ChatConfig()
     shutdown: ShutdownConfig = ShutdownConfig()
     log: LogConfig = LogConfig()

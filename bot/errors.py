@@ -25,7 +25,9 @@ class ServerError(DesdemonaError):
 
 
 class TransientError(ServerError):
-    """A lost link, a time-out, 429 or 5xx: it may work later."""
+    """A lost link, a time-out, 429 or 5xx, an error in other words than the site's own (a proxy's page), or a
+    404 for a move, since only the game's stream tells whether there is such a game: it may work later.
+    """
 
     def __init__(self, message: str, retry_after_s: float | None = None) -> None:
         super().__init__(message)

@@ -150,7 +150,8 @@ class Reply:
 
     challenge_id: str
     """Which on most sites is the game's id too, when it was accepted; see `GameStarted.challenge_id`."""
-    accepted: bool
+    accepted: bool | None
+    """None: the site does not tell, and the challenge stands."""
     reason: str
     """The site's word, such as ``declined`` or ``canceled``; or that it said none."""
 

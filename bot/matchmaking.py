@@ -213,6 +213,8 @@ class Matchmaker:
             reply = Reply("", False, str(error))  # they play no such games, or too many today
         if reply is None:
             logger.info("matchmaking: withdrawn: the place is needed")
+        elif reply.accepted is None:
+            logger.info("matchmaking: %s: challenge %s: %s", bot.name, reply.challenge_id, reply.reason)
         elif reply.accepted:
             logger.info("matchmaking: %s accepted: game %s", bot.name, reply.challenge_id)
             await self._note(ACCEPTED, {**detail, "challenge": reply.challenge_id})

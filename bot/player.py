@@ -17,6 +17,7 @@ from bot.events import EndReason, GameEnd, GameEvent, GameSnapshot, Thought
 from bot.manners import BEGUN_PLIES, score_centi
 from bot.reconnect import delays, stay_connected
 from bot.selection import Occasion, Selection, select
+from bot.servers import goes_on
 from bot.services import Services
 from bot.session import (
     Action,
@@ -156,7 +157,9 @@ class GamePlayer:
                 )
             except RefusedError as error:
                 self._unknown += 1
-                if error.status != 404 or (self._unknown > UNKNOWN_TRIES and not await self._is_listed()):
+                if error.status != 404:
+                    raise
+                if self._unknown > UNKNOWN_TRIES and await goes_on(self._server, self.game_id) is False:
                     raise
                 if self._unknown == 1:
                     waits = delays(self._services.rng)
@@ -165,14 +168,6 @@ class GamePlayer:
                 await self._services.sleep(wait_s)
             else:
                 return
-
-    async def _is_listed(self) -> bool:
-        """Whether the server counts the game among the running ones, or does not say."""
-        try:
-            return self.game_id in await self._server.playing()
-        except TransientError as error:
-            logger.info("game %s: %s", self.game_id, error)
-            return True
 
     async def _handle(self, event: GameEvent) -> None:
         self._unknown = 0
@@ -244,6 +239,10 @@ class GamePlayer:
         if is_new:
             self._conversation.greet()
 
+    def _is_explained(self) -> bool:
+        """Whether the server has said what became of the game; else we may know more than it says."""
+        return self._is_adjourned or (self._end is not None and self._end.reason is not EndReason.UNTOLD)
+
     def _finished(self, end: GameEnd) -> None:
         if self._end is None or end.reason is not EndReason.UNTOLD:  # else we know more than the server says
             self._end = end
@@ -288,7 +287,9 @@ class GamePlayer:
         that a game always goes on.
         """
         if self._refusals == 0 and self._is_current(think):
-            self._end = await self._courtesy.resign_or_agree() or self._end
+            given_up = await self._courtesy.resign_or_agree()
+            if given_up is not None and not self._is_explained():
+                self._end = given_up
         offers_draw = self._courtesy.offers_draw()
         waits = delays(self._services.rng)
         while self._is_current(think):
@@ -328,10 +329,10 @@ class GamePlayer:
 
         Returns:
             Whether the server told, here or meanwhile by the game's stream.
+
+        Raises:
+            ProtocolError: It has refused too often, of a game that can be read.
         """
-        self._refusals += 1
-        if self._refusals > MAX_REFUSALS:
-            raise ProtocolError(f"the server keeps refusing our move: {error}", str(error))
         logger.info("game %s: %s; reading the game again", self.game_id, error)
         await self._services.sleep(wait_s)
         if not self._is_current(think):  # the stream has told meanwhile
@@ -341,6 +342,9 @@ class GamePlayer:
         try:
             async for event in events:
                 if isinstance(event, GameSnapshot):
+                    self._refusals += 1  # not before: nothing is known of a game that cannot be read
+                    if self._refusals > MAX_REFUSALS:
+                        raise ProtocolError(f"the server keeps refusing our move: {error}", str(error))
                     async with self._handling:
                         self._session = self._session.rejoin()
                         await self._take(event)

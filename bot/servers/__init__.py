@@ -4,12 +4,16 @@ A site costs a wire module (bytes to events and back, no I/O) and an I/O module;
 same share both and differ by a row of data (`bot.servers.dialects`).
 """
 
+import logging
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
 
+from bot.errors import AuthError, ServerError
 from bot.events import AccountEvent, Bot, DeclineReason, GameEvent, Proposal, Reply, Room, Thought
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +70,9 @@ class Server(Protocol):
     def game_events(self, game_id: str) -> AsyncIterator[GameEvent | None]:
         """One game: a `GameSnapshot` first, then what happens; also for a game that has ended already.
 
-        A `GameAdjourned` ends it.  Raises `RefusedError` when there is no such game, with status 404;
-        `ProtocolError` when it cannot be understood.
+        A `GameAdjourned` ends it, and is all that is told as long as the game is adjourned.  Raises
+        `RefusedError` when there is no such game, with status 404; `ProtocolError` when it cannot be
+        understood.
         """
 
     async def playing(self) -> list[str]:
@@ -116,8 +121,8 @@ class Server(Protocol):
     async def challenge(self, opponent_id: str, proposal: Proposal) -> Reply:
         """Ask somebody for a game, and wait for the answer.  Cancelling withdraws the challenge.
 
-        A site may leave out the answer, and a link be lost before it: a game that comes of the challenge all
-        the same is told with the account's events.
+        A site may leave out the answer (`Reply.accepted` is None), and a link be lost before it: a game that
+        comes of the challenge all the same is told with the account's events.
         """
 
     async def online_bots(self) -> list[Bot]:
@@ -134,3 +139,18 @@ class Server(Protocol):
 
     async def close(self) -> None:
         """Give back the connections; the adapter cannot be used afterwards."""
+
+
+async def goes_on(server: Server, game_id: str) -> bool | None:
+    """Whether a server counts a game among the running ones; None: that cannot be had from it just now.
+
+    Raises:
+        AuthError: It does not accept us any more.
+    """
+    try:
+        return game_id in await server.playing()
+    except AuthError:
+        raise
+    except ServerError as error:
+        logger.info("game %s: cannot ask whether it goes on: %s", game_id, error)
+        return None

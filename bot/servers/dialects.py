@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bot.errors import ConfigError
-from bot.events import CHESS960, FROM_POSITION
+from bot.events import CHESS960, FROM_POSITION, OTHELLO_RANDOM
 from bot.servers import Ability
 from bot.servers.notation import DROPS, PLAIN, ROOK_CASTLING, Notation
 from engine.games.chess_variants import CHESS_VARIANTS
@@ -65,6 +65,8 @@ class Dialect:
     seconds."""
     limits_openings: bool = True
     """Whether the account's stream may only be opened so often (`bot.servers.lichess.Openings`)."""
+    protocol: str = "lichess"
+    """What it speaks: ``lichess``, or ``ggs``, for which most fields have no meaning."""
     tells_end: bool = True
     """Whether ``status`` tells that a game is over.  If not, only a ``gameEnd`` does, and only once."""
 
@@ -79,6 +81,11 @@ _CHESS_VARIANTS = {
     "standard": _CHESS,
     "chess960": Variant("chess", (WHITE, BLACK), ROOK_CASTLING, kind=CHESS960),
     "fromPosition": Variant("chess", (WHITE, BLACK), ROOK_CASTLING, kind=FROM_POSITION),
+}
+_GGS_VARIANTS = {
+    **{key: Variant("othello", (BLACK, WHITE)) for key in ("8", "8b", "8w", "s8")},
+    # From a random position there are pairs only; each has a number of discs.
+    **{f"s8r{n}": Variant("othello", (BLACK, WHITE), kind=OTHELLO_RANDOM) for n in range(5, 61)},
 }
 _PYCHESS_VARIANTS = {
     "xiangqi": Variant("xiangqi", (WHITE, BLACK)),
@@ -135,6 +142,14 @@ DIALECTS: Mapping[str, Dialect] = {
             rated=False,
             increment_unit_s=1.0,
             tells_end=False,
+        ),
+        Dialect(
+            name="ggs",
+            home="ggs://skatgame.net:5000",
+            keep_alive_s=60.0,
+            variants=_GGS_VARIANTS,
+            abilities=frozenset({Ability.CHALLENGE}),
+            protocol="ggs",
         ),
     )
 }

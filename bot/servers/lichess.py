@@ -6,10 +6,8 @@ Streams and what is urgent in a game (moves, chat, ...) go through aiohttp, the 
 
 import asyncio
 import logging
-import math
 import re
 import time
-from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, aclosing, nullcontext, suppress
 from importlib.metadata import version
@@ -31,8 +29,9 @@ from bot.events import (
     Room,
     Thought,
 )
-from bot.servers import Ability, Account
+from bot.servers import Ability, Account, goes_on
 from bot.servers.dialects import Dialect
+from bot.servers.lag import Lag
 from bot.servers.lichess_calls import Calls, Queue, read_answer
 from bot.servers.lichess_errors import ERROR_BODY_LIMIT, TooManyRequests, one_line, read_error
 from bot.servers.lichess_wire import (
@@ -72,6 +71,8 @@ ONLINE_TIMEOUT_S = 30.0
 """For their list, which sites tell slowly."""
 _LINE_LIMIT = 1 << 20
 """A longer line of a stream is taken for garbage, in bytes."""
+_LINES_A_TURN = 8
+"""After so many lines of a stream everything else has its turn."""
 _STATES = frozenset({"gameFull", "gameState"})
 """Messages that a game cannot go on without."""
 
@@ -101,31 +102,6 @@ class Openings:
     def opened(self) -> None:
         """It was."""
         self._left -= 1
-
-
-class Lag:
-    """How long answered requests take, from the latest ones.
-
-    Three of four took no longer than what is told; a few that took ages say little about the next.
-    """
-
-    LATEST = 20
-    MOST = 0.75
-    LONGEST_S = 1.0
-    """What took longer is counted as this: a site that stalls is no long way."""
-
-    def __init__(self) -> None:
-        self._took_s: deque[float] = deque(maxlen=self.LATEST)
-
-    @property
-    def seconds(self) -> float:
-        """0 before the first request."""
-        if not self._took_s:
-            return 0.0
-        return sorted(self._took_s)[math.ceil(self.MOST * len(self._took_s)) - 1]
-
-    def add(self, took_s: float) -> None:
-        self._took_s.append(min(took_s, self.LONGEST_S))
 
 
 class Refusals:
@@ -410,7 +386,7 @@ class LichessServer:
             raise
         if not challenge_id:
             raise ProtocolError("a challenge without an id")
-        return Reply(challenge_id, False, "no answer")
+        return Reply(challenge_id, None, "no answer")
 
     async def online_bots(self) -> list[Bot]:
         self._require(Ability.CHALLENGE)
@@ -494,13 +470,9 @@ class LichessServer:
     async def _untold(self, game_id: str) -> ServerError:
         """What it means that a game's stream is alive but does not tell the game."""
         what = f"game {game_id}: nothing of it in {FULL_STATE_S:g} s"
-        try:
-            is_listed = game_id in await self.playing()
-        except AuthError as error:
-            return error
-        except ServerError as error:
-            return TransientError(f"{what}; then {error}")
-        return TransientError(what) if is_listed else RefusedError(f"{what}, and it is not going on", 404)
+        if await goes_on(self, game_id) is False:
+            return RefusedError(f"{what}, and it is not going on", 404)
+        return TransientError(what)
 
     def _read_game_event(self, line: bytes, reader: GameReader, game_id: str) -> GameEvent | None:
         try:
@@ -555,13 +527,18 @@ class LichessServer:
                             method,
                             self._url + path,
                             data=form,
-                            headers={"Accept": "application/x-ndjson"},
+                            headers={"Accept": "application/x-ndjson", "Accept-Encoding": "identity"},
                             timeout=aiohttp.ClientTimeout(total=None, connect=connect_s),
                             allow_redirects=False,
                         )
                     )
                     if response.status >= 300:
                         error = await self._read_error(response, what)
+                    elif (encoding := response.headers.get("Content-Encoding", "identity")) != "identity":
+                        # A few bytes of it might become lines without an end.
+                        error = TransientError(
+                            f"{what}: answered in {encoding!r:.40}, which was not asked for"
+                        )
                 if error is not None:
                     raise await self._second_opinion(error)
                 if silence_s is not None:
@@ -575,8 +552,10 @@ class LichessServer:
                     if not chunk:
                         break
                     *lines, rest = (rest + chunk).split(b"\n")
-                    for line in lines:
+                    for number, line in enumerate(lines):
                         yield line
+                        if number % _LINES_A_TURN == 0:
+                            await asyncio.sleep(0)  # who talks without a pause must not keep others waiting
                     if lines and silence_s is not None:
                         deadline = loop.time() + silence_s
                     if len(rest) > _LINE_LIMIT:

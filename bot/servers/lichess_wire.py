@@ -55,6 +55,8 @@ _LATEST_START = 1000
 moves, and beyond some thousands (`engine.game.MOST_PLIES`) all mates would be worth the same."""
 _MAX_NAME = 64
 """Characters of a name that are kept: more than any site allows, and what the books have room for."""
+_MOST_MOVES = 2000
+"""lichess.org ends a game after 600; to read so many takes long enough to be late in other games."""
 
 _MOST_BRACKETS = 500
 """That open something in a line; more make it garbage.  What is nested deeply may just be read, and then not
@@ -298,7 +300,7 @@ class GameReader:
         first, second = variant.sides
         state = GameState(
             # Several actions of one turn are joined by commas, on sites that know such games.
-            moves=script.read(_need(raw, "moves", str).replace(",", " ").split()),
+            moves=script.read(_moves(raw)),
             remaining_s=(
                 (_seconds(raw, f"{first.letter}time"), _seconds(raw, f"{second.letter}time"))
                 if self._has_clock
@@ -456,6 +458,13 @@ def _object(value: object) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise ProtocolError("not a JSON object", value)
     return value
+
+
+def _moves(raw: Mapping[str, Any]) -> list[str]:
+    moves = _need(raw, "moves", str).replace(",", " ").split()
+    if len(moves) > _MOST_MOVES:
+        raise ProtocolError(f"{len(moves)} moves; a game of more than {_MOST_MOVES} is not followed", raw)
+    return moves
 
 
 def _need(raw: Mapping[str, Any], key: str, kind: type[T]) -> T:

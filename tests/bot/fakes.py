@@ -24,6 +24,7 @@ from bot.events import (
     Clock,
     DeclineReason,
     EndReason,
+    GameAdjourned,
     GameEnd,
     GameEvent,
     GameSnapshot,
@@ -96,6 +97,8 @@ class FakeServer:
         self.end: GameEnd | None = None
         self.game_id = GAME_ID
         self.exists = True
+        self.is_adjourned = False
+        """Nothing else is told of the game."""
         self.opponent = OPPONENT
         self.rated = True
         self.clock: Clock | None = Clock(300, 0)
@@ -196,6 +199,12 @@ class FakeServer:
             self.push(self.state)
             self.cut()
 
+    def adjourn(self) -> None:
+        """Interrupt the game."""
+        self.is_adjourned = True
+        self.push(GameAdjourned("Anna has left"))
+        self.cut()
+
     def take_back(self, plies: int) -> None:
         self.moves = self.moves[:-plies]
         self.push(self.state)
@@ -239,6 +248,9 @@ class FakeServer:
         self._streams.append(queue)
         try:
             yield None
+            if self.is_adjourned:
+                yield GameAdjourned("it is kept by the server")
+                return
             yield self.snapshot
             while self.end is None or not queue.empty():
                 event = await queue.get()

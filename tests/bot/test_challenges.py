@@ -42,6 +42,37 @@ def decide(offer: Challenge, load: Load, config: ChallengesConfig) -> Answer:
     return refusal(offer, config) or answer(offer, load, config)
 
 
+@pytest.mark.parametrize(
+    ("settings", "most"),
+    [
+        ({"max_games": 3, "max_games_per_opponent": 1}, 1),
+        ({"max_games": 2, "max_games_per_opponent": 3}, 2),
+        ({"max_games": 3, "max_games_per_opponent": 3}, 3),
+    ],
+)
+def test_more_boards_than_could_ever_be_played(settings: dict[str, int], most: int) -> None:
+    config = ChallengesConfig(**settings)
+    assert refusal(replace(OFFER, boards=most), config) is None
+    declined = refusal(replace(OFFER, boards=most + 1), config)
+    assert declined == Decline(DeclineReason.VARIANT, f"{most + 1} games at once; at most {most} are played")
+
+
+def test_each_board_counts() -> None:
+    config = ChallengesConfig(max_games=4, max_games_per_opponent=3, reserved_for_humans=1)
+    pair = replace(OFFER, boards=2)
+    two = replace(A, boards=2)
+    assert decide(pair, Load(games=[A]), config) == Accept()
+    assert isinstance(decide(pair, Load(games=[two]), config), Wait)
+    assert decide(pair, Load(games=[replace(B, boards=2)]), config) == Accept()
+    assert isinstance(decide(pair, Load(games=[replace(B, boards=3)]), config), Wait)
+    robots = Load(games=[Seat("other", is_bot=True, boards=2)])
+    assert decide(pair, robots, config) == Accept()
+    assert isinstance(decide(replace(pair, challenger=ROBOT), robots, config), Wait)
+    # Nor may one opponent fill the queue.
+    full = Load(games=[replace(B, boards=3), C], ahead=[two])
+    assert isinstance(decide(pair, full, config), Decline)
+
+
 def test_an_ordinary_challenge_is_taken() -> None:
     assert decide(OFFER, Load(), ChallengesConfig()) == Accept()
 

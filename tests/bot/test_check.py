@@ -9,6 +9,7 @@ from bot.arena.server import Arena
 from bot.check import check
 from bot.config import ArenaConfig, Config, EngineConfig, ServerConfig, StorageConfig
 from storage.database import Database
+from tests.ggs.server import FakeGgs
 
 
 def settings(folder: Path, **changes: object) -> Config:
@@ -90,3 +91,21 @@ async def test_another_server(database: Database, tmp_path: Path) -> None:
             assert account.is_good is is_good
             assert text in account.text
             assert "wrong" not in account.text
+
+
+async def test_ggs(tmp_path: Path) -> None:
+    site = FakeGgs()
+    site.central.register("desde", "secret")
+    async with site.running() as port:
+        server = ServerConfig(
+            dialect="ggs", url=f"ggs://127.0.0.1:{port}", name="desde", token=SecretStr("secret")
+        )
+        *_, told, account = await check(settings(tmp_path, server=server))
+        assert told.text.startswith("ggs plays othello, othello_random")
+        assert account.text == f"desde at ggs://127.0.0.1:{port}; registered"
+        database = await Database.open(f"sqlite:///{tmp_path / 'desdemona.db'}")
+        async with database.sole("account desde at ggs"):
+            account = (await check(settings(tmp_path, server=server)))[-1]
+        await database.close()
+        assert not account.is_good
+        assert "another program already runs the account desde at ggs" in account.text

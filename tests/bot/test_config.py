@@ -133,7 +133,7 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ('[chat]\nfarewell = "{"\n', "chat.farewell: the only placeholders here are"),
         (f'[chat]\ngreeting = "{"x" * (CHAT_LIMIT + 1)}"\n', "chat.greeting: String should have at most 140"),
         ('[storage]\nurl = "mysql://u:pw@host/db"\n', "storage.url: must look like sqlite:///path or postgr"),
-        ('[server]\nurl = "ftp://host"\n', "server.url: must begin with http:// or https://"),
+        ('[server]\nurl = "ftp://host"\n', "server.url: must begin with http://, https:// or ggs://"),
         ('[server]\ntoken = "secret"\n', "server.token does not belong in this file; set DESDEMONA_SERVER__"),
         ("[arena]\nenabled = false\n", "arena.enabled is false: there is no server to play on"),
         ("[engine\n", "my.toml: not a TOML file"),

@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import gzip
 import itertools
 import json
 import logging
@@ -44,7 +45,8 @@ from bot.events import (
 from bot.reconnect import stay_connected
 from bot.servers import Ability, Account, Server
 from bot.servers.dialects import DIALECTS
-from bot.servers.lichess import FULL_STATE_S, UNTOLD_SLACK_S, Lag, LichessServer, Openings, Refusals
+from bot.servers.lag import Lag
+from bot.servers.lichess import FULL_STATE_S, UNTOLD_SLACK_S, LichessServer, Openings, Refusals
 from bot.servers.lichess_wire import ChallengeDone, ChallengeMade, read_challenge_answer
 
 TOKEN = "lip_VerySecretToken42"
@@ -655,6 +657,35 @@ async def test_only_the_games_stream_says_that_there_is_no_such_game(
         await collect(server.game_events(GAME))
 
 
+async def test_a_packed_stream_is_not_unpacked(peer: Peer, server: LichessServer) -> None:
+    """A few bytes of it may be lines without an end."""
+
+    async def packed(_: web.Request) -> web.StreamResponse:
+        body = gzip.compress(b"\n" * 1_000_000)
+        return web.Response(body=body, headers={"Content-Encoding": "gzip"})
+
+    peer.script(GAME_STREAM, packed)
+    with pytest.raises(TransientError, match="'gzip'"):
+        await collect(server.game_events(GAME))
+    assert peer.headers[-1]["accept-encoding"] == "identity"
+
+
+async def test_a_flood_of_lines_leaves_turns_to_others(peer: Peer, server: LichessServer) -> None:
+    peer.script("/api/stream/event", stream(b"\n" * 10_000))
+    turns = 0
+
+    async def another() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    other = asyncio.create_task(another())
+    await collect(server.account_events())
+    other.cancel()
+    assert turns > 1000
+
+
 async def test_redirects_are_not_followed(peer: Peer, server: LichessServer) -> None:
     peer.script(MOVE, answer(302, "elsewhere", Location="/api/account"))
     with pytest.raises(TransientError, match="302"):
@@ -784,11 +815,11 @@ CHALLENGE_IAGO = "/api/challenge/iago"
         (stream(MADE, {"done": "declined"}), False, "declined"),
         (stream({"challenge": MADE}, json.dumps({"done": "accepted"}).encode()), True, "accepted"),
         # Sites without `keepAliveStream`.
-        (answer(200, {"challenge": MADE}), False, "no answer"),
+        (answer(200, {"challenge": MADE}), None, "no answer"),
     ],
 )
 async def test_a_challenge_of_ours(
-    peer: Peer, server: LichessServer, reply: Reply, accepted: bool, reason: str
+    peer: Peer, server: LichessServer, reply: Reply, accepted: bool | None, reason: str
 ) -> None:
     peer.script(CHALLENGE_IAGO, reply)
     assert await server.challenge("iago", PROPOSAL) == ChallengeReply("chal0001", accepted, reason)

@@ -537,6 +537,11 @@ def test_an_impossible_list_of_moves() -> None:
             reader.read(message)
 
 
+def test_a_list_of_moves_too_long_to_follow() -> None:
+    with pytest.raises(ProtocolError, match="12000 moves"):
+        read_game(full(state=state(moves="g1f3 g8f6 f3g1 f6g8 " * 3000)))
+
+
 # --- PlayStrategy ---------------------------------------------------------------------------------------
 
 PLAYSTRATEGY = DIALECTS["playstrategy"]

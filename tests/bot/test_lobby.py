@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from bot import lobby as lobby_module
+from bot.answers import ACCEPTED_S, DECLINE_TRIES, MAX_DECLINES
 from bot.config import ChallengesConfig
 from bot.errors import AuthError, ProtocolError, RefusedError, TransientError
 from bot.events import (
@@ -28,15 +29,7 @@ from bot.events import (
     Opponent,
     Speed,
 )
-from bot.lobby import (
-    ACCEPTED_S,
-    CRASH_FORGOTTEN_S,
-    DECLINE_TRIES,
-    GIVEN_UP_S,
-    MAX_CRASHES,
-    MAX_DECLINES,
-    Lobby,
-)
+from bot.lobby import CRASH_FORGOTTEN_S, GIVEN_UP_S, MAX_CRASHES, Lobby
 from bot.places import WAITS_S
 from bot.player import first_error
 from storage.database import Database
@@ -309,6 +302,33 @@ async def test_a_lost_answer_keeps_the_place(database: Database) -> None:
         assert await answers(server, 3) == ["accept one", "accept one", "decline three variant"]
 
 
+@pytest.mark.parametrize("goes", ["unheard", "withdrawn", "started"])
+async def test_who_cannot_be_accepted_is_told_so(database: Database, goes: str) -> None:
+    """In the end; but not who has gone, or plays."""
+    server, time = FakeServer(), FakeTime()
+    server.faults["accept"] = [TransientError("HTTP 502", retry_after_s=50)] * 100
+    async with open_lobby(server, database, time, max_games=1) as lobby:
+        server.news.put_nowait(ChallengeReceived(OFFER))
+        await sleepers(time, 2)  # before it is accepted again, and before it is asked for once more
+        match goes:
+            case "unheard":
+                time.advance(ACCEPTED_S)
+                await called(server, f"decline {GAME_ID} later")
+                await noted(database, "challenge_declined")
+                await drained(lobby)
+            case "withdrawn":
+                await tell(server, ChallengeGone(GAME_ID))
+                await drained(lobby)
+            case "started":
+                await tell(server, STARTED)
+                await server.until(lambda: len(server.moves) == 1)
+        time.advance(ACCEPTED_S)
+        await event_kinds(database)
+    told = [call for call in server.calls if call.startswith("decline")]
+    assert told == ([f"decline {GAME_ID} later"] if goes == "unheard" else [])
+    assert server.calls.count(f"accept {GAME_ID}") == 1
+
+
 async def test_games_count_against_their_opponent(database: Database) -> None:
     server = FakeServer()
     async with open_lobby(server, database, max_games_per_opponent=1, waiting=0):
@@ -524,6 +544,29 @@ async def test_a_game_of_weeks_does_not_hold_the_shutdown(database: Database) ->
         assert lobby.running == 1
 
 
+async def test_a_game_of_weeks_that_is_to_be_taken_up_does_not_either(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lobby_module, "MAX_PLAYERS", 1)
+    async with database.write() as session:
+        for key in ("one", "two", "three"):
+            await opened(session, key, clock_initial_s=None, clock_increment_s=None)
+
+    class Still(FakeServer):
+        async def game_events(self, game_id: str) -> AsyncGenerator[None, None]:
+            await self._called("stream", "", game_id)
+            await asyncio.Event().wait()
+            yield
+
+    server = Still()
+    async with open_lobby(server, database, max_games=1, max_slow_games=1) as lobby:
+        await called(server, "stream one", "stream two")
+        lobby.accepting = False
+        await drained(lobby)
+        assert lobby.running == 2
+    assert "stream three" not in server.calls
+
+
 @pytest.mark.parametrize("is_heard", [False, True])
 async def test_a_long_wait_does_not_hold_the_shutdown(database: Database, is_heard: bool) -> None:
     """What could not be accepted is declined, unless it was accepted after all."""
@@ -663,6 +706,59 @@ async def test_a_rating_that_changed_while_nobody_listened(database: Database) -
         await tell(server)
         await noted(database, "account_link_back", 3)
     assert (await stored_game(database)).rating_diff == 5
+
+
+class Held:
+    """A server's list of games, or the writing to a database, once it is held: neither gets done."""
+
+    def __init__(self, database: Database, what: str) -> None:
+        self.server = FakeServer()
+        self.asked = asyncio.Event()
+        """For what is held."""
+        self._database = database
+        self._what = what
+        self._is_held = False
+        self._playing = self.server.playing
+        self.server.playing = self.playing  # type: ignore[method-assign]
+
+    def hold(self) -> None:
+        self._is_held = True
+
+    async def playing(self) -> list[str]:
+        await self._wait("playing")
+        return await self._playing()
+
+    def read(self) -> Any:
+        return self._database.read()
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[Any]:
+        await self._wait("write")
+        async with self._database.write() as session:
+            yield session
+
+    async def _wait(self, what: str) -> None:
+        if self._is_held and what == self._what:
+            self.asked.set()
+            await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("event", [None, "not an event"], ids=["lost link", "bad event"])
+@pytest.mark.parametrize("what", ["playing", "write"])
+async def test_nothing_keeps_us_from_listening(database: Database, what: str, event: Any) -> None:
+    """What is to be done beside that may take for ever."""
+    held: Any = Held(database, what)
+    server: FakeServer = held.server
+    async with open_lobby(server, held):
+        await called(server, "account_events")
+        held.hold()
+        if event is not None:
+            server.news.put_nowait(ChallengeReceived(event))
+        server.news.put_nowait(None)
+        async with asyncio.timeout(20):
+            await held.asked.wait()
+        server.news.put_nowait(offers("one")[0])
+        await called(server, "accept one")
 
 
 class Slow(FakeServer):
@@ -809,11 +905,84 @@ class Crowded(FakeServer):
                 self.news.put_nowait(None)
 
 
+async def test_an_adjourned_game_frees_its_place_and_is_taken_up_again(database: Database) -> None:
+    server = FakeServer()
+    async with open_lobby(server, database, max_games=1) as lobby:
+        server.news.put_nowait(STARTED)
+        await server.until(lambda: len(server.moves) == 1)
+        await tell(server, *offers("two"))
+        await noted(database, "challenge_queued")
+        server.adjourn()
+        await called(server, "accept two")
+        await tell(server, ChallengeGone("two"))
+        await drained(lobby)
+        assert lobby.running == 0
+        assert (await stored_game(database)).state is GameStatus.OPEN
+        server.is_adjourned, server.pick = False, picker(1)
+        server.reply()
+        await tell(server, STARTED)
+        await server.until(lambda: server.end is not None)
+        await drained(lobby)
+    await check_books(database, server)
+    assert "game_adjourned" in await event_kinds(database)
+
+
+async def test_an_adjourned_game_may_go_on_before_its_player_is_done(database: Database) -> None:
+    """Whose books are still being written, for instance."""
+    server = FakeServer()
+    held: Any = Held(database, "write")
+    may_go_on = asyncio.Event()
+
+    async def wait(what: str) -> None:
+        if held._is_held and what == "write":
+            held.asked.set()
+            await may_go_on.wait()
+
+    held._wait = wait
+    async with open_lobby(server, held) as lobby:
+        server.news.put_nowait(STARTED)
+        await server.until(lambda: len(server.moves) == 1)
+        server.pick = picker(1)
+        held.hold()
+        server.adjourn()
+        async with asyncio.timeout(20):
+            await held.asked.wait()
+        server.is_adjourned = False
+        server.reply()
+        server.news.put_nowait(STARTED)
+        server.news.put_nowait(offers("two")[0])
+        await called(server, "accept two")  # and so it has been heard
+        server.news.put_nowait(ChallengeGone("two"))
+        may_go_on.set()
+        await server.until(lambda: server.end is not None)
+        await drained(lobby)
+    await check_books(database, server)
+
+
+async def test_both_games_of_a_challenge_have_a_place(database: Database) -> None:
+    """It is accepted once there are two; and its games have other ids."""
+    server = FakeServer()
+    async with open_lobby(server, database, max_games=2) as lobby:
+        await tell(server, *offers("one"), *offers("pair", boards=2))
+        await noted(database, "challenge_queued")
+        await tell(server, ChallengeGone("one"))
+        await called(server, "accept pair")
+        await tell(server, *offers("two"))
+        await noted(database, "challenge_queued", 2)
+        await tell(server, GameStarted(GAME_ID, True, "pair"), GameFinished(GAME_ID, None))
+        await called(server, "accept two")  # the other of the pair has its place still
+        await tell(server, *offers("three"))
+        await noted(database, "challenge_queued", 3)
+        assert lobby.running == 1
+
+
 @pytest.mark.parametrize("seed", range(3))
 async def test_never_more_games_than_allowed(database: Database, seed: int) -> None:
     server, time = Crowded(seed), FakeTime()
     async with open_lobby(server, database, time, max_games=3, max_games_per_opponent=2) as lobby:
-        for number in range(120):
+        number = 0
+        while number < 120 or server.accepted <= 10:
+            number += 1
             await server.happens(number)
             if server.rng.random() < 0.8:  # else more happens before anybody hears of it
                 while not server.news.empty():
@@ -835,7 +1004,6 @@ async def test_never_more_games_than_allowed(database: Database, seed: int) -> N
         await everybody_gone
     assert not server.standing
     assert 2 <= server.most <= 3
-    assert server.accepted > 10
 
 
 async def test_games_beyond_the_most_wait_for_others_to_end(
@@ -863,3 +1031,14 @@ async def test_games_beyond_the_most_wait_for_others_to_end(
         await drained(lobby)
     async with database.read() as session:
         assert len(await list_games(session)) == 5
+
+
+async def test_a_game_with_an_id_of_its_own_takes_the_place_of_its_challenge(database: Database) -> None:
+    server = FakeServer(pick=picker(1))
+    async with open_lobby(server, database, max_games=1) as lobby:
+        server.news.put_nowait(ChallengeReceived(replace(OFFER, id="asked")))
+        await called(server, "accept asked")
+        server.news.put_nowait(GameStarted(GAME_ID, True, "asked"))
+        await server.until(lambda: server.end is not None)
+        await drained(lobby)
+    await check_books(database, server)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from bot.answers import ACCEPTED_S
 from bot.config import ChallengesConfig, MatchmakingConfig
 from bot.errors import AuthError, RefusedError, ServerError, TransientError
 from bot.events import (
@@ -269,6 +270,30 @@ async def test_who_declines_is_left_alone_also_after_a_restart(database: Databas
         await kinds(database)
     assert not [call for call in server.calls if call.startswith("challenge")]
     assert (await kinds(database)).count(SENT) == 2
+
+
+@pytest.mark.parametrize("starts", [False, True])
+async def test_a_site_that_does_not_tell_the_answer(database: Database, starts: bool) -> None:
+    """Its game may be about to start: so its place is held, and nobody has declined."""
+    server, time = bots_server(), FakeTime()
+    async with idle_lobby(server, database, time, challenges={"max_games": 1}) as lobby:
+        await reaches(server, time, ASKED)
+        server.replies.put_nowait(Reply(GAME_ID, None, "no answer"))
+        await kinds(database)
+        server.news.put_nowait(ChallengeReceived(OFFER))
+        await noted(database, "challenge_queued")
+        if starts:
+            server.news.put_nowait(GameStarted(GAME_ID, True))
+            await server.until(lambda: len(server.moves) == 1)
+            assert lobby.running == 1
+        else:
+            while "accept offer" not in server.calls:
+                time.advance(ACCEPTED_S)
+                await kinds(database)
+            server.news.put_nowait(ChallengeGone("offer"))
+            await reaches(server, time, ASKED, 2)
+    assert DECLINED not in await kinds(database)
+    assert ACCEPTED not in await kinds(database)
 
 
 async def test_a_refusal_is_a_decline(database: Database) -> None:

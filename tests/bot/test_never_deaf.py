@@ -69,8 +69,6 @@ class Site:
         """Challenges that stand there besides, to be declined."""
         self.declined = self.declined_before = 0
         """So many have been, and had been when one was accepted."""
-        self.is_slow = False
-        """It does not say which games go on."""
         self._runner: web.AppRunner
         self._site: web.TCPSite
 
@@ -83,8 +81,6 @@ class Site:
             case path if path.endswith("/decline"):
                 self.declined += 1
             case "/api/account/playing":
-                if self.challenged and self.is_slow:
-                    await asyncio.sleep(3600)
                 return web.json_response({"nowPlaying": []})
             case "/api/challenge/chal0001/accept":
                 self.accepted_at.append(now())
@@ -175,12 +171,6 @@ async def half_a_line(_site: Site, _request: web.Request, response: web.StreamRe
 async def crowd(site: Site, _request: web.Request, response: web.StreamResponse) -> None:
     """When it is opened again, there is somebody to accept behind many to decline."""
     site.unwanted = 30
-    await response.write_eof()
-
-
-async def slow_site(site: Site, _request: web.Request, response: web.StreamResponse) -> None:
-    """What is asked besides gets no answer."""
-    site.is_slow = True
     await response.write_eof()
 
 
@@ -315,7 +305,6 @@ OUTAGES: dict[Way, tuple[float, float]] = {
         garbage,
         half_a_line,
         crowd,
-        slow_site,
         away,
         unreachable,
         *OUTAGES,

@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from bot.challenges import Accept, Answer, Decline, Seat, Wait, seat_of
+from bot.challenges import Accept, Answer, Decline, Seat, Wait, refusal, seat_of
 from bot.config import ChallengesConfig
 from bot.events import Challenge, Clock, DeclineReason, Opponent, Speed
 from bot.places import WAITS_S, Places
@@ -181,6 +181,72 @@ def test_nobody_waits_for_long() -> None:
     assert told == {"a": Decline(DeclineReason.LATER, "has waited for 60 s")}
     places.end("slow")
     assert answered(places, now_s=1000.0) == {"s": Accept()}
+
+
+def test_each_board_of_a_challenge_becomes_a_game() -> None:
+    places = Places(ChallengesConfig(max_games=2))
+    assert answered(places, replace(offer("pair"), boards=2)) == {"pair": Accept()}
+    assert isinstance(answered(places, offer("b", "ben"))["b"], Wait)
+    places.start("one", challenge_id="pair")
+    assert places.is_accepted("pair")  # for the other
+    assert places.load({}).games == [Seat("anna"), Seat("anna")]
+    places.start("one", challenge_id="pair")  # told again
+    assert places.load({}).games == [Seat("anna"), Seat("anna")]
+    places.start("two", challenge_id="pair")
+    assert not places.is_accepted("pair")
+    assert places.load({}).games == [Seat("anna"), Seat("anna")]
+    places.end("one")
+    assert answered(places) == {"b": Accept()}
+    places.end("two")
+    places.leave("b")
+    assert places.is_quiet
+
+
+def test_a_challenge_that_becomes_fewer_games_than_it_has_boards() -> None:
+    places = Places(ChallengesConfig(max_games=2))
+    answered(places, replace(offer("pair"), boards=2))
+    places.start("one", challenge_id="pair")
+    places.leave("pair")
+    assert places.load({}).games == [Seat("anna")]
+
+
+def test_a_game_may_begin_before_its_challenge_is_known_to_be_accepted() -> None:
+    """As the answer to one of ours: it takes one place, not two."""
+    places = Places(ChallengesConfig(max_games=2))
+    places.start("game", challenge_id="ours")
+    places.accept("ours", Seat("robot", is_bot=True))
+    assert places.load({}).games == [Seat("robot", is_bot=True)]
+    assert not places.is_accepted("ours")
+    places.end("game")
+    assert places.is_quiet
+    places.accept("ours", Seat("robot", is_bot=True))  # what ended is forgotten
+    assert places.is_accepted("ours")
+
+
+def test_several_boards_need_so_many_places() -> None:
+    places = Places(ChallengesConfig(max_games=2, max_games_per_opponent=2))
+    told = answered(places, offer("a"), replace(offer("pair", "ben"), boards=2), offer("c", "carl"))
+    assert [type(each) for each in told.values()] == [Accept, Wait, Accept]
+    places.end("a")
+    assert answered(places) == {}
+    places.end("c")
+    assert answered(places) == {"pair": Accept()}
+
+
+def test_a_challenge_that_waits_may_become_a_game_by_itself() -> None:
+    places = Places(ChallengesConfig(max_games=1))
+    answered(places, offer("on", "eve"), offer("asked"))
+    places.start("game", challenge_id="asked")
+    assert places.waiting == []
+
+
+def test_more_games_at_once_than_places_are_never_played() -> None:
+    pair = replace(offer("pair"), boards=2)
+    assert refusal(pair, ChallengesConfig()) is None
+    for config in (ChallengesConfig(max_games=1), ChallengesConfig(max_games_per_opponent=1)):
+        told = refusal(pair, config)
+        assert told is not None
+        assert told.reason is DeclineReason.VARIANT
 
 
 # --- Any order of things --------------------------------------------------------------------------------

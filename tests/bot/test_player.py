@@ -11,6 +11,7 @@ import pytest
 from bot.config import ChatConfig
 from bot.errors import AuthError, ProtocolError, RefusedError, TransientError
 from bot.events import EndReason
+from bot.manners import score_centi
 from bot.player import MAX_REFUSALS, UNKNOWN_TRIES, GamePlayer
 from engine.decision import OutcomeKind
 from storage.database import Database
@@ -86,6 +87,40 @@ async def test_a_whole_game(database: Database, our_side: int, seed: int) -> Non
     assert server.calls.count("stream") == 1
 
 
+async def test_what_it_thinks_is_told_with_the_move(database: Database) -> None:
+    now = 0.0
+
+    def clock() -> float:
+        nonlocal now
+        now += 0.25
+        return now
+
+    server = FakeServer("othello", pick=picker(1))
+    async with services(server, database) as given, asyncio.timeout(30):
+        await GamePlayer(GAME_ID, replace(given, clock=clock)).run()
+    decisions = await stored_decisions(database)
+    assert [thought.score_centi for thought in server.thoughts] == [
+        score_centi(stored.decision) for stored in decisions
+    ]
+    assert len({thought.score_centi for thought in server.thoughts}) > 2
+    assert all(thought.time_s > 0 for thought in server.thoughts)
+
+
+async def test_an_adjourned_game_leaves_its_books_open(database: Database) -> None:
+    server = FakeServer()
+    async with playing(server, database):
+        await server.until(lambda: len(server.moves) == 1)
+        server.adjourn()
+    assert (await stored_game(database)).state is GameStatus.OPEN
+    assert (await event_kinds(database)) == ["game_adjourned"]
+    player = await play(server, database)  # nothing but that is told of it
+    assert (player.is_over, player.is_adjourned) == (True, True)
+    server.is_adjourned, server.pick = False, picker(1)
+    server.reply()
+    await play(server, database)
+    await check_books(database, server)
+
+
 async def test_the_answer_to_a_move_is_lost(database: Database) -> None:
     server = FakeServer(pick=picker(1))
     server.lost_answers = [TransientError("no answer"), TransientError("no answer")]
@@ -137,6 +172,19 @@ async def test_a_server_that_always_refuses_loses_its_game(database: Database) -
         await play(server, database)
     assert moves_sent(server) == MAX_REFUSALS + 1
     assert (await stored_game(database)).state is GameStatus.OPEN
+
+
+async def test_a_refusal_counts_when_the_game_can_be_read(database: Database) -> None:
+    """A site in trouble may refuse the moves of a game that it cannot show either."""
+    server = FakeServer()
+    server.faults["move"] = [RefusedError("Not your turn", 400)] * (MAX_REFUSALS + 3)
+    async with playing(server, database):
+        await server.until(lambda: "stream" in server.calls)
+        server.faults["stream"] = [TransientError("HTTP 502")] * MAX_REFUSALS
+        await server.until(lambda: bool(server.moves))
+        server.pick = picker(1)
+        server.reply()
+    await check_books(database, server)
 
 
 async def test_a_lost_link_is_opened_again(database: Database) -> None:
@@ -282,11 +330,14 @@ async def test_a_game_that_the_server_does_not_find_for_a_moment(database: Datab
 
 
 async def test_a_game_that_is_listed_is_not_given_up(database: Database) -> None:
+    """Nor one of which the server does not say."""
     server = FakeServer(pick=picker(1))
     server.now_playing = [GAME_ID]
     server.faults["stream"] = [RefusedError("no such game", 404)] * 20
-    server.faults["playing"] = [TransientError("HTTP 502")]
+    unclear = [TransientError("HTTP 502"), ProtocolError("not JSON"), RefusedError("no such list", 404)]
+    server.faults["playing"] = [*unclear]
     await play(server, database)
+    assert not server.faults["playing"]
     assert "game_unknown" not in await event_kinds(database)
     await check_books(database, server)
 

@@ -1,6 +1,7 @@
 """Draws, resigning, takebacks, games that do not begin and opponents who leave, against a server."""
 
 import asyncio
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -10,7 +11,7 @@ import pytest
 
 from bot.config import Config, MannersConfig
 from bot.errors import RefusedError, TransientError
-from bot.events import EndReason, GameEnd
+from bot.events import EndReason, GameEnd, GameEvent
 from bot.manners import PLIES_BETWEEN_OFFERS
 from bot.player import GamePlayer
 from bot.servers import Ability
@@ -192,9 +193,9 @@ async def test_scores_from_before_a_restart_count(database: Database) -> None:
 RESIGNS = mannered(resign=True, resign_score_centi=1, resign_moves=1)
 
 
-def lost_game() -> FakeServer:
+def lost_game(kind: type[FakeServer] = FakeServer) -> FakeServer:
     """A game that the bot gives up after a move or more."""
-    return FakeServer("othello", initial_position=late_othello(8, 1), pick=picker(1))
+    return kind("othello", initial_position=late_othello(8, 1), pick=picker(1))
 
 
 async def test_a_lost_game_is_given_up(database: Database) -> None:
@@ -223,6 +224,45 @@ async def test_a_server_that_ends_a_resigned_game_without_a_word(database: Datab
         await server.until(lambda: "resign" in server.calls)
         server.cut()  # or a sign of life comes
     await check_books(database, server)
+
+
+@pytest.mark.parametrize("is_adjourned", [False, True])
+async def test_the_server_knows_better_how_a_resigned_game_ended(
+    database: Database, is_adjourned: bool
+) -> None:
+    """The opponent's time ran out in the same moment, or the game was adjourned."""
+    answered = asyncio.Event()
+
+    class Lingering(FakeServer):
+        """Its connections take a while to be closed."""
+
+        async def game_events(self, game_id: str) -> AsyncGenerator[GameEvent | None, None]:
+            try:
+                async for event in super().game_events(game_id):
+                    yield event
+            finally:
+                await answered.wait()
+
+    server = lost_game(Lingering)
+    async with services(server, database, settings=RESIGNS) as given, asyncio.timeout(30):
+        player = GamePlayer(GAME_ID, given)
+
+        async def resign(game_id: str) -> None:  # noqa: ARG001
+            if is_adjourned:
+                server.adjourn()
+            else:
+                server.finish(EndReason.TIME, 0)
+            while not player.is_over:  # noqa: ASYNC110
+                await asyncio.sleep(0)
+            answered.set()
+
+        server.resign = resign  # type: ignore[method-assign]
+        await player.run()
+    game = await stored_game(database)
+    if is_adjourned:
+        assert game.state is GameStatus.OPEN
+    else:
+        assert (game.result, game.end_reason) == (GameResult.WIN, "time")
 
 
 async def test_a_server_that_refuses_resigning_gets_the_move(database: Database) -> None:

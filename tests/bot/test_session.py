@@ -13,6 +13,7 @@ from bot.events import (
     ChatLine,
     Clock,
     EndReason,
+    GameAdjourned,
     GameEnd,
     GameEvent,
     GameSnapshot,
@@ -25,6 +26,7 @@ from bot.events import (
 from bot.session import (
     TRANSITIONS,
     Action,
+    Adjourn,
     AnswerDraw,
     AnswerTakeback,
     ClaimGame,
@@ -373,3 +375,12 @@ def test_any_game_told_in_any_way(our_side: int, story: list[Told], ends: bool) 
         assert (StopThinking() in done) == thinking
         assert done[-1] == Finish(moves, WON)
         assert step(session, state(" ".join(moves), WON)) == (session, ())
+
+
+def test_an_adjourned_game_is_left_as_it_is() -> None:
+    session, _ = step(Session(), snapshot("b2"))
+    for before in (Session(), session):
+        after, actions = step(before, GameAdjourned("anna has left"))
+        assert (after, actions) == (before, (Adjourn("anna has left"),))
+    over, _ = step(session, state("b2", WON))
+    assert step(over, GameAdjourned("anna has left")) == (over, ())

@@ -5,6 +5,11 @@ import selectors
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor
 from typing import Any, TypeVar, TypeVarTuple
+from unittest.mock import patch
+
+from aiosqlite.core import Connection
+
+from bot.workers import WorkerPool
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -51,7 +56,28 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         self.threads -= 1
 
 
+def _counted(call: Callable[..., Coroutine[Any, Any, T]]) -> Callable[..., Coroutine[Any, Any, T]]:
+    """The same, counted among what runs in threads."""
+
+    async def counted(*arguments: Any, **more: Any) -> T:
+        loop = asyncio.get_running_loop()
+        if not isinstance(loop, VirtualTimeLoop):
+            return await call(*arguments, **more)
+        loop.threads += 1
+        try:
+            return await call(*arguments, **more)
+        finally:
+            loop.threads -= 1
+
+    return counted
+
+
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine, without waiting for time to pass."""
-    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+    """The result of a coroutine, without waiting for time to pass.
+
+    Searches and SQLite work in threads of their own, and no time passes while they do.
+    """
+    searching = patch.object(WorkerPool, "run", _counted(WorkerPool.run))
+    storing = patch.object(Connection, "_execute", _counted(Connection._execute))
+    with searching, storing, asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
         return runner.run(work)

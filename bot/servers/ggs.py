@@ -1,0 +1,579 @@
+"""Playing on GGS: one TCP connection for everything.  What it means stands in `bot.servers.ggs_account`."""
+
+import asyncio
+import logging
+import re
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from bot.errors import AuthError, ConfigError, RefusedError, TransientError
+from bot.events import (
+    AccountEvent,
+    Bot,
+    DeclineReason,
+    GameAdjourned,
+    GameEvent,
+    GameSnapshot,
+    GameState,
+    Proposal,
+    Reply,
+    Room,
+    Thought,
+)
+from bot.servers import Ability, Account
+from bot.servers import ggs_wire as wire
+from bot.servers.dialects import Dialect
+from bot.servers.ggs_account import Attempt, GgsAccount, Output, Say, Tell, TellGame
+from bot.servers.ggs_game import Status
+from bot.servers.lag import Lag
+
+logger = logging.getLogger(__name__)
+
+PORT = 5000
+CONNECT_TIMEOUT_S = 10.0
+LOGIN_TIMEOUT_S = 30.0
+"""The server itself gives two minutes."""
+ANSWER_S = 10.0
+"""What has not been answered by then is asked for again, or taken for lost."""
+SETTLED_S = 30.0
+"""By then a new connection has told which games the server keeps."""
+PROBE_S = 20.0
+"""After so many seconds without a byte the server is asked for a sign of life."""
+PROBES = 3
+"""So many go unanswered before the connection is taken for dead."""
+BACK_OFF_S = 30.0
+"""After the server has hung up: perhaps somebody has logged in by our name, and each would evict the other.
+Twice as long each time that a connection has not held for a good while."""
+MOST_BACK_OFF_S = 900.0
+HELD = 4.0
+"""A connection has held when it lasted so many times the last wait."""
+UNSENT_LIMIT = 1 << 20
+"""A server that does not read is dead, too, from so many bytes on."""
+EVERYBODY = "*"
+
+Recall = Callable[[], Awaitable[Sequence[GameSnapshot]]]
+"""The games of this site that are open in the books."""
+
+
+async def nothing_to_recall() -> Sequence[GameSnapshot]:
+    """For who has no books."""
+    return ()
+
+
+@dataclass(slots=True)
+class _Link:
+    """One connection, logged in."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+    parser: wire.Reader
+    heard: list[wire.Message] = field(default_factory=list)
+    """What was told before anybody listened."""
+
+    def say(self, command: str) -> None:
+        """Send a line."""
+        # The password never gets here.
+        logger.debug("GGS < %s", command)
+        self.writer.write(wire.command(command))
+        if self.writer.transport.get_write_buffer_size() > UNSENT_LIMIT:
+            raise TransientError("the server does not read any more")
+
+    async def read(self) -> list[wire.Message]:
+        """What the server tells next.
+
+        Raises:
+            TransientError: It has hung up, or the connection is lost.
+        """
+        if self.heard:
+            heard, self.heard = self.heard, []
+            return heard
+        try:
+            data = await self.reader.read(1 << 16)
+        except OSError as error:
+            raise TransientError(f"the connection is lost: {error}") from error
+        if not data:
+            raise HungUp("the server has hung up")
+        return list(self.parser.feed(data))
+
+    async def close(self) -> None:
+        self.writer.close()
+        with suppress(OSError, TimeoutError):
+            async with asyncio.timeout(1.0):
+                await self.writer.wait_closed()
+
+
+class HungUp(TransientError):
+    """The other end has closed the connection: perhaps for another one by our name."""
+
+
+class BackOff:
+    """How long to keep away after the server has hung up, in seconds."""
+
+    def __init__(self) -> None:
+        self._wait_s = 0.0
+
+    def hung_up(self, lasted_s: float) -> float:
+        """A connection has ended; the wait before the next.
+
+        Args:
+            lasted_s: How long it had been open.
+        """
+        has_held = lasted_s >= HELD * max(self._wait_s, BACK_OFF_S)
+        self._wait_s = BACK_OFF_S if has_held else min(max(BACK_OFF_S, 2 * self._wait_s), MOST_BACK_OFF_S)
+        return self._wait_s
+
+
+class GgsServer:
+    """A `bot.servers.Server`; make it inside a running event loop.
+
+    Args:
+        dialect: Its row in the table of sites.
+        url: ``ggs://host[:port]``.
+        login: Name of the account.
+        password: Never shown in an error or log.
+        recall: Asked for open games before the first connection.
+        programs: Names of opponents that are programs; they may be asked for games.
+        public: Whether to ask everybody, when nobody of them can be asked.
+        extension_s: Time of grace in games that we ask for, in seconds.
+        places: So many games at once.
+        clock: Seconds of a clock that never goes back.
+        now: The time in UTC.
+
+    Raises:
+        ConfigError: Address, name or password cannot be right.
+    """
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        url: str,
+        login: str,
+        password: str,
+        *,
+        recall: Recall = nothing_to_recall,
+        programs: Collection[str] = (),
+        public: bool = False,
+        extension_s: int = 120,
+        places: int = 1,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._host, self._port = read_address(url)
+        if not re.fullmatch(r"[^._,\\\s:|][^,\\\s:|]{1,7}", login) or not login.isprintable():
+            raise ConfigError(
+                f"server.name: {login!r} is no name for GGS: 2 to 8 signs, the first neither . nor _, and no "
+                "comma, backslash or colon"
+            )
+        if not re.fullmatch(r"[!-~]+", password):
+            raise ConfigError("server.token: a password is one word of plain characters")
+        self._dialect = dialect
+        self._password = password
+        self._recall = recall
+        self._programs = {program.casefold() for program in programs}
+        self._public = public
+        self._extension_s = extension_s
+        self._clock = clock
+        self._now = now
+        self._state = GgsAccount(login, programs=programs, places=places)
+        self._has_recalled = False
+        self._link: _Link | None = None
+        self._is_listening = False
+        self._lag = Lag()
+        self._back_off = BackOff()
+        self._events: list[AccountEvent] = []
+        """To be told."""
+        self._streams: dict[str, list[asyncio.Queue[GameEvent]]] = {}
+        self._news = asyncio.Event()
+        """Set, and replaced, whenever something has been heard."""
+        self._asking = asyncio.Lock()
+        """One request, or answer to one, at a time: the server's answers do not say what they answer."""
+        self._players: list[wire.Player] | None = None
+
+    @property
+    def site(self) -> str:
+        return self._dialect.name
+
+    @property
+    def login(self) -> str:
+        return self._state.name
+
+    def can(self, ability: Ability) -> bool:
+        return ability in self._dialect.abilities
+
+    @property
+    def lag_s(self) -> float:
+        return self._lag.seconds
+
+    # --- The connection ---------------------------------------------------------------------------------
+
+    async def _connect(self) -> _Link:
+        """A connection that is logged in.
+
+        Raises:
+            TransientError: There is none to be had.
+            AuthError: Name or password is refused.
+        """
+        where = f"{self._host}:{self._port}"
+        try:
+            async with asyncio.timeout(CONNECT_TIMEOUT_S):
+                reader, writer = await asyncio.open_connection(self._host, self._port)
+        except TimeoutError:
+            raise TransientError(f"no connection to {where} in {CONNECT_TIMEOUT_S:g} s") from None
+        except (OSError, UnicodeError) as error:
+            raise TransientError(f"no connection to {where}: {error}") from error
+        link = _Link(reader, writer, wire.Reader())
+        try:
+            async with asyncio.timeout(LOGIN_TIMEOUT_S):
+                await self._log_in(link)
+        except TimeoutError:
+            await link.close()
+            raise TransientError(f"no login at {where} in {LOGIN_TIMEOUT_S:g} s") from None
+        except BaseException:
+            await link.close()
+            raise
+        return link
+
+    async def _log_in(self, link: _Link) -> None:
+        refusal, has_told = "", False
+        while True:
+            messages = await link.read()
+            for number, message in enumerate(messages):
+                match message:
+                    case wire.CentralError(text) if message.is_login:
+                        refusal = text
+                    case wire.LoginPrompt():
+                        if refusal:
+                            raise AuthError(refusal)
+                        link.writer.write(wire.command(self._state.name))
+                    case wire.PasswordPrompt():
+                        link.writer.write(wire.command(self._password))
+                        has_told = True
+                    case wire.Ready() | wire.Alert() if has_told:
+                        link.heard = messages[number + 1 :]
+                        return
+                    case _:
+                        pass
+
+    async def account(self) -> Account:
+        if self._link is None:
+            self._link = await self._connect()
+        link, name = self._link, self._state.name
+        about = ""
+        if not self._is_listening:
+            link.say("tell /os finger")
+            about, heard = "the service tells nothing of the account", list[wire.Message]()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(ANSWER_S):
+                    about = await self._read_about(link, heard)
+            link.heard = [*heard, *link.heard]
+        return Account(name, name, is_bot=True, about=about)
+
+    async def _read_about(self, link: _Link, heard: list[wire.Message]) -> str:
+        """What the service says of the account; what else is told meanwhile is kept."""
+        while True:
+            messages = await link.read()
+            for number, message in enumerate(messages):
+                match message:
+                    case wire.Answer(wire.SERVICE, "finger", lines):
+                        link.heard = messages[number + 1 :]
+                        return read_about(lines)
+                    case wire.CentralError() if message.is_service_away:
+                        link.heard = messages[number + 1 :]
+                        return "the Othello service is away just now"
+                    case _:
+                        heard.append(message)
+
+    async def account_events(self) -> AsyncGenerator[AccountEvent | None, None]:
+        if not self._has_recalled:
+            self._state.remember(await self._recall())
+            self._has_recalled = True
+        link = self._link = self._link or await self._connect()
+        opened_at = self._clock()
+        reason = "the connection was closed here"
+        self._is_listening = True
+        try:
+            self._perform(self._state.connected(self._clock()))
+            while True:
+                yield None
+                for event in self._told():
+                    yield event
+                messages = await self._listen(link)
+                for message in messages:
+                    self._hear(message)
+                self._perform(self._state.tick(self._clock()))
+        except HungUp as error:
+            reason = str(error)
+            raise TransientError(reason, self._back_off.hung_up(self._clock() - opened_at)) from error
+        except TransientError as error:
+            reason = str(error)
+            if self._clock() - opened_at < BACK_OFF_S:  # it may have been hung up all the same
+                raise TransientError(reason, self._back_off.hung_up(0.0)) from error
+            raise
+        finally:
+            self._link, self._is_listening = None, False
+            with suppress(TransientError):
+                self._perform(self._state.lost(reason))
+            await link.close()
+
+    async def _listen(self, link: _Link) -> list[wire.Message]:
+        """What is told next, or nothing after a while."""
+        for probe in range(PROBES + 1):
+            try:
+                async with asyncio.timeout(PROBE_S):
+                    return await link.read()
+            except TimeoutError:
+                if probe == PROBES:
+                    break
+            commands = self._state.tick(self._clock())
+            self._perform(commands)
+            if not commands:
+                link.say("")
+        raise TransientError(f"silent for {PROBE_S * (PROBES + 1):.0f} s")
+
+    def _hear(self, message: wire.Message) -> None:
+        logger.debug("GGS > %r", message)
+        if isinstance(message, wire.PlayerList):
+            self._players = list(message.players)
+        try:
+            outputs = self._state.hear(message, self._clock(), self._now())
+        except Exception:  # one odd message must not cost the connection, and every game with it
+            logger.exception("%s: cannot deal with %.500r", self.site, message)
+        else:
+            self._perform(outputs)
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+    def _told(self) -> list[AccountEvent]:
+        events, self._events = self._events, []
+        return events
+
+    def _perform(self, outputs: Iterable[Output]) -> None:
+        for output in outputs:
+            match output:
+                case Say(command):
+                    if self._link is not None:
+                        self._link.say(command)
+                case Tell(event):
+                    self._events.append(event)
+                case TellGame(game_id, event):
+                    for stream in self._streams.get(game_id, ()):
+                        stream.put_nowait(event)
+
+    async def _do(self, outputs: Iterable[Output]) -> None:
+        """What somebody wants done now."""
+        if self._link is None or not self._is_listening:
+            raise TransientError("there is no connection")
+        self._perform(outputs)
+
+    async def _until(self, is_so: Callable[[], bool], within_s: float, what: str) -> None:
+        """Wait for something that the server tells.
+
+        Raises:
+            TransientError: It has not.
+        """
+        try:
+            async with asyncio.timeout(within_s):
+                while not is_so():
+                    await self._news.wait()
+        except TimeoutError:
+            raise TransientError(f"{what}: no answer in {within_s:g} s") from None
+
+    # --- Games ------------------------------------------------------------------------------------------
+
+    async def game_events(self, game_id: str) -> AsyncGenerator[GameEvent | None, None]:
+        state = self._state
+        await self._until(lambda: state.is_settled, SETTLED_S, f"game {game_id}")
+        game = state.find(game_id)
+        if game is None:
+            raise RefusedError(f"game {game_id}: there is none", 404)
+        await self._until(lambda: not game.is_stale, ANSWER_S, f"game {game_id}")
+        stream: asyncio.Queue[GameEvent] = asyncio.Queue()
+        self._streams.setdefault(game_id, []).append(stream)
+        stream.put_nowait(state.first_event(game_id, self._clock()))
+        try:
+            while True:
+                event = await stream.get()
+                yield event
+                if isinstance(event, GameAdjourned):
+                    return
+                told = event.state if isinstance(event, GameSnapshot) else event
+                if isinstance(told, GameState) and told.end is not None:
+                    return
+        finally:
+            streams = self._streams[game_id]
+            streams.remove(stream)
+            if not streams:
+                del self._streams[game_id]
+
+    async def playing(self) -> list[str]:
+        before = self._state.lists
+        await self._do([Say(wire.tell_service("match"))])
+        await self._until(lambda: self._state.lists > before, ANSWER_S, "the list of matches")
+        return self._state.playing
+
+    async def move(
+        self,
+        game_id: str,
+        move: str,
+        *,
+        offer_draw: bool = False,  # noqa: ARG002 - there are no such offers
+        thought: Thought | None = None,
+    ) -> None:
+        game = self._state.find(game_id)
+        await self._until(lambda: game is None or not game.is_stale, ANSWER_S, f"game {game_id}")
+        ply = 0 if game is None else len(game.moves)
+        await self._do(self._state.play(game_id, move, thought))
+        sent_at = self._clock()
+        assert game is not None, "a move of no game is refused"  # noqa: S101
+
+        def is_answered() -> bool:
+            return len(game.moves) != ply or bool(game.refusal) or game.status is not Status.LIVE
+
+        try:
+            await self._until(is_answered, ANSWER_S, f"game {game_id}: {move}")
+        except TransientError:
+            await self._do(self._state.resync(game_id))
+            await self._until(lambda: not game.is_stale, ANSWER_S, f"game {game_id}")
+            if not is_answered():
+                raise
+        if game.refusal:
+            raise RefusedError(f"game {game_id}: {game.refusal}", 400)
+        self._lag.add(self._clock() - sent_at)
+
+    async def chat(self, game_id: str, text: str, room: Room = Room.PLAYER) -> None:
+        await self._do(self._state.say(game_id, text, room))
+
+    async def resign(self, game_id: str) -> None:
+        await self._do(self._state.resign(game_id))
+        game = self._state.find(game_id)
+        over = f"game {game_id}: resigning"
+        await self._until(lambda: game is None or game.status is not Status.LIVE, ANSWER_S, over)
+
+    async def abort(self, game_id: str) -> None:
+        await self._do(self._state.abort(game_id))
+
+    async def answer_draw(self, game_id: str, accept: bool) -> None:  # noqa: ARG002
+        raise self._unknown("draws by agreement")
+
+    async def answer_takeback(self, game_id: str, accept: bool) -> None:  # noqa: ARG002
+        raise self._unknown("takebacks here")
+
+    async def claim_victory(self, game_id: str) -> None:  # noqa: ARG002
+        raise self._unknown("claims")
+
+    async def claim_draw(self, game_id: str) -> None:  # noqa: ARG002
+        raise self._unknown("claims")
+
+    async def upgrade(self) -> None:
+        raise self._unknown("accounts for programs")
+
+    async def export(self, game_id: str) -> dict[str, Any]:  # noqa: ARG002
+        raise self._unknown("records of that kind")
+
+    async def rating_diff(self, game_id: str, name: str) -> int | None:  # noqa: ARG002
+        return None
+
+    def _unknown(self, what: str) -> RefusedError:
+        return RefusedError(f"{self.site} has no {what}", 404)
+
+    # --- Requests ---------------------------------------------------------------------------------------
+
+    async def accept(self, challenge_id: str) -> None:
+        async with self._asking:
+            attempt, outputs = self._state.accept(challenge_id)
+            await self._do(outputs)
+            await self._until(lambda: attempt.is_settled, ANSWER_S, f"challenge {challenge_id}")
+        if attempt.began:
+            return
+        is_gone = "not found" in attempt.refusal or attempt.refusal == "it has gone"
+        raise RefusedError(f"challenge {challenge_id}: {attempt.refusal}", 404 if is_gone else 400)
+
+    async def decline(self, challenge_id: str, reason: DeclineReason) -> None:  # noqa: ARG002
+        await self._do(self._state.decline(challenge_id))
+
+    async def challenge(self, opponent_id: str, proposal: Proposal) -> Reply:
+        attempt = Attempt()
+        clock = wire.GgsClock(proposal.clock.initial_s, proposal.clock.increment_s, self._extension_s)
+        try:
+            async with self._asking:
+                attempt, outputs = self._state.ask(opponent_id, proposal.variant, clock, rated=proposal.rated)
+                await self._do(outputs)
+                shown = f"asking {opponent_id}"
+                await self._until(lambda: bool(attempt.key) or attempt.is_settled, ANSWER_S, shown)
+            while not attempt.is_settled:
+                await self._news.wait()
+        except asyncio.CancelledError:
+            with suppress(TransientError):
+                await self._do(self._state.cancel(attempt))
+            raise
+        return Reply(attempt.key, attempt.began, attempt.refusal or "accepted")
+
+    async def online_bots(self) -> list[Bot]:
+        """Those of the settings' programs that would take a game, and everybody where that is wanted."""
+        found: dict[str, dict[str, int]] = {}
+        for pool in ("8", "8r"):
+            self._players = None
+            await self._do([Say(wire.tell_service("who", pool))])
+            await self._until(lambda: self._players is not None, ANSWER_S, "who is there")
+            keys = [key for key in self._dialect.variants if ("r" in key) == (pool == "8r")]
+            players: list[wire.Player] = self._players or []
+            for player in players:
+                if player.is_open and player.name.casefold() in self._programs:
+                    ratings = (
+                        {} if player.deviation >= PROVISIONAL else dict.fromkeys(keys, round(player.rating))
+                    )
+                    found.setdefault(player.name, {}).update(ratings)
+        bots = [Bot(name, name, ratings) for name, ratings in found.items()]
+        if not bots and self._public:
+            bots.append(Bot(EVERYBODY, "everybody", {}))
+        return bots
+
+    async def close(self) -> None:
+        if self._link is not None:
+            await self._link.close()
+            self._link = None
+
+
+PROVISIONAL = 300.0
+"""A rating with so large a deviation says nothing; everybody begins with 350."""
+
+
+def read_address(url: str) -> tuple[str, int]:
+    """Host and port of ``ggs://host[:port]``.
+
+    Raises:
+        ConfigError: It is no such address.
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:  # a port that is no number
+        parts, port = urlsplit(""), 0
+    rest = parts.path.strip("/") + parts.query + parts.fragment
+    if parts.scheme != "ggs" or not parts.hostname or port == 0 or rest or "@" in parts.netloc:
+        raise ConfigError(f"server.url: {url!r} is not of the form ggs://host[:port]")
+    return parts.hostname, port or PORT
+
+
+def read_about(lines: Sequence[str]) -> str:
+    """What matters to the operator in what the service tells of an account (``finger``)."""
+    told = {}
+    for line in lines:
+        key, colon, value = line.partition(":")
+        if colon:
+            told[key.strip()] = value.strip()
+    is_registered = told.get("level", "0") not in ("", "0")
+    parts = ["registered" if is_registered else "not registered, so only unrated games can be played"]
+    kept = next((value for key, value in told.items() if key.startswith("stored")), "0")
+    if kept.isdecimal() and int(kept):
+        parts.append(f"adjourned games: {kept}")
+    ratings = [re.match(r"(\d+\w*) +(-?[\d.]+)@", line) for line in lines]
+    shown = [f"{found[1]}: {found[2]}" for found in ratings if found]
+    if shown:
+        parts.append(f"ratings {', '.join(shown)}")
+    return "; ".join(parts)

@@ -1,0 +1,1034 @@
+"""One account on GGS as a state machine: messages in; commands, and events for the rest of the program, out.
+
+No I/O.  The server's ids are reused, so a game and a request have keys of our own here.  A game is *live* on
+this connection, *away* (adjourned, and kept by the server, or left over from another connection), or over::
+
+    join --> live --(- match, end)--> over
+              | ^
+      drop,   | | join that takes it up
+      left    v |
+             away --(not among the stored ones; looked up in the archive)--> over
+
+Unrated games are not kept by the server: what would put them away ends them.
+"""
+
+import logging
+import math
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.errors import ProtocolError, RefusedError
+from bot.events import (
+    OTHELLO_RANDOM,
+    AccountEvent,
+    Challenge,
+    ChallengeGone,
+    ChallengeReceived,
+    ChatLine,
+    EndReason,
+    GameAdjourned,
+    GameEnd,
+    GameEvent,
+    GameFinished,
+    GameSnapshot,
+    GameStarted,
+    GameState,
+    Opponent,
+    Room,
+    Thought,
+    speed_of,
+)
+from bot.servers import ggs_wire as wire
+from bot.servers.ggs_game import (
+    RULES,
+    USUAL,
+    Game,
+    Status,
+    agree,
+    colourless,
+    discs,
+    end_of,
+    is_same,
+    match_of,
+    replayed,
+    start_of,
+    type_of,
+)
+from bot.servers.ggs_wire import SERVICE, Flag, GgsClock, tell_service
+from engine.formats.ggf import BadGgf, GgfGame, parse_line, stated_result
+from engine.game import BadPosition, IllegalMove
+
+logger = logging.getLogger(__name__)
+
+GAME = "othello"
+
+WAITED_S = 60.0
+"""So long the opponent may think, in seconds, before we ask whether we have missed the move; and again."""
+ALERTED_S = 30.0
+"""A server that has too much to do may drop something all the time: so often we ask for everything again."""
+TELLING_PLIES = 4
+"""So many moves tell a game from others of the same opponents."""
+MAX_REQUESTS = 500
+"""More requests are not looked at; the server has no more than some dozens at a time."""
+REMEMBERED = 200
+"""So many games that are over can still be asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """Send a command."""
+
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """Something has happened to the account."""
+
+    event: AccountEvent
+
+
+@dataclass(frozen=True, slots=True)
+class TellGame:
+    """Something has happened in a game."""
+
+    game_id: str
+    event: GameEvent
+
+
+Output = Say | Tell | TellGame
+
+
+@dataclass(slots=True)
+class Asked:
+    """A request on the server's table."""
+
+    key: str
+    """Ours; the server's ids are reused."""
+    line: wire.Request
+    taken_up: str = ""
+    """The adjourned game of ours that it is about: such a request is no challenge; empty: it is one."""
+
+
+@dataclass(slots=True)
+class Attempt:
+    """Something that we try, until the server says what came of it."""
+
+    opponent: str = ""
+    """Whom we ask; ``*``: everybody; empty: we accept."""
+    type_text: str = ""
+    key: str = ""
+    """Of the request that we accept, or that our asking has made."""
+    began: bool = False
+    """A match has come of it."""
+    refusal: str = ""
+    """Why none will."""
+
+    @property
+    def is_settled(self) -> bool:
+        return self.began or bool(self.refusal)
+
+
+@dataclass(slots=True)
+class Look:
+    """Games that have ended, and whose last moves and results the archive knows."""
+
+    games: list[Game]
+    message: wire.MatchEnded | None = None
+    """Their match's end; None: it was lost."""
+    change: int | None = None
+    """Of our rating."""
+    since_s: float | None = None
+    """When it was first seen to wait; None: not yet."""
+
+
+class GgsAccount:
+    """What is known of the account, its requests and games.
+
+    Args:
+        name: Of the account.
+        programs: Names of opponents that are programs, which the site does not tell.
+        places: So many games at once we let the server offer.
+    """
+
+    def __init__(self, name: str, *, programs: Collection[str] = (), places: int = 1) -> None:
+        self.name = name
+        self._programs = {program.casefold() for program in programs}
+        self._places = places
+        self._games: dict[str, Game] = {}
+        """By our id."""
+        self._live: dict[str, Game] = {}
+        """By the server's."""
+        self._requests: dict[str, Asked] = {}
+        """By the server's id."""
+        self._keys = 0
+        self._matches: dict[str, wire.MatchBegan] = {}
+        self._going_on: dict[str, tuple[tuple[str, str], str]] = {}
+        """Names and types of our matches, as far as we have heard of them, by the server's ids."""
+        self._origins: dict[str, Asked] = {}
+        """The request that a match came from, by the match's id."""
+        self._changes: dict[str, int] = {}
+        """Of our rating, by the match's id, before the match's end is told."""
+        self._ended: dict[str, dict[str, Game | None]] = {}
+        """Boards that have ended ahead of their match, by the match's id; None: before we were there."""
+        self._searched: list[Game] = []
+        """Games whose end we have missed, and that are looked for among the latest ones."""
+        self._looks: dict[str, Look] = {}
+        """Games that have ended, and are looked up in the archive, by its ids."""
+        self._resuming: set[str] = set()
+        """Stored matches that we have asked for, by the server's id."""
+        self._followed: set[str] = set()
+        """Opponents of adjourned games, whose coming we hear of."""
+        self._attempt = Attempt(refusal="nothing")
+        self._is_away = True
+        """No connection, or no Othello service."""
+        self.is_settled = False
+        """The server has told which games it keeps."""
+        self.lists = 0
+        """How often it has told the matches that go on."""
+        self._polled_at = 0.0
+        self._alerted_at = -ALERTED_S
+        self._said_last = ("", "", "")
+        """In a game: the board, its match, and what."""
+
+    # --- What there is ----------------------------------------------------------------------------------
+
+    def remember(self, known: Sequence[GameSnapshot]) -> None:
+        """Games that are open in the books, before the first connection."""
+        for about in known:
+            away = Game(about, Status.AWAY, moves=about.state.moves, is_unheard=True)
+            self._games.setdefault(about.game_id, away)
+
+    @property
+    def playing(self) -> list[str]:
+        """Ids of the games that are live."""
+        return [game.about.game_id for game in self._live.values() if game.is_played]
+
+    def find(self, game_id: str) -> Game | None:
+        """A game that there is, or was not long ago."""
+        return self._games.get(game_id)
+
+    def first_event(self, game_id: str, now_s: float) -> GameSnapshot | GameAdjourned:
+        """How the story of a game begins; `find` has found it."""
+        game = self._games[game_id]
+        if game.status in (Status.AWAY, Status.DOUBTFUL):
+            return GameAdjourned("it is kept by the server")
+        return replace(game.about, state=game.state(now_s))
+
+    # --- Comings and goings -----------------------------------------------------------------------------
+
+    def connected(self, now_s: float) -> list[Output]:
+        """We have logged in."""
+        self._polled_at = now_s
+        central = (
+            "vt100 -",
+            "bell -t -tc -tg -n -nc -ng -ni -nn",
+            "verbose -news -faq -help -ack",
+            "chann %",
+            f"notify + {SERVICE}",
+        )
+        return [*map(Say, central), *self._set_up()]
+
+    def _set_up(self) -> list[Output]:
+        """The service is there: settings, and which games it keeps."""
+        self._is_away = False
+        settings = ("client +", "trust +", "request -", "stored +", "rated +", f"open {self._places}")
+        # In this order: what goes on has been told when that is known which does not.
+        return [Say(tell_service(word)) for word in (*settings, "match", "stored")]
+
+    def lost(self, reason: str) -> list[Output]:
+        """The connection, or the service, has gone, and all that was on it."""
+        out: list[Output] = [Tell(ChallengeGone(asked.key)) for asked in self._requests.values()]
+        for look in self._looks.values():
+            if look.message is not None:
+                out += self._end_all(look.games, look.message, look.change)
+        self._looks.clear()
+        self._searched.clear()  # looked for again on the next connection
+        self._requests.clear()
+        for game in list(self._live.values()):
+            out += self._put_away(game, reason) if game.about.rated else self._vanish(game, reason)
+        for game in self._games.values():
+            if game.status is Status.DOUBTFUL:
+                out += self._put_away(game, reason)
+        self._live.clear()
+        self._matches.clear()
+        self._going_on.clear()
+        self._origins.clear()
+        self._changes.clear()
+        self._ended.clear()
+        self._resuming.clear()
+        self._followed.clear()
+        self._refuse(reason)
+        self.is_settled, self._is_away = False, True
+        return out
+
+    def tick(self, now_s: float) -> list[Output]:
+        """Now and then: ask for what we may have missed, which shows that the connection is alive, too."""
+        if now_s - self._polled_at < WAITED_S:
+            return []
+        self._polled_at = now_s
+        if self._is_away:
+            return [Say("")]
+        given_up = self._stop_looking(now_s - WAITED_S)
+        for look in self._looks.values():
+            look.since_s = now_s if look.since_s is None else look.since_s
+        matches = {
+            game.match
+            for game in self._live.values()
+            if not game.is_ours and now_s - game.turn_since_s >= WAITED_S
+        }
+        if not self.is_settled:
+            return [Say(tell_service("stored"))]
+        out = [*given_up, *(Say(tell_service("moves", match)) for match in sorted(matches))]
+        if self._searched:
+            out.append(Say(tell_service("history")))
+        if self._away_opponents():
+            out.append(Say(tell_service("stored")))
+        return [*out, Say(tell_service("match"))]
+
+    # --- What we do -------------------------------------------------------------------------------------
+
+    def accept(self, key: str) -> tuple[Attempt, list[Output]]:
+        """Take a challenge.
+
+        Raises:
+            RefusedError: It has gone.
+        """
+        asked = self._asked(key)
+        self._attempt = Attempt(key=key)
+        return self._attempt, self._accept(asked)
+
+    def _accept(self, asked: Asked) -> list[Output]:
+        return _as_rated(tell_service("accept", asked.line.id), asked.line.flag is not Flag.UNRATED)
+
+    def decline(self, key: str) -> list[Output]:
+        """Leave a challenge; one that has gone needs nothing."""
+        found = [asked for asked in self._requests.values() if asked.key == key]
+        return [Say(tell_service("decline", asked.line.id)) for asked in found]
+
+    def ask(
+        self, opponent: str, type_text: str, clock: GgsClock, *, rated: bool
+    ) -> tuple[Attempt, list[Output]]:
+        """Ask somebody, or everybody (``*``), for a game."""
+        self._attempt = Attempt(opponent, type_text)
+        whom = [] if opponent == "*" else [opponent]
+        words = tell_service("ask", type_text, wire.write_clock(clock), *whom)
+        return self._attempt, _as_rated(words, rated)
+
+    def cancel(self, attempt: Attempt) -> list[Output]:
+        """Withdraw what we have asked for."""
+        if self._attempt is attempt:
+            self._attempt = Attempt(refusal="withdrawn")
+        found = [asked for asked in self._requests.values() if asked.key == attempt.key]
+        return [Say(tell_service("cancel", asked.line.id)) for asked in found]
+
+    def play(self, game_id: str, move: str, thought: Thought | None) -> list[Output]:
+        """Send a move.
+
+        Raises:
+            RefusedError: The game is not live, or it is not our turn.
+        """
+        game = self._ours(game_id)
+        if not game.is_ours or game.is_done:
+            raise RefusedError(f"game {game_id}: not our turn", 400)
+        game.refusal, game.sent = "", move
+        score = None if thought is None else discs(thought.score_centi)
+        told = wire.write_move(move, score, None if thought is None else thought.time_s)
+        return [Say(tell_service("play", game.board, told))]
+
+    def resign(self, game_id: str) -> list[Output]:
+        """Give a game up.
+
+        Raises:
+            RefusedError: It is not live, or another one would be given up with it.
+        """
+        game = self._ours(game_id)
+        if game.board != game.match:
+            raise RefusedError(f"game {game_id}: both games of a synchro match would be given up", 400)
+        return [Say(tell_service("resign", game.board))]
+
+    def abort(self, game_id: str) -> list[Output]:
+        """Ask the opponent to let a game go that is not played here.
+
+        Raises:
+            RefusedError: Others are played: who asks once may be granted it many moves later.
+        """
+        game = self._ours(game_id)
+        if game.is_played:
+            raise RefusedError(f"game {game_id}: it can be aborted by agreement only", 400)
+        return [Say(tell_service("abort", game.match))]
+
+    def say(self, game_id: str, text: str, room: Room) -> list[Output]:
+        """Say something in a game, or to the opponent when it is over.
+
+        Raises:
+            RefusedError: There is no such game.
+        """
+        game = self.find(game_id)
+        if game is None:
+            raise RefusedError(f"game {game_id}: there is none", 404)
+        text = wire.spoken(text)
+        if game.status is Status.LIVE:
+            # Both games of a match are one conversation: a greeting is said once.
+            before, self._said_last = self._said_last, (game.board, game.match, text)
+            if before[1:] == self._said_last[1:] and before[0] != game.board:
+                return []
+            to = "p" if room is Room.PLAYER else "o"
+            return [Say(tell_service("tell", to, game.match, text))]
+        return [Say(f"tell {game.about.opponent.name} {text}")] if room is Room.PLAYER else []
+
+    def resync(self, game_id: str) -> list[Output]:
+        """Ask where a game stands."""
+        game = self._games.get(game_id)
+        return [] if game is None or game.status is not Status.LIVE else self._reread(game)
+
+    def _ours(self, game_id: str) -> Game:
+        game = self._games.get(game_id)
+        if game is None or game.status is not Status.LIVE:
+            raise RefusedError(f"game {game_id}: it does not go on", 400)
+        return game
+
+    def _asked(self, key: str) -> Asked:
+        for asked in self._requests.values():
+            if asked.key == key:
+                return asked
+        raise RefusedError(f"challenge {key}: it has gone", 404)
+
+    def _reread(self, game: Game) -> list[Output]:
+        game.is_stale = True
+        return [Say(tell_service("moves", game.match))]
+
+    # --- Messages ---------------------------------------------------------------------------------------
+
+    def hear(self, message: wire.Message, now_s: float, at: datetime) -> list[Output]:
+        """What follows from a message.
+
+        Args:
+            message: Of the server, after the login.
+            now_s: On a clock that never goes back, in seconds.
+            at: Now, in UTC: for the names of games.
+        """
+        match message:
+            case wire.Presence(name, is_here) if name == SERVICE:
+                return self._service(is_here)
+            # Without a level it only answers that we follow somebody.
+            case wire.Presence(name, True, int()) if name in self._away_opponents():
+                return self._resume_anew()
+            case wire.CentralError() if message.is_service_away:
+                return [] if self._is_away else self.lost("there is no Othello service")
+            case wire.Alert() if now_s - self._alerted_at >= ALERTED_S:
+                logger.warning("the server has dropped something: asking for everything")
+                self._alerted_at = now_s
+                return self._reread_all()
+            case wire.Request():
+                return self._request(message)
+            case wire.MatchBegan() if self.name in message.names:
+                return self._began(message)
+            case wire.Joined():
+                return self._joined(message, now_s, at)
+            case wire.Moved():
+                return self._moved(message, now_s)
+            case wire.MatchError(id_, text):
+                return self._refused(id_, text)
+            case wire.TimedOut(id_, name, is_fatal):
+                logger.info("match %s: %s is out of time%s", id_, name, "" if is_fatal else ", and plays on")
+                if is_fatal and id_ in self._live:
+                    self._live[id_].timed_out = name
+            case wire.BoardEnded():
+                return self._board_ended(message)
+            case wire.RatingsChanged(id_, changes):
+                for name, change, _ in changes:
+                    if name == self.name:
+                        self._changes[id_] = round(change)
+            case wire.MatchEnded() if self.name in message.names:
+                return self._match_ended(message)
+            case wire.ServiceError():
+                return self._service_error(message)
+            case wire.StoredList(name, games) if name == self.name:
+                return self._stored(games)
+            case wire.StoredOpponent() if self._away_opponents():
+                # Whose name it is, the server mixes up at times.
+                return self._resume_anew()
+            case wire.MatchList():
+                return self._listed(message)
+            case wire.Answer(wire.SERVICE, "look", lines):
+                return self._looked(lines)
+            case wire.Answer(wire.SERVICE, "history", lines):
+                return self._history(lines)
+            case wire.Said():
+                return self._said(message)
+            case wire.Offered(what, id_, name) if name != self.name:
+                logger.info("match %s: %s offers %s, which is left unanswered", id_, name, what)
+            case wire.TrustViolated(id_, name):
+                logger.info("match %s: the server charges %s more time than was told", id_, name)
+            case wire.Unknown(sender, lines):
+                logger.info("not understood: %.40s: %.300r", sender, lines)
+            case _:
+                pass
+        return []
+
+    def _service(self, is_here: bool) -> list[Output]:
+        if not is_here:
+            logger.warning("the Othello service has gone")
+            return self.lost("the Othello service has gone")
+        return self._set_up() if self._is_away else []
+
+    def _reread_all(self) -> list[Output]:
+        for game in self._live.values():
+            game.is_stale = True
+        matches = dict.fromkeys(game.match for game in self._live.values())
+        out = [Say(tell_service("moves", match)) for match in matches]
+        return [*out, Say(tell_service("match")), Say(tell_service("stored"))]
+
+    # --- Requests ---------------------------------------------------------------------------------------
+
+    def _request(self, line: wire.Request) -> list[Output]:
+        if self.name not in (line.asker, line.other):  # of others, or for everybody
+            return []
+        known = self._requests.pop(line.id, None)
+        out: list[Output] = []
+        if known is not None:
+            out.append(Tell(ChallengeGone(known.key)))
+            self._request_gone(known)
+        if not line.is_new:
+            # A match whose game we have not been told yet came from it, perhaps.
+            return [*out, *(Say(tell_service("moves", match)) for match in self._lacking(known))]
+        if len(self._requests) >= MAX_REQUESTS:
+            logger.warning("request %s of %s: there are too many", line.id, line.asker)
+            return out
+        self._keys += 1
+        asked = Asked(f"{line.id}/{self._keys}", line)
+        self._requests[line.id] = asked
+        if line.asker == self.name:
+            return out + self._note_own(asked)
+        if line.flag is Flag.STORED and (game := self._stored_game(line)) is not None:
+            asked.taken_up = game.about.game_id
+            logger.info("game %s: %s would like to go on with it", asked.taken_up, line.asker)
+            return [*out, *self._accept(asked)]
+        return [*out, Tell(ChallengeReceived(self._challenge(asked)))]
+
+    def _request_gone(self, asked: Asked) -> None:
+        attempt = self._attempt
+        if attempt.key == asked.key and not attempt.began:
+            attempt.refusal = "declined" if attempt.opponent else "it has gone"
+
+    def _note_own(self, asked: Asked) -> list[Output]:
+        """A request of ours is on the table; one that nobody waits for any more is withdrawn."""
+        attempt, line = self._attempt, asked.line
+        if line.flag is Flag.STORED:
+            asked.taken_up = line.stored_id
+            return []
+        wanted = (line.other or "*", line.type_text)
+        if not attempt.is_settled and (attempt.opponent, attempt.type_text) == wanted:
+            attempt.key = asked.key
+            return []
+        return [Say(tell_service("cancel", line.id))]
+
+    def _lacking(self, asked: Asked | None = None) -> list[str]:
+        """Matches whose games were not all told; those that came from a request, or any."""
+        lacking = []
+        for match, (_, type_text) in self._going_on.items():
+            type_ = type_of(type_text)
+            told = sum(game.match == match for game in self._live.values()) + len(self._ended.get(match, ()))
+            is_meant = asked is None or self._origins.get(match) is asked
+            if is_meant and told < (1 if type_ is None else type_.boards):
+                lacking.append(match)
+        return lacking
+
+    def _challenge(self, asked: Asked) -> Challenge:
+        line = asked.line
+        clock, type_ = line.other_clock, type_of(line.type_text)
+        is_played = type_ is not None and type_.is_played and clock.is_plain and line.asker_clock.is_plain
+        is_random = type_ is not None and type_.discs is not None
+        return Challenge(
+            id=asked.key,
+            challenger=self._opponent(line.asker, line.asker_rating),
+            game=GAME if is_played else None,
+            variant=line.type_text,
+            kind="" if not is_played else OTHELLO_RANDOM if is_random else GAME,
+            rated=line.flag is not Flag.UNRATED,
+            speed=speed_of(clock.clock),
+            clock=clock.clock,
+            days_per_turn=None,
+            initial_position=None,
+            is_ours=False,
+            our_rating=None if line.other_rating is None else round(line.other_rating),
+            boards=1 if type_ is None else type_.boards,
+        )
+
+    def _opponent(self, name: str, rating: float | None) -> Opponent:
+        return Opponent(
+            name, name, None if rating is None else round(rating), name.casefold() in self._programs
+        )
+
+    def _refuse(self, text: str) -> None:
+        if not self._attempt.is_settled:
+            self._attempt.refusal = text
+
+    # --- Games begin, and go on -------------------------------------------------------------------------
+
+    def _began(self, message: wire.MatchBegan) -> list[Output]:
+        out: list[Output] = []
+        for game in [game for game in self._live.values() if game.match == message.id]:
+            out += self._vanish(game, "another match has its id")
+        self._ended.pop(message.id, None)
+        self._changes.pop(message.id, None)
+        self._matches[message.id] = message
+        self._going_on[message.id] = (message.names, message.type_text)
+        origin = self._origin(message)
+        self._origins.pop(message.id, None)
+        if origin is not None:
+            self._origins[message.id] = origin
+        attempt, others = self._attempt, [name for name in message.names if name != self.name]
+        if not attempt.is_settled:
+            same_key = origin is not None and attempt.key == origin.key
+            crossing = (
+                (attempt.opponent == "*" or attempt.opponent in others)
+                and bool(attempt.opponent)
+                and colourless(attempt.type_text) == colourless(message.type_text)
+            )
+            if same_key or crossing:
+                attempt.began = True
+                attempt.key = attempt.key if origin is None else origin.key
+        return out
+
+    def _origin(self, message: wire.MatchBegan) -> Asked | None:
+        """The request that a match came from."""
+        for asked in self._requests.values():
+            line = asked.line
+            others = (line.other,) if line.other else message.names
+            is_rated = line.flag is not Flag.UNRATED
+            if (
+                line.asker in message.names
+                and any(sorted((line.asker, other)) == sorted(message.names) for other in others)
+                and colourless(line.type_text) == colourless(message.type_text)
+                and is_rated == (message.flag is not Flag.UNRATED)
+                and asked not in self._origins.values()
+            ):
+                return asked
+        return None
+
+    def _joined(self, message: wire.Joined, now_s: float, at: datetime) -> list[Output]:
+        game, told = self._live.get(message.id), message.game
+        match = match_of(message.id)
+        if message.id in self._ended.get(match, ()):  # the server tells both games, when one is over, too
+            return []
+        if told is None:
+            return [] if game is not None else self._unplayable(message.id, None, at)
+        if (told.black == self.name) == (told.white == self.name):  # of others, or of us with ourselves
+            return []
+        our_side = 0 if told.black == self.name else 1
+        try:
+            start = RULES.parse_position(told.start)
+            moves = tuple(move.move for move in told.moves)
+            position = replayed(start, moves)
+            clocks = (wire.parse_clock(told.black_clock or ""), wire.parse_clock(told.white_clock or ""))
+        except (BadPosition, IllegalMove, ProtocolError) as error:
+            logger.warning("match %s: a game that cannot be: %s", message.id, error)
+            return []
+        out: list[Output] = []
+        if game is not None and not is_same(game, told, our_side):
+            out += self._vanish(game, "another game has its id")
+            game = None
+        is_new = game is None
+        is_made = False
+        if game is None:
+            type_ = type_of(told.kind)
+            if type_ is None or not type_.is_played or not all(clock.is_plain for clock in clocks):
+                return [*out, *self._unplayable(message.id, told, at)]
+            game = self._take_up(match, told, our_side, moves)
+            if game is None and not RULES.legal_moves(position):  # one of two that is over already
+                self._ended.setdefault(match, {}).setdefault(message.id)
+                return out
+            if is_made := game is None:
+                game = self._new_game(message.id, told, our_side, at)
+        if is_new or game.moves != moves:
+            game.turn_since_s = now_s
+        is_told = game.status in (Status.LIVE, Status.DOUBTFUL) and not (is_made or game.is_unheard)
+        self._searched = [each for each in self._searched if each is not game]
+        for look in self._looks.values():
+            look.games = [each for each in look.games if each is not game]
+        game.status, game.board, game.clocks, game.end = Status.LIVE, message.id, clocks, None
+        game.moves, game.position, game.is_stale, game.is_unheard = moves, position, False, False
+        game.times_s = tuple(move.time_s or 0.0 for move in told.moves)
+        self._live[message.id] = self._games[game.about.game_id] = game
+        if is_told:
+            return [*out, TellGame(game.about.game_id, game.state(now_s))]
+        origin = self._origins.get(match)
+        key = "" if origin is None or origin.taken_up else origin.key
+        logger.info("match %s is game %s", message.id, game.about.game_id)
+        return [*out, Tell(GameStarted(game.about.game_id, True, key))]
+
+    def _take_up(self, match: str, told: GgfGame, our_side: int, moves: tuple[str, ...]) -> Game | None:
+        """The game of ours that a match takes up; None: it is a new one.
+
+        The server keeps a match's moves but gives it a new id.  A start without moves is like every other
+        start, so that the request has to say it; only when there was none the moves have to.
+        """
+        origin = self._origins.get(match)
+        if not moves if origin is None else origin.line.flag is not Flag.STORED:
+            return None
+        found = [
+            game
+            for game in self._games.values()
+            if game.status in (Status.AWAY, Status.DOUBTFUL)
+            and is_same(game, told, our_side)
+            and agree(game.moves, moves)
+        ]
+        return max(found, key=lambda game: len(game.moves), default=None)
+
+    def _new_game(self, board: str, told: GgfGame, our_side: int, at: datetime) -> Game:
+        names, ratings = (told.black, told.white), (told.black_rating, told.white_rating)
+        began = self._matches.get(match_of(board))
+        clock = wire.parse_clock((told.black_clock, told.white_clock)[our_side]).clock
+        ours = ratings[our_side]
+        about = GameSnapshot(
+            game_id=self._new_id(board, at),
+            game=GAME,
+            variant=told.kind,
+            initial_position=None if told.start == USUAL else told.start,
+            our_side=our_side,
+            # Where we have missed what it counts as, it is the kind that is not lost easily.
+            rated=began is None or began.flag is not Flag.UNRATED,
+            speed=speed_of(clock),
+            clock=clock,
+            opponent=self._opponent(names[1 - our_side], ratings[1 - our_side]),
+            our_rating=None if ours is None else round(ours),
+            state=GameState((), None, (False, False), (False, False), None),
+        )
+        self._forget_some()
+        return Game(about, Status.LIVE)
+
+    def _new_id(self, board: str, at: datetime) -> str:
+        """Matches' ids are reused, so a game is named by when it began, too."""
+        game_id = f"{at:%Y%m%dT%H%M%S}-{board}"
+        return game_id if game_id not in self._games else f"{game_id}-{len(self._games)}"
+
+    def _unplayable(self, board: str, told: GgfGame | None, at: datetime) -> list[Output]:
+        """A game begins that this program does not play, such as one that a tournament has set up."""
+        began = self._matches.get(match_of(board))
+        names = (told.black, told.white) if told else ("", "") if began is None else began.names
+        if self.name not in names or board in self._live:
+            return []
+        blank = told or GgfGame(*names)
+        game = self._new_game(board, replace(blank, kind=blank.kind or "?"), int(names[1] == self.name), at)
+        game.board, game.is_played = board, False
+        self._live[board] = self._games[game.about.game_id] = game
+        origin = self._origins.get(match_of(board))
+        return [Tell(GameStarted(game.about.game_id, False, "" if origin is None else origin.key))]
+
+    def _forget_some(self) -> None:
+        over = [key for key, game in self._games.items() if game.status is Status.OVER]
+        for key in over[:-REMEMBERED]:
+            del self._games[key]
+
+    def _moved(self, message: wire.Moved, now_s: float) -> list[Output]:
+        game, move = self._live.get(message.id), message.move
+        if game is None or not game.is_played:
+            return []
+        try:
+            if game.is_ours and move.move != game.sent:  # ours was lost on its way, and this is the reply
+                raise IllegalMove(move.move, RULES.position_text(game.position))
+            game.position = RULES.play(game.position, RULES.parse_move(game.position, move.move))
+        except IllegalMove:
+            logger.info("game %s: %s does not fit; asking where it stands", game.about.game_id, move.move)
+            return self._reread(game)
+        game.sent = ""
+        game.moves = (*game.moves, move.move)
+        game.times_s = (*game.times_s, move.time_s or 0.0)
+        game.turn_since_s = now_s
+        return [TellGame(game.about.game_id, game.state(now_s))]
+
+    def _refused(self, id_: str, text: str) -> list[Output]:
+        out: list[Output] = []
+        for game in self._of(id_):
+            game.refusal = text
+            logger.info("game %s: %s", game.about.game_id, text)
+            out += self._reread(game)
+        return out
+
+    def _of(self, id_: str) -> Iterator[Game]:
+        """Live games of a match, or the one of a board."""
+        return (game for board, game in list(self._live.items()) if id_ in (board, match_of(board)))
+
+    def _service_error(self, message: wire.ServiceError) -> list[Output]:
+        if id_ := message.match_id:
+            games = list(self._of(id_))
+            for game in games:
+                game.refusal = message.text
+            # Its end was told, and we have missed it.
+            return [Say(tell_service("match"))] if games else []
+        if absent := re.match(r"no opponent present for archived match '([^']*)'", message.text):
+            self._resuming.discard(absent[1])  # the next time that we look
+        elif message.text.startswith("no archived match"):
+            return self._stop_looking()
+        elif message.text.startswith(("decline ", "cancel ", "watch ")):
+            logger.info("the service says: %s", message.text)
+        else:
+            self._refuse(message.text)
+        return []
+
+    def _listed(self, message: wire.MatchList) -> list[Output]:
+        """The matches that go on, of everybody."""
+        self.lists += 1
+        self._going_on = {
+            id_: (names, type_text) for id_, names, type_text, _ in message.matches if self.name in names
+        }
+        out: list[Output] = []
+        for game in list(self._live.values()):
+            if game.match not in self._going_on:
+                out += self._doubt(game)
+        return out + [Say(tell_service("moves", match)) for match in self._lacking()]
+
+    def _said(self, message: wire.Said) -> list[Output]:
+        if message.name == self.name:
+            return []
+        room = Room.SPECTATOR if message.to == "O" else Room.PLAYER
+        if message.id:
+            games = list(self._of(message.id))
+        else:
+            known = self._live.values()
+            games = [
+                game for game in known if game.about.opponent.name == message.name and not message.channel
+            ]
+        if not games:
+            logger.info(
+                "%s says%s: %.300s",
+                message.name,
+                f" on {message.channel}" * bool(message.channel),
+                message.text,
+            )
+        return [
+            TellGame(game.about.game_id, ChatLine(message.name, room, message.text)) for game in games[:1]
+        ]
+
+    # --- Games end, or are adjourned --------------------------------------------------------------------
+
+    def _board_ended(self, message: wire.BoardEnded) -> list[Output]:
+        game = self._live.get(message.id)
+        if game is None or message.result is None:  # the match's end tells what happened
+            return []
+        ours = message.result if message.names[0] == self.name else -message.result
+        self._ended.setdefault(game.match, {})[game.board] = game
+        return self._end(game, end_of(game, ours))
+
+    def _match_ended(self, message: wire.MatchEnded) -> list[Output]:
+        games, out = list(self._of(message.id)), list[Output]()
+        change = self._changes.pop(message.id, None)
+        self._matches.pop(message.id, None)
+        self._going_on.pop(message.id, None)
+        self._origins.pop(message.id, None)
+        if message.result is not None and message.stored_id:
+            # Given up, or the last move was lost: the archive knows.
+            unclear = [game for game in games if not game.is_done and not game.timed_out and game.is_played]
+            if unclear:
+                out += self._look(message.stored_id, Look(unclear, message, change))
+            games = [game for game in games if game not in unclear]
+        out += self._end_all(games, message, change)
+        if change is not None and (boards := self._ended.get(message.id)):
+            # Both games have changed the rating once: that is written down with one of them.
+            first = next((game for _, game in sorted(boards.items()) if game is not None), None)
+            if first is not None:
+                out.append(Tell(GameFinished(first.about.game_id, change)))
+        self._ended.pop(message.id, None)
+        return out
+
+    def _end_all(
+        self, games: Sequence[Game], message: wire.MatchEnded, change: int | None = None
+    ) -> list[Output]:
+        """What the end of a match means for those of its games that go on."""
+        out: list[Output] = []
+        for game in games:
+            if message.left_by and (message.stored_id or message.flag is not Flag.UNRATED):
+                game.about = replace(game.about, rated=True)
+                out += [*self._put_away(game, f"{message.left_by} has left"), Say(tell_service("stored"))]
+            elif message.left_by or message.result is None:
+                word = f"{message.left_by} left" if message.left_by else "aborted"
+                out += self._end(game, GameEnd(EndReason.ABORTED, None, word))
+            elif game.board == game.match:
+                ours = message.result if message.names[0] == self.name else -message.result
+                out += self._end(game, end_of(game, ours), change)
+            else:  # the board's own end was lost: the match tells the mean of two
+                out += self._end(game, GameEnd(EndReason.UNTOLD, None, "ended"))
+        return out
+
+    # --- The archive ------------------------------------------------------------------------------------
+
+    def _look(self, key: str, look: "Look") -> list[Output]:
+        """Ask the archive how games have gone."""
+        for game in look.games:
+            self._live.pop(game.board, None)
+            game.status, game.is_stale = Status.DOUBTFUL, True
+        self._looks[key] = look
+        return [Say(tell_service("look", key))]
+
+    def _search(self, game: Game) -> list[Output]:
+        """It has ended, and we have not heard how: look among the latest matches."""
+        game.status, game.is_stale = Status.DOUBTFUL, True
+        self._searched.append(game)
+        return [Say(tell_service("history"))]
+
+    def _history(self, lines: Sequence[str]) -> list[Output]:
+        """The latest matches of ours: the ends that we have missed are among them."""
+        keys: dict[tuple[frozenset[str], object], str] = {}
+        for words in (line.split() for line in lines[1:]):
+            if len(words) >= 11 and words[0].startswith("."):
+                keys[frozenset((words[6], words[8])), colourless(words[10])] = words[0]
+        out: list[Output] = []
+        searched, self._searched = self._searched, []
+        for game in searched:
+            names = frozenset((self.name, game.about.opponent.name))
+            key = keys.get((names, colourless(game.about.variant)))
+            if key is None or len(game.moves) < TELLING_PLIES:
+                out += self._vanish(game, "the server does not list it any more")
+            elif key in self._looks:
+                self._looks[key].games.append(game)
+            else:
+                out += self._look(key, Look([game]))
+        return out
+
+    def _looked(self, lines: Sequence[str]) -> list[Output]:
+        """What the archive has: the records of a match."""
+        out: list[Output] = []
+        try:
+            records = parse_line(" ".join(lines[1:]))
+            for key, look in list(self._looks.items()):
+                for game in list(look.games):
+                    found = (told for told in records if self._is_record_of(game, told))
+                    told = next(found, None)
+                    stated = None if told is None else stated_result(told)
+                    if told is None or stated is None:
+                        continue
+                    look.games.remove(game)
+                    game.moves = tuple(move.move for move in told.moves)
+                    game.times_s = tuple(move.time_s or 0.0 for move in told.moves)
+                    game.position = replayed(start_of(game.about), game.moves)
+                    ours = stated.discs if game.about.our_side == 0 else -stated.discs
+                    game.timed_out = game.timed_out or ("t" if stated.how == "t" else "")
+                    out += self._end(game, end_of(game, ours), look.change)
+                if not look.games:
+                    del self._looks[key]
+        except (BadGgf, IllegalMove) as error:
+            logger.warning("the archive has what cannot be: %s", error)
+        return out
+
+    def _is_record_of(self, game: Game, told: GgfGame) -> bool:
+        is_ours = self.name in (told.black, told.white)
+        moves = tuple(move.move for move in told.moves)
+        side = 0 if told.black == self.name else 1
+        return is_ours and is_same(game, told, side) and moves[: len(game.moves)] == game.moves
+
+    def _stop_looking(self, asked_before_s: float = math.inf) -> list[Output]:
+        """The archive has not answered, or not as was hoped: what we have heard is all."""
+        out: list[Output] = []
+        for key, look in list(self._looks.items()):
+            if look.since_s is None or look.since_s <= asked_before_s:
+                del self._looks[key]
+                if look.message is not None:
+                    out += self._end_all(look.games, look.message, look.change)
+                else:
+                    for game in look.games:
+                        out += self._vanish(game, "the server does not list it any more")
+        if asked_before_s == math.inf:
+            searched, self._searched = self._searched, []
+            for game in searched:
+                out += self._vanish(game, "the server does not list it any more")
+        return out
+
+    def _end(self, game: Game, end: GameEnd, rating_diff: int | None = None) -> list[Output]:
+        self._live.pop(game.board, None)
+        game.status, game.end, game.is_stale = Status.OVER, end, False
+        game_id = game.about.game_id
+        # Nobody hears of the end of a game that was away, unless it is told to go on.
+        begun = [Tell(GameStarted(game_id, True))] if game.is_unheard else []
+        return [*begun, TellGame(game_id, game.state(0.0)), Tell(GameFinished(game_id, rating_diff))]
+
+    def _vanish(self, game: Game, reason: str) -> list[Output]:
+        """A game that has no result, or whose result we shall not hear."""
+        if game.about.rated or game.is_done:
+            return self._end(game, GameEnd(EndReason.UNTOLD, None, reason))
+        return self._end(game, GameEnd(EndReason.ABORTED, None, reason))
+
+    def _put_away(self, game: Game, reason: str) -> list[Output]:
+        self._live.pop(game.board, None)
+        game.status, game.is_stale, game.is_unheard = Status.AWAY, False, True
+        return [TellGame(game.about.game_id, GameAdjourned(reason))]
+
+    def _doubt(self, game: Game) -> list[Output]:
+        """The server does not list a game any more."""
+        if not game.about.rated:
+            return self._vanish(game, "the server does not know it any more")
+        self._live.pop(game.board, None)
+        game.status, game.is_stale = Status.DOUBTFUL, True
+        return [Say(tell_service("stored"))]
+
+    # --- Adjourned games --------------------------------------------------------------------------------
+
+    def _stored(self, games: Sequence[wire.StoredGame]) -> list[Output]:
+        """The games that the server keeps."""
+        out: list[Output] = []
+        self.is_settled = True
+        lacking = {name for match in self._lacking() for name in self._going_on[match][0]}
+        for game in list(self._games.values()):
+            kept = [stored for stored in games if self._is_kept(game, stored)]
+            match game.status:
+                case Status.DOUBTFUL:
+                    if any(each is game for look in self._looks.values() for each in look.games):
+                        continue
+                    is_searched = any(each is game for each in self._searched)
+                    if kept:
+                        self._searched = [each for each in self._searched if each is not game]
+                        out += self._put_away(game, "the server keeps it")
+                    elif not is_searched:
+                        out += self._search(game)
+                case Status.AWAY if not game.about.rated:
+                    out += self._end(game, GameEnd(EndReason.ABORTED, None, "unrated games are not kept"))
+                case Status.AWAY if not kept and game.about.opponent.name not in lacking:
+                    logger.warning("game %s: the server has not kept it", game.about.game_id)
+                    out += self._search(game)
+        on_the_table = {asked.line.stored_id for asked in self._requests.values()}
+        for stored in games:
+            away = (game for game in self._games.values() if game.status is Status.AWAY)
+            ours = next((game for game in away if self._is_kept(game, stored)), None)
+            if ours is None:
+                continue
+            if (opponent := ours.about.opponent.name) not in self._followed:
+                self._followed.add(opponent)
+                out.append(Say(f"notify + {opponent}"))  # so that we hear when they come
+            if stored.id not in self._resuming | on_the_table:
+                self._resuming.add(stored.id)
+                logger.info(
+                    "asking to go on with the stored match %s of %s", stored.id, " and ".join(stored.names)
+                )
+                out += _as_rated(tell_service("ask", stored.id), True)
+        return out
+
+    def _away_opponents(self) -> set[str]:
+        return {game.about.opponent.name for game in self._games.values() if game.status is Status.AWAY}
+
+    def _resume_anew(self) -> list[Output]:
+        """An opponent of an adjourned game has come: ask again, once."""
+        self._resuming.clear()
+        return [Say(tell_service("stored"))] if not self._is_away else []
+
+    def _is_kept(self, game: Game, stored: wire.StoredGame) -> bool:
+        names = {self.name, game.about.opponent.name}
+        return {*stored.names} == names and colourless(stored.type_text) == colourless(game.about.variant)
+
+    def _stored_game(self, line: wire.Request) -> Game | None:
+        """A game of ours that somebody would like to go on with."""
+        stored = wire.StoredGame(line.stored_id, (line.asker, self.name), line.type_text)
+        away = (game for game in self._games.values() if game.status in (Status.AWAY, Status.DOUBTFUL))
+        return next((game for game in away if self._is_kept(game, stored)), None)
+
+
+def _as_rated(command: str, rated: bool) -> list[Output]:
+    """A command with the account's setting as it needs it.
+
+    The setting is + otherwise: nobody who would like a rated game can even ask one who has -.
+    """
+    if rated:
+        return [Say(tell_service("rated +")), Say(command)]
+    return [Say(tell_service("rated -")), Say(command), Say(tell_service("rated +"))]

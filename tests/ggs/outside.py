@@ -1,0 +1,121 @@
+"""The real program, `desdemona run`, on a GGS server, fake or real: killed, started again, played with."""
+
+import asyncio
+import re
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from storage.database import Database
+from tests.ggs.client import Client, Over
+from tests.ggs.table import BOT, PASSWORD, troubles
+from tests.system.daemon import Daemon
+
+PLAYS = ("tell /os open 5", "tell /os rated +", "tell /os stored +")
+
+
+class Outside:
+    """One bot as a process, one opponent.
+
+    Args:
+        folder: Where the program keeps its database and its log.
+        port: Of the server on the loopback; the bot and the client are registered there.
+        name: The bot's.
+        password: Its password.
+        settings: Of the program, as in the environment.
+    """
+
+    def __init__(
+        self, folder: Path, port: int, *, name: str = BOT, password: str = PASSWORD, **settings: object
+    ) -> None:
+        self.folder = folder
+        self.port = port
+        self.name = name
+        quick = {
+            "engine__max_depth": 4,
+            "engine__workers": 1,
+            "engine__table_mb": 1,
+            "chat__enabled": "false",
+        }
+        self.daemon = Daemon(
+            folder,
+            has_arena=False,
+            server__dialect="ggs",
+            server__url=f"ggs://127.0.0.1:{port}",
+            server__name=name,
+            server__token=password,
+            **{**quick, **settings},
+        )
+        self.over: list[Over] = []
+        self.resumed = 0
+
+    async def play(self, client: Client, what: str, *, at: int | None = None, do: str = "") -> Over:
+        """A match that the client asks for, to its end.
+
+        Args:
+            client: Who asks.
+            what: Type and clock.
+            at: When so many moves have been made on a board of it,
+            do: ``kill`` the bot (and start it again), or ``cut`` the client's connection.
+        """
+        before, wish = len(client.over), f"ask {what} {self.name}"
+        while True:
+            if not client.is_connected:
+                await client.connect(self.port, commands=PLAYS)
+            client.os(wish)
+            with suppress(TimeoutError):
+                await client.until(partial(_begun, client, before), 3)
+                if do:
+                    await client.until(partial(_so_far, client, at or 0))
+                if do == "kill":
+                    await self.daemon.kill()
+                elif do:
+                    client.cut()
+                await client.until(partial(_over, client, before), 120)
+            if do == "kill":
+                await self.daemon.start()
+            do = ""
+            last = client.over[-1] if len(client.over) > before else None
+            if last is not None and not (last.outcome.endswith("left") and last.key):
+                self.over.append(last)
+                return last
+            if not client.is_connected:
+                await client.connect(self.port, commands=PLAYS)
+            before = len(client.over)
+            stored = re.findall(r"(?m)^\|(\.\d+)", await client.answer("stored"))
+            if stored:
+                self.resumed += 1
+                wish = f"ask {stored[0]}"
+                # The bot asks itself, as a rule.
+                with suppress(TimeoutError):
+                    await client.until(partial(_begun, client, before), 5)
+                if client.seats or len(client.over) > before:
+                    wish = "moves"
+
+    async def until_there(self, client: Client) -> None:
+        """The bot is there and takes matches."""
+        while True:
+            told = await client.answer(f"finger {self.name}")
+            if re.search(r"(?m)^\|open +: [1-9]", told) and "ERR" not in told:
+                return
+            await asyncio.sleep(0.3)
+
+    async def troubles(self) -> list[str]:
+        """What is wrong in the books; the program must have ended."""
+        database = await Database.open(f"sqlite:///{self.folder / 'data' / 'desdemona.db'}")
+        try:
+            return [line async for line in troubles(database, self.over, self.name)]
+        finally:
+            await database.close()
+
+
+def _begun(client: Client, before: int) -> bool:
+    return bool(client.seats) or len(client.over) > before
+
+
+def _over(client: Client, before: int) -> bool:
+    return len(client.over) > before or not client.is_connected
+
+
+def _so_far(client: Client, plies: int) -> bool:
+    return any(len(seat.moves) >= plies for seat in client.seats.values())

@@ -1,0 +1,121 @@
+"""The whole bot plays on the fake server, and its books are right whatever happens."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from tests.bot.virtual_time import run
+from tests.ggs.client import Habits
+from tests.ggs.faults import Fault, Strike, holding
+from tests.ggs.table import BOT, Table, copied, empty_database, laid
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return empty_database(tmp_path_factory.mktemp("ggs") / "template.db")
+
+
+Play = Callable[..., None]
+
+
+@pytest.fixture
+def at_table(template: Path, tmp_path: Path) -> Play:
+    """Runs a test at a table, and looks into the books after it."""
+
+    def sit(play: Callable[[Table], Awaitable[None]], *strikes: Strike, seed: int = 0) -> None:
+        async def whole() -> None:
+            async with laid(copied(template, tmp_path), *strikes, seed=seed) as table:
+                await play(table)
+                assert await table.troubles() == []
+                assert table.server.refused == []
+
+        run(whole())
+
+    return sit
+
+
+@pytest.mark.parametrize(("kind", "rated"), [("8", True), ("8b", False), ("8w", True), ("s8r14", False)])
+def test_every_kind_of_match(at_table: Play, kind: str, rated: bool) -> None:
+    async def play(table: Table) -> None:
+        anna = await table.sit(rated=rated)
+        over = await table.play(anna, f"{kind} 15:00/00:10")
+        assert (over.flag, len(over.seats)) == ("R" if rated else "U", 1 + kind.startswith("s"))
+        assert all(seat.board.is_finished for seat in over.seats)
+        await anna.close()
+
+    at_table(play)
+
+
+@pytest.mark.parametrize(
+    ("habits", "outcome"),
+    [
+        (Habits(resigns_at=10), "-64.00"),
+        (Habits(aborts_at=10, undoes_at=14, chats_at=12, resigns_at=24), "-"),
+        (Habits(stops_at=10), "-64.00"),
+    ],
+)
+def test_ends_and_wishes(at_table: Play, habits: Habits, outcome: str) -> None:
+    """The bot agrees to nothing, so such games go on; and what is given up or timed out is won."""
+
+    async def play(table: Table) -> None:
+        anna = await table.sit(habits)
+        over = await table.play(anna, "8b 02:00//00:10")
+        assert over.outcome[0] in outcome
+        if habits.aborts_at is not None:
+            said = "\n".join(anna.lines)
+            assert "abort .0 anna is asking" in said
+            assert f"abort .0 {BOT}" not in said
+            assert f"undo .0 {BOT}" not in said
+        await anna.close()
+
+    at_table(play)
+
+
+@pytest.mark.parametrize("kind", ["8kr18", "8a", "s6", "8 00:05"])
+def test_what_the_bot_does_not_play_is_declined(at_table: Play, kind: str) -> None:
+    async def play(table: Table) -> None:
+        await table.until_there()
+        anna = await table.sit()
+        anna.os(f"ask {kind} {BOT}" if ":" in kind else f"ask {kind} 15:00 {BOT}")
+        await anna.until(lambda: any(line.startswith("/os: - ") for line in anna.lines))
+        assert (anna.over, anna.seats, table.server.central.service.requests) == ([], {}, {})
+        await anna.close()
+
+    at_table(play)
+
+
+def test_an_opponent_who_leaves_and_comes_back(at_table: Play) -> None:
+    async def play(table: Table) -> None:
+        anna = await table.sit(Habits(leaves_at=12, resigns_at=20))
+        over = await table.play(anna, "s8 15:00")
+        assert max(len(seat.moves) for seat in over.seats) >= 20
+        await anna.close()
+
+    at_table(play)
+
+
+@pytest.mark.parametrize("fault", [Fault.CUT, Fault.EVICT, Fault.SILENCE, Fault.RESTART])
+def test_lost_links(at_table: Play, fault: Fault) -> None:
+    """A rated match is taken up and played to its end, and every move has its one decision."""
+
+    async def play(table: Table) -> None:
+        anna = await table.sit(Habits(resigns_at=20))
+        over = await table.play(anna, "s8r14 15:00")
+        assert (over.outcome, len(over.seats)) == ("-64.00", 2)
+        assert max(len(seat.moves) for seat in over.seats) >= 20
+        await anna.close()
+
+    at_table(play, Strike(fault, holding("update"), after=9, name=BOT))
+
+
+@pytest.mark.parametrize("text", ["+ match", "join", "update", "- match"])
+def test_lost_messages(at_table: Play, text: str) -> None:
+    async def play(table: Table) -> None:
+        anna = await table.sit(Habits(resigns_at=20))
+        over = await table.play(anna, "s8r14 15:00")
+        assert (over.outcome, len(over.seats)) == ("-64.00", 2)
+        assert max(len(seat.moves) for seat in over.seats) >= 20
+        await anna.close()
+
+    at_table(play, Strike(Fault.LOSE, holding(f"/os: {text}"), after=3 * (text == "update"), name=BOT))
