@@ -924,7 +924,8 @@ class GgsAccount:
         """The archive has not answered, or not as was hoped: what we have heard is all."""
         out: list[Output] = []
         for key, look in list(self._looks.items()):
-            if look.since_s is None or look.since_s <= asked_before_s:
+            since_s = asked_before_s if asked_before_s == math.inf else look.since_s
+            if since_s is not None and since_s <= asked_before_s:
                 del self._looks[key]
                 if look.message is not None:
                     out += self._end_all(look.games, look.message, look.change)
