@@ -17,8 +17,10 @@ from bot.cli_parts import (
     Format,
     GameFormat,
     GameName,
+    MatchId,
     MaxRating,
     MinRating,
+    Opponent,
     Output,
     PlayerName,
     Rated,
@@ -36,7 +38,7 @@ from bot.cli_parts import (
     write,
 )
 from bot.config import read_token, source_of
-from bot.servers import Server
+from bot.servers import Ability, Server
 from storage import migrate
 from storage.database import Database, current_schema
 from storage.games import list_games, list_games_by_site_id
@@ -143,8 +145,8 @@ def upgrade_account(
     if config.uses_arena:
         raise UsageError("the embedded arena makes the bot's account by itself")
     dialect = get_dialect(config.server.dialect)
-    if dialect.protocol == "ggs":
-        raise UsageError("GGS knows no accounts for programs: any account may be played by one")
+    if Ability.UPGRADE not in dialect.abilities:
+        raise UsageError(f"{dialect.name} has no accounts of a kind of their own for programs")
     url = config.server.url or dialect.home
     token = read_token(config.server)
 
@@ -190,6 +192,7 @@ def stats(
     player: PlayerName = None,
     site: Site = None,
     game: GameName = None,
+    opponent: Opponent = None,
     since: Since = None,
     until: Until = None,
     min_rating: MinRating = None,
@@ -201,7 +204,7 @@ def stats(
 
     With performance ratings, and with intervals that hold the truth 19 times in 20.
     """
-    filters = filters_of(player, site, game, since, until, min_rating, max_rating, rated)
+    filters = filters_of(player, site, game, since, until, min_rating, max_rating, rated, opponent=opponent)
 
     async def read(database: Database) -> list[EngineStatistics]:
         async with database.read() as session:
@@ -218,6 +221,8 @@ def games(
     player: PlayerName = None,
     site: Site = None,
     game: GameName = None,
+    opponent: Opponent = None,
+    match: MatchId = None,
     since: Since = None,
     until: Until = None,
     min_rating: MinRating = None,
@@ -227,7 +232,9 @@ def games(
     output: Output = Format.TABLE,
 ) -> None:
     """List the latest games."""
-    filters = filters_of(player, site, game, since, until, min_rating, max_rating, rated)
+    filters = filters_of(
+        player, site, game, since, until, min_rating, max_rating, rated, opponent=opponent, match=match
+    )
 
     async def read(database: Database) -> list[StoredGame]:
         async with database.read() as session:

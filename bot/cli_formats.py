@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import IO, Annotated
@@ -16,8 +16,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from bot.cli_parts import (
     GameName,
+    MatchId,
     MaxRating,
     MinRating,
+    Opponent,
     PlayerName,
     Rated,
     Since,
@@ -39,6 +41,7 @@ from storage.archive_own import record_of
 from storage.database import Database
 from storage.decisions import list_decisions
 from storage.games import list_games
+from storage.records import Filters
 
 _LARGE_BYTES = 1_000_000
 """Files from this size on are worth a progress bar."""
@@ -59,6 +62,8 @@ def export_games(
     player: PlayerName = None,
     site: Site = None,
     game: GameName = None,
+    opponent: Opponent = None,
+    match: MatchId = None,
     since: Since = None,
     until: Until = None,
     min_rating: MinRating = None,
@@ -84,8 +89,10 @@ def export_games(
     """
     form = Format(written_as)
     our_name = config_of(context).server.name
-    filters = filters_of(player, site, game, since, until, min_rating, max_rating, rated)
-    if imported and (player, site, since, until, min_rating, max_rating, rated) != (None,) * 7:
+    filters = filters_of(
+        player, site, game, since, until, min_rating, max_rating, rated, opponent=opponent, match=match
+    )
+    if imported and replace(filters, game=None) != Filters():
         raise UsageError("with --imported games are chosen by --game and --name only")
     if name is not None and not imported:
         raise UsageError("--name is for --imported games")
@@ -142,7 +149,7 @@ def import_games(
     names = [path for path in paths if path.suffix.lower() in (".jou", ".trn")]
     games = [path for path in paths if path not in names]
     if not games:
-        raise UsageError("there is no file of games among these")
+        raise UsageError(f"{', '.join(map(str, names))}: names only; give the .wtb file")
 
     async def work() -> list[_Tally]:
         database = await Database.open(config_of(context).storage.url)

@@ -47,6 +47,12 @@ GameName = Annotated[str | None, typer.Option("--game", help="Only this game, fo
 PlayerName = Annotated[
     str | None, typer.Option("--player", "--engine", help=f"Only {' or '.join(PLAYER_KINDS)}.")
 ]
+Opponent = Annotated[
+    str | None, typer.Option(help="Only games against the opponent of this whole name, in capitals or not.")
+]
+MatchId = Annotated[
+    str | None, typer.Option("--match", metavar="ID", help="Only games of the match of this name.")
+]
 Since = Annotated[str | None, typer.Option(help="Only games begun at or after this date or time (ISO 8601).")]
 Until = Annotated[
     str | None, typer.Option(help="Only games begun before this time, or up to the end of this date.")
@@ -88,6 +94,9 @@ def filters_of(
     min_rating: int | None,
     max_rating: int | None,
     rated: bool | None,
+    *,
+    opponent: str | None,
+    match: str | None = None,
 ) -> Filters:
     """The filters of the options; `UsageError` for what is not known."""
     require_known("--player", player, PLAYER_KINDS)
@@ -96,6 +105,8 @@ def filters_of(
         player=player,
         site=site,
         game=game,
+        opponent=opponent,
+        match=match,
         since=None if since is None else moment_of("--since", since),
         until=None if until is None else moment_of("--until", until, end_of_day=True),
         min_opponent_rating=min_rating,

@@ -11,6 +11,7 @@ from rich.text import Text
 from engine.game import replay
 from engine.games import get_game
 from engine.trappy import TRAPPY_KINDS
+from storage.archive_own import match_limits, match_of
 from storage.intervals import Performance, Share
 from storage.records import GameStatus, StoredGame
 from storage.report import DecisionReport, GameReport
@@ -75,7 +76,7 @@ def games_table(games: Sequence[StoredGame]) -> RenderableType:
         table.add_row(
             f"{game.started_at:%Y-%m-%d %H:%M}",
             game.site_game_id,
-            f"{game.site} {_variant(game)}{'' if game.rated else ' (casual)'}",
+            f"{game.site} {_variant(game)}{'' if game.rated or match_of(game) else ' (casual)'}",
             _printable(game.opponent_name) + (" (bot)" if game.opponent_is_bot else ""),
             _or_none(game.opponent_rating),
             game.player,
@@ -158,6 +159,9 @@ def share_text(found: Share) -> str:
 def _header(report: GameReport) -> RenderableType:
     game = report.header
     clock = NONE if game.clock_initial_s is None else f"{game.clock_initial_s} s + {game.clock_increment_s} s"
+    kind = f"{'rated' if game.rated else 'casual'}, {game.speed}, {clock}"
+    if (match := match_of(game)) is not None:
+        kind = f"match {match}, {match_limits(game)}"
     outcomes = [d.outcome for d in report.decisions if d.is_trap]
     accident = "" if game.player in TRAPPY_KINDS else " by accident"
     traps = f"{len(outcomes)} set{accident}, {sum(outcome == 'fell' for outcome in outcomes)} fallen into"
@@ -165,10 +169,7 @@ def _header(report: GameReport) -> RenderableType:
     table = Table.grid(padding=(0, 2))
     for name, value in (
         ("game", f"{game.site_game_id} at {game.site}, {game.started_at:%Y-%m-%d %H:%M} UTC"),
-        (
-            "kind",
-            f"{get_game(game.game).title}, {'rated' if game.rated else 'casual'}, {game.speed}, {clock}",
-        ),
+        ("kind", f"{get_game(game.game).title}, {kind}"),
         (
             "player",
             f"{game.player} ({ours}), rating {_or_none(game.our_rating)}, engine {game.engine_version}",

@@ -1,15 +1,39 @@
 """The bot's own games as records that can be written in any format."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from engine.decision import Decision
-from engine.formats.record import AGREED, RESIGNED, TIMEOUT, GameRecord, told
+from engine.formats.record import (
+    AGREED,
+    RESIGNED,
+    TIMEOUT,
+    BadGame,
+    GameRecord,
+    black_margin,
+    played,
+    points_of,
+    start_of,
+    told,
+)
 from engine.game import WIN_CENTI
-from storage.records import GameResult, StoredDecision, StoredGame
+from storage.records import MATCH_SITE, GameResult, StoredDecision, StoredGame
 
 _POINTS = {GameResult.WIN: 1.0, GameResult.DRAW: 0.5, GameResult.LOSS: 0.0}
 _ENDINGS = {"resignation": RESIGNED, "time": TIMEOUT, "agreement": AGREED}
+_OTHER_ENDS = {
+    "left": "abandoned",
+    "crash": "abandoned",
+    "illegal move": "rules infraction",
+    "adjudicated": "adjudication",
+}
+"""What PGN calls the ends that no other format knows."""
 _CENTI = 100
+
+_OWN_LIMIT = re.compile(r"[:,;] *(depth|time) *= *([0-9.]+)")
+"""A limit in the text of a player of a match, which stands for the match's."""
 
 
 def record_of(game: StoredGame, our_name: str, decisions: Sequence[StoredDecision] = ()) -> GameRecord:
@@ -28,16 +52,22 @@ def record_of(game: StoredGame, our_name: str, decisions: Sequence[StoredDecisio
         "GameId": game.site_game_id,
         "Engine": f"{game.player} {game.engine_version}",
     }
+    if (end := _OTHER_ENDS.get(game.end_reason or "")) is not None:
+        tags["Termination"] = end
     clock = "" if game.clock_initial_s is None else f"{game.clock_initial_s}+{game.clock_increment_s or 0}"
+    event = f"{'rated' if game.rated else 'casual'} {game.speed} game"
+    if (match := match_of(game)) is not None:
+        event, clock = f"match {match}", str(_terms(game).get("clock") or "")
+        tags |= _match_tags(game)
     ratings = (game.our_rating, game.opponent_rating)
-    return GameRecord(
+    found = GameRecord(
         game=game.game,
         players=(our_name, game.opponent_name) if ours_first else (game.opponent_name, our_name),
         start=game.initial_position,
         moves=game.moves,
         points=points if points is None or ours_first else 1 - points,
         ending=_ENDINGS.get(game.end_reason or "", ""),
-        event=f"{'rated' if game.rated else 'casual'} {game.speed} game",
+        event=event,
         place=game.site,
         date=f"{game.started_at:%Y.%m.%d}",
         ratings=ratings if ours_first else ratings[::-1],
@@ -46,6 +76,62 @@ def record_of(game: StoredGame, our_name: str, decisions: Sequence[StoredDecisio
         times_s=told(_time_s(by_ply.get(ply), game.moves[ply]) for ply in plies),
         tags=tuple(tags.items()),
     )
+    return replace(found, margin=_margin(found))
+
+
+def match_of(game: StoredGame) -> str | None:
+    """The name of the match that a game belongs to; None: to none."""
+    return game.selection.get("match") if game.site == MATCH_SITE else None
+
+
+def match_limits(game: StoredGame) -> str:
+    """What the players of a match might use: ``60+0.6``, or ``A depth 8, B 0.1 s a move``."""
+    a, b = _limits(game, "a"), _limits(game, "b")
+    return a if a == b else f"A {a}, B {b}"
+
+
+def _match_tags(game: StoredGame) -> dict[str, str]:
+    """Which players these are, and what each might use."""
+    terms = _terms(game)
+    tags = {
+        "PlayerA": str(terms.get("a", "")),
+        "PlayerB": str(terms.get("b", "")),
+        "LimitA": _limits(game, "a"),
+        "LimitB": _limits(game, "b"),
+    }
+    return {name: value for name, value in tags.items() if value}
+
+
+def _limits(game: StoredGame, player: str) -> str:
+    """A player's clock, or its own time and depth in its text, or those of the match; as far as known."""
+    terms = _terms(game)
+    own = dict(_OWN_LIMIT.findall(str(terms.get(player, ""))))
+    clock, time_s, depth = (str(terms.get(key) or "") for key in ("clock", "time_s", "depth"))
+    if clock:
+        depth = own.get("depth", depth)
+    elif own:
+        time_s, depth = own.get("time", ""), own.get("depth", "")
+    parts = (clock, time_s and f"{time_s} s a move", depth and f"depth {depth}")
+    return ", ".join(part for part in parts if part)
+
+
+def _terms(game: StoredGame) -> Mapping[str, Any]:
+    terms = game.selection.get("terms")
+    return terms if isinstance(terms, Mapping) else {}
+
+
+def _margin(record: GameRecord) -> float | None:
+    """A game of Othello's discs where its moves reach the end, unless something else has ended it.
+
+    None, too, where the site's word of who won is another than the board's.
+    """
+    if record.game != "othello" or record.points is None or record.ending in (RESIGNED, TIMEOUT):
+        return None
+    try:
+        margin = black_margin(played(record.moves, start_of(record)))
+    except BadGame:
+        return None
+    return margin if points_of(margin) == record.points else None
 
 
 def _evaluation(decision: Decision | None, move: str) -> float | None:

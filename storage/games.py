@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Select, delete, func, select, update
+from sqlalchemy import ColumnElement, Select, and_, delete, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import joinedload
 
@@ -12,7 +12,15 @@ from engine.params import Assessment, Decided, Scale, TrapParams
 from storage import tallies
 from storage.inserts import insert_new
 from storage.models import DecisionRow, EngineConfigRow, GameRow, OpponentRow, OutcomeRow, TallyRow
-from storage.records import DecisionState, Filters, GameResult, GameStatus, NewGame, StoredGame
+from storage.records import (
+    MATCH_SITE,
+    DecisionState,
+    Filters,
+    GameResult,
+    GameStatus,
+    NewGame,
+    StoredGame,
+)
 from storage.types import now_utc
 
 
@@ -212,6 +220,20 @@ def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
         else GameRow.opponent_id.in_(
             select(OpponentRow.id).where(OpponentRow.site_id == filters.opponent_id)
         ),
+        None
+        if filters.opponent is None
+        else GameRow.opponent_id.in_(
+            select(OpponentRow.id).where(
+                # SQLite knows only the capitals of ASCII; a name as it is written is found in any case.
+                or_(
+                    OpponentRow.name == filters.opponent,
+                    func.lower(OpponentRow.name) == filters.opponent.lower(),
+                )
+            )
+        ),
+        None
+        if filters.match is None
+        else and_(GameRow.site == MATCH_SITE, GameRow.selection["match"].as_string() == filters.match),
         None if filters.since is None else GameRow.started_at >= filters.since,
         None if filters.until is None else GameRow.started_at < filters.until,
         None

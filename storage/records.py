@@ -142,6 +142,10 @@ class Filters:
     game: str | None = None
     opponent_id: str | None = None
     """The site's key of the opponent's account."""
+    opponent: str | None = None
+    """The opponent's name, in capitals or not."""
+    match: str | None = None
+    """Name of the match that a game belongs to."""
     since: datetime | None = None
     """Started at or after this moment (aware)."""
     until: datetime | None = None

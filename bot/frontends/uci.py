@@ -308,7 +308,7 @@ class Uci:
         self._stop()
         search = self._search = Search(self._console)
         if self._position is None:
-            search.say_last(self._nothing())
+            worker.do(lambda: search.say_last(self._nothing()))  # behind the search before it
             return
         position = if_it_goes_on(self._game, self._position)
         legal = {self._game.move_text(move): move for move in self._game.legal_moves(position)}
@@ -316,7 +316,7 @@ class Uci:
             in_check = self._game.result_centi(position) != 0
             score = "mate 0" if in_check else "cp 0"
             told = [] if self._is_ucci else [f"info depth 0 score {score}"]
-            search.say_last(*told, self._nothing())
+            worker.do(lambda: search.say_last(*told, self._nothing()))
             return
         wanted = self._wanted(go, position, legal)
         if not (go.is_infinite or go.is_ponder):

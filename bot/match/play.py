@@ -11,7 +11,7 @@ from typing import Any
 from bot.match.openings import Opening, position_after, random_opening
 from bot.match.players import MatchPlayer, OurPlayer, make_player
 from bot.match.specs import MatchError
-from bot.match.terms import Adjudication, Terms
+from bot.match.terms import Adjudication, Terms, called
 from engine import ENGINE_VERSION
 from engine.decision import Decision
 from engine.external.process import EngineTimeout, IllegalAnswer, Resigned
@@ -221,8 +221,8 @@ class _Table:
         game = get_game(self.terms.game)
         start, position = position_after(game, self.opening)
         self.moves = list(self.opening.moves)
-        for player in self.players:
-            _begin(player, start)
+        for which, player in enumerate(self.players):
+            _begin(player, start, called(self.terms.spec(which), which))
         initial_s = 0.0 if self.terms.clock is None else self.terms.clock.initial_s
         clocks_s = [initial_s, initial_s]
         agreement = _Agreement(self.terms.adjudication)
@@ -298,14 +298,16 @@ class _Table:
         return _Verdict(points, End.RULES, margin, reason=game.ending(position).text)
 
 
-def _begin(player: MatchPlayer, start: Any) -> None:
-    for left in range(_STARTS - 1, -1, -1):
+def _begin(player: MatchPlayer, start: Any, name: str) -> None:
+    failure: EngineError | None = None
+    for _ in range(_STARTS):
         try:
             player.new_game(start)
         except EngineError as error:
-            if left == 0:
-                # Whoever does not even begin has not lost: something is wrong with the match.
-                raise MatchError(f"player {player.name!r} cannot begin a game: {error}") from None
-            logger.warning("%s", error)
-        else:
-            return
+            failure = error
+            continue
+        if failure is not None:
+            logger.warning("player %s began a game at the second attempt only: %s", name, failure)
+        return
+    # Whoever does not even begin has not lost: something is wrong with the match.
+    raise MatchError(f"player {name} cannot begin a game: {failure}") from None

@@ -22,7 +22,7 @@ from storage.database import Database
 logger = logging.getLogger(__name__)
 
 MOST_DEATHS = 3
-"""Workers that may die one after the other without a game between."""
+"""Workers that may die one after the other without a game between, for each of those that play at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +84,9 @@ async def run_match(
         MatchError: It cannot go on.
         StorageError: A game cannot be written down.
     """
-    games = await load(database, match.id, match.terms)
+    kept = await load(database, match.id, match.terms)
+    # A match that was longer once may be asked for again with fewer games.
+    games = {number: game for number, game in kept.items() if number < match.games}
     resumed = len(games)
 
     def standing(before: Standing | None) -> Standing:

@@ -140,15 +140,17 @@ def _ours(text: str, kind: str, rest: str) -> OurSpec:
             name, read = _OUR_KEYS[key]
             found[name] = _read(text, key, value, read)
         else:
-            raise MatchError(
-                f"player {text!r}: {key!r} is not known; known: "
-                f"{', '.join((*_OUR_KEYS, *_TRAP_KEYS, *ROOT_SOURCES))}"
-            )
+            known = [
+                known
+                for known in (*_OUR_KEYS, *_TRAP_KEYS, *ROOT_SOURCES)
+                if kind == "strong" or known not in _STRONG_KEYS
+            ]
+            raise MatchError(f"player {text!r}: {key!r} is not known; known: {', '.join(known)}")
     try:
         trap = TrapParams(**params)
     except ValueError as error:
         raise MatchError(f"player {text!r}: {error}") from None
-    only_strong = [key for key in values if key in ("confidence", "threads", "contempt_centi", *ROOT_SOURCES)]
+    only_strong = [key for key in values if key in _STRONG_KEYS]
     if only_strong and kind != "strong":
         raise MatchError(f"player {text!r}: {only_strong[0]} is for the strong player")
     return OurSpec(text=text, kind=kind, params=trap, sources=tuple(sources), **found)
@@ -240,6 +242,7 @@ _OUR_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "threads": ("threads", _whole(1, 64)),
     "contempt_centi": ("contempt_centi", _whole(0, 1000)),
 }
+_STRONG_KEYS = ("confidence", "threads", "contempt_centi", *ROOT_SOURCES)
 _TRAP_KEYS: dict[str, Callable[[str], Any]] = {
     "assessment": Assessment,
     "margin_centi": _whole(0, _LARGE),

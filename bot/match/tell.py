@@ -58,13 +58,13 @@ def result_text(now: Standing) -> str:
     lines = [f"match {match.id}, {terms.game}: A {_named(now, 0)} against B {_named(now, 1)}"]
     if result.share is None:
         return f"{lines[0]}\nno game has been played"
-    whole = sum(result.pairs)
+    whole = _pairs_text(sum(result.pairs), "whole ")
     lines.append(
         f"{result.games} of {match.games} games: "
         f"+{result.wins} ={result.draws} -{result.losses}, {result.share:.1%}"
     )
     lines.append(
-        f"Elo {estimate_text(result.elo, '+.0f')} ({whole} whole pairs; of 2 points A took "
+        f"Elo {estimate_text(result.elo, '+.0f')} ({whole}; of 2 points A took "
         f"0: {result.pairs[0]}, 1/2: {result.pairs[1]}, 1: {result.pairs[2]}, 1 1/2: {result.pairs[3]}, "
         f"2: {result.pairs[4]})"
     )
@@ -81,7 +81,7 @@ def result_text(now: Standing) -> str:
         }[test.verdict]
         lines.append(
             f"SPRT {test.sprt.elo0:+g} against {test.sprt.elo1:+g}: LLR {test.llr:+.2f} "
-            f"({test.sprt.lower:.2f} to {test.sprt.upper:.2f}) after {test.pairs} pairs: {said}"
+            f"({test.sprt.lower:.2f} to {test.sprt.upper:.2f}) after {_pairs_text(test.pairs)}: {said}"
         )
     return "\n".join(lines)
 
@@ -126,17 +126,22 @@ def result_json(now: Standing) -> dict[str, Any]:
 
 
 def estimate_text(estimate: Estimate, form: str) -> str:
-    """``+12 (95 %: -3 to +27)``; what is infinite is a word."""
+    """``+12 (95 %: -3 to +27)``; what is infinite is a word: ``minus infinity (95 %: below +234)``."""
     if estimate.value is None and estimate.low is None and estimate.high is None:
         return "not known"
-    value = "beyond all bounds" if estimate.value is None else f"{estimate.value:{form}}"
+    infinite = "minus infinity" if estimate.low is None else "plus infinity"
+    value = infinite if estimate.value is None else f"{estimate.value:{form}}"
     if estimate.low is None and estimate.high is None:
         return value
     if estimate.low is None:
-        return f"{value} (95 %: {estimate.high:{form}} or less)"
+        return f"{value} (95 %: below {estimate.high:{form}})"
     if estimate.high is None:
-        return f"{value} (95 %: {estimate.low:{form}} or more)"
+        return f"{value} (95 %: above {estimate.low:{form}})"
     return f"{value} (95 %: {estimate.low:{form}} to {estimate.high:{form}})"
+
+
+def _pairs_text(count: int, kind: str = "") -> str:
+    return f"{count} {kind}pair{'' if count == 1 else 's'}"
 
 
 def _named(now: Standing, which: int) -> str:

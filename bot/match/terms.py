@@ -125,6 +125,12 @@ def opponent_name(spec: PlayerSpec) -> str:
     return (spec.name if isinstance(spec, OtherSpec) else None) or spec.text
 
 
+def called(spec: PlayerSpec, which: int) -> str:
+    """A player of a match for messages: its name if it was given one, else its program."""
+    name = (spec.name or spec.command[0]) if isinstance(spec, OtherSpec) else spec.text
+    return f"{'AB'[which]} ({name})"
+
+
 def parse_id(text: str) -> str:
     """A match's name as the operator may choose it.
 

@@ -42,6 +42,8 @@ class Ability(StrEnum):
     """Challenges by a program, and the list of programs online."""
     EXPORT = "export"
     """Records of finished games."""
+    UPGRADE = "upgrade"
+    """Accounts for programs, which a person's account can be made into."""
 
 
 class Server(Protocol):

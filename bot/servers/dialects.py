@@ -133,7 +133,7 @@ DIALECTS: Mapping[str, Dialect] = {
             home="https://www.pychess.org",
             keep_alive_s=6.0,
             variants=_PYCHESS_VARIANTS,
-            abilities=frozenset(),
+            abilities=frozenset({Ability.UPGRADE}),
             player_key="name",
             headers={
                 "X-PyChess-Bot-Capabilities": json.dumps({"version": 1, "variants": ["xiangqi", "standard"]})

@@ -8,7 +8,7 @@ import math
 import time
 from typing import Any
 
-from engine.external.process import EngineProcess, Resigned, Wait
+from engine.external.process import EngineProcess, EngineTimeout, Resigned, Wait
 from engine.external.settings import Allowance, ExternalSettings
 from engine.external.talk import Answer, Question, wait_for
 from engine.game import Game
@@ -35,7 +35,10 @@ class GtpTalk:
 
     def greet(self) -> str:
         wait = self._soon(StopFlag())
-        self._commands = frozenset(self._ask("list_commands", wait).split())
+        try:
+            self._commands = frozenset(self._ask("list_commands", wait).split())
+        except EngineTimeout as error:
+            raise self._process.unanswered("list_commands", "=", "GTP") from error
         name = self._ask("name", wait).strip()
         version = self._ask("version", wait).strip() if "version" in self._commands else ""
         return " ".join(f"{name} {version}".split())

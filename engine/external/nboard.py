@@ -10,7 +10,7 @@ import re
 import time
 from typing import Any
 
-from engine.external.process import EngineProcess, Wait
+from engine.external.process import EngineProcess, EngineTimeout, Wait
 from engine.external.settings import Allowance, ExternalSettings
 from engine.external.talk import Answer, Question, first_with, wait_for
 from engine.formats.ggf import GgfGame, GgfMove, write
@@ -41,9 +41,12 @@ class NBoardTalk:
 
     def greet(self) -> str:
         wait = self._soon(StopFlag())
-        self._process.say("nboard 2", wait)
-        self._set_depth(_FIRST_DEPTH, wait)  # some say their name, with the depth, only then
-        self._ping(wait)
+        try:
+            self._process.say("nboard 2", wait)
+            self._set_depth(_FIRST_DEPTH, wait)  # some say their name, with the depth, only then
+            self._ping(wait)
+        except EngineTimeout as error:
+            raise self._process.unanswered("ping 1", "pong 1", "NBoard") from error
         return self._name.removesuffix(str(_FIRST_DEPTH))
 
     def new_game(self, start: Any) -> None:
@@ -134,7 +137,8 @@ def read_search(line: str) -> Answer | None:
     if len(words) < 4 or words[0] not in ("search", "book"):
         return None
     variation = tuple(_square(text) for text in _SQUARE.findall(words[1]))
-    depth = re.match(r"\d{1,3}", words[4]) if len(words) > 4 else None
+    # ``100%`` and ``73%W`` say how sure an end game is, not how deep.
+    depth = re.fullmatch(r"\d{1,3}", words[4]) if len(words) > 4 else None
     if not variation:
         return None
     return Answer(variation[0], line, read_eval(words[2]), variation, int(depth[0]) if depth else None)

@@ -29,7 +29,7 @@ _END_S = 1.0  # a program may take so long to end when it is asked to
 _LONGEST_LINE = 1 << 16
 _MOST_WAITING = 10_000  # lines that nobody has read yet
 _COMPLAINTS = 3  # last lines of standard error that an error message shows
-_WATCH = 'read -r _; kill -KILL -- "-$1"'
+_WATCH = 'read -r _; kill -s KILL -- "-$1"'  # in this spelling every shell knows it
 
 
 class EngineCrashed(EngineError):
@@ -85,7 +85,7 @@ class EngineProcess:
                 process_group=0,
             )
         except (OSError, ValueError) as error:
-            raise EngineError(f"cannot start {command[0]}: {error}") from error
+            raise EngineError(_not_started(command[0], directory, error)) from error
         pid = self._process.pid
         try:
             self._watch = subprocess.Popen(  # noqa: S603
@@ -182,6 +182,14 @@ class EngineProcess:
         said += [f"complained: {' | '.join(self._complaints)[:400]}"] if self._complaints else []
         return f"{self.name} {what}" + (f" ({'; '.join(said)})" if said else "")
 
+    def unanswered(self, question: str, answer: str, protocol: str) -> EngineTimeout:
+        """The error of a program that does not take up the conversation."""
+        return EngineTimeout(
+            self.complaint(
+                f"did not answer {question!r} with {answer!r}: does it speak {protocol}, or need an argument?"
+            )
+        )
+
     def _check(self, wait: Wait, since: float) -> None:
         now = time.monotonic()
         if wait.stop.is_set():
@@ -226,3 +234,18 @@ class EngineProcess:
     def _complain(self, line: str | None) -> None:
         if line:
             self._complaints.append(line[:200])
+
+
+def _not_started(program: str, directory: str | None, error: OSError | ValueError) -> str:
+    """Why a program is not there, and where it was looked for."""
+    if not isinstance(error, OSError):
+        return f"cannot start {program}: {error}"
+    if directory is not None and not os.path.isdir(directory):
+        return f"cannot start {program}: there is no folder {directory}"
+    said = f"cannot start {program}: {error.strerror}"
+    here = os.getcwd()
+    if "/" not in program:
+        return f"{said} (looked for on the PATH; write ./{program} for one in {directory or here})"
+    if directory is None and not os.path.isabs(program):
+        return f"{said} (looked for in {here}; dir= says where)"
+    return said if directory is None else f"{said} (looked for in {directory})"

@@ -36,15 +36,15 @@ class UciTalk:
 
     def greet(self) -> str:
         wait, protocol, name = self._soon(StopFlag()), self._settings.protocol, ""
-        self._process.say(protocol, wait)
         try:
+            self._process.say(protocol, wait)
             while (said := self._process.hear(wait)) != f"{protocol}ok":
                 if said.startswith("id name "):
                     name = said.removeprefix("id name ").strip()
                 elif option := read_option(said):
                     self._options[_key(option.name)] = option
         except EngineTimeout as error:
-            raise EngineTimeout(f"{error}: it did not answer {protocol!r} with '{protocol}ok'") from error
+            raise self._process.unanswered(protocol, f"{protocol}ok", protocol.upper()) from error
         self._process.name = name or self._process.name
         for key, value in (("uci_variant", self._settings.game), ("usemillisec", "true")):
             if key in self._options:

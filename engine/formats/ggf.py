@@ -121,7 +121,8 @@ def parse_line(text: str) -> tuple[GgfGame, ...]:
     counted = re.match(r"\s*([0-9]{1,3})(?=[\s(])", text)
     at = counted.end() if counted else 0
     games: list[GgfGame] = []
-    while at == 0 or text[at:].strip() or not games:
+    end = len(text.rstrip())
+    while at == 0 or at < end or not games:
         game, at = _parse_at(text, at)
         games.append(game)
     if counted and int(counted[1]) != len(games):
@@ -264,7 +265,8 @@ def from_record(record: GameRecord) -> GgfGame:
     how = next((how for how, ending in _ENDINGS.items() if ending == record.ending), "")
     margin = record.margin
     if margin is None and record.points is not None:
-        margin = (record.points - 0.5) * 128  # won or lost by what the rules of the site say
+        margin = (record.points - 0.5) * 128  # lost by giving up, whatever it was that ended the game
+        how = how or ("r" if margin else "")
     extra = [("EV", record.event), ("RO", record.round), *record.tags]
     return GgfGame(
         black=record.players[0],

@@ -137,6 +137,8 @@ def test_stats_add_up_in_json_and_csv(desdemona: Command) -> None:
         (["--min-rating", "1300"], ["first"]),
         (["--max-rating", "1300"], ["second"]),
         (["--site", "elsewhere"], []),
+        (["--opponent", "ANNA"], ["second"]),
+        (["--match", "first"], []),
         (["--game", "othello", "--limit", "1"], ["second"]),
         (["--since", "2026-11-02T00:00+00:00"], ["second"]),
         (["--until", "2026-11-01T12:00+00:00"], []),
@@ -165,6 +167,32 @@ def test_games_as_a_table_and_csv(desdemona: Command) -> None:
     assert "\x1b" not in out
     _, out, _ = desdemona("games", "--format", "csv")
     assert [row["result"] for row in csv.DictReader(io.StringIO(out))] == ["", "win"]
+
+
+def test_a_game_of_a_match_is_shown_as_one(desdemona: Command, database_file: Path) -> None:
+    async def fill(database: Database) -> None:
+        async with database.write() as session:
+            for match in ("cup", "other"):
+                terms = {"clock": None, "time_s": 0.5, "depth": None}
+                await opened(
+                    session,
+                    f"{match}-0001",
+                    site="match",
+                    rated=False,
+                    speed="correspondence",
+                    selection={"method": "match", "match": match, "terms": terms},
+                )
+
+    in_database(database_file, fill)
+    _, out, _ = desdemona("games", "--match", "cup")
+    assert "cup-0001" in out
+    assert "other-0001" not in out
+    assert "casual" not in out
+    _, out, _ = desdemona("show", "cup-0001")
+    assert "Othello, match cup, 0.5 s a move" in out
+    _, out, _ = desdemona("stats", "--site", "match", "--opponent", "anna", "--format", "json")
+    assert json.loads(out)[0]["games"] == 2
+    assert json.loads(desdemona("stats", "--opponent", "nobody", "--format", "json")[1]) == []
 
 
 @pytest.mark.usefixtures("two_games")

@@ -132,6 +132,8 @@ def test_games_are_chosen_by_filters(desdemona: Command) -> None:
     assert "1 games written" in desdemona("export", "--game", "chess")[2]
     assert "1 games written" in desdemona("export", "--until", "2026-11-01")[2]
     assert "0 games written" in desdemona("export", "--site", "elsewhere")[2]
+    assert "2 games written" in desdemona("export", "--opponent", "anna")[2]
+    assert "0 games written" in desdemona("export", "--match", "cup")[2]
 
 
 @pytest.mark.usefixtures("own_games")
@@ -141,6 +143,8 @@ def test_games_are_chosen_by_filters(desdemona: Command) -> None:
         (["--format", "wthor"], "'wthor' is not one of"),
         (["--output", "."], ". is no regular file"),
         (["--imported", "--site", "arena"], "chosen by --game and --name only"),
+        (["--imported", "--opponent", "x"], "chosen by --game and --name only"),
+        (["--imported", "--match", "x"], "chosen by --game and --name only"),
         (["--name", "x"], "--name is for --imported games"),
         (["--game", "go"], "'go' is not known"),
         (["--output", "nowhere/a.pgn"], "nowhere/a.pgn cannot be written: No such file"),
@@ -249,7 +253,7 @@ def test_wthor_names_are_told_or_numbers_stand_for_them(desdemona: Command, tmp_
     status, _, err = desdemona("import", "base/a.wtb")
     assert status == 1
     assert "there are several .jou files: base/one.jou, base/two.jou; name one" in err
-    assert "no file of games" in desdemona("import", "p.jou")[2]
+    assert "p.jou: names only; give the .wtb file" in desdemona("import", "p.jou")[2]
 
 
 def test_more_games_than_are_kept_at_once(

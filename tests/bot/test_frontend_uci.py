@@ -211,6 +211,18 @@ def test_what_cannot_be_read() -> None:
         assert BEST.fullmatch(gui.hear_until("bestmove")[-1])
 
 
+@pytest.mark.parametrize(
+    "last", ["position startpos moves e2e5", "position fen 7k/5K2/6Q1/8/8/8/8/8 b - - 0 1"]
+)
+def test_answers_come_in_order(last: str) -> None:
+    """A search that is broken off has its move told before that of the next one, which is none."""
+    commands = f"position startpos\ngo depth 40\n{last}\ngo depth 1\n"
+    said = [line for line in said_to(Uci, brain("chess"), commands.encode()) if line.startswith("bestmove")]
+    assert len(said) == 2
+    assert BEST.fullmatch(said[0])
+    assert said[1] == "bestmove (none)"
+
+
 def test_a_game_that_goes_on_after_a_draw() -> None:
     """The third occurrence ends the game by our rules, not by everybody's."""
     shuffle = " ".join(["g1f3 g8f6 f3g1 f6g8"] * 3)

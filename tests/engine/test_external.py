@@ -204,12 +204,35 @@ def test_another_start(opened: Opener) -> None:
 def test_what_does_not_start(opened: Opener, game: str, protocol: str) -> None:
     with pytest.raises(EngineCrashed, match=r"exit status 3.*complained: cannot find my weights"):
         opened(game, protocol, "dies").new_game()
-    with pytest.raises(EngineTimeout, match="does not answer in time"):
+    with pytest.raises(EngineTimeout, match=f"(?i)did not answer .* does it speak {protocol}, or"):
         opened(game, protocol, "silent", start_s=SHORT_S).new_game()
     nothing = ExternalEngine(ExternalSettings(game=game, protocol=protocol, command=("/no/such/program",)))
     with pytest.raises(EngineError, match="cannot start /no/such/program"):
         nothing.new_game()
     nothing.close()
+
+
+def test_where_a_program_was_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def error(program: str, directory: str | None = None) -> str:
+        settings = ExternalSettings(
+            game="othello", protocol="gtp", command=(program,), directory=directory, start_s=LONG_S
+        )
+        with pytest.raises(EngineError) as found:
+            ExternalEngine(settings).new_game()
+        return str(found.value)
+
+    here = f"{tmp_path}"
+    assert error("./a/none") == (
+        f"cannot start ./a/none: No such file or directory (looked for in {here}; dir= says where)"
+    )
+    assert error("no-such-program") == (
+        "cannot start no-such-program: No such file or directory "
+        f"(looked for on the PATH; write ./no-such-program for one in {here})"
+    )
+    assert error("./none", here).endswith(f"(looked for in {here})")
+    assert error("./none", "/no/folder") == "cannot start ./none: there is no folder /no/folder"
 
 
 @EACH
@@ -414,7 +437,7 @@ def test_thinking_by_nboard() -> None:
     assert (line.variation, line.evaluation_centi, line.depth) == (("f5", "d6", "c3"), 50, 12)
     book = read_search("book PAd6 -1.5,2 12 100%W some text")
     assert book is not None
-    assert (book.variation, book.evaluation_centi, book.depth) == (("pass", "d6"), 0, 100)
+    assert (book.variation, book.evaluation_centi, book.depth) == (("pass", "d6"), 0, None)
     for nonsense in ("search", "search x y z", "searchlight F5 +1 0 2", "", "status search F5 1 0 1"):
         assert read_search(nonsense) is None
     found = read_go("=== F5//1.0", [line])

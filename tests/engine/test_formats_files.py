@@ -1,12 +1,14 @@
 """Which format a file has, reading whichever it is, and from one format to another."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.formats import files, ggf, pgn
 from engine.formats.files import Format
-from engine.formats.record import BadGame, GameRecord
+from engine.formats.record import RESIGNED, BadGame, GameRecord
 from tests.engine.playouts import playouts
 from tests.engine.test_formats_ggf import GGS, NBOARD
 from tests.engine.test_formats_pgn import LICHESS, PLAYOK
@@ -128,6 +130,8 @@ def test_othello_through_ggf_and_back(game: GameRecord) -> None:
     (line,) = files.write(game, Format.GGF).splitlines()
     (back,) = files.read([line], Format.GGF)
     assert isinstance(back, GameRecord)
+    if not game.ending and game.margin is None and game.points in (0.0, 1.0):
+        game = replace(game, ending=RESIGNED)  # GGF has no other sign for such an end
     same = ("start", "moves", "points", "ending", "ratings", "evaluations", "times_s")
     assert [getattr(back, name) for name in same] == [getattr(game, name) for name in same]
     assert back.place == game.place.replace("]", ")")  # which GGF has no way to write

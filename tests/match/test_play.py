@@ -1,5 +1,6 @@
 import pickle
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -174,6 +175,19 @@ def test_a_program_that_hangs_loses_on_time() -> None:
 def test_a_program_that_does_not_start_is_no_loser(command: str) -> None:
     with pytest.raises(MatchError, match="cannot begin a game"):
         game_of(terms("strong", command))
+
+
+def test_a_failed_start_is_told_once_by_name(caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(MatchError, match=r"^player B \(Fritz\) cannot begin a game: ") as found:
+        game_of(terms("strong", fake("uci", "chess", "dies", more="; name=Fritz")))
+    assert "cannot find my weights" in str(found.value)
+    assert "weights" not in caplog.text
+
+
+def test_a_second_start_is_told(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    once = f"once={tmp_path / 'once'}"
+    game_of(terms("standard", fake("gtp", "othello", "dies", once, more="; name=Fritz")))
+    assert "player B (Fritz) began a game at the second attempt only: " in caplog.text
 
 
 def test_a_protocol_that_cannot_begin_there() -> None:

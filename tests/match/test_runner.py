@@ -194,3 +194,12 @@ async def test_it_stops_before_the_first_game(database: Database) -> None:
     end = await run_match(match(terms()), database, workers, lambda *_: None, stop)
     assert end.result.games == 0
     assert workers.tasks == []
+
+
+async def test_fewer_games_than_were_played(database: Database) -> None:
+    """The first ones count; the others stay where they are."""
+    await run(database, match(terms(), 6), MadeUp(lambda number: float(number >= 2)))
+    now = await run(database, match(terms(), 2), MadeUp(lambda _: 1.0))
+    assert (now.result.games, now.resumed, now.result.wins, now.is_over) == (2, 2, 0, True)
+    again = await run(database, match(terms(), 6), MadeUp(lambda _: 1.0))
+    assert (again.result.games, again.resumed, again.result.wins) == (6, 6, 4)

@@ -15,6 +15,7 @@ from bot.match.score import (
     result_of,
     share_interval,
     share_of,
+    t_95,
 )
 from tests.match.samples import finished
 
@@ -79,9 +80,28 @@ def test_intervals_hold_their_estimate(pairs: list[float]) -> None:
 def test_a_mean() -> None:
     assert mean_estimate([]) == Estimate(None, None, None)
     assert mean_estimate([3.0]) == Estimate(3.0, None, None)
+    assert mean_estimate([3.0, 3.0]) == Estimate(3.0, None, None)
     estimate = mean_estimate([1.0, 3.0])
     assert estimate.value == 2
-    assert estimate.high == pytest.approx(2 + 1.96, abs=0.001)
+    assert estimate.high == pytest.approx(2 + 12.706, abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("freedom", "known"),
+    [
+        (1, 12.706),
+        (2, 4.303),
+        (9, 2.262),
+        (10, 2.228),
+        (11, 2.201),
+        (15, 2.131),
+        (30, 2.042),
+        (100, 1.984),
+        (10**6, 1.960),
+    ],
+)
+def test_students_t(freedom: int, known: float) -> None:
+    assert t_95(freedom) == pytest.approx(known, abs=0.0005)
 
 
 def test_a_result() -> None:

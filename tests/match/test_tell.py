@@ -17,8 +17,8 @@ def standing(*games: Finished, sprt: Sprt | None = None) -> Standing:
 def test_numbers() -> None:
     assert estimate_text(Estimate(None, None, None), "+.0f") == "not known"
     assert estimate_text(Estimate(12.3, -3, 27.6), "+.0f") == "+12 (95 %: -3 to +28)"
-    assert estimate_text(Estimate(None, 100, None), "+.0f") == "beyond all bounds (95 %: +100 or more)"
-    assert estimate_text(Estimate(None, None, -100), "+.0f") == "beyond all bounds (95 %: -100 or less)"
+    assert estimate_text(Estimate(None, None, 100), "+.0f") == "minus infinity (95 %: below +100)"
+    assert estimate_text(Estimate(None, -100, None), "+.0f") == "plus infinity (95 %: above -100)"
     assert estimate_text(Estimate(2.0, None, None), "+.1f") == "+2.0"
 
 
@@ -43,6 +43,13 @@ def test_a_result_in_words() -> None:
     assert "SPRT +0 against +5" in text
     assert "not decided" in text
     assert "no game has been played" in result_text(standing())
+
+
+def test_a_lost_pair_in_words() -> None:
+    lost = result_text(standing(finished(0, 0), finished(1, 0), sprt=Sprt(0, 5)))
+    assert "Elo minus infinity (95 %: below +" in lost
+    assert "(1 whole pair; of 2 points" in lost
+    assert "after 1 pair: " in lost
 
 
 def test_a_result_for_programs() -> None:

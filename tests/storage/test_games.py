@@ -16,7 +16,7 @@ from storage.games import (
     set_moves,
     set_rating_diff,
 )
-from storage.records import Filters, GameResult, GameStatus, NewGame
+from storage.records import MATCH_SITE, Filters, GameResult, GameStatus, NewGame
 from tests.storage.samples import NEW_GAME, opened
 
 
@@ -144,6 +144,8 @@ async def test_filters(database: Database) -> None:
     assert await keys(site="elsewhere") == "4"
     assert await keys(game="tictactoe") == "3"
     assert await keys(rated=False) == "531"
+    assert await keys(opponent="ANNA") == "543210"
+    assert await keys(opponent="Ann") == ""
     assert await keys(min_opponent_rating=1200) == "432"
     assert await keys(max_opponent_rating=1200) == "210"
     in_berlin = timezone(timedelta(hours=1))
@@ -186,3 +188,27 @@ async def test_games_with_programs_in_a_day(database: Database) -> None:
     async with database.read() as session:
         assert await count_bot_games(session, "arena", day) == {"robot": 2, "other": 1}
         assert await count_bot_games(session, "arena", day + timedelta(days=1)) == {}
+
+
+async def test_filters_by_name_and_match(database: Database) -> None:
+    async with database.write() as session:
+        for key, match in (("a-0001", "a"), ("a-b-0001", "a-b"), ("a-0002", "a")):
+            name = "Édax 10" if match == "a" else "NTest"
+            await opened(
+                session,
+                key,
+                site=MATCH_SITE,
+                opponent_id=name,
+                opponent_name=name,
+                selection={"method": "match", "match": match},
+            )
+        await opened(session, "c", selection={"match": "a"})
+    async with database.read() as session:
+
+        async def keys(**given: str) -> list[str]:
+            return sorted(game.site_game_id for game in await list_games(session, Filters(**given)))  # type: ignore[arg-type]
+
+        assert await keys(match="a") == ["a-0001", "a-0002"]
+        assert await keys(match="a-b", opponent="ntest") == ["a-b-0001"]
+        assert await keys(match="A") == []
+        assert await keys(opponent="Édax 10") == ["a-0001", "a-0002"]
