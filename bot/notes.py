@@ -1,8 +1,9 @@
 """Events in the database, in words that every database can take.
 
-Names, keys and chat are cleaned where they come in (`bot.servers.lichess_wire`).  What an event tells
-besides, such as a server's own words in an error, may have anything in it, and PostgreSQL refuses a zero byte
-or half a surrogate pair however often it is asked: so that is cleaned here, on its way out.
+Names, keys and chat are cleaned where they come in (`bot.servers.lichess_wire`, `bot.servers.ggs_wire`).
+What an event tells besides, such as a server's own words in an error, may have anything in it, and PostgreSQL
+refuses a zero byte or half a surrogate pair however often it is asked: so that is cleaned here, on its way
+out.
 """
 
 from collections.abc import Mapping

@@ -28,8 +28,9 @@ from bot.events import (
 from bot.servers import Ability, Account
 from bot.servers import ggs_wire as wire
 from bot.servers.dialects import Dialect
-from bot.servers.ggs_account import Attempt, GgsAccount, Output, Say, Tell, TellGame
+from bot.servers.ggs_account import GgsAccount, Output, Say, Tell, TellGame
 from bot.servers.ggs_game import Status
+from bot.servers.ggs_requests import Attempt
 from bot.servers.lag import Lag
 
 logger = logging.getLogger(__name__)
@@ -265,11 +266,16 @@ class GgsServer:
         link, name = self._link, self._state.name
         about = ""
         if not self._is_listening:
-            link.say("tell /os finger")
             about, heard = "the service tells nothing of the account", list[wire.Message]()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(ANSWER_S):
-                    about = await self._read_about(link, heard)
+            try:
+                link.say(wire.tell_service("finger"))
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(ANSWER_S):
+                        about = await self._read_about(link, heard)
+            except TransientError as error:
+                self._link = None
+                await link.close()
+                raise TransientError(str(error), self._back_off.hung_up(0.0)) from error
             link.heard = [*heard, *link.heard]
         return Account(name, name, is_bot=True, about=about)
 
@@ -318,6 +324,7 @@ class GgsServer:
             self._link, self._is_listening = None, False
             with suppress(TransientError):
                 self._perform(self._state.lost(reason))
+            self._wake()
             await link.close()
 
     async def _listen(self, link: _Link) -> list[wire.Message]:
@@ -345,6 +352,10 @@ class GgsServer:
             logger.exception("%s: cannot deal with %.500r", self.site, message)
         else:
             self._perform(outputs)
+        self._wake()
+
+    def _wake(self) -> None:
+        """Everybody who waits for something looks whether it is so."""
         news, self._news = self._news, asyncio.Event()
         news.set()
 
@@ -370,8 +381,19 @@ class GgsServer:
             raise TransientError("there is no connection")
         self._perform(outputs)
 
+    async def _answered(self, is_so: Callable[[], bool], what: str) -> None:
+        """Wait for the answer to what has just been said.
+
+        Raises:
+            TransientError: There is none, or the connection is lost.
+        """
+        link = self._link
+        await self._until(lambda: self._link is not link or is_so(), ANSWER_S, what)
+        if self._link is not link:
+            raise TransientError(f"{what}: the connection was lost")
+
     async def _until(self, is_so: Callable[[], bool], within_s: float, what: str) -> None:
-        """Wait for something that the server tells.
+        """Wait for something that the server tells, on this connection or a later one.
 
         Raises:
             TransientError: It has not.
@@ -413,7 +435,7 @@ class GgsServer:
     async def playing(self) -> list[str]:
         before = self._state.lists
         await self._do([Say(wire.tell_service("match"))])
-        await self._until(lambda: self._state.lists > before, ANSWER_S, "the list of matches")
+        await self._answered(lambda: self._state.lists > before, "the list of matches")
         return self._state.playing
 
     async def move(
@@ -435,10 +457,10 @@ class GgsServer:
             return len(game.moves) != ply or bool(game.refusal) or game.status is not Status.LIVE
 
         try:
-            await self._until(is_answered, ANSWER_S, f"game {game_id}: {move}")
+            await self._answered(is_answered, f"game {game_id}: {move}")
         except TransientError:
             await self._do(self._state.resync(game_id))
-            await self._until(lambda: not game.is_stale, ANSWER_S, f"game {game_id}")
+            await self._answered(lambda: not game.is_stale, f"game {game_id}")
             if not is_answered():
                 raise
         if game.refusal:
@@ -452,7 +474,7 @@ class GgsServer:
         await self._do(self._state.resign(game_id))
         game = self._state.find(game_id)
         over = f"game {game_id}: resigning"
-        await self._until(lambda: game is None or game.status is not Status.LIVE, ANSWER_S, over)
+        await self._answered(lambda: game is None or game.status is not Status.LIVE, over)
 
     async def abort(self, game_id: str) -> None:
         await self._do(self._state.abort(game_id))
@@ -487,9 +509,11 @@ class GgsServer:
         async with self._asking:
             attempt, outputs = self._state.accept(challenge_id)
             await self._do(outputs)
-            await self._until(lambda: attempt.is_settled, ANSWER_S, f"challenge {challenge_id}")
+            await self._answered(lambda: attempt.is_settled, f"challenge {challenge_id}")
         if attempt.began:
             return
+        if attempt.is_lost:
+            raise TransientError(f"challenge {challenge_id}: {attempt.refusal}")
         is_gone = "not found" in attempt.refusal or attempt.refusal == "it has gone"
         raise RefusedError(f"challenge {challenge_id}: {attempt.refusal}", 404 if is_gone else 400)
 
@@ -504,13 +528,15 @@ class GgsServer:
                 attempt, outputs = self._state.ask(opponent_id, proposal.variant, clock, rated=proposal.rated)
                 await self._do(outputs)
                 shown = f"asking {opponent_id}"
-                await self._until(lambda: bool(attempt.key) or attempt.is_settled, ANSWER_S, shown)
+                await self._answered(lambda: bool(attempt.key) or attempt.is_settled, shown)
             while not attempt.is_settled:
                 await self._news.wait()
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, TransientError):
             with suppress(TransientError):
                 await self._do(self._state.cancel(attempt))
             raise
+        if attempt.is_lost:
+            raise TransientError(f"asking {opponent_id}: {attempt.refusal}")
         return Reply(attempt.key, attempt.began, attempt.refusal or "accepted")
 
     async def online_bots(self) -> list[Bot]:
@@ -519,7 +545,7 @@ class GgsServer:
         for pool in ("8", "8r"):
             self._players = None
             await self._do([Say(wire.tell_service("who", pool))])
-            await self._until(lambda: self._players is not None, ANSWER_S, "who is there")
+            await self._answered(lambda: self._players is not None, "who is there")
             keys = [key for key in self._dialect.variants if ("r" in key) == (pool == "8r")]
             players: list[wire.Player] = self._players or []
             for player in players:

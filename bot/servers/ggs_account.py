@@ -13,7 +13,6 @@ Unrated games are not kept by the server: what would put them away ends them.
 """
 
 import logging
-import math
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -41,6 +40,7 @@ from bot.events import (
     speed_of,
 )
 from bot.servers import ggs_wire as wire
+from bot.servers.ggs_archive import Archive, Look
 from bot.servers.ggs_game import (
     RULES,
     USUAL,
@@ -53,11 +53,11 @@ from bot.servers.ggs_game import (
     is_same,
     match_of,
     replayed,
-    start_of,
     type_of,
 )
+from bot.servers.ggs_requests import Asked, Attempt, Requests
 from bot.servers.ggs_wire import SERVICE, Flag, GgsClock, tell_service
-from engine.formats.ggf import BadGgf, GgfGame, parse_line, stated_result
+from engine.formats.ggf import GgfGame
 from engine.game import BadPosition, IllegalMove
 
 logger = logging.getLogger(__name__)
@@ -68,8 +68,8 @@ WAITED_S = 60.0
 """So long the opponent may think, in seconds, before we ask whether we have missed the move; and again."""
 ALERTED_S = 30.0
 """A server that has too much to do may drop something all the time: so often we ask for everything again."""
-TELLING_PLIES = 4
-"""So many moves tell a game from others of the same opponents."""
+LATER = ("no opponent present", "Your open value is too low")
+"""How answers begin after which an adjourned game is asked for again; to a no it is not."""
 MAX_REQUESTS = 500
 """More requests are not looked at; the server has no more than some dozens at a time."""
 REMEMBERED = 200
@@ -101,49 +101,6 @@ class TellGame:
 Output = Say | Tell | TellGame
 
 
-@dataclass(slots=True)
-class Asked:
-    """A request on the server's table."""
-
-    key: str
-    """Ours; the server's ids are reused."""
-    line: wire.Request
-    taken_up: str = ""
-    """The adjourned game of ours that it is about: such a request is no challenge; empty: it is one."""
-
-
-@dataclass(slots=True)
-class Attempt:
-    """Something that we try, until the server says what came of it."""
-
-    opponent: str = ""
-    """Whom we ask; ``*``: everybody; empty: we accept."""
-    type_text: str = ""
-    key: str = ""
-    """Of the request that we accept, or that our asking has made."""
-    began: bool = False
-    """A match has come of it."""
-    refusal: str = ""
-    """Why none will."""
-
-    @property
-    def is_settled(self) -> bool:
-        return self.began or bool(self.refusal)
-
-
-@dataclass(slots=True)
-class Look:
-    """Games that have ended, and whose last moves and results the archive knows."""
-
-    games: list[Game]
-    message: wire.MatchEnded | None = None
-    """Their match's end; None: it was lost."""
-    change: int | None = None
-    """Of our rating."""
-    since_s: float | None = None
-    """When it was first seen to wait; None: not yet."""
-
-
 class GgsAccount:
     """What is known of the account, its requests and games.
 
@@ -161,27 +118,18 @@ class GgsAccount:
         """By our id."""
         self._live: dict[str, Game] = {}
         """By the server's."""
-        self._requests: dict[str, Asked] = {}
-        """By the server's id."""
-        self._keys = 0
-        self._matches: dict[str, wire.MatchBegan] = {}
-        self._going_on: dict[str, tuple[tuple[str, str], str]] = {}
-        """Names and types of our matches, as far as we have heard of them, by the server's ids."""
-        self._origins: dict[str, Asked] = {}
-        """The request that a match came from, by the match's id."""
+        self._requests = Requests(name)
+        self._going_on: dict[str, wire.MatchBegan] = {}
+        """Our matches, as far as we have heard of them, by the server's ids."""
         self._changes: dict[str, int] = {}
         """Of our rating, by the match's id, before the match's end is told."""
         self._ended: dict[str, dict[str, Game | None]] = {}
         """Boards that have ended ahead of their match, by the match's id; None: before we were there."""
-        self._searched: list[Game] = []
-        """Games whose end we have missed, and that are looked for among the latest ones."""
-        self._looks: dict[str, Look] = {}
-        """Games that have ended, and are looked up in the archive, by its ids."""
+        self._archive = Archive(name)
         self._resuming: set[str] = set()
         """Stored matches that we have asked for, by the server's id."""
         self._followed: set[str] = set()
         """Opponents of adjourned games, whose coming we hear of."""
-        self._attempt = Attempt(refusal="nothing")
         self._is_away = True
         """No connection, or no Othello service."""
         self.is_settled = False
@@ -190,6 +138,7 @@ class GgsAccount:
         """How often it has told the matches that go on."""
         self._polled_at = 0.0
         self._alerted_at = -ALERTED_S
+        self._shown_at = -ALERTED_S
         self._said_last = ("", "", "")
         """In a game: the board, its match, and what."""
 
@@ -234,33 +183,30 @@ class GgsAccount:
     def _set_up(self) -> list[Output]:
         """The service is there: settings, and which games it keeps."""
         self._is_away = False
+        self._requests.lost("the service has begun anew")
+        self._requests.is_registered = True  # until a setting is refused
         settings = ("client +", "trust +", "request -", "stored +", "rated +", f"open {self._places}")
         # In this order: what goes on has been told when that is known which does not.
         return [Say(tell_service(word)) for word in (*settings, "match", "stored")]
 
     def lost(self, reason: str) -> list[Output]:
         """The connection, or the service, has gone, and all that was on it."""
-        out: list[Output] = [Tell(ChallengeGone(asked.key)) for asked in self._requests.values()]
-        for look in self._looks.values():
+        out: list[Output] = [Tell(ChallengeGone(asked.key)) for asked in self._requests.lost(reason)]
+        looks, _ = self._archive.give_up()  # what has no end told is looked for on the next connection
+        for look in looks:
             if look.message is not None:
                 out += self._end_all(look.games, look.message, look.change)
-        self._looks.clear()
-        self._searched.clear()  # looked for again on the next connection
-        self._requests.clear()
         for game in list(self._live.values()):
             out += self._put_away(game, reason) if game.about.rated else self._vanish(game, reason)
         for game in self._games.values():
             if game.status is Status.DOUBTFUL:
                 out += self._put_away(game, reason)
         self._live.clear()
-        self._matches.clear()
         self._going_on.clear()
-        self._origins.clear()
         self._changes.clear()
         self._ended.clear()
         self._resuming.clear()
         self._followed.clear()
-        self._refuse(reason)
         self.is_settled, self._is_away = False, True
         return out
 
@@ -271,18 +217,16 @@ class GgsAccount:
         self._polled_at = now_s
         if self._is_away:
             return [Say("")]
-        given_up = self._stop_looking(now_s - WAITED_S)
-        for look in self._looks.values():
-            look.since_s = now_s if look.since_s is None else look.since_s
+        given_up = self._end_looks(self._archive.overdue(now_s, WAITED_S))
         matches = {
             game.match
             for game in self._live.values()
-            if not game.is_ours and now_s - game.turn_since_s >= WAITED_S
+            if game.is_played and not game.is_ours and now_s - game.turn_since_s >= WAITED_S
         }
         if not self.is_settled:
-            return [Say(tell_service("stored"))]
+            return [*given_up, Say(tell_service("stored"))]
         out = [*given_up, *(Say(tell_service("moves", match)) for match in sorted(matches))]
-        if self._searched:
+        if self._archive.is_searching:
             out.append(Say(tell_service("history")))
         if self._away_opponents():
             out.append(Say(tell_service("stored")))
@@ -296,33 +240,23 @@ class GgsAccount:
         Raises:
             RefusedError: It has gone.
         """
-        asked = self._asked(key)
-        self._attempt = Attempt(key=key)
-        return self._attempt, self._accept(asked)
-
-    def _accept(self, asked: Asked) -> list[Output]:
-        return _as_rated(tell_service("accept", asked.line.id), asked.line.flag is not Flag.UNRATED)
+        attempt, commands = self._requests.accept(self._requests.find(key))
+        return attempt, _say(commands)
 
     def decline(self, key: str) -> list[Output]:
         """Leave a challenge; one that has gone needs nothing."""
-        found = [asked for asked in self._requests.values() if asked.key == key]
-        return [Say(tell_service("decline", asked.line.id)) for asked in found]
+        return [Say(tell_service("decline", asked.line.id)) for asked in self._requests if asked.key == key]
 
     def ask(
         self, opponent: str, type_text: str, clock: GgsClock, *, rated: bool
     ) -> tuple[Attempt, list[Output]]:
         """Ask somebody, or everybody (``*``), for a game."""
-        self._attempt = Attempt(opponent, type_text)
-        whom = [] if opponent == "*" else [opponent]
-        words = tell_service("ask", type_text, wire.write_clock(clock), *whom)
-        return self._attempt, _as_rated(words, rated)
+        attempt, commands = self._requests.ask(opponent, type_text, clock, rated=rated)
+        return attempt, _say(commands)
 
     def cancel(self, attempt: Attempt) -> list[Output]:
         """Withdraw what we have asked for."""
-        if self._attempt is attempt:
-            self._attempt = Attempt(refusal="withdrawn")
-        found = [asked for asked in self._requests.values() if asked.key == attempt.key]
-        return [Say(tell_service("cancel", asked.line.id)) for asked in found]
+        return _say(self._requests.cancel(attempt))
 
     def play(self, game_id: str, move: str, thought: Thought | None) -> list[Output]:
         """Send a move.
@@ -390,12 +324,6 @@ class GgsAccount:
             raise RefusedError(f"game {game_id}: it does not go on", 400)
         return game
 
-    def _asked(self, key: str) -> Asked:
-        for asked in self._requests.values():
-            if asked.key == key:
-                return asked
-        raise RefusedError(f"challenge {key}: it has gone", 404)
-
     def _reread(self, game: Game) -> list[Output]:
         game.is_stale = True
         return [Say(tell_service("moves", game.match))]
@@ -417,11 +345,14 @@ class GgsAccount:
             case wire.Presence(name, True, int()) if name in self._away_opponents():
                 return self._resume_anew()
             case wire.CentralError() if message.is_service_away:
-                return [] if self._is_away else self.lost("there is no Othello service")
+                return self._no_service()
             case wire.Alert() if now_s - self._alerted_at >= ALERTED_S:
                 logger.warning("the server has dropped something: asking for everything")
                 self._alerted_at = now_s
                 return self._reread_all()
+            case wire.BoardShown(id_) if now_s - self._shown_at >= ALERTED_S:
+                self._shown_at = now_s
+                return self._shown(id_)
             case wire.Request():
                 return self._request(message)
             case wire.MatchBegan() if self.name in message.names:
@@ -448,7 +379,7 @@ class GgsAccount:
                 return self._service_error(message)
             case wire.StoredList(name, games) if name == self.name:
                 return self._stored(games)
-            case wire.StoredOpponent() if self._away_opponents():
+            case wire.StoredOpponent(_, True) if self._away_opponents():
                 # Whose name it is, the server mixes up at times.
                 return self._resume_anew()
             case wire.MatchList():
@@ -475,64 +406,71 @@ class GgsAccount:
             return self.lost("the Othello service has gone")
         return self._set_up() if self._is_away else []
 
+    def _no_service(self) -> list[Output]:
+        reason = "there is no Othello service"
+        if self._is_away:
+            self._requests.lost(reason)  # whoever has asked all the same
+            return []
+        return self.lost(reason)
+
     def _reread_all(self) -> list[Output]:
-        for game in self._live.values():
+        return [*self._reread_games(), Say(tell_service("match")), Say(tell_service("stored"))]
+
+    def _reread_games(self, more: str = "") -> list[Output]:
+        """Ask where every game stands, and those of one match more."""
+        games = [game for game in self._live.values() if game.is_played]
+        for game in games:
             game.is_stale = True
-        matches = dict.fromkeys(game.match for game in self._live.values())
-        out = [Say(tell_service("moves", match)) for match in matches]
-        return [*out, Say(tell_service("match")), Say(tell_service("stored"))]
+        matches = dict.fromkeys([game.match for game in games] + [more] * bool(more))
+        return [Say(tell_service("moves", match)) for match in matches]
+
+    def _shown(self, id_: str) -> list[Output]:
+        """A game was told as a picture: the setting was lost."""
+        logger.warning("match %s: the server draws pictures; asking for records again", id_)
+        return [Say(tell_service("client +")), *self._reread_games(match_of(id_))]
 
     # --- Requests ---------------------------------------------------------------------------------------
 
     def _request(self, line: wire.Request) -> list[Output]:
         if self.name not in (line.asker, line.other):  # of others, or for everybody
             return []
-        known = self._requests.pop(line.id, None)
-        out: list[Output] = []
-        if known is not None:
-            out.append(Tell(ChallengeGone(known.key)))
-            self._request_gone(known)
+        known = self._requests.remove(line.id)
+        out: list[Output] = [] if known is None else [Tell(ChallengeGone(known.key))]
         if not line.is_new:
             # A match whose game we have not been told yet came from it, perhaps.
             return [*out, *(Say(tell_service("moves", match)) for match in self._lacking(known))]
         if len(self._requests) >= MAX_REQUESTS:
             logger.warning("request %s of %s: there are too many", line.id, line.asker)
             return out
-        self._keys += 1
-        asked = Asked(f"{line.id}/{self._keys}", line)
-        self._requests[line.id] = asked
+        asked = self._requests.add(line)
         if line.asker == self.name:
-            return out + self._note_own(asked)
+            if not self._requests.is_wanted(asked):  # nobody waits for it any more
+                out.append(Say(tell_service("cancel", line.id)))
+            return out
         if line.flag is Flag.STORED and (game := self._stored_game(line)) is not None:
-            asked.taken_up = game.about.game_id
-            logger.info("game %s: %s would like to go on with it", asked.taken_up, line.asker)
-            return [*out, *self._accept(asked)]
+            asked.is_resumption = True
+            logger.info("game %s: %s would like to go on with it", game.about.game_id, line.asker)
+            return [*out, *self._go_on(asked)]
         return [*out, Tell(ChallengeReceived(self._challenge(asked)))]
 
-    def _request_gone(self, asked: Asked) -> None:
-        attempt = self._attempt
-        if attempt.key == asked.key and not attempt.began:
-            attempt.refusal = "declined" if attempt.opponent else "it has gone"
+    def _go_on(self, asked: Asked) -> list[Output]:
+        """Take up an adjourned game that its opponent asks for, now or when there is a place for it."""
+        if not self._has_place or self._requests.is_accepting(asked):
+            return []
+        return _say(self._requests.accept(asked)[1])
 
-    def _note_own(self, asked: Asked) -> list[Output]:
-        """A request of ours is on the table; one that nobody waits for any more is withdrawn."""
-        attempt, line = self._attempt, asked.line
-        if line.flag is Flag.STORED:
-            asked.taken_up = line.stored_id
-            return []
-        wanted = (line.other or "*", line.type_text)
-        if not attempt.is_settled and (attempt.opponent, attempt.type_text) == wanted:
-            attempt.key = asked.key
-            return []
-        return [Say(tell_service("cancel", line.id))]
+    @property
+    def _has_place(self) -> bool:
+        """The server would let another match begin."""
+        return len(self._going_on) < self._places
 
     def _lacking(self, asked: Asked | None = None) -> list[str]:
         """Matches whose games were not all told; those that came from a request, or any."""
         lacking = []
-        for match, (_, type_text) in self._going_on.items():
-            type_ = type_of(type_text)
+        for match, began in self._going_on.items():
+            type_ = type_of(began.type_text)
             told = sum(game.match == match for game in self._live.values()) + len(self._ended.get(match, ()))
-            is_meant = asked is None or self._origins.get(match) is asked
+            is_meant = asked is None or self._requests.origin(match) is asked
             if is_meant and told < (1 if type_ is None else type_.boards):
                 lacking.append(match)
         return lacking
@@ -563,10 +501,6 @@ class GgsAccount:
             name, name, None if rating is None else round(rating), name.casefold() in self._programs
         )
 
-    def _refuse(self, text: str) -> None:
-        if not self._attempt.is_settled:
-            self._attempt.refusal = text
-
     # --- Games begin, and go on -------------------------------------------------------------------------
 
     def _began(self, message: wire.MatchBegan) -> list[Output]:
@@ -575,50 +509,23 @@ class GgsAccount:
             out += self._vanish(game, "another match has its id")
         self._ended.pop(message.id, None)
         self._changes.pop(message.id, None)
-        self._matches[message.id] = message
-        self._going_on[message.id] = (message.names, message.type_text)
-        origin = self._origin(message)
-        self._origins.pop(message.id, None)
-        if origin is not None:
-            self._origins[message.id] = origin
-        attempt, others = self._attempt, [name for name in message.names if name != self.name]
-        if not attempt.is_settled:
-            same_key = origin is not None and attempt.key == origin.key
-            crossing = (
-                (attempt.opponent == "*" or attempt.opponent in others)
-                and bool(attempt.opponent)
-                and colourless(attempt.type_text) == colourless(message.type_text)
-            )
-            if same_key or crossing:
-                attempt.began = True
-                attempt.key = attempt.key if origin is None else origin.key
+        self._going_on[message.id] = message
+        self._requests.began(message)
         return out
-
-    def _origin(self, message: wire.MatchBegan) -> Asked | None:
-        """The request that a match came from."""
-        for asked in self._requests.values():
-            line = asked.line
-            others = (line.other,) if line.other else message.names
-            is_rated = line.flag is not Flag.UNRATED
-            if (
-                line.asker in message.names
-                and any(sorted((line.asker, other)) == sorted(message.names) for other in others)
-                and colourless(line.type_text) == colourless(message.type_text)
-                and is_rated == (message.flag is not Flag.UNRATED)
-                and asked not in self._origins.values()
-            ):
-                return asked
-        return None
 
     def _joined(self, message: wire.Joined, now_s: float, at: datetime) -> list[Output]:
         game, told = self._live.get(message.id), message.game
         match = match_of(message.id)
         if message.id in self._ended.get(match, ()):  # the server tells both games, when one is over, too
             return []
+        if game is not None and not game.is_played:
+            return []
+        if told is not None and (told.black == self.name) == (told.white == self.name):
+            return []  # of others, or of us with ourselves
+        if game is None and match not in self._going_on:  # what it counts as, we have missed
+            return [Say(tell_service("match"))]
         if told is None:
             return [] if game is not None else self._unplayable(message.id, None, at)
-        if (told.black == self.name) == (told.white == self.name):  # of others, or of us with ourselves
-            return []
         our_side = 0 if told.black == self.name else 1
         try:
             start = RULES.parse_position(told.start)
@@ -647,17 +554,15 @@ class GgsAccount:
         if is_new or game.moves != moves:
             game.turn_since_s = now_s
         is_told = game.status in (Status.LIVE, Status.DOUBTFUL) and not (is_made or game.is_unheard)
-        self._searched = [each for each in self._searched if each is not game]
-        for look in self._looks.values():
-            look.games = [each for each in look.games if each is not game]
+        self._archive.forget(game)
         game.status, game.board, game.clocks, game.end = Status.LIVE, message.id, clocks, None
         game.moves, game.position, game.is_stale, game.is_unheard = moves, position, False, False
         game.times_s = tuple(move.time_s or 0.0 for move in told.moves)
         self._live[message.id] = self._games[game.about.game_id] = game
         if is_told:
             return [*out, TellGame(game.about.game_id, game.state(now_s))]
-        origin = self._origins.get(match)
-        key = "" if origin is None or origin.taken_up else origin.key
+        origin = self._requests.origin(match)
+        key = "" if origin is None or origin.is_resumption else origin.key
         logger.info("match %s is game %s", message.id, game.about.game_id)
         return [*out, Tell(GameStarted(game.about.game_id, True, key))]
 
@@ -667,7 +572,7 @@ class GgsAccount:
         The server keeps a match's moves but gives it a new id.  A start without moves is like every other
         start, so that the request has to say it; only when there was none the moves have to.
         """
-        origin = self._origins.get(match)
+        origin = self._requests.origin(match)
         if not moves if origin is None else origin.line.flag is not Flag.STORED:
             return None
         found = [
@@ -681,7 +586,7 @@ class GgsAccount:
 
     def _new_game(self, board: str, told: GgfGame, our_side: int, at: datetime) -> Game:
         names, ratings = (told.black, told.white), (told.black_rating, told.white_rating)
-        began = self._matches.get(match_of(board))
+        began = self._going_on[match_of(board)]
         clock = wire.parse_clock((told.black_clock, told.white_clock)[our_side]).clock
         ours = ratings[our_side]
         about = GameSnapshot(
@@ -690,8 +595,7 @@ class GgsAccount:
             variant=told.kind,
             initial_position=None if told.start == USUAL else told.start,
             our_side=our_side,
-            # Where we have missed what it counts as, it is the kind that is not lost easily.
-            rated=began is None or began.flag is not Flag.UNRATED,
+            rated=began.flag is not Flag.UNRATED,
             speed=speed_of(clock),
             clock=clock,
             opponent=self._opponent(names[1 - our_side], ratings[1 - our_side]),
@@ -708,15 +612,14 @@ class GgsAccount:
 
     def _unplayable(self, board: str, told: GgfGame | None, at: datetime) -> list[Output]:
         """A game begins that this program does not play, such as one that a tournament has set up."""
-        began = self._matches.get(match_of(board))
-        names = (told.black, told.white) if told else ("", "") if began is None else began.names
+        names = (told.black, told.white) if told else self._going_on[match_of(board)].names
         if self.name not in names or board in self._live:
             return []
         blank = told or GgfGame(*names)
         game = self._new_game(board, replace(blank, kind=blank.kind or "?"), int(names[1] == self.name), at)
         game.board, game.is_played = board, False
         self._live[board] = self._games[game.about.game_id] = game
-        origin = self._origins.get(match_of(board))
+        origin = self._requests.origin(match_of(board))
         return [Tell(GameStarted(game.about.game_id, False, "" if origin is None else origin.key))]
 
     def _forget_some(self) -> None:
@@ -760,22 +663,25 @@ class GgsAccount:
                 game.refusal = message.text
             # Its end was told, and we have missed it.
             return [Say(tell_service("match"))] if games else []
-        if absent := re.match(r"no opponent present for archived match '([^']*)'", message.text):
-            self._resuming.discard(absent[1])  # the next time that we look
-        elif message.text.startswith("no archived match"):
+        if message.text.startswith("you are not registered"):
+            if self._requests.is_registered:
+                logger.warning("the service says: %s Only unrated games can be played", message.text)
+            self._requests.is_registered = False
+            return []
+        logger.info("the service says: %s", message.text)
+        if re.match(r"\w+ (?:[-+] )?ERR ", message.text):  # names what it answers: nothing that we wait for
+            return []
+        attempt = self._requests.refused(message.text)
+        if attempt is None and message.text.startswith("no archived match"):
             return self._stop_looking()
-        elif message.text.startswith(("decline ", "cancel ", "watch ")):
-            logger.info("the service says: %s", message.text)
-        else:
-            self._refuse(message.text)
+        if attempt is not None and message.text.startswith(LATER):
+            self._resuming.discard(attempt.stored_id)  # the next time that we look
         return []
 
     def _listed(self, message: wire.MatchList) -> list[Output]:
         """The matches that go on, of everybody."""
         self.lists += 1
-        self._going_on = {
-            id_: (names, type_text) for id_, names, type_text, _ in message.matches if self.name in names
-        }
+        self._going_on = {match.id: match for match in message.matches if self.name in match.names}
         out: list[Output] = []
         for game in list(self._live.values()):
             if game.match not in self._going_on:
@@ -817,9 +723,8 @@ class GgsAccount:
     def _match_ended(self, message: wire.MatchEnded) -> list[Output]:
         games, out = list(self._of(message.id)), list[Output]()
         change = self._changes.pop(message.id, None)
-        self._matches.pop(message.id, None)
         self._going_on.pop(message.id, None)
-        self._origins.pop(message.id, None)
+        self._requests.ended(message.id)
         if message.result is not None and message.stored_id:
             # Given up, or the last move was lost: the archive knows.
             unclear = [game for game in games if not game.is_done and not game.timed_out and game.is_played]
@@ -856,87 +761,41 @@ class GgsAccount:
 
     # --- The archive ------------------------------------------------------------------------------------
 
-    def _look(self, key: str, look: "Look") -> list[Output]:
+    def _look(self, key: str, look: Look) -> list[Output]:
         """Ask the archive how games have gone."""
         for game in look.games:
             self._live.pop(game.board, None)
             game.status, game.is_stale = Status.DOUBTFUL, True
-        self._looks[key] = look
-        return [Say(tell_service("look", key))]
+        return [Say(self._archive.look(key, look))]
 
     def _search(self, game: Game) -> list[Output]:
         """It has ended, and we have not heard how: look among the latest matches."""
         game.status, game.is_stale = Status.DOUBTFUL, True
-        self._searched.append(game)
-        return [Say(tell_service("history"))]
+        return [Say(self._archive.search(game))]
 
     def _history(self, lines: Sequence[str]) -> list[Output]:
-        """The latest matches of ours: the ends that we have missed are among them."""
-        keys: dict[tuple[frozenset[str], object], str] = {}
-        for words in (line.split() for line in lines[1:]):
-            if len(words) >= 11 and words[0].startswith("."):
-                keys[frozenset((words[6], words[8])), colourless(words[10])] = words[0]
-        out: list[Output] = []
-        searched, self._searched = self._searched, []
-        for game in searched:
-            names = frozenset((self.name, game.about.opponent.name))
-            key = keys.get((names, colourless(game.about.variant)))
-            if key is None or len(game.moves) < TELLING_PLIES:
-                out += self._vanish(game, "the server does not list it any more")
-            elif key in self._looks:
-                self._looks[key].games.append(game)
-            else:
-                out += self._look(key, Look([game]))
-        return out
+        commands, missing = self._archive.history(lines)
+        return [*_say(commands), *self._vanish_all(missing)]
 
     def _looked(self, lines: Sequence[str]) -> list[Output]:
-        """What the archive has: the records of a match."""
+        return [out for ended in self._archive.looked(lines) for out in self._end(*ended)]
+
+    def _stop_looking(self) -> list[Output]:
+        """The archive does not have what we have asked for: what we have heard is all."""
+        looks, searched = self._archive.give_up()
+        return [*self._end_looks(looks), *self._vanish_all(searched)]
+
+    def _end_looks(self, looks: Sequence[Look]) -> list[Output]:
         out: list[Output] = []
-        try:
-            records = parse_line(" ".join(lines[1:]))
-            for key, look in list(self._looks.items()):
-                for game in list(look.games):
-                    found = (told for told in records if self._is_record_of(game, told))
-                    told = next(found, None)
-                    stated = None if told is None else stated_result(told)
-                    if told is None or stated is None:
-                        continue
-                    look.games.remove(game)
-                    game.moves = tuple(move.move for move in told.moves)
-                    game.times_s = tuple(move.time_s or 0.0 for move in told.moves)
-                    game.position = replayed(start_of(game.about), game.moves)
-                    ours = stated.discs if game.about.our_side == 0 else -stated.discs
-                    game.timed_out = game.timed_out or ("t" if stated.how == "t" else "")
-                    out += self._end(game, end_of(game, ours), look.change)
-                if not look.games:
-                    del self._looks[key]
-        except (BadGgf, IllegalMove) as error:
-            logger.warning("the archive has what cannot be: %s", error)
+        for look in looks:
+            if look.message is not None:
+                out += self._end_all(look.games, look.message, look.change)
+            else:
+                out += self._vanish_all(look.games)
         return out
 
-    def _is_record_of(self, game: Game, told: GgfGame) -> bool:
-        is_ours = self.name in (told.black, told.white)
-        moves = tuple(move.move for move in told.moves)
-        side = 0 if told.black == self.name else 1
-        return is_ours and is_same(game, told, side) and moves[: len(game.moves)] == game.moves
-
-    def _stop_looking(self, asked_before_s: float = math.inf) -> list[Output]:
-        """The archive has not answered, or not as was hoped: what we have heard is all."""
-        out: list[Output] = []
-        for key, look in list(self._looks.items()):
-            since_s = asked_before_s if asked_before_s == math.inf else look.since_s
-            if since_s is not None and since_s <= asked_before_s:
-                del self._looks[key]
-                if look.message is not None:
-                    out += self._end_all(look.games, look.message, look.change)
-                else:
-                    for game in look.games:
-                        out += self._vanish(game, "the server does not list it any more")
-        if asked_before_s == math.inf:
-            searched, self._searched = self._searched, []
-            for game in searched:
-                out += self._vanish(game, "the server does not list it any more")
-        return out
+    def _vanish_all(self, games: Sequence[Game]) -> list[Output]:
+        return [out for game in games for out in self._vanish(game, "the server does not list it any more")]
 
     def _end(self, game: Game, end: GameEnd, rating_diff: int | None = None) -> list[Output]:
         self._live.pop(game.board, None)
@@ -971,25 +830,24 @@ class GgsAccount:
         """The games that the server keeps."""
         out: list[Output] = []
         self.is_settled = True
-        lacking = {name for match in self._lacking() for name in self._going_on[match][0]}
+        lacking = {name for match in self._lacking() for name in self._going_on[match].names}
         for game in list(self._games.values()):
             kept = [stored for stored in games if self._is_kept(game, stored)]
             match game.status:
                 case Status.DOUBTFUL:
-                    if any(each is game for look in self._looks.values() for each in look.games):
+                    if self._archive.is_asked_about(game):
                         continue
-                    is_searched = any(each is game for each in self._searched)
                     if kept:
-                        self._searched = [each for each in self._searched if each is not game]
+                        self._archive.forget(game)
                         out += self._put_away(game, "the server keeps it")
-                    elif not is_searched:
+                    elif not self._archive.is_searched(game):
                         out += self._search(game)
                 case Status.AWAY if not game.about.rated:
                     out += self._end(game, GameEnd(EndReason.ABORTED, None, "unrated games are not kept"))
                 case Status.AWAY if not kept and game.about.opponent.name not in lacking:
                     logger.warning("game %s: the server has not kept it", game.about.game_id)
                     out += self._search(game)
-        on_the_table = {asked.line.stored_id for asked in self._requests.values()}
+        on_the_table = {asked.line.stored_id: asked for asked in self._requests}
         for stored in games:
             away = (game for game in self._games.values() if game.status is Status.AWAY)
             ours = next((game for game in away if self._is_kept(game, stored)), None)
@@ -998,12 +856,15 @@ class GgsAccount:
             if (opponent := ours.about.opponent.name) not in self._followed:
                 self._followed.add(opponent)
                 out.append(Say(f"notify + {opponent}"))  # so that we hear when they come
-            if stored.id not in self._resuming | on_the_table:
+            asked = on_the_table.get(stored.id)
+            if asked is not None and asked.line.asker == opponent:
+                out += self._go_on(asked)
+            elif asked is None and stored.id not in self._resuming and self._has_place:
                 self._resuming.add(stored.id)
                 logger.info(
                     "asking to go on with the stored match %s of %s", stored.id, " and ".join(stored.names)
                 )
-                out += _as_rated(tell_service("ask", stored.id), True)
+                out += _say(self._requests.resume(stored.id, opponent, stored.type_text))
         return out
 
     def _away_opponents(self) -> set[str]:
@@ -1025,11 +886,5 @@ class GgsAccount:
         return next((game for game in away if self._is_kept(game, stored)), None)
 
 
-def _as_rated(command: str, rated: bool) -> list[Output]:
-    """A command with the account's setting as it needs it.
-
-    The setting is + otherwise: nobody who would like a rated game can even ask one who has -.
-    """
-    if rated:
-        return [Say(tell_service("rated +")), Say(command)]
-    return [Say(tell_service("rated -")), Say(command), Say(tell_service("rated +"))]
+def _say(commands: Sequence[str]) -> list[Output]:
+    return [Say(command) for command in commands]

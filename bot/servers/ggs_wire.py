@@ -168,7 +168,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class MatchBegan:
-    """The names do not tell the colours: who asked stands in front."""
+    """A match begins, or goes on.  The names do not tell the colours: who asked stands in front."""
 
     id: str
     names: tuple[str, str]
@@ -308,8 +308,9 @@ class StoredOpponent:
 
 @dataclass(frozen=True, slots=True)
 class MatchList:
-    matches: tuple[tuple[str, tuple[str, str], str, Flag], ...]
-    """Id, names, type and flag."""
+    """The matches that go on, of everybody."""
+
+    matches: tuple[MatchBegan, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,7 +385,10 @@ Message = (
 
 
 class Lines:
-    """Cuts bytes into lines, wherever packets begin and end."""
+    """Cuts bytes into lines, wherever packets begin and end.
+
+    Names and chat are anybody's: what cannot be printed would be an order to a terminal that shows the log.
+    """
 
     def __init__(self) -> None:
         self._rest = b""
@@ -394,8 +398,14 @@ class Lines:
         *lines, rest = data.split(b"\n")
         for line in lines:
             whole, self._rest = self._rest + line[:LINE_LIMIT], b""
-            yield whole[:LINE_LIMIT].removesuffix(b"\r").decode(ENCODING)
+            yield _clean(whole[:LINE_LIMIT].removesuffix(b"\r").decode(ENCODING))
         self._rest = (self._rest + rest[:LINE_LIMIT])[:LINE_LIMIT]
+
+
+def _clean(line: str) -> str:
+    """A line with a mark in place of every sign that cannot be printed; a tab is but a space."""
+    line = line.replace("\t", " ")
+    return line if line.isprintable() else "".join(sign if sign.isprintable() else "\ufffd" for sign in line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -658,7 +668,7 @@ def _joined(told: str, rest: tuple[str, ...]) -> Joined | BoardShown:
     id_, _, text = told.partition(" ")
     _checked(_GAME_ID, id_)
     if not text.startswith("(;"):
-        return _shown(id_, text, rest)
+        return _shown(id_, text)
     try:
         return Joined(id_, parse("\n".join([text, *rest])))
     except BadGgf:
@@ -671,25 +681,16 @@ def _moved(told: str, rest: tuple[str, ...]) -> Moved | BoardShown:
     id_, _, text = told.partition(" ")
     _checked(_GAME_ID, id_)
     if rest:
-        return _shown(id_, text, rest)
+        return _shown(id_, text)
     try:
         return Moved(id_, parse_move(text))
     except BadGgf as error:
         raise ProtocolError(str(error), text) from error
 
 
-_PICTURE = re.compile(
-    r"\s*\d+ move\(s\)|\s*\d+: .+|\S+ +\( *-?\d+\.\d+ [*O?]\) +\S+|\s*|(?: {1,3}[A-N])+ *"
-    r"|[ \d]\d( [-*O.])+ +\d+ *|[*O] to move"
-)
-
-
-def _shown(id_: str, text: str, rest: tuple[str, ...]) -> BoardShown:
+def _shown(id_: str, text: str) -> BoardShown:
     """A board for people (GGS_PROTOCOL 6.2); the first line tells the type and the komi."""
     _matched(r"\S+ +K\S+ *", text)
-    for line in rest:
-        if not _PICTURE.fullmatch(line):
-            raise ProtocolError("a line that belongs to no board", line)
     return BoardShown(id_)
 
 
@@ -720,12 +721,12 @@ def _stored(told: str, rest: tuple[str, ...]) -> Message:
     return StoredList(found[2], tuple(games))
 
 
-def _match_row(line: str) -> tuple[str, tuple[str, str], str, Flag]:
+def _match_row(line: str) -> MatchBegan:
     words = line.split()
     if len(words) < 7:
         raise ProtocolError("a match that lacks something", line)
     id_, _, one, _, other, type_text, flag, *_ = words
-    return _checked(_ID, id_), (one, other), type_text, _flag(flag)
+    return MatchBegan(_checked(_ID, id_), (one, other), type_text, _flag(flag))
 
 
 def _player_row(line: str) -> Player:

@@ -1,6 +1,7 @@
 """The state machine of an account on GGS: messages in, commands and events out."""
 
 import random
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -222,6 +223,95 @@ def test_withdrawing_what_we_have_asked_for() -> None:
     assert story.said() == ["cancel .7"]
 
 
+OURS = "   .7 1800.4 desdemon 05:00//02:00  8 R 1720.0 bob"
+"""A request of ours for a rated game."""
+FIVE = GgsClock(300, 0, 120)
+
+
+def test_who_is_not_registered_sends_no_such_setting(caplog: pytest.LogCaptureFixture) -> None:
+    story = Story()
+    early, _ = story.account.ask("bob", "8", FIVE, rated=False)
+    story.hear("ERR you are not registered.", "ERR you are not registered.")
+    assert not early.is_settled
+    assert [record.message for record in caplog.records if "you are not registered" in record.message] == [
+        "the service says: you are not registered. Only unrated games can be played"
+    ]
+    story.hear(f"+{OURS.replace(' R ', ' U ')}", f"-{OURS.replace(' R ', ' U ')}")
+    assert early.refusal == "declined"
+    attempt, out = story.account.ask("bob", "8", FIVE, rated=False)
+    assert out == [Say("tell /os ask 8 05:00/00:00/02:00 bob")]
+    assert not attempt.is_settled
+    story.take()
+    story.hear(request(flag="U"))
+    [received] = story.told()
+    assert story.account.accept(received.challenge.id)[1] == [Say("tell /os accept .3")]
+    story.account.lost("gone")
+    said = [each.command for each in story.account.connected(0) if isinstance(each, Say)]
+    assert "tell /os rated +" in said  # it may have been registered by now
+    assert story.account.ask("bob", "8", FIVE, rated=True)[1][0] == Say("tell /os rated +")
+
+
+def test_accepting_a_request_leaves_our_own_asking_alone() -> None:
+    story = Story().hear("stored 0 desdemon")
+    ours, _ = story.account.ask("bob", "8", FIVE, rated=True)
+    story.hear(f"+{OURS}", request(type_="s8"))
+    theirs, _ = story.account.accept(story.told()[0].challenge.id)
+    story.hear("+ match .1 1720 bob 1800 desdemon s8 R", request(type_="s8", sign="-"))
+    assert (theirs.began, ours.is_settled) == (True, False)
+    story.hear("+ match .2 1800 desdemon 1720 bob 8 R", f"-{OURS}")
+    assert ours.began
+
+    other, _ = story.account.ask("bob", "8", FIVE, rated=True)
+    story.hear(f"+{OURS}", request(type_="s8", flag="U"))
+    story.account.accept(story.told()[-1].challenge.id)
+    story.hear(f"-{OURS}")
+    assert other.refusal == "declined"
+
+
+def test_of_requests_that_look_alike_the_accepted_one_has_begun() -> None:
+    story = Story().hear("stored 0 desdemon", request(".3", "8b"), request(".4", "8w"))
+    _, second = story.told()
+    attempt, _ = story.account.accept(second.challenge.id)
+    story.hear("+ match .1 1720 bob 1800 desdemon 8w R", join(kind="8w"))
+    assert attempt.began
+    assert story.told() == [GameStarted(GAME, True, second.challenge.id)]
+
+
+def test_an_error_settles_what_it_answers_and_nothing_else() -> None:
+    story = Story().hear("stored 0 desdemon", request(".3"), request(".4", "s8"))
+    ours, _ = story.account.ask("bob", "8", FIVE, rated=True)
+    story.hear(f"+{OURS}")
+    first, second = (event.challenge.id for event in story.told())
+    one, _ = story.account.accept(first)
+    two, _ = story.account.accept(second)
+    story.hear("decline ERR not found: .9", "who ERR rating type 'x' unknown.", "ERR user 'eve' not found.")
+    assert not one.is_settled
+    story.hear("ERR rated variable mismatch.")
+    assert (one.refusal, two.is_settled) == ("rated variable mismatch.", False)
+    story.hear("ERR request '.4' not found.")
+    assert (two.refusal, ours.is_settled) == ("request '.4' not found.", False)
+    story.hear("ERR Your open value is too low for new matches.")
+    assert not ours.is_settled
+
+
+def test_an_answer_shows_that_those_before_it_were_lost() -> None:
+    story = Story()
+    lost, _ = story.account.ask("bob", "8", FIVE, rated=True)
+    ours, _ = story.account.ask("bob", "s8", FIVE, rated=True)
+    story.hear(f"+{OURS.replace(' 8 ', ' s8 ')}")
+    assert (bool(ours.key), lost.is_settled) == (True, False)
+    story.hear("ERR rated variable mismatch.")
+    assert not lost.is_settled
+
+
+def test_the_loss_of_the_connection_is_no_no() -> None:
+    story = Story()
+    attempts = [story.account.ask("bob", "8", FIVE, rated=True)[0] for _ in range(2)]
+    story.hear(f"+{OURS}")
+    story.account.lost("gone")
+    assert [(attempt.is_lost, attempt.refusal) for attempt in attempts] == [(True, "gone")] * 2
+
+
 def test_crossing_requests_begin_at_once() -> None:
     story = Story().hear("stored 0 desdemon")
     attempt, _ = story.account.ask("bob", "8b", GgsClock(300, 0, 120), rated=True)
@@ -311,10 +401,14 @@ def test_chat() -> None:
 
 def test_we_ask_for_a_move_that_we_may_have_missed() -> None:
     story = begun()
-    story.now_s = 61.0
-    out = [each.command for each in story.account.tick(story.now_s) if isinstance(each, Say)]
-    assert out == ["tell /os moves .1", "tell /os match"]
-    assert story.account.tick(62.0) == []
+    assert ticked(story, 61.0) == ["moves .1", "match"]
+    assert ticked(story, 62.0) == []
+    story.now_s = 100.0
+    story.hear("update .1 f5")
+    story.account.play(GAME, "d6", None)
+    story.hear("update .1 d6")
+    assert ticked(story, 125.0) == ["match"]  # 25 seconds are not long
+    assert ticked(story, 190.0) == ["moves .1", "match"]
 
 
 # --- Ends -----------------------------------------------------------------------------------------------
@@ -374,6 +468,7 @@ def test_both_games_of_a_match_end_and_the_rating_changes_once() -> None:
         story.account.resign(one.game_id)
     assert story.account.say(one.game_id, "Hello", Room.PLAYER) == [Say("tell /os tell p .1 Hello")]
     assert story.account.say(two.game_id, "Hello", Room.PLAYER) == []
+    assert story.account.say(two.game_id, "Hello", Room.PLAYER) != []  # said again, and not the other's echo
     story.hear("end .1.1 ( bob vs. desdemon ) -64.00", "end .1.0 ( bob vs. desdemon ) +64.00")
     ends = [event.end and event.end.winner for event in story.told() if isinstance(event, GameState)]
     assert ends == [0, 0]
@@ -422,8 +517,11 @@ def test_a_lost_end_is_found_among_the_latest_matches() -> None:
     assert story.told()[0].end.reason is EndReason.RESIGNATION
 
 
-def test_an_archive_that_keeps_quiet_is_not_waited_for() -> None:
-    story = begun().hear("- match .1 1720 bob 1800 desdemon 8 R -64.00  .7")
+@pytest.mark.parametrize("is_settled", [True, False])
+def test_an_archive_that_keeps_quiet_is_not_waited_for(is_settled: bool) -> None:
+    story = begun()
+    story.account.is_settled = is_settled
+    story.hear("- match .1 1720 bob 1800 desdemon 8 R -64.00  .7")
     story.take()
     for story.now_s in (100.0, 200.0):
         story.out += story.account.tick(story.now_s)
@@ -442,6 +540,53 @@ def test_a_board_that_is_over_is_not_played_again() -> None:
 
 
 # --- Adjourned games ------------------------------------------------------------------------------------
+
+STORED = "stored 1 desdemon\r\n|.4       21 Nov 2026 09:36:07 bob    desdemon      8:l"
+
+
+def ticked(story: Story, now_s: float) -> list[str]:
+    story.now_s = now_s
+    story.out += story.account.tick(now_s)
+    return story.said()
+
+
+def test_a_refused_resumption_is_tried_again() -> None:
+    story = Story(known("f5", "d6")).hear(STORED)
+    assert story.said()[-1] == "ask .4"
+    story.hear("ERR Your open value is too low for new matches.")
+    assert ticked(story, 61.0) == ["stored", "match"]
+    assert story.hear(STORED).said() == ["rated +", "ask .4"]
+    story.hear("ERR your request doesn't fit the opponent's formula.")
+    ticked(story, 122.0)
+    assert story.hear(STORED).said() == []  # that is a no
+
+
+def test_adjourned_games_wait_for_a_free_place() -> None:
+    story = Story(known("f5", "d6"))
+    rows = [f"|  .{i} 1720 eve    1800 desdemon             8  R 1" for i in range(4)]
+    story.hear("match 4/4\r\n" + "\r\n".join(rows), STORED)
+    story.hear(request(".9", flag="S", more=".4"))
+    assert [word for word in story.said() if not word.startswith("moves")] == ["notify + bob"]
+    story.hear("match 3/3\r\n" + "\r\n".join(rows[1:]), STORED)
+    assert story.said()[-2:] == ["rated +", "accept .9"]
+    assert story.hear(STORED).said() == []  # not twice
+    story.hear("ERR Your open value is too low for new matches.", STORED)
+    assert story.said() == ["rated +", "accept .9"]
+
+
+def test_only_an_opponent_who_comes_is_asked() -> None:
+    story = Story(known("f5")).hear(STORED)
+    story.take()
+    assert story.hear("- bob stored").said() == []
+    assert story.hear("+ bob stored").said() == ["stored"]
+
+
+def test_of_two_adjourned_games_the_moves_tell_which_goes_on() -> None:
+    one, two = known("f5", "d6", "c3"), replace(known("f5", "f6"), game_id="other")
+    for first, second in ((one, two), (two, one)):
+        story = Story(first, second).hear(STORED)
+        story.hear("+ match .2 1800 desdemon 1720 bob 8 R", join(".2", moves="B[f5]W[f6]"))
+        assert story.told() == [GameStarted("other", True)]
 
 
 def test_an_adjourned_game_is_taken_up_by_its_id() -> None:
@@ -522,8 +667,10 @@ def test_a_lost_connection(flag: str) -> None:
 def test_the_service_goes_and_comes_back() -> None:
     story = begun().raw(": - /os 1")
     assert GameAdjourned("the Othello service has gone") in story.told()
+    attempt, _ = story.account.ask("bob", "8", FIVE, rated=True)
     story.raw(": ERR user '/os' not found.")
     assert story.take() == []
+    assert attempt.is_lost
     story.raw(": + /os 1")
     said = story.said()
     assert said[0] == "client +"
@@ -536,6 +683,37 @@ def test_a_game_that_is_not_played_here_is_told_as_such() -> None:
     assert story.account.abort(GAME) == [Say("tell /os abort .1")]
     with pytest.raises(RefusedError):
         begun().account.abort(GAME)
+
+
+def test_a_game_that_is_not_played_here_begins_once() -> None:
+    story = Story().hear("stored 0 desdemon", "+ match .1 1720 bob 1800 desdemon 8k T", join(kind="8k"))
+    story.take()
+    assert story.hear(join(kind="8k"), join(kind="8k", moves="B[f5]W[d6]")).take() == []
+    assert ticked(story, 100.0) == ["match"]
+
+
+@pytest.mark.parametrize("flag", ["R", "U"])
+def test_a_list_of_matches_tells_what_a_game_counts_as(flag: str) -> None:
+    story = Story().hear("stored 0 desdemon", join())
+    assert story.take() == [Say("tell /os match")]
+    story.hear(f"match 1/1\r\n|  .1 1720 bob    1800 desdemon             8  {flag} 1")
+    assert story.said() == ["moves .1"]
+    story.hear(join())
+    assert story.told() == [GameStarted(GAME, True)]
+    game = story.account.find(GAME)
+    assert game is not None
+    assert game.about.rated == (flag == "R")
+
+
+def test_a_picture_means_that_a_setting_was_lost() -> None:
+    story = begun()
+    picture = "update .1 8 K?\r\n|  1: F5\r\n|whatever it shows\r\n|O to move"
+    story.now_s = 100.0
+    assert story.hear(picture, picture).said() == ["client +", "moves .1"]
+    story.hear(join(moves="B[f5]"))
+    assert story.state().moves == ("f5",)
+    story.now_s = 200.0
+    assert story.hear(picture.replace("update .1", "join .2")).said() == ["client +", "moves .1", "moves .2"]
 
 
 def test_games_of_others_are_none_of_ours() -> None:

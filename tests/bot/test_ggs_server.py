@@ -1,7 +1,7 @@
 """The adapter to GGS against a fake server: whole games by the whole bot, on virtual time."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,6 +12,7 @@ import pytest
 
 from bot.config import Config, GgsConfig, MatchmakingConfig
 from bot.errors import AuthError, ConfigError, TransientError
+from bot.events import Clock, Proposal
 from bot.lobby import Lobby
 from bot.recall import recall
 from bot.servers.dialects import DIALECTS
@@ -88,17 +89,24 @@ async def adapter_of(site: Site, given: Config) -> AsyncIterator[GgsServer]:
         await server.close()
 
 
-async def until(is_so: Callable[[], bool]) -> None:
+async def until(is_so: Callable[[], bool], every_s: float = 0.1) -> None:
     """Look again and again, in virtual time."""
     for _ in range(10_000):
         if is_so():
             return
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(every_s)
     raise TimeoutError
 
 
-def play(template: Path, tmp_path: Path, story: Callable[[Site], Any], **faults: Any) -> None:
-    """Run a story on a fake server with one registered client, alice, and the bot's account."""
+def play(
+    template: Path,
+    tmp_path: Path,
+    story: Callable[[Site], Any],
+    *,
+    registered: Collection[str] = (BOT, "alice"),
+    **faults: Any,
+) -> None:
+    """Run a story on a fake server with one client, alice, and the bot's account."""
 
     path = tmp_path / "desdemona.db"
     path.write_bytes(template.read_bytes())
@@ -107,8 +115,8 @@ def play(template: Path, tmp_path: Path, story: Callable[[Site], Any], **faults:
         database = await Database.open(f"sqlite:///{path}")
         try:
             server = FakeGgs(**faults)
-            for name, password in ((BOT, PASSWORD), ("alice", "apw")):
-                server.central.register(name, password)
+            for name in registered:
+                server.central.register(name, PASSWORD if name == BOT else "apw")
             async with server.running() as port:
                 await story(Site(server, port, database))
         finally:
@@ -310,7 +318,59 @@ def test_the_bot_asks_a_program_for_a_game(template: Path, tmp_path: Path) -> No
     play(template, tmp_path, story)
 
 
+def test_an_unregistered_bot_plays_and_asks(template: Path, tmp_path: Path) -> None:
+    matchmaking = MatchmakingConfig(enabled=True, idle_s=10, variants=("8",), clocks=("300+0",), rated=False)
+
+    async def story(site: Site) -> None:
+        client = await alice(site, Habits(resigns_at=10), rated=False)
+        async with site.bot(matchmaking=matchmaking, ggs=GgsConfig(programs=("alice",))):
+            await client.play(f"8b 05:00//02:00 {BOT}", patience_s=1000)
+            await client.until(lambda: len(client.over) == 2, 1000)
+            games = await site.ended(2)
+        await client.close()
+        assert [(game.end_reason, game.rated) for game in games] == [("resignation", False)] * 2
+
+    play(template, tmp_path, story, registered=["alice"])
+
+
 # --- The connection -------------------------------------------------------------------------------------
+
+
+def test_signing_in_again_opens_another_connection(template: Path, tmp_path: Path) -> None:
+    async def story(site: Site) -> None:
+        server = GgsServer(DIALECTS["ggs"], f"ggs://127.0.0.1:{site.port}", BOT, PASSWORD)
+        with pytest.raises(TransientError, match="hung up") as caught:
+            await server.account()
+        assert caught.value.retry_after_s == BACK_OFF_S
+        assert (await server.account()).about.startswith("registered")
+        assert site.server.connections == 2
+        await server.close()
+
+    play(template, tmp_path, story, plan=Script(Strike(Fault.CLOSE, needs=holding("/os: finger"))))
+
+
+def test_a_lost_connection_is_no_answer(template: Path, tmp_path: Path) -> None:
+    """Neither to a question nor to a request, and nobody waits for one any longer."""
+    plan = Script()
+
+    async def story(site: Site) -> None:
+        client = Client("alice", "apw", accepts=lambda _: False)
+        await client.connect(site.port, commands=("tell /os open 5", "tell /os rated +"))
+        async with site.bot() as server:
+            proposal = Proposal("8", True, Clock(300, 0))
+            asking = asyncio.create_task(server.challenge("alice", proposal))
+            await client.until(lambda: bool(client.requests))
+            site.server.drop(BOT)
+            with pytest.raises(TransientError, match=r"the connection was lost|has hung up"):
+                await asking
+            await until(lambda: server._state.is_settled)
+            await asyncio.sleep(1)  # the lobby has asked what it wants to know
+            plan.left.append(Strike(Fault.CLOSE, needs=holding("match 0/0")))
+            with pytest.raises(TransientError, match="the connection was lost"):
+                await server.playing()
+        await client.close()
+
+    play(template, tmp_path, story, plan=plan)
 
 
 def test_a_wrong_password(template: Path, tmp_path: Path) -> None:
@@ -365,7 +425,7 @@ def test_a_dead_connection_is_noticed(template: Path, tmp_path: Path) -> None:
     async def story(site: Site) -> None:
         async with site.bot() as server:
             before = site.server.connections
-            await until(lambda: site.server.connections > before)
+            await until(lambda: site.server.connections > before, 5)
             await until(lambda: server._state.is_settled)
 
     play(template, tmp_path, story, plan=Script(Strike(Fault.SILENCE, needs=holding("match 0/0"), after=1)))

@@ -24,6 +24,7 @@ from bot.servers.ggs_wire import (
     GameType,
     GgsClock,
     Joined,
+    Lines,
     LoginPrompt,
     MatchBegan,
     MatchEnded,
@@ -264,7 +265,7 @@ def test_every_kind_of_message() -> None:
         ServiceError("decline ERR not found: .1"),
         ServiceError("illegal board type"),
         StoredList("alice", (StoredGame(".4", NAMES, "8b"),)),
-        MatchList(((".9", NAMES, "8", Flag.RATED),)),
+        MatchList((MatchBegan(".9", NAMES, "8", Flag.RATED),)),
         PlayerList((Player("bob", True, 2006.3, 290.2),)),
         Said("carol", "hello all", id=".9", to="A"),
         Said("alice", "hello room", ".chat"),
@@ -342,6 +343,18 @@ def test_a_changed_block_raises_nothing_but_its_own_error(text: str, data: st.Da
     lines = " ".join(words).split("\n")
     with suppress(ProtocolError):
         read(Block("/os", tuple(lines)))
+
+
+def test_what_cannot_be_printed_does_not_get_in() -> None:
+    [said, _] = heard(b"\na\x1b[2Jb: \x1b]0;gotcha\x07\thello \xe9\r\nREADY\r\n")
+    assert said == Said("a\ufffd[2Jb", "\ufffd]0;gotcha\ufffd hello \xe9")
+
+
+def test_a_line_that_never_ends() -> None:
+    lines = Lines()
+    assert [line for _ in range(5) for line in lines.feed(b"x" * LINE_LIMIT)] == []
+    assert len(lines._rest) <= LINE_LIMIT
+    assert list(lines.feed(b"y\nnext\n")) == ["x" * LINE_LIMIT, "next"]
 
 
 def test_nothing_grows_without_bound() -> None:
