@@ -53,6 +53,8 @@ Twice as long each time that a connection has not held for a good while."""
 MOST_BACK_OFF_S = 900.0
 HELD = 4.0
 """A connection has held when it lasted so many times the last wait."""
+MESSAGES_A_TURN = 8
+"""After so many messages everything else has its turn."""
 UNSENT_LIMIT = 1 << 20
 """A server that does not read is dead, too, from so many bytes on."""
 EVERYBODY = "*"
@@ -309,8 +311,10 @@ class GgsServer:
                 for event in self._told():
                     yield event
                 messages = await self._listen(link)
-                for message in messages:
+                for number, message in enumerate(messages):
                     self._hear(message)
+                    if number % MESSAGES_A_TURN == 0:
+                        await asyncio.sleep(0)  # who talks without a pause must not keep games waiting
                 self._perform(self._state.tick(self._clock()))
         except HungUp as error:
             reason = str(error)

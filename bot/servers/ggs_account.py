@@ -14,6 +14,7 @@ Unrated games are not kept by the server: what would put them away ends them.
 
 import logging
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -114,6 +115,8 @@ class GgsAccount:
         self.name = name
         self._programs = {program.casefold() for program in programs}
         self._places = places
+        self._stamp, self._stamped = "", Counter[str]()
+        """The second in which the last game began, and how many did on each board."""
         self._games: dict[str, Game] = {}
         """By our id."""
         self._live: dict[str, Game] = {}
@@ -607,8 +610,12 @@ class GgsAccount:
 
     def _new_id(self, board: str, at: datetime) -> str:
         """Matches' ids are reused, so a game is named by when it began, too."""
-        game_id = f"{at:%Y%m%dT%H%M%S}-{board}"
-        return game_id if game_id not in self._games else f"{game_id}-{len(self._games)}"
+        stamp = f"{at:%Y%m%dT%H%M%S}"
+        if stamp != self._stamp:
+            self._stamp, self._stamped = stamp, Counter()
+        self._stamped[board] += 1
+        double = self._stamped[board]
+        return f"{stamp}-{board}" if double == 1 else f"{stamp}-{board}-{double}"
 
     def _unplayable(self, board: str, told: GgfGame | None, at: datetime) -> list[Output]:
         """A game begins that this program does not play, such as one that a tournament has set up."""

@@ -117,10 +117,11 @@ class Archive:
                     stated = None if told is None else stated_result(told)
                     if told is None or stated is None:
                         continue
+                    moves = tuple(move.move for move in told.moves)
+                    game.position = replayed(start_of(game.about), moves)  # may raise: so nothing before it
                     look.games.remove(game)
-                    game.moves = tuple(move.move for move in told.moves)
+                    game.moves = moves
                     game.times_s = tuple(move.time_s or 0.0 for move in told.moves)
-                    game.position = replayed(start_of(game.about), game.moves)
                     ours = stated.discs if game.about.our_side == 0 else -stated.discs
                     game.timed_out = game.timed_out or ("t" if stated.how == "t" else "")
                     ends.append((game, end_of(game, ours), look.change))

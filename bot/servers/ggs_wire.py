@@ -25,6 +25,8 @@ LINE_LIMIT = 1 << 14
 """Of a longer line the rest is dropped, in bytes; the server itself sends no line of a tenth of this."""
 BLOCK_LIMIT = 2000
 """Of a longer block the rest is dropped, in lines; a list of all users has some hundred."""
+TEXT_LIMIT = 1 << 18
+"""Of a longer block the rest is dropped, in characters, as well."""
 SAY_LIMIT = 400
 """Longest thing that we say to somebody, in characters; the server takes more."""
 
@@ -424,6 +426,7 @@ class _Open:
     lines: list[str]
     is_help: bool = False
     """A text with empty lines in it, up to READY."""
+    length: int = 0
 
 
 _BEGIN = re.compile(rf"((?:[._]{_NAME} {_NAME})|(?:{_NAME})?): ?(.*)", re.DOTALL)
@@ -471,7 +474,9 @@ class Blocks:
 
     def _add(self, line: str) -> None:
         if self._open is not None and len(self._open.lines) < BLOCK_LIMIT:
-            self._open.lines.append(line)
+            self._open.length += len(line)
+            if self._open.length <= TEXT_LIMIT:
+                self._open.lines.append(line)
 
     def _close(self) -> Iterator[Block]:
         if self._open is not None:

@@ -27,7 +27,7 @@ from bot.events import (
     Speed,
     Thought,
 )
-from bot.servers.ggs_account import GgsAccount, Output, Say, Tell, TellGame
+from bot.servers.ggs_account import REMEMBERED, GgsAccount, Output, Say, Tell, TellGame
 from bot.servers.ggs_game import discs
 from bot.servers.ggs_wire import GgsClock, Reader
 
@@ -639,6 +639,26 @@ def test_a_game_that_has_ended_while_we_were_away_is_looked_up() -> None:
     started, state, _ = story.told()
     assert started == GameStarted("old", True)
     assert (state.moves[-1], state.end.reason) == ("c4", EndReason.RESIGNATION)
+
+
+def test_a_record_that_cannot_be_changes_nothing() -> None:
+    story = Story(known("f5", "d6", "c3", "d3")).hear("stored 0 desdemon")
+    story.hear("history 1 desdemon\r\n|.7       22 Nov 2026 00:40:00 1720 bob      1800 desdemon  -64.0 8")
+    story.take()
+    story.hear(f"look\r\n|1 {(RECORD % '-64.000:r').replace('W[d3]', 'W[d3]B[a1]')}")
+    assert story.told() == []
+    story.hear(f"look\r\n|1 {RECORD % '-64.000:r'}")
+    _, state, _ = story.told()
+    assert state.end.reason is EndReason.RESIGNATION
+
+
+def test_games_that_begin_in_the_same_second_have_ids_of_their_own() -> None:
+    story, ids = Story(), list[str]()
+    for _ in range(REMEMBERED + 50):
+        story.hear("+ match .1 1720 bob 1800 desdemon 8 R", join())
+        story.hear("- match .1 1720 bob 1800 desdemon 8 R aborted")
+        ids += [event.game_id for event in story.told() if isinstance(event, GameStarted)]
+    assert len(set(ids)) == len(ids) == REMEMBERED + 50
 
 
 def test_a_game_that_goes_on_elsewhere_is_not_given_up() -> None:

@@ -14,6 +14,7 @@ from bot.errors import ProtocolError
 from bot.servers.ggs_wire import (
     BLOCK_LIMIT,
     LINE_LIMIT,
+    TEXT_LIMIT,
     Alert,
     Answer,
     Block,
@@ -367,6 +368,10 @@ def test_nothing_grows_without_bound() -> None:
     [said, _] = reader.feed(b"READY\n")
     assert isinstance(said, Said)
     assert len(said.text) <= 2 * BLOCK_LIMIT + 4
+    list(reader.feed(b"\nalice: wide\n" + (b"|" + b"x" * 1000 + b"\n") * BLOCK_LIMIT))
+    [said, _] = reader.feed(b"READY\n")
+    assert isinstance(said, Said)
+    assert len(said.text) <= TEXT_LIMIT + 1000
     list(reader.feed(b": help faq\n" + b"x\n" * 3 * BLOCK_LIMIT))
     assert list(reader.feed(b"READY\n\n/os: update .0 f5\nREADY\n"))[-2:] == [
         Moved(".0", GgfMove("f5")),
