@@ -13,8 +13,6 @@ import os
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.ggs.dialogue import Dialogue, remark, tossed
 from tests.ggs.transcripts import Line, Replay, halves, normal
 
@@ -39,11 +37,14 @@ def test_a_recorded_dialogue() -> None:
         compare([Line(*json.loads(text)) for text in file])
 
 
-@pytest.mark.skipif(
-    "DESDEMONA_TEST_GGS" not in os.environ, reason="needs a real GGS: DESDEMONA_TEST_GGS=<port>"
-)
-def test_the_dialogue_with_a_real_server() -> None:
-    compare(_held(int(os.environ["DESDEMONA_TEST_GGS"]), os.environ.get("DESDEMONA_TEST_GGS_ROOT", "root")))
+if (
+    "DESDEMONA_TEST_GGS" in os.environ
+):  # else there is nothing to be skipped: hardly anybody has such a server
+
+    def test_the_dialogue_with_a_real_server() -> None:
+        compare(
+            _held(int(os.environ["DESDEMONA_TEST_GGS"]), os.environ.get("DESDEMONA_TEST_GGS_ROOT", "root"))
+        )
 
 
 def _held(port: int, root: str) -> list[Line]:
