@@ -25,6 +25,13 @@ _SOONEST = 10_000
 P = TypeVar("P")
 
 
+def margin_centi(score_centi: int) -> int:
+    """A score on the scale of evaluations: a decided game is worth what the game thinks of its win."""
+    if abs(score_centi) < WIN_CENTI:
+        return score_centi
+    return score_centi - WIN_CENTI if score_centi > 0 else score_centi + WIN_CENTI
+
+
 def lost_centi(ply: int) -> int:
     """Score of the side that has lost after so many plies of the game: the later, the better for it.
 

@@ -18,7 +18,7 @@ from engine.formats.record import (
     start_of,
     told,
 )
-from engine.game import WIN_CENTI
+from engine.game import WIN_CENTI, margin_centi
 from storage.records import MATCH_SITE, GameResult, StoredDecision, StoredGame
 
 _POINTS = {GameResult.WIN: 1.0, GameResult.DRAW: 0.5, GameResult.LOSS: 0.0}
@@ -148,7 +148,7 @@ def _evaluation(decision: Decision | None, move: str) -> float | None:
         return score / _CENTI
     if decision.game != "othello" or abs(score) == WIN_CENTI:
         return None
-    return (score - WIN_CENTI if score > 0 else score + WIN_CENTI) / _CENTI
+    return margin_centi(score) / _CENTI
 
 
 def _time_s(decision: Decision | None, move: str) -> float | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 from engine.decision import Candidate, Decision
-from engine.game import WIN_CENTI, Game, Move
+from engine.game import WIN_CENTI, Game, Move, margin_centi
 from engine.limits import MIN_TIME_S, Limits, from_clock
 from engine.params import TrapParams
 from engine.players import Player, StrongOptions, Thinker
@@ -441,5 +441,4 @@ def won_by(score_centi: int) -> float | None:
     """What a decided game is won (or, negative, lost) by, in units of a hundred; None: it is not decided."""
     if abs(score_centi) < WIN_CENTI:
         return None
-    margin = (abs(score_centi) - WIN_CENTI) / 100
-    return margin if score_centi > 0 else -margin
+    return margin_centi(score_centi) / 100

@@ -17,7 +17,7 @@ from engine.decision import Decision
 from engine.external.process import EngineTimeout, IllegalAnswer, Resigned
 from engine.external.settings import Choice
 from engine.formats.record import clean
-from engine.game import WIN_CENTI, Game, IllegalMove
+from engine.game import Game, IllegalMove, margin_centi
 from engine.games import get_game
 from engine.stop import StopFlag
 from engine.uci.link import EngineError
@@ -294,7 +294,7 @@ class _Table:
         points = 0.5 if result == 0 else float(result > 0)
         margin = None
         if game.name == "othello":
-            margin = (abs(result) - WIN_CENTI) // 100 * (1 if result > 0 else -1) if result else 0
+            margin = margin_centi(result) // 100
         return _Verdict(points, End.RULES, margin, reason=game.ending(position).text)
 
 

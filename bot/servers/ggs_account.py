@@ -53,13 +53,12 @@ from bot.servers.ggs_game import (
     end_of,
     is_same,
     match_of,
-    replayed,
     type_of,
 )
 from bot.servers.ggs_requests import Asked, Attempt, Requests
 from bot.servers.ggs_wire import SERVICE, Flag, GgsClock, tell_service
 from engine.formats.ggf import GgfGame
-from engine.game import BadPosition, IllegalMove
+from engine.game import BadPosition, IllegalMove, replay
 
 logger = logging.getLogger(__name__)
 
@@ -533,7 +532,7 @@ class GgsAccount:
         try:
             start = RULES.parse_position(told.start)
             moves = tuple(move.move for move in told.moves)
-            position = replayed(start, moves)
+            position = replay(RULES, moves, start)
             clocks = (wire.parse_clock(told.black_clock or ""), wire.parse_clock(told.white_clock or ""))
         except (BadPosition, IllegalMove, ProtocolError) as error:
             logger.warning("match %s: a game that cannot be: %s", message.id, error)

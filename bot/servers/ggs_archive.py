@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from bot.events import GameEnd
 from bot.servers import ggs_wire as wire
-from bot.servers.ggs_game import Game, colourless, end_of, is_same, replayed, start_of
+from bot.servers.ggs_game import RULES, Game, colourless, end_of, is_same, start_of
 from bot.servers.ggs_wire import tell_service
 from engine.formats.ggf import BadGgf, GgfGame, parse_line, stated_result
-from engine.game import IllegalMove
+from engine.game import IllegalMove, replay
 
 logger = logging.getLogger(__name__)
 
@@ -118,7 +118,7 @@ class Archive:
                     if told is None or stated is None:
                         continue
                     moves = tuple(move.move for move in told.moves)
-                    game.position = replayed(start_of(game.about), moves)  # may raise: so nothing before it
+                    game.position = replay(RULES, moves, start_of(game.about))  # may raise: so first
                     look.games.remove(game)
                     game.moves = moves
                     game.times_s = tuple(move.time_s or 0.0 for move in told.moves)

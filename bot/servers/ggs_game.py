@@ -9,7 +9,7 @@ from bot.events import EndReason, GameEnd, GameSnapshot, GameState
 from bot.servers import ggs_wire as wire
 from bot.servers.ggs_wire import GgsClock
 from engine.formats.ggf import GgfGame
-from engine.game import WIN_CENTI
+from engine.game import margin_centi
 from engine.games.othello import Othello, OthelloPosition
 
 RULES = Othello()
@@ -117,19 +117,11 @@ def end_of(game: Game, ours: float) -> GameEnd:
 
 def discs(score_centi: int) -> float:
     """A score as the final difference in discs, which is what GGS counts in."""
-    if abs(score_centi) >= WIN_CENTI:
-        score_centi -= WIN_CENTI if score_centi > 0 else -WIN_CENTI
-    return max(-WIPE_OUT, min(WIPE_OUT, score_centi / 100))
+    return max(-WIPE_OUT, min(WIPE_OUT, margin_centi(score_centi) / 100))
 
 
 def start_of(about: GameSnapshot) -> OthelloPosition:
     return RULES.parse_position(about.initial_position or USUAL)
-
-
-def replayed(start: OthelloPosition, moves: Sequence[str]) -> OthelloPosition:
-    for move in moves:
-        start = RULES.play(start, RULES.parse_move(start, move))
-    return start
 
 
 def is_same(game: Game, told: GgfGame, our_side: int) -> bool:

@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from engine.game import WIN_CENTI
+from engine.game import margin_centi
 from engine.games.othello import Othello, OthelloPosition
 from engine.search import exact_score
 from engine.searchers import NativeOthelloSearcher
@@ -74,13 +74,6 @@ def positions(rng: random.Random, searcher: NativeOthelloSearcher) -> list[Othel
     return found
 
 
-def centidiscs(score: int) -> int:
-    """A score on the scale of evaluations: a decided game is worth its margin."""
-    if abs(score) < WIN_CENTI:
-        return score
-    return score - WIN_CENTI if score > 0 else score + WIN_CENTI
-
-
 def measure(count: int, most: int, seed: int) -> dict[Pair, float]:
     """Root mean square of the difference of each pair of depths, in centidiscs.
 
@@ -98,7 +91,7 @@ def measure(count: int, most: int, seed: int) -> dict[Pair, float]:
             empties = empties_of(position)
             wanted[empties] -= 1
             depths = range(min(most, empties - DEPTHS_LEFT) + 1)
-            scores = [centidiscs(exact_score(searcher, position, depth, never)) for depth in depths]
+            scores = [margin_centi(exact_score(searcher, position, depth, never)) for depth in depths]
             for deep in depths:
                 for shallow in range(deep % 2, deep, 2):
                     if abs(scores[shallow]) < ALL_BUT_DECIDED_CENTI:

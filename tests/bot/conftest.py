@@ -1,13 +1,18 @@
-"""A SQLite database for every test that asks for one: migrated once, then copied."""
+"""A SQLite database, migrated once and then copied, and the commands: for tests that ask for one."""
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator
+import sys
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 
+from bot import __main__ as program
 from storage.database import Database
+
+Command = Callable[..., tuple[int, str, str]]
+"""Types a command; gives exit status, output and errors."""
 
 
 async def _migrate(url: str) -> None:
@@ -31,3 +36,31 @@ async def database(template: Path, tmp_path: Path) -> AsyncIterator[Database]:
         yield opened
     finally:
         await opened.close()
+
+
+@pytest.fixture
+def database_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the commands look for the database; nothing is there yet."""
+    path = tmp_path / "data" / "desdemona.db"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DESDEMONA_STORAGE__URL", f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture
+def desdemona(
+    database_file: Path,  # noqa: ARG001 - no command may ever meet the real one
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> Command:
+    """Types a command; gives exit status, output and errors."""
+
+    def command(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["desdemona", *arguments])
+        with pytest.raises(SystemExit) as leaving:
+            program.main()
+        told = capfd.readouterr()
+        code = leaving.value.code
+        return (code if isinstance(code, int) else 0), told.out, told.err
+
+    return command

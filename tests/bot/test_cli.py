@@ -13,7 +13,6 @@ from typing import ClassVar
 import pytest
 from sqlalchemy import text
 
-from bot import __main__ as program
 from bot import app as application
 from bot import check as checking
 from bot import cli_parts
@@ -26,37 +25,8 @@ from storage import migrate
 from storage.database import Database
 from storage.games import finish_game
 from storage.records import GameResult
+from tests.bot.conftest import Command
 from tests.storage.samples import ERRED, FELL, UNANSWERED, decision, opened, settled
-
-Command = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def database_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the commands look for the database; nothing is there yet."""
-    path = tmp_path / "data" / "desdemona.db"
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DESDEMONA_STORAGE__URL", f"sqlite:///{path}")
-    return path
-
-
-@pytest.fixture
-def desdemona(
-    database_file: Path,  # noqa: ARG001 - no command may ever meet the real one
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Command:
-    """Types a command; gives exit status, output and errors."""
-
-    def command(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["desdemona", *arguments])
-        with pytest.raises(SystemExit) as leaving:
-            program.main()
-        told = capsys.readouterr()
-        code = leaving.value.code
-        return (code if isinstance(code, int) else 0), told.out, told.err
-
-    return command
 
 
 def in_database(path: Path, work: Callable[[Database], Awaitable[None]]) -> None:

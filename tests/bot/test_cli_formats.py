@@ -1,13 +1,10 @@
 import asyncio
 import shutil
-import sys
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from bot import __main__ as program
 from bot import cli_formats
 from engine.formats import files, ggf
 from engine.formats.files import Format
@@ -16,40 +13,11 @@ from storage.archive import count_games
 from storage.database import Database
 from storage.games import finish_game
 from storage.records import GameResult
+from tests.bot.conftest import Command
 from tests.engine.test_formats_ggf import GGS, NBOARD
 from tests.engine.test_formats_pgn import LICHESS, XIANGQI
 from tests.engine.test_formats_wthor import header, names, record
 from tests.storage.samples import FELL, decision, opened, settled
-
-Command = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def database_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the commands look for the database; nothing is there yet."""
-    path = tmp_path / "data" / "desdemona.db"
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DESDEMONA_STORAGE__URL", f"sqlite:///{path}")
-    return path
-
-
-@pytest.fixture
-def desdemona(
-    database_file: Path,  # noqa: ARG001 - no command may ever meet the real one
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> Command:
-    """Types a command; gives exit status, output and errors."""
-
-    def command(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["desdemona", *arguments])
-        with pytest.raises(SystemExit) as leaving:
-            program.main()
-        told = capfd.readouterr()
-        code = leaving.value.code
-        return (code if isinstance(code, int) else 0), told.out, told.err
-
-    return command
 
 
 @pytest.fixture
