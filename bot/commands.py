@@ -20,9 +20,6 @@ from storage.statistics import EngineStatistics
 PAUSE_S = 5.0
 """At most one answer in this time, in seconds, for each room of a game."""
 
-SYSTEM = "lichess"
-"""Name under which servers of the Lichess family speak themselves."""
-
 
 class Command(StrEnum):
     """What may be asked."""
@@ -54,7 +51,7 @@ class Facts:
 
 def heard(line: ChatLine, bot: str) -> Command | None:
     """The question in a line of chat; None: there is none, or the line is our own or the site's."""
-    if line.name.casefold() in (bot.casefold(), SYSTEM):
+    if line.by_site or line.name.casefold() == bot.casefold():
         return None
     words = line.text.split(maxsplit=1)
     return next((command for command in Command if words and words[0].casefold() == command), None)

@@ -45,6 +45,11 @@ class RefusedError(ServerError):
         super().__init__(message)
         self.status = status
 
+    @property
+    def is_forbidden(self) -> bool:
+        """It is the account that may not do this, whatever was asked."""
+        return self.status in (401, 403)
+
 
 class ProtocolError(ServerError):
     """The server said what cannot be understood."""

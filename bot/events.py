@@ -163,8 +163,8 @@ class Bot:
     id: str
     name: str
     ratings: Mapping[str, int]
-    """By what the site calls its rating lists: ``bullet``, ``blitz``, ..., or a variant's key.  Provisional
-    ones are left out."""
+    """By what the site calls its rating lists (`bot.servers.Server.rating_list`).  Provisional ones are left
+    out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +286,8 @@ class ChatLine:
     """Who, in the site's words; the bot's own lines come back, too."""
     room: Room
     text: str
+    by_site: bool = False
+    """The site itself says it, nobody in the room."""
 
 
 GameEvent = GameSnapshot | GameState | GameAdjourned | OpponentGone | ChatLine

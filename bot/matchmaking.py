@@ -13,7 +13,7 @@ from datetime import timedelta
 from bot.challenges import is_named
 from bot.config import ChallengesConfig, MatchmakingConfig, parse_clock
 from bot.errors import RefusedError, ServerError, TransientError
-from bot.events import Bot, Proposal, Reply, speed_of
+from bot.events import Bot, Proposal, Reply
 from bot.notes import note
 from bot.servers import Ability
 from bot.services import Services
@@ -28,9 +28,7 @@ SENT, ACCEPTED, DECLINED = "matchmaking_sent", "matchmaking_accepted", "matchmak
 """Kinds of events in the database."""
 
 NOT_ALLOWED_S = 3600.0
-"""After the server has not allowed it, in seconds; that need not be the token's fault, nor last for ever."""
-SCOPE = "challenge:write"
-"""Of a token that may challenge others."""
+"""After the server has not allowed it, in seconds; that need not be our fault, nor last for ever."""
 
 _DAY = timedelta(hours=24)
 
@@ -65,6 +63,7 @@ def pick(
     *,
     our_name: str,
     blocked: Collection[str],
+    rating_list: Callable[[Proposal], str],
     rng: random.Random,
 ) -> tuple[Bot, Proposal] | None:
     """Whom to challenge, and to what; None: nobody.
@@ -76,6 +75,7 @@ def pick(
         limits: Limits of games with programs, whoever asked for them.
         our_name: Of our account.
         blocked: Names and ids that are left alone, besides those of the settings.
+        rating_list: Tells which of a program's ratings is about a game.
         rng: Decides.
     """
     us = next((bot for bot in bots if is_named(bot.id, bot.name, [our_name])), None)
@@ -93,19 +93,17 @@ def pick(
     ]
     rng.shuffle(proposals)
     for proposal in proposals:
-        fitting = [bot for bot in others if _fits(bot, us, proposal, config)]
+        counts = rating_list(proposal)
+        ours = None if us is None else us.ratings.get(counts)
+        fitting = [bot for bot in others if _fits(bot.ratings.get(counts), ours, config)]
         fresh = [bot for bot in fitting if bot.id != history.last_opponent] or fitting
         if fresh:
             return rng.choice(fresh), proposal
     return None
 
 
-def _fits(bot: Bot, us: Bot | None, proposal: Proposal, config: MatchmakingConfig) -> bool:
+def _fits(theirs: int | None, ours: int | None, config: MatchmakingConfig) -> bool:
     """Whether the ratings are as wanted; where nothing is wanted, a program may have none."""
-    # Standard chess is rated by speed, every other variant by itself.
-    rating_list = speed_of(proposal.clock).value if proposal.variant == "standard" else proposal.variant
-    theirs = bot.ratings.get(rating_list)
-    ours = None if us is None else us.ratings.get(rating_list)
     if theirs is None:
         return config.min_rating == 0 and config.max_rating == config.max_rating_difference == 5000
     return config.min_rating <= theirs <= config.max_rating and (
@@ -158,14 +156,9 @@ class Matchmaker:
                 wait_s = max(wait_s, error.retry_after_s or 0.0)
                 logger.info("matchmaking: %s; next try in %.0f s", error, wait_s)
             except (ServerError, StorageError) as error:
-                if isinstance(error, RefusedError) and error.status in (401, 403):
+                if isinstance(error, RefusedError) and error.is_forbidden:
                     wait_s = max(wait_s, NOT_ALLOWED_S)
-                    logger.warning(
-                        "matchmaking: %s; the token may lack the scope %s; next try in %.0f s",
-                        error,
-                        SCOPE,
-                        wait_s,
-                    )
+                    logger.warning("matchmaking: %s; next try in %.0f s", error, wait_s)
                 else:
                     logger.warning("matchmaking: %s", error)
             except Exception:
@@ -188,6 +181,7 @@ class Matchmaker:
             limits,
             our_name=self._services.bot_name,
             blocked=self._blocked(),
+            rating_list=self._server.rating_list,
             rng=self._services.rng,
         )
         if found is None:
@@ -208,7 +202,7 @@ class Matchmaker:
         try:
             reply = await self._ask(bot, proposal)
         except RefusedError as error:
-            if error.status in (401, 403):
+            if error.is_forbidden:
                 raise
             reply = Reply("", False, str(error))  # they play no such games, or too many today
         if reply is None:

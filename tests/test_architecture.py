@@ -1,9 +1,13 @@
 """The arrows between the packages: bot -> storage -> engine, and nothing back."""
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
+
+from bot.servers.dialects import DIALECTS
 
 ROOT = Path(__file__).parents[1]
 MAY_IMPORT = {
@@ -56,3 +60,48 @@ def test_the_searches_know_no_game() -> None:
         tree = ast.parse(source)
         assert not {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} & {"Othello", "TicTacToe"}
         assert "engine.games.othello" not in source
+
+
+# Where sites may be named: their adapters; a server of our own, which speaks one's protocol and reserves names;
+# and the settings, where the operator chooses the site and sets what only one of them has.
+MAY_NAME_SITES = ("bot/servers/", "bot/arena/", "bot/config.py")
+
+
+def sites() -> set[str]:
+    """Words by which a site is known, but for our own, whose settings and address the program has."""
+    others = [dialect for dialect in DIALECTS.values() if dialect.home]
+    homes = {urlsplit(dialect.home).hostname or "" for dialect in others}
+    return {word.removeprefix("www.") for word in homes} | {
+        word for dialect in others for word in (dialect.name, dialect.protocol)
+    }
+
+
+def words_of_code(path: Path) -> Iterator[str]:
+    """Names and texts of a module, docstrings and comments left out."""
+    tree = ast.parse(path.read_text())
+    told = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Constant(str(text)) if node not in told:
+                yield text
+            case ast.Name(name) | ast.Attribute(attr=name) | ast.arg(name) | ast.keyword(str(name)):
+                yield name
+            case ast.alias(name) | ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
+                yield name
+            case ast.ImportFrom(str(name)):
+                yield name
+
+
+def test_nothing_above_the_adapters_names_a_site() -> None:
+    assert sites() >= {"lichess", "lichess.org", "playstrategy", "pychess.org", "ggs", "skatgame.net"}
+    above = [
+        module
+        for package in ("engine", "storage", "bot")
+        for module in (ROOT / package).rglob("*.py")
+        if not module.relative_to(ROOT).as_posix().startswith(MAY_NAME_SITES)
+    ]
+    assert ROOT / "bot" / "matchmaking.py" in above
+    for module in above:
+        for word in words_of_code(module):
+            named = [site for site in sites() if site in word.casefold()]
+            assert not named, f"{module}: {word!r} names {', '.join(named)}"

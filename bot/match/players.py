@@ -157,5 +157,6 @@ def make_player(terms: Terms, which: int, seed: str) -> MatchPlayer:
         options=spec.options,
         directory=spec.directory,
         silence_s=silence_s,
+        longest_s=spec.longest_s,
     )
     return ExternalEngine(settings)

@@ -60,6 +60,8 @@ class OtherSpec:
     """Where it is started; None: here."""
     silence_s: float = 30.0
     """Where it has no time limit, seconds without a word after which it counts as hung."""
+    longest_s: float = 3600.0
+    """Where it has no time limit, seconds after which it counts as hung whatever it says."""
     options: tuple[tuple[str, str], ...] = ()
     """Names and values to set."""
 
@@ -257,4 +259,5 @@ _OTHER_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "name": ("name", str),
     "dir": ("directory", str),
     "silence": ("silence_s", _seconds),
+    "longest": ("longest_s", _seconds),
 }

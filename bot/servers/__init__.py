@@ -123,12 +123,15 @@ class Server(Protocol):
     async def challenge(self, opponent_id: str, proposal: Proposal) -> Reply:
         """Ask somebody for a game, and wait for the answer.  Cancelling withdraws the challenge.
 
-        A site may leave out the answer (`Reply.accepted` is None), and a link be lost before it: a game that
+        `RefusedError` that is forbidden: we may challenge nobody; it says what may be missing.  A site may leave out the answer (`Reply.accepted` is None), and a link be lost before it: a game that
         comes of the challenge all the same is told with the account's events.
         """
 
     async def online_bots(self) -> list[Bot]:
         """Other programs that could be challenged."""
+
+    def rating_list(self, proposal: Proposal) -> str:
+        """Which of `Bot.ratings` is about such games."""
 
     async def upgrade(self) -> None:
         """Make the account a program's, for good; `RefusedError`: it has played games."""

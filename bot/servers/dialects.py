@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bot.errors import ConfigError
-from bot.events import CHESS960, FROM_POSITION, OTHELLO_RANDOM
+from bot.events import CHESS960, FROM_POSITION, OTHELLO_RANDOM, Proposal, speed_of
 from bot.servers import Ability
 from bot.servers.notation import DROPS, PLAIN, ROOK_CASTLING, Notation
 from engine.games.chess_variants import CHESS_VARIANTS
@@ -69,6 +69,15 @@ class Dialect:
     """What it speaks: ``lichess``, or ``ggs``, for which most fields have no meaning."""
     tells_end: bool = True
     """Whether ``status`` tells that a game is over.  If not, only a ``gameEnd`` does, and only once."""
+    speaker: str = "lichess"
+    """Account under which the site itself speaks in a game's chat, in lower case."""
+    rated_by_speed: frozenset[str] = frozenset({"standard"})
+    """Keys of variants with a rating for each speed; any other has one of its own."""
+
+    def rating_list(self, proposal: Proposal) -> str:
+        """What the site calls the ratings of such games."""
+        key = proposal.variant
+        return speed_of(proposal.clock).value if key in self.rated_by_speed else key
 
 
 WHITE = Colour("white", "w")
@@ -127,6 +136,7 @@ DIALECTS: Mapping[str, Dialect] = {
                 "xiangqi": Variant("xiangqi", (P1, P2)),
             },
             abilities=frozenset(Ability) - {Ability.TAKEBACK, Ability.CLAIM},
+            speaker="playstrategy",  # User.playstrategyId of its source
         ),
         Dialect(
             name="pychess",
@@ -150,6 +160,7 @@ DIALECTS: Mapping[str, Dialect] = {
             variants=_GGS_VARIANTS,
             abilities=frozenset({Ability.CHALLENGE}),
             protocol="ggs",
+            rated_by_speed=frozenset(),
         ),
     )
 }

@@ -563,6 +563,9 @@ class GgsServer:
             bots.append(Bot(EVERYBODY, "everybody", {}))
         return bots
 
+    def rating_list(self, proposal: Proposal) -> str:
+        return self._dialect.rating_list(proposal)
+
     async def close(self) -> None:
         if self._link is not None:
             await self._link.close()

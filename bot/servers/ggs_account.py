@@ -41,7 +41,7 @@ from bot.events import (
     speed_of,
 )
 from bot.servers import ggs_wire as wire
-from bot.servers.ggs_archive import Archive, Look
+from bot.servers.ggs_archive import TELLING_PLIES, Archive, Look
 from bot.servers.ggs_game import (
     RULES,
     USUAL,
@@ -564,7 +564,7 @@ class GgsAccount:
         if is_told:
             return [*out, TellGame(game.about.game_id, game.state(now_s))]
         origin = self._requests.origin(match)
-        key = "" if origin is None or origin.is_resumption else origin.key
+        key = origin.key if is_made and origin is not None and not origin.is_resumption else ""
         logger.info("match %s is game %s", message.id, game.about.game_id)
         return [*out, Tell(GameStarted(game.about.game_id, True, key))]
 
@@ -572,17 +572,21 @@ class GgsAccount:
         """The game of ours that a match takes up; None: it is a new one.
 
         The server keeps a match's moves but gives it a new id.  A start without moves is like every other
-        start, so that the request has to say it; only when there was none the moves have to.
+        start, so that the request has to say it; only when there was none the moves have to.  A request for a
+        new match may be one that has gone unheard, so that enough moves say more.
         """
         origin = self._requests.origin(match)
-        if not moves if origin is None else origin.line.flag is not Flag.STORED:
+        is_said = origin is not None and origin.line.flag is Flag.STORED
+        if not moves and not is_said:
             return None
+        least = 0 if is_said or origin is None else TELLING_PLIES
         found = [
             game
             for game in self._games.values()
             if game.status in (Status.AWAY, Status.DOUBTFUL)
             and is_same(game, told, our_side)
             and agree(game.moves, moves)
+            and min(len(game.moves), len(moves)) >= least
         ]
         return max(found, key=lambda game: len(game.moves), default=None)
 

@@ -69,6 +69,8 @@ _MAX_BOTS = 150
 """So many programs of ``/api/bot/online`` are enough to choose from; its own default is 100."""
 ONLINE_TIMEOUT_S = 30.0
 """For their list, which sites tell slowly."""
+CHALLENGE_SCOPE = "challenge:write"
+"""Of a token that may challenge others."""
 _LINE_LIMIT = 1 << 20
 """A longer line of a stream is taken for garbage, in bytes."""
 _LINES_A_TURN = 8
@@ -379,6 +381,11 @@ class LichessServer:
                         return Reply(challenge_id, told.accepted, told.word)
         except TooManyRequests as error:
             raise TransientError(str(error), error.asked_s) from error
+        except RefusedError as error:
+            if not error.is_forbidden:
+                raise
+            hint = f"{error}; the token may lack the scope {CHALLENGE_SCOPE}"
+            raise RefusedError(hint, error.status) from error
         except asyncio.CancelledError:
             if challenge_id:
                 with suppress(ServerError):
@@ -410,6 +417,9 @@ class LichessServer:
         except TimeoutError:
             raise TransientError(f"GET {path}: no answer in {ONLINE_TIMEOUT_S:g} s") from None
         return bots
+
+    def rating_list(self, proposal: Proposal) -> str:
+        return self._dialect.rating_list(proposal)
 
     # --- Streams, by aiohttp ----------------------------------------------------------------------------
 

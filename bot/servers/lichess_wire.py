@@ -230,7 +230,7 @@ class GameReader:
                 gone = _need(message, "gone", bool)
                 return OpponentGone(gone, None if in_s is None else _clamp(in_s, _LONGEST_S))
             case "chatLine":
-                return _chat_line(message)
+                return _chat_line(message, self._dialect)
             case _:
                 return None
 
@@ -317,12 +317,13 @@ class GameReader:
         return state
 
 
-def _chat_line(raw: Mapping[str, Any]) -> ChatLine | None:
+def _chat_line(raw: Mapping[str, Any], dialect: Dialect) -> ChatLine | None:
     """None: in a room that nobody here listens to."""
     name, room, text = (_need(raw, key, str) for key in ("username", "room", "text"))
     if room not in tuple(Room):
         return None
-    return ChatLine(_clean(name), Room(room), _clean(text, _MAX_TEXT))
+    by_site = name.casefold() == dialect.speaker
+    return ChatLine(_clean(name), Room(room), _clean(text, _MAX_TEXT), by_site)
 
 
 def _end(raw: Mapping[str, Any], variant: Variant) -> GameEnd | None:

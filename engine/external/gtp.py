@@ -60,7 +60,7 @@ class GtpTalk:
         if question.allowance.remaining_s is not None and "time_left" in self._commands:
             left_s = math.floor(max(0.0, question.allowance.remaining_s[side]))
             self._ask(f"time_left {colour} {left_s} 0", soon)
-        wait = wait_for(question, game, self._settings.silence_s, stop)
+        wait = wait_for(question, game, self._settings, stop)
         said = self._ask(f"genmove {colour}", wait)
         move = said.strip().lower()
         if move == "resign":

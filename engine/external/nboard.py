@@ -57,7 +57,7 @@ class NBoardTalk:
         self._set_depth(_USUAL_DEPTH if allowance.depth is None else allowance.depth, soon)
         self._process.say(f"set game {self._ggf(question)}", soon)
         self._ping(soon)
-        wait = wait_for(question, self._game, self._settings.silence_s, stop)
+        wait = wait_for(question, self._game, self._settings, stop)
         self._process.say("go", wait)
         lines: list[Answer] = []
         try:

@@ -58,6 +58,8 @@ class Wait:
     """A moment that ends it with `EngineTimeout`, whatever was said before."""
     silence_s: float = math.inf
     """So long the program may say nothing, in seconds."""
+    late: str = "does not answer in time"
+    """What a program has done that is not there by `until`."""
 
 
 class EngineProcess:
@@ -195,7 +197,7 @@ class EngineProcess:
         if wait.stop.is_set():
             raise Stopped("the engine was told to stop")
         if now >= wait.until:
-            raise EngineTimeout(self.complaint("does not answer in time"))
+            raise EngineTimeout(self.complaint(wait.late))
         if now - since > wait.silence_s:
             raise EngineTimeout(self.complaint(f"has said nothing for {wait.silence_s:g} s"))
 

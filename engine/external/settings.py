@@ -30,6 +30,9 @@ class ExternalSettings:
     silence_s: float = 30.0
     """Seconds beyond the time that it was given for a move, after which it counts as hung; where it was given
     no time, seconds without a word."""
+    longest_s: float = 3600.0
+    """Seconds that a move may take altogether where it was given no time: also of a program that goes on
+    talking."""
 
     def __post_init__(self) -> None:
         if self.protocol not in PROTOCOL_GAMES:
@@ -46,7 +49,7 @@ class ExternalSettings:
         for name, value in self.options:
             if not name.strip() or any(sign in name + value for sign in "\r\n\0"):
                 raise ValueError(f"options: {name!r} = {value!r} cannot be sent")
-        for key in ("start_s", "silence_s"):
+        for key in ("start_s", "silence_s", "longest_s"):
             if not getattr(self, key) > 0:
                 raise ValueError(f"{key} is {getattr(self, key)}, must be above 0")
 

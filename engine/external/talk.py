@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from engine.external.process import Wait
-from engine.external.settings import Allowance
+from engine.external.settings import Allowance, ExternalSettings
 from engine.game import Game
 from engine.stop import StopFlag
 
@@ -63,9 +63,11 @@ def first_with(move: str, lines: Sequence[Answer]) -> Answer | None:
     return next((line for line in reversed(lines) if line.move == move), None)
 
 
-def wait_for(question: Question, game: Game[Any], silence_s: float, stop: StopFlag) -> Wait:
-    """How long the answer may take: the time given and some more, or, without any, as long as it talks."""
-    limit_s = question.allowance.limit_s(game.side_to_move(question.position))
-    if limit_s is None:
-        return Wait(stop, silence_s=silence_s)
-    return Wait(stop, time.monotonic() + limit_s + silence_s)
+def wait_for(question: Question, game: Game[Any], settings: ExternalSettings, stop: StopFlag) -> Wait:
+    """How long the answer may take: the time given and some more; without any, as long as it talks, within reason."""
+    limit_s, now = question.allowance.limit_s(game.side_to_move(question.position)), time.monotonic()
+    if limit_s is not None:
+        return Wait(stop, now + limit_s + settings.silence_s)
+    longest_s = settings.longest_s
+    late = f"has told no move in {longest_s:g} s, though it goes on talking"
+    return Wait(stop, now + longest_s, settings.silence_s, late)

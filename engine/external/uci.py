@@ -70,7 +70,7 @@ class UciTalk:
         ply = plies_played(text) + len(question.moves)
         self._process.say(self._position(text, question.moves), soon)
         self._ready(soon)
-        wait = wait_for(question, game, self._settings.silence_s, stop)
+        wait = wait_for(question, game, self._settings, stop)
         self._process.say(go, wait)
         self._is_searching = True
         lines: list[Answer] = []

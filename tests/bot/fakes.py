@@ -341,6 +341,9 @@ class FakeServer:
         await self._called("online_bots")
         return self.bots
 
+    def rating_list(self, proposal: Proposal) -> str:
+        return proposal.variant
+
     async def upgrade(self) -> None:
         await self._called("upgrade")
 

@@ -618,6 +618,14 @@ def test_a_new_game_is_not_taken_for_the_adjourned_one() -> None:
     assert story.told()[0].game_id == GAME
 
 
+def test_a_request_that_has_gone_unheard_does_not_hide_a_game_that_goes_on() -> None:
+    for told, begins in (("B[f5]W[d6]B[c3]W[d3]B[c4]", "old"), ("B[f5]W[d6]B[c3]", GAME)):
+        story = Story(known("f5", "d6", "c3", "d3")).hear(STORED, request())  # whose end is lost
+        story.take()
+        story.hear("+ match .1 1720 bob 1800 desdemon 8 R", join(moves=told))
+        assert story.told() == [GameStarted(begins, True, "" if begins == "old" else ".3/1")]
+
+
 def test_games_that_the_server_does_not_keep() -> None:
     story = Story(known("f5"), connect=False)
     story.account.connected(0)

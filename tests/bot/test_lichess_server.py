@@ -885,6 +885,17 @@ async def test_challenges_that_fail(
     assert getattr(caught.value, "retry_after_s", None) == wait_s
 
 
+async def test_who_may_challenge_nobody_learns_why(peer: Peer, server: LichessServer) -> None:
+    peer.script(CHALLENGE_IAGO, answer(403, {"error": "Missing scope"}))
+    with pytest.raises(RefusedError, match=r"Missing scope; the token may lack the scope challenge:write$") as no:
+        await server.challenge("iago", PROPOSAL)
+    assert no.value.is_forbidden
+    peer.script(CHALLENGE_IAGO, answer(400, {"error": "iago does not accept challenges"}))
+    with pytest.raises(RefusedError, match=r"iago does not accept challenges$") as no:
+        await server.challenge("iago", PROPOSAL)
+    assert not no.value.is_forbidden
+
+
 async def test_online_bots(peer: Peer, server: LichessServer) -> None:
     iago = {"id": "iago", "username": "Iago", "perfs": {"blitz": {"games": 9, "rating": 2100}}}
     last = json.dumps({"id": "cassio", "username": "Cassio"}).encode()  # without an end of the line

@@ -415,6 +415,7 @@ def test_chat_and_absence() -> None:
         full(),
         {"type": "chatLine", "room": "player", "username": "Ann", "text": "hi"},
         {"type": "chatLine", "room": "spectator", "username": "li\nchess", "text": "!eval\x1b" + "x" * 2000},
+        {"type": "chatLine", "room": "player", "username": "lichess", "text": "Takeback sent"},
         {"type": "chatLine", "room": "team", "username": "Ann", "text": "hi"},
         {"type": "opponentGone", "gone": True, "claimWinInSeconds": 8},
         {"type": "opponentGone", "gone": False},
@@ -423,6 +424,7 @@ def test_chat_and_absence() -> None:
     assert events[1:] == [
         ChatLine("Ann", Room.PLAYER, "hi"),
         ChatLine("li\ufffdchess", Room.SPECTATOR, "!eval\ufffd" + "x" * 994),
+        ChatLine("lichess", Room.PLAYER, "Takeback sent", by_site=True),
         None,
         OpponentGone(True, 8),
         OpponentGone(False, None),

@@ -27,6 +27,7 @@ from bot.events import (
 from bot.lobby import Lobby
 from bot.matchmaking import ACCEPTED, DECLINED, NOT_ALLOWED_S, SENT, History, is_enough, pick
 from bot.servers import Ability
+from bot.servers.dialects import get_dialect
 from storage.database import Database
 from storage.errors import StorageError
 from storage.events import list_events, record_event
@@ -39,6 +40,7 @@ from tests.bot.times import FakeTime
 from tests.storage.samples import opened
 
 IDLE_S = 300.0
+LICHESS = get_dialect("lichess")
 US = Bot("desdemona", "Desdemona", {"blitz": 1800, "chess960": 1500})
 ANNE = Bot("anne", "Anne", {"blitz": 1700, "bullet": 1500})
 BERT = Bot("bert", "Bert", {"blitz": 2100})
@@ -60,6 +62,7 @@ def picked(
             limits or ChallengesConfig(),
             our_name="Desdemona",
             blocked=(),
+            rating_list=LICHESS.rating_list,
             rng=rng,
         )
         if choice is not None:
@@ -93,6 +96,7 @@ def test_whether_rated() -> None:
             ChallengesConfig(),
             our_name="Desdemona",
             blocked=(),
+            rating_list=LICHESS.rating_list,
             rng=random.Random(1),
         )
         assert found == (ANNE, Proposal("standard", rated, Clock(60, 0)))
@@ -147,7 +151,17 @@ def test_whoever_is_blocked_is_not_challenged_either() -> None:
     assert names(None, ChallengesConfig(block=("Bert",))) == {"anne", "new"}
     config, limits = MatchmakingConfig(), ChallengesConfig()
     assert (
-        pick([ANNE], History(), config, limits, our_name="me", blocked=["Anne"], rng=random.Random(1)) is None
+        pick(
+            [ANNE],
+            History(),
+            config,
+            limits,
+            our_name="me",
+            blocked=["Anne"],
+            rating_list=LICHESS.rating_list,
+            rng=random.Random(1),
+        )
+        is None
     )
 
 
@@ -222,6 +236,13 @@ async def test_after_a_while_somebody_is_challenged(database: Database) -> None:
         await noted(database, ACCEPTED)
         server.news.put_nowait(GameStarted(GAME_ID, True))
         await server.until(lambda: len(server.moves) == 1)
+
+
+async def test_which_ratings_are_about_a_game_the_server_tells(database: Database) -> None:
+    cora = Bot("cora", "Cora", {"standard": 1700})
+    server, time = bots_server(BERT, cora), FakeTime()
+    async with idle_lobby(server, database, time, min_rating=1600):
+        await reaches(server, time, "challenge cora standard")
 
 
 async def test_not_unless_it_is_wanted(database: Database) -> None:
@@ -425,5 +446,5 @@ async def test_without_permission_it_waits_for_long(
         server.news.put_nowait(ChallengeReceived(OFFER))
         await server.until(lambda: "accept offer" in server.calls)
         assert lobby.accepting
-    assert "Missing scope; the token may lack the scope challenge:write" in caplog.text
+    assert f"matchmaking: Missing scope; next try in {NOT_ALLOWED_S:.0f} s" in caplog.text
     assert DECLINED not in await kinds(database)

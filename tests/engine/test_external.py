@@ -264,6 +264,16 @@ def test_silence_and_floods(opened: Opener, tmp_path: Path, game: str, protocol:
     assert play(engine, 1)[0].move == first_moves(game, 1)[0]
 
 
+@EACH
+def test_who_talks_for_ever_is_ended(opened: Opener, held: tuple[str, int], game: str, protocol: str) -> None:
+    """Also where the move was given no time."""
+    engine = opened(game, protocol, "flood=1", held[0], longest_s=SHORT_S)
+    engine.new_game()
+    with pytest.raises(EngineTimeout, match=r"has told no move in 0\.2 s, though it goes on talking"):
+        play(engine, 1)
+    wait_for_the_end(held[1])
+
+
 @pytest.mark.parametrize(
     ("game", "protocol", "fault"),
     [
@@ -324,6 +334,7 @@ def test_wrong_calls(opened: Opener) -> None:
         ({"command": ()}, "command is empty"),
         ({"options": (("a", "b"),)}, "protocol gtp has no options"),
         ({"silence_s": 0}, "silence_s is 0, must be above 0"),
+        ({"longest_s": 0}, "longest_s is 0, must be above 0"),
         ({"protocol": "uci", "game": "chess", "options": (("a\n", "b"),)}, "cannot be sent"),
     ):
         with pytest.raises(ValueError, match=message):

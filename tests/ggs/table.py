@@ -237,6 +237,8 @@ async def troubles(database: Database, over: list[Over], bot: str = BOT) -> Asyn
                 and abs(len(game.moves) - len(moves)) <= more
                 and game.opponent_name == (seat.white if side == 0 else seat.black)
             ]
+            if not fits and not moves and more:
+                continue  # the bot had gone before it heard of the game, in which there is nothing
             if not fits:
                 yield f"{match.id} {match.kind} {match.outcome}: no game with {len(moves)} moves, side {side}"
                 continue

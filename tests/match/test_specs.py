@@ -51,9 +51,9 @@ def test_other() -> None:
 
 
 def test_where_it_is_started() -> None:
-    spec = parse_spec("nboard:./ntest x; dir=/opt/ntest; silence=60; depth=4")
+    spec = parse_spec("nboard:./ntest x; dir=/opt/ntest; silence=60; longest=600; depth=4")
     assert isinstance(spec, OtherSpec)
-    assert (spec.directory, spec.silence_s, spec.depth) == ("/opt/ntest", 60.0, 4)
+    assert (spec.directory, spec.silence_s, spec.longest_s, spec.depth) == ("/opt/ntest", 60.0, 600.0, 4)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_where_it_is_started() -> None:
         ("uci:", "there is no command"),
         ("uci: ; time=1", "there is no command"),
         ("uci:'a", "the command cannot be read"),
-        ("uci:a; Threads=1", "'Threads' is not known; known: depth, time, name, dir, silence, option.NAME"),
+        ("uci:a; Threads=1", "'Threads' is not known; known: depth, time, name, dir, silence, longest, "),
         ("gtp:a; option.x=1", "gtp has no options"),
     ],
 )
