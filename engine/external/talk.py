@@ -64,7 +64,7 @@ def first_with(move: str, lines: Sequence[Answer]) -> Answer | None:
 
 
 def wait_for(question: Question, game: Game[Any], settings: ExternalSettings, stop: StopFlag) -> Wait:
-    """How long the answer may take: the time given and some more; without any, as long as it talks, within reason."""
+    """How long the answer may take: the time given and some more; else as long as it talks, within reason."""
     limit_s, now = question.allowance.limit_s(game.side_to_move(question.position)), time.monotonic()
     if limit_s is not None:
         return Wait(stop, now + limit_s + settings.silence_s)
