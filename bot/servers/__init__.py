@@ -123,8 +123,9 @@ class Server(Protocol):
     async def challenge(self, opponent_id: str, proposal: Proposal) -> Reply:
         """Ask somebody for a game, and wait for the answer.  Cancelling withdraws the challenge.
 
-        `RefusedError` that is forbidden: we may challenge nobody; it says what may be missing.  A site may leave out the answer (`Reply.accepted` is None), and a link be lost before it: a game that
-        comes of the challenge all the same is told with the account's events.
+        A site may leave out the answer (`Reply.accepted` is None), and a link be lost before it: a game that
+        comes of the challenge all the same is told with the account's events.  A `RefusedError` that is
+        forbidden (we may challenge nobody) says what may be missing.
         """
 
     async def online_bots(self) -> list[Bot]:
