@@ -62,7 +62,7 @@ def test_the_searches_know_no_game() -> None:
         assert "engine.games.othello" not in source
 
 
-# Where sites may be named: their adapters; our own server, which speaks one's protocol and reserves names; and
+# Where sites may be named: their adapters; our own server, which speaks one's protocol and reserves names;
 # the settings, where the operator chooses the site and sets what only one of them has.
 MAY_NAME_SITES = ("bot/servers/", "bot/arena/", "bot/config.py")
 
