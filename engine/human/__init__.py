@@ -1,0 +1,1 @@
+"""What a person would play: p(move | position, history, rating, clock)."""
