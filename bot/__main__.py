@@ -9,6 +9,7 @@ except ImportError as wrong:
         raise
     sys.exit(f"desdemona: environment: {wrong}")  # the core was told to use what this processor lacks
 from bot.errors import DesdemonaError
+from bot.log import printable
 from storage.errors import StorageError
 
 FAILED = 2
@@ -22,7 +23,7 @@ def main() -> None:
     try:
         app()
     except (DesdemonaError, StorageError) as error:
-        sys.stderr.write(f"desdemona: {error}\n")
+        sys.stderr.write(f"desdemona: {printable(str(error))}\n")
         sys.exit(NO_STORAGE if isinstance(error, StorageError) else FAILED)
 
 

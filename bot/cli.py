@@ -38,6 +38,7 @@ from bot.cli_parts import (
     write,
 )
 from bot.config import read_token, source_of
+from bot.log import printable
 from bot.servers import Ability, Server
 from storage import migrate
 from storage.database import Database, current_schema
@@ -182,7 +183,7 @@ def check(context: typer.Context) -> None:
 
     findings = asyncio.run(checking.check(config_of(context), source_of(context.obj)))
     for finding in findings:
-        print(f"{'ok  ' if finding.is_good else 'FAIL'}  {finding.what}: {finding.text}")
+        print(printable(f"{'ok  ' if finding.is_good else 'FAIL'}  {finding.what}: {finding.text}"))
     raise typer.Exit(0 if all(finding.is_good for finding in findings) else 1)
 
 

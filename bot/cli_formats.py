@@ -32,9 +32,11 @@ from bot.cli_parts import (
     note,
     require_known,
 )
+from bot.log import printable
+from bot.regular_files import open_regular, read_regular
 from engine.formats import files, wthor
 from engine.formats.files import Format
-from engine.formats.record import BadGame, GameRecord
+from engine.formats.record import LONGEST_GAME, BadGame, GameRecord
 from engine.games import GAMES
 from storage.archive import BATCH, add_games, each_game
 from storage.archive_own import record_of
@@ -45,6 +47,8 @@ from storage.records import Filters
 
 _LARGE_BYTES = 1_000_000
 """Files from this size on are worth a progress bar."""
+_LARGEST_BASE = 64 << 20
+"""Longest file of WTHOR that is read, in bytes: nearly a million games, seven times what there is."""
 _MOST_TOLD = 20
 """Bad games of a file that are told one by one."""
 
@@ -184,14 +188,14 @@ async def _import_file(
     """Bring in one file and print what became of it; what was kept before a failure stays."""
     tally = _Tally()
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             length = os.fstat(file.fileno()).st_size
             form = form or files.detect(file.read(files.HEAD_BYTES), length)
             if form is None:
                 raise BadGame("the format is not known by its beginning; say which with --format")
             file.seek(0)
             with _progress(path.name, length) as advance:
-                found = _wthor(path, file.read(), names) if form is Format.WTHOR else None
+                found = _wthor(path, names) if form is Format.WTHOR else None
                 lines = _lines(file, advance)
                 for number, record in enumerate(found or files.read(lines, form, game), start=1):
                     if form is Format.WTHOR:
@@ -212,7 +216,8 @@ async def _import_file(
         return tally
     if tally.bad > _MOST_TOLD:
         note(f"{path}: and {tally.bad - _MOST_TOLD} more bad games")
-    typer.echo(f"{path} ({form}): {tally.new} games new, {tally.known} known already, {tally.bad} bad")
+    told = f"{path} ({form}): {tally.new} games new, {tally.known} known already, {tally.bad} bad"
+    typer.echo(printable(told))
     return tally
 
 
@@ -227,13 +232,15 @@ async def _keep(database: Database, tally: _Tally, path: Path, form: Format | No
 
 
 def _lines(file: IO[bytes], advance: "_Advance") -> Iterator[str]:
-    for line in file:
+    while line := file.readline(LONGEST_GAME + 1):
+        if len(line) > LONGEST_GAME:
+            raise BadGame(f"more than {LONGEST_GAME} bytes without a line break")
         advance(len(line))
         yield files.decode(line)
 
 
-def _wthor(path: Path, data: bytes, names: list[Path]) -> Iterator[GameRecord | BadGame]:
-    base = wthor.parse_games(data)
+def _wthor(path: Path, names: list[Path]) -> Iterator[GameRecord | BadGame]:
+    base = wthor.parse_games(read_regular(path, _LARGEST_BASE))
     players = _names(path, ".jou", names)
     tournaments = _names(path, ".trn", names)
     for game in base.games():
@@ -259,7 +266,7 @@ def _names(path: Path, suffix: str, names: list[Path]) -> tuple[str, ...]:
         return ()
     parse = wthor.parse_players if suffix == ".jou" else wthor.parse_tournaments
     try:
-        return parse(found[0].read_bytes())
+        return parse(read_regular(found[0], _LARGEST_BASE))
     except BadGame as error:
         raise BadGame(f"{found[0]}: {error}") from None
 
@@ -283,7 +290,7 @@ def _progress(name: str, size: int) -> Iterator[_Advance]:
     if size < _LARGE_BYTES or not console.is_terminal:
         yield _Advance()
         return
-    label = TextColumn(name, markup=False)
+    label = TextColumn(printable(name), markup=False)
     with Progress(label, BarColumn(), TimeRemainingColumn(), console=console, transient=True) as bar:
         yield _Advance(bar, size)
 

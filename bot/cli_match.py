@@ -21,6 +21,7 @@ from bot.match.sprt import parse_sprt
 from bot.match.tell import game_line, is_remarkable, result_json, result_text, short_text
 from bot.match.terms import DEFAULT_MOVE_S, Terms, parse_adjudication, parse_clock, parse_id
 from bot.match.workers import ClusterWorkers, LocalWorkers, Workers
+from bot.regular_files import read_regular
 from storage.database import Database
 
 _OPENINGS_LIMIT = 64 << 20
@@ -148,12 +149,9 @@ async def _run(config: Config, match: Match, workers: Workers) -> tuple[Standing
 
 def _read_openings(path: Path, game: str, most_plies: int | None) -> list[Opening]:
     try:
-        with path.open("rb") as file:
-            data = file.read(_OPENINGS_LIMIT + 1)
+        data = read_regular(path, _OPENINGS_LIMIT)
     except OSError as error:
         raise UsageError(f"--openings: {path} cannot be read: {error.strerror}") from None
-    if len(data) > _OPENINGS_LIMIT:
-        raise UsageError(f"--openings: {path} is larger than {_OPENINGS_LIMIT >> 20} MiB")
     return read_openings(data, game, str(path), most_plies)
 
 

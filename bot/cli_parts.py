@@ -14,6 +14,7 @@ from rich.console import Console, RenderableType
 
 from bot.config import Config, load_config
 from bot.errors import DesdemonaError
+from bot.log import printable
 from engine.games import GAMES
 from engine.players import PLAYER_KINDS
 from storage.database import Database
@@ -145,8 +146,8 @@ def console() -> Console:
 
 
 def note(text: str) -> None:
-    """Say something that is not the answer."""
-    print(text, file=sys.stderr)
+    """Say something that is not the answer, in one line; others' names and files may have a say in it."""
+    print(printable(text), file=sys.stderr)
 
 
 def write(output: Format, table: RenderableType, rows: Rows, *, nested: Rows) -> None:

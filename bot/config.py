@@ -8,7 +8,6 @@ its meaning.
 
 import os
 import re
-import stat
 import sys
 import tomllib
 import unicodedata
@@ -36,6 +35,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from bot.errors import ConfigError
 from bot.events import CHAT_LIMIT, CHESS960, FROM_POSITION, OTHELLO_RANDOM, Clock, Speed, speed_of
+from bot.regular_files import read_regular
 from bot.servers.dialects import DIALECTS
 from engine.games import ENGINE_GAMES, GAMES
 from engine.params import Assessment, Decided, Scale, TrapParams
@@ -814,7 +814,7 @@ def read_token(config: ServerConfig) -> str:
             f"set {_variable('server', 'token')} or server.token_file"
         )
     try:
-        token = _read_text(Path(config.token_file)).strip()
+        token = read_regular(Path(config.token_file), FILE_LIMIT).decode().strip()
     except (OSError, ValueError) as error:
         raise ConfigError(f"server.token_file: cannot read {config.token_file}: {error}") from None
     if not token:
@@ -824,27 +824,11 @@ def read_token(config: ServerConfig) -> str:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(_read_text(path))
+        return tomllib.loads(read_regular(path, FILE_LIMIT).decode())
     except OSError as error:
         raise ConfigError(f"cannot read the configuration {path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: not a TOML file: {error}") from None
-
-
-def _read_text(path: Path) -> str:
-    """A file that is not a device or a pipe, which might never end.
-
-    Raises:
-        OSError: It cannot be read.
-        ValueError: It is no such file, too long, or not UTF-8.
-    """
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise ValueError("not a regular file")
-    with path.open("rb") as file:
-        content = file.read(FILE_LIMIT + 1)
-    if len(content) > FILE_LIMIT:
-        raise ValueError(f"longer than {FILE_LIMIT} bytes")
-    return content.decode()
 
 
 def _table(values: Mapping[str, Any], section: str) -> Mapping[str, Any]:

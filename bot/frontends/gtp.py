@@ -15,6 +15,7 @@ from typing import Any
 
 from bot.frontends.brain import OVERHEAD_S, Brain
 from bot.frontends.console import Console
+from bot.regular_files import read_regular
 from engine.game import IllegalMove
 from engine.games.othello import PASS
 from engine.limits import MIN_TIME_S, Limits
@@ -290,10 +291,11 @@ class Gtp:
         number = _whole(words[-1]) if len(words) > 1 and words[-1].isdigit() else None
         name = " ".join(words if number is None else words[:-1])
         try:
-            with Path(name).open("rb") as file:
-                text = file.read(_LONGEST_SGF).decode("utf-8", "replace")
-        except (OSError, ValueError):
-            raise Refusal("cannot load file") from None
+            text = read_regular(Path(name), _LONGEST_SGF).decode("utf-8", "replace")
+        except OSError as error:
+            raise Refusal(f"cannot load file: {error.strerror}") from None
+        except ValueError:
+            raise Refusal("cannot load file: there is none of such a name") from None
         moves = re.findall(r";\s*([BW])\s*\[\s*(\w*)\s*\]", text)
         if not moves:
             raise Refusal("cannot load file: there is no move in it")

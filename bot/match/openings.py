@@ -117,10 +117,13 @@ def read_openings(data: bytes, game_name: str, where: str, most_plies: int | Non
         raise MatchError(f"{where}: openings are not read from WTHOR files; export them as transcripts first")
     lines = files.decode(data).splitlines()
     if form in (Format.GGF, Format.PGN):
-        records = [
-            (f"{where}: game {number}", record)
-            for number, record in enumerate(files.read(lines, form, game_name), start=1)
-        ]
+        try:
+            records = [
+                (f"{where}: game {number}", record)
+                for number, record in enumerate(files.read(lines, form, game_name), start=1)
+            ]
+        except BadGame as error:
+            raise MatchError(f"{where}: {error}") from None
         openings = [_of_record(game, record, what, most_plies) for what, record in records]
     else:
         openings = [

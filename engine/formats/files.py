@@ -6,7 +6,7 @@ from enum import StrEnum
 from itertools import chain
 
 from engine.formats import ggf, pgn, transcripts, wthor
-from engine.formats.record import BadGame, GameRecord
+from engine.formats.record import LONGEST_GAME, BadGame, GameRecord
 
 HEAD_BYTES = 4096
 """So much of a file's beginning is enough for `detect`."""
@@ -57,6 +57,9 @@ def read(lines: Iterable[str], form: Format, game: str | None = None) -> Iterato
         form: One of `TEXTS`.
         game: Name in `engine.games`, where the text does not tell: see `engine.formats.pgn.parse`; a
             transcript is of Othello without it.
+
+    Raises:
+        BadGame: A text goes on and on, and no game ends; what has been yielded before is not touched by that.
     """
     if form is Format.GGF:
         yield from _each_ggf(lines)
@@ -87,9 +90,13 @@ def write(record: GameRecord, form: Format) -> str:
 
 def _each_ggf(lines: Iterable[str]) -> Iterator[GameRecord | BadGame]:
     waiting: list[str] = []
+    length = 0
     for line in chain(lines, [None]):
         if line is not None:
             waiting.append(line)
+            length += len(line)
+            if length > LONGEST_GAME:
+                raise BadGame(f"more than {LONGEST_GAME} characters, and no game ends")
             if not re.search(r";\s*\)\s*$", line):
                 continue  # a game may take several lines
         for game in ggf.find("\n".join(waiting)):
@@ -98,6 +105,7 @@ def _each_ggf(lines: Iterable[str]) -> Iterator[GameRecord | BadGame]:
             except BadGame as error:
                 yield error
         waiting.clear()
+        length = 0
 
 
 def _is_transcript(line: str) -> bool:

@@ -23,6 +23,7 @@ import chess.pgn
 
 from engine.formats.record import (
     AGREED,
+    LONGEST_GAME,
     RESIGNED,
     TIMEOUT,
     BadGame,
@@ -83,15 +84,23 @@ class _Movetext(NamedTuple):
 
 
 def split(lines: Iterable[str]) -> Iterator[str]:
-    """The text of each game in a file's lines."""
+    """The text of each game in a file's lines.
+
+    Raises:
+        BadPgn: A game goes on and on.
+    """
     game: list[str] = []
+    length = 0
     in_comment = has_moves = is_over = False
     for line in lines:
         is_tag = not in_comment and _TAG.fullmatch(line) is not None
         if (is_tag and has_moves) or (is_over and line.strip()):
             yield "".join(game)
-            game, has_moves, is_over = [], False, False
+            game, length, has_moves, is_over = [], 0, False, False
         game.append(line if line.endswith("\n") else f"{line}\n")
+        length += len(line)
+        if length > LONGEST_GAME:
+            raise BadPgn(f"more than {LONGEST_GAME} characters, and no game ends")
         if is_tag or not line.strip():
             continue
         has_moves = True
@@ -168,10 +177,12 @@ def write(record: GameRecord) -> str:
 def _tags_and_body(text: str) -> tuple[dict[str, str], str]:
     tags: dict[str, str] = {}
     lines = text.splitlines()
-    while lines and (not lines[0].strip() or lines[0].startswith("%") or _TAG.fullmatch(lines[0])):
-        if found := _TAG.fullmatch(lines.pop(0)):
+    for number, line in enumerate(lines):
+        if found := _TAG.fullmatch(line):
             tags[found[1]] = clean(re.sub(r"\\(.)", r"\1", found[2]))
-    return tags, "\n".join(lines)
+        elif line.strip() and not line.startswith("%"):
+            return tags, "\n".join(lines[number:])
+    return tags, ""
 
 
 def _movetext(body: str) -> _Movetext:

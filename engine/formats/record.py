@@ -11,6 +11,9 @@ from engine.games.othello import PASS, SQUARES, Othello, OthelloPosition
 
 _OTHELLO = Othello()
 
+LONGEST_GAME = 16 << 20
+"""Characters of text that no game has, whatever was told of its moves."""
+
 RESIGNED, TIMEOUT, AGREED = "resigned", "timeout", "agreed"
 
 

@@ -1,4 +1,5 @@
 import asyncio
+import os
 import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -6,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot import cli_formats
-from engine.formats import files, ggf
+from engine.formats import files, ggf, pgn
 from engine.formats.files import Format
 from engine.formats.record import BadGame, GameRecord
 from storage.archive import count_games
@@ -197,6 +198,59 @@ def test_a_file_that_cannot_be_read_leaves_the_others(desdemona: Command, tmp_pa
     assert "short.wtb: " in err
     status, _, err = desdemona("import", "short.wtb", "--format", "wthor")
     assert (status, err) == (1, "short.wtb: 84 bytes; 3 games are 220\n")
+
+
+def test_what_never_ends_is_not_read(desdemona: Command, tmp_path: Path) -> None:
+    """Nor waited for: nobody writes to the pipe."""
+    (tmp_path / "good.txt").write_text("f5d6\n")
+    os.mkfifo(tmp_path / "pipe")
+    status, out, err = desdemona("import", "/dev/zero", "pipe", "data", "good.txt")
+    assert status == 1
+    assert err.splitlines() == [f"{name}: not a regular file" for name in ("/dev/zero", "pipe", "data")]
+    assert "good.txt (transcript): 1 games new" in out
+
+
+@pytest.mark.parametrize(
+    ("form", "begin", "line"),
+    [
+        ("pgn", '[White "a"]\n\n1. e4 e5 1-0\n\n[White "b"]\n\n', "1. d4 d5\n"),
+        ("ggf", f"{GGS}\n", "(;GM[Othello]\n"),
+        ("transcript", "f5d6\n", "f5d6 "),
+    ],
+)
+def test_a_game_without_an_end(
+    desdemona: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, begin: str, line: str
+) -> None:
+    """What stands before it is kept."""
+    for module in (cli_formats, files, pgn):
+        monkeypatch.setattr(module, "LONGEST_GAME", 1000)
+    (tmp_path / "a").write_text(begin + line * 300)
+    status, _, err = desdemona("import", "--format", form, "a")
+    assert status == 1
+    assert err.startswith("a: more than 1000 ")
+    assert "1 games written" in desdemona("export", "--imported")[2]
+
+
+def test_too_large_for_a_base(desdemona: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli_formats, "_LARGEST_BASE", 1 << 20)
+    (tmp_path / "a.wtb").write_bytes(b"x" * ((1 << 20) + 1))
+    status, _, err = desdemona("import", "--format", "wthor", "a.wtb")
+    assert (status, err) == (1, "a.wtb: larger than 1 MiB\n")
+
+
+def test_nothing_that_is_read_talks_to_the_terminal(desdemona: Command, tmp_path: Path) -> None:
+    """Neither by its name nor by what is in it."""
+    name = "a\x1b[2J\udcff\n.txt"
+    (tmp_path / name).write_text("f5d6\n\x1b]0;x\x07\n(;GM[\x1b[31mgo\x9b];)\n")
+    shown = r"a\x1b[2J\udcff\n.txt"
+    _, out, err = desdemona("import", name, "--format", "transcript")
+    assert out == f"{shown} (transcript): 1 games new, 0 known already, 2 bad\n"
+    _, out, told = desdemona("import", name, "--format", "ggf")
+    for line in (err + told).splitlines():
+        assert line.startswith(f"{shown}: game ")
+        assert line.isprintable()
+    status, _, err = desdemona("import", "\x1b[2J.jou")
+    assert (status, err) == (2, "desdemona: \\x1b[2J.jou: names only; give the .wtb file\n")
 
 
 def test_format_and_game_may_be_told(desdemona: Command, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Our engine by GTP: every command, the clocks, passes, and one answer to each line."""
 
+import os
 import re
 from pathlib import Path
 
@@ -77,7 +78,14 @@ def test_every_command(tmp_path: Path) -> None:
         assert ask("play w d3") == "= "
         assert ask(f"loadsgf {file}") == "= "
         assert ask("play w c5").startswith("? illegal move: it is the other")
-        assert ask(f"loadsgf {tmp_path / 'none'}") == "? cannot load file"
+        assert ask(f"loadsgf {tmp_path / 'none'}") == "? cannot load file: No such file or directory"
+        before = ask("showboard")
+        os.mkfifo(tmp_path / "pipe")
+        for endless in (tmp_path / "pipe", "/dev/zero"):
+            assert ask(f"loadsgf {endless}") == "? cannot load file: not a regular file"
+        file.write_bytes(b" " * ((1 << 20) + 1))
+        assert ask(f"loadsgf {file}") == "? cannot load file: larger than 1 MiB"
+        assert ask("showboard") == before
         gui.tell("quit")
         assert gui.end() == ["= ", ""]
 
@@ -100,7 +108,7 @@ def test_every_command(tmp_path: Path) -> None:
         ("time_settings 1 2", "? syntax error: time_settings needs three numbers"),
         ("time_left b", "? syntax error: time_left needs a colour, a time and stones"),
         ("loadsgf", "? syntax error: loadsgf needs a file"),
-        ("loadsgf /", "? cannot load file"),
+        ("loadsgf /", "? cannot load file: not a regular file"),
         ("set_game Go", "? unsupported game"),
         ("  5\tname\x07 # a comment", "=5 Desdemona"),
     ],

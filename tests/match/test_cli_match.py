@@ -218,6 +218,10 @@ def test_openings_of_a_file(place: Place, desdemona: Command) -> None:
             ("standard", "trappy", "--openings", "none.txt"),
             "--openings: none.txt cannot be read: No such file",
         ),
+        (
+            ("standard", "trappy", "--openings", "/dev/zero"),
+            "--openings: /dev/zero cannot be read: not a regular file",
+        ),
         (("standard", "trappy", "--opening-plies", "4"), "--opening-plies is for a file"),
         (
             ("standard", "uci:/nowhere/x", "--games", "2"),
