@@ -13,11 +13,12 @@ import logging
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from bot.frontends.brain import OVERHEAD_S, Brain, Line, Report, won_by
 from bot.frontends.console import Console, Task, Worker
+from engine.formats.clock import BadClock, GgfClock
 from engine.formats.ggf import BadGgf, GgfGame, parse, parse_move, replay
 from engine.game import IllegalMove
 from engine.limits import Limits
@@ -36,39 +37,13 @@ _SOLVED_WITHOUT_HASTE = 20
 """Retrograde analysis solves at most so many empty squares, for the game has many positions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ticking:
-    """A player's clock in a game."""
-
-    initial_s: float
-    increment_s: float
-
-    def left_s(self, used_s: float, moves: int) -> float:
-        """What is left after so many moves that took so long together."""
-        return self.initial_s + self.increment_s * moves - used_s
-
-
-def read_clock(text: str) -> Ticking | None:
-    """A clock as GGF writes it, ``15:00``, ``05:00/00:12/02:00``; None: it is none.  A bare number: minutes.
-
-    The grace time behind the second slash is no time to think with: who uses it up has lost.
-    """
-    parts = [part.split(",")[0].strip() for part in text.split("/")]
-    initial_s = _seconds(parts[0])
-    increment_s = _seconds(parts[1]) if len(parts) > 1 and parts[1] else 0.0
-    return None if initial_s is None or increment_s is None else Ticking(initial_s, increment_s)
-
-
-def _seconds(text: str) -> float | None:
-    if not re.fullmatch(r"(\d{1,5}:){0,2}\d{1,5}(\.\d{1,6})?", text):
+def read_clock(text: str) -> GgfClock | None:
+    """The clock of a game; None: there is none that can be read, or that anybody can begin with."""
+    try:
+        clock = GgfClock.parse(text)
+    except BadClock:
         return None
-    fields = [float(field) for field in text.split(":")]
-    if len(fields) == 1:
-        return 60 * fields[0]
-    seconds = 0.0
-    for field in fields:
-        seconds = 60 * seconds + field
-    return seconds
+    return clock if text.strip() and min(clock.initial_s, clock.increment_s) >= 0 else None
 
 
 class NBoard:

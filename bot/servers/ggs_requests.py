@@ -113,7 +113,7 @@ class Requests:
     ) -> tuple[Attempt, list[str]]:
         """Ask somebody, or everybody (``*``), for a game."""
         whom = () if opponent == "*" else (opponent,)
-        attempt = Attempt(("ask", type_text, wire.write_clock(clock), *whom), opponent, type_text)
+        attempt = Attempt(("ask", type_text, clock.text(), *whom), opponent, type_text)
         return attempt, self._try(attempt, rated=rated)
 
     def resume(self, stored_id: str, opponent: str, type_text: str) -> list[str]:

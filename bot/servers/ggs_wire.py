@@ -16,6 +16,7 @@ from enum import StrEnum
 
 from bot.errors import ProtocolError
 from bot.events import Clock
+from engine.formats.clock import BadClock, GgfClock
 from engine.formats.ggf import BadGgf, GgfGame, GgfMove, move_text, parse, parse_move
 
 SERVICE = "/os"
@@ -108,15 +109,8 @@ class Flag(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class GgsClock:
-    """A clock: time at the start, added after each move, and the time of grace (GGS_PROTOCOL 3)."""
-
-    initial_s: int
-    increment_s: int
-    extension_s: int
-    """When the initial time is over: who uses it loses by 2 discs at least; then by 64."""
-    is_plain: bool = True
-    """Every move counts alike; else an increment, for instance, comes after a number of moves only."""
+class GgsClock(GgfClock):
+    """A clock (GGS_PROTOCOL 3)."""
 
     @property
     def clock(self) -> Clock:
@@ -763,63 +757,20 @@ def _number(text: str) -> float:
 
 # --- Clocks and types -----------------------------------------------------------------------------------
 
-DEFAULT_CLOCK = GgsClock(900, 0, 120)
+DEFAULT_CLOCK = GgsClock()
 """15:00//02:00"""
-_LONGEST_S = 1_000_000_000
-
-
-def parse_time(text: str) -> int:
-    """Seconds of ``[-][D.][[HH:]MM:]SS``; but a bare number means minutes.
-
-    Raises:
-        ProtocolError: It is no time.
-    """
-    found = re.fullmatch(r"(-?)(?:(\d{1,4})\.)?(\d{1,5}(?::\d{1,2}){0,2})", text)
-    if found is None:
-        raise ProtocolError(f"{text[:40]!r} is no time", text)
-    parts = [int(part) for part in found[3].split(":")]
-    if len(parts) == 1:
-        parts.append(0)
-    seconds = 86_400 * int(found[2] or 0)
-    for unit_s, part in zip((1, 60, 3600), reversed(parts), strict=False):
-        seconds += unit_s * part
-    return min(-seconds if found[1] else seconds, _LONGEST_S)
 
 
 def parse_clock(text: str) -> GgsClock:
-    """A clock as requests and games tell it: ``05:00//02:00``, ``03:00/00:05/01:00``.
-
-    A running one is read alike, ``04:59,0:0//02:00,0:0``; its numbers behind the commas are counts of moves.
+    """A clock as requests and games tell it, also a running one.
 
     Raises:
         ProtocolError: It is none.
     """
-    fields = text.split("/")
-    if len(fields) > 3:
-        raise ProtocolError(f"{text[:60]!r} is no clock", text)
-    fields += [""] * (3 - len(fields))
-    times = [DEFAULT_CLOCK.initial_s, DEFAULT_CLOCK.increment_s, DEFAULT_CLOCK.extension_s]
-    is_plain = True
-    for number, told in enumerate(fields):
-        time, comma, count = told.partition(",")
-        if time:
-            times[number] = parse_time(time)
-        if comma:
-            _checked(r"N?\d{1,6}(:\d{1,6})?", count)
-            is_plain = False
-    return GgsClock(times[0], times[1], times[2], is_plain)
-
-
-def write_time(seconds: int) -> str:
-    """``MM:SS``, or ``HH:MM:SS``: never a bare number, which would be minutes."""
-    minutes, left = divmod(seconds, 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours:02}:{minutes:02}:{left:02}" if hours else f"{minutes:02}:{left:02}"
-
-
-def write_clock(clock: GgsClock) -> str:
-    """As a command has it, with every field."""
-    return "/".join(map(write_time, (clock.initial_s, clock.increment_s, clock.extension_s)))
+    try:
+        return GgsClock.parse(text)
+    except BadClock as error:
+        raise ProtocolError(str(error), text) from None
 
 
 def parse_type(text: str) -> GameType:

@@ -13,6 +13,7 @@ from typing import Any
 from engine.external.process import EngineProcess, EngineTimeout, Wait
 from engine.external.settings import Allowance, ExternalSettings
 from engine.external.talk import Answer, Question, first_with, wait_for
+from engine.formats.clock import GgfClock
 from engine.formats.ggf import GgfGame, GgfMove, write
 from engine.game import Game
 from engine.stop import StopFlag, Stopped
@@ -23,6 +24,7 @@ _FIRST_DEPTH = 8
 _USUAL_DEPTH = 12
 """The protocol always has a depth, and NTest and Edax go by it alone, whatever the clock says."""
 _LARGEST = 1e6  # discs; whoever says more says nothing
+_LONGEST_S = 359_999  # 99:59:59
 
 
 class NBoardTalk:
@@ -115,20 +117,18 @@ def clock_text(allowance: Allowance, side: int, moves_left: int) -> str:
 
     The protocol has no time per move: it becomes a clock that has as much for each of the moves left.
     """
-    seconds = 0.0
     if allowance.remaining_s is not None:
         seconds = allowance.remaining_s[side]
     elif allowance.move_s is not None:
         seconds = allowance.move_s * max(1, moves_left)
     else:
         return ""
-    return f"{_time_text(max(1.0, seconds))}/{_time_text(allowance.increment_s)}"
+    clock = GgfClock(max(1, _whole(seconds)), _whole(allowance.increment_s))
+    return clock.text(with_extension=False)
 
 
-def _time_text(seconds: float) -> str:
-    whole = min(int(seconds), 359_999)
-    hours, rest = divmod(whole, 3600)
-    return (f"{hours:02}:" if hours else "") + f"{rest // 60:02}:{rest % 60:02}"
+def _whole(seconds: float) -> int:
+    return int(min(seconds, _LONGEST_S))
 
 
 def read_search(line: str) -> Answer | None:

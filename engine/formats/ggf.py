@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
+from engine.formats.clock import GgfClock
 from engine.formats.record import (
     AGREED,
     RESIGNED,
@@ -416,8 +417,7 @@ def _clock(text: str) -> str:
     found = re.fullmatch(r"(\d{1,6})\+(\d{1,6})", text)
     if not found:
         return text
-    initial, increment = (f"{int(part) // 60:02}:{int(part) % 60:02}" for part in found.groups())
-    return f"{initial}/{increment}/00:00"
+    return GgfClock(int(found[1]), int(found[2]), 0).text()
 
 
 def _rating(text: str) -> float | None:

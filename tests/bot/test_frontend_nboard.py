@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.frontends.brain import Brain
-from bot.frontends.nboard import NBoard, Ticking, discs, read_clock
+from bot.frontends.nboard import NBoard, discs, read_clock
+from engine.formats.clock import GgfClock
 from engine.formats.ggf import GgfGame, GgfMove, write
 from engine.game import WIN_CENTI, replay
 from engine.games.othello import Othello, parse_transcript
@@ -210,14 +211,14 @@ def test_go_with_a_clock(mind: Brain, clock: str) -> None:
 
 
 def test_clocks() -> None:
-    assert read_clock("15:00") == Ticking(900, 0)
-    assert read_clock("05:00/00:12/02:00") == Ticking(300, 12)
-    assert read_clock("5/12") == Ticking(300, 720)
-    assert read_clock("01:30:00//02:00") == Ticking(5400, 0)
-    assert read_clock("04:59,0:0//02:00,0:0") == Ticking(299, 0)
-    for text in ("", "x", "1:2:3:4", "-5", "05:00/x"):
+    assert read_clock("15:00") == GgfClock(900, 0)
+    assert read_clock("05:00/00:12/02:00") == GgfClock(300, 12)
+    assert read_clock("5/12") == GgfClock(300, 720)
+    assert read_clock("01:30:00//02:00") == GgfClock(5400, 0)
+    assert read_clock("04:59,0:0//02:00,0:0") == GgfClock(299, 0, is_plain=False)
+    assert read_clock("00:00/00:00/00:00") == GgfClock(0, 0, 0)
+    for text in ("", " ", "x", "1:2:3:4", "-5", "05:00/-00:01", "05:00/x"):
         assert read_clock(text) is None
-    assert Ticking(300, 12).left_s(100, 3) == 236
 
 
 def test_discs() -> None:

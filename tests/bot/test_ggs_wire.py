@@ -52,11 +52,9 @@ from bot.servers.ggs_wire import (
     Unknown,
     command,
     parse_clock,
-    parse_time,
     parse_type,
     read,
     spoken,
-    write_clock,
     write_move,
 )
 from engine.formats.ggf import GgfMove
@@ -383,14 +381,6 @@ def test_nothing_grows_without_bound() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "seconds"),
-    [("05:00", 300), ("5", 300), ("0:30", 30), ("01:00:00", 3600), ("2.03:04:05", 183_845), ("-00:03", -3)],
-)
-def test_times(text: str, seconds: int) -> None:
-    assert parse_time(text) == seconds
-
-
-@pytest.mark.parametrize(
     ("text", "clock"),
     [
         ("05:00//02:00", GgsClock(300, 0, 120)),
@@ -411,11 +401,6 @@ def test_clocks(text: str, clock: GgsClock) -> None:
 def test_what_is_no_clock(text: str) -> None:
     with pytest.raises(ProtocolError):
         parse_clock(text)
-
-
-def test_a_clock_is_never_written_in_bare_minutes() -> None:
-    assert write_clock(GgsClock(300, 12, 0)) == "05:00/00:12/00:00"
-    assert write_clock(GgsClock(5400, 0, 120)) == "01:30:00/00:00/02:00"
 
 
 @pytest.mark.parametrize(

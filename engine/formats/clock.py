@@ -1,0 +1,90 @@
+"""Clocks as GGF, GGS and NBoard write them: ``15:00``, ``05:00/00:12/02:00``, ``04:59,0:0//02:00,0:0``.
+
+Three times between slashes, each of which may be missing: at the start, added after each move, and the grace.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Self
+
+_LONGEST_S = 1_000_000_000
+_TIME = re.compile(r"(-?)(?:(\d{1,4})\.)?(\d{1,5}(?::\d{1,2}){0,2})((?<=:\d\d)\.\d{1,6})?")
+_COUNT = re.compile(r"N?\d{1,6}(:\d{1,6})?")
+
+
+class BadClock(ValueError):
+    """A text that is no clock, or no time of one."""
+
+
+@dataclass(frozen=True, slots=True)
+class GgfClock:
+    """A clock; what a text leaves out is the server's usual, 15:00//02:00."""
+
+    initial_s: int = 900
+    """Time at the start."""
+    increment_s: int = 0
+    """Added after each move."""
+    extension_s: int = 120
+    """The grace, when the initial time is over: who uses it loses by 2 discs at least; then by 64."""
+    is_plain: bool = True
+    """Every move counts alike; else an increment, for instance, comes after a number of moves only."""
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The clock of a text; of a running one, ``04:59,0:0//02:00,0:0``, the times that it shows.
+
+        What stands behind the commas are counts of moves.
+
+        Raises:
+            BadClock: It is none.
+        """
+        fields = text.split("/")
+        if len(fields) > 3:
+            raise BadClock(f"{text[:60]!r} is no clock")
+        usual = cls()
+        times = [usual.initial_s, usual.increment_s, usual.extension_s]
+        is_plain = True
+        for number, told in enumerate(fields):
+            time, comma, count = told.strip().partition(",")
+            if time:
+                times[number] = parse_time(time)
+            if comma:
+                is_plain = False
+                if not _COUNT.fullmatch(count):
+                    raise BadClock(f"{text[:60]!r} is no clock")
+        return cls(times[0], times[1], times[2], is_plain)
+
+    def text(self, *, with_extension: bool = True) -> str:
+        """As a command or a game has it, with every field; without the last one it is the usual grace."""
+        times = (self.initial_s, self.increment_s, self.extension_s)
+        return "/".join(map(time_text, times if with_extension else times[:2]))
+
+    def left_s(self, used_s: float, moves: int) -> float:
+        """What is left after so many moves that took so long together; the grace is no time to think with."""
+        return self.initial_s + self.increment_s * moves - used_s
+
+
+def parse_time(text: str) -> int:
+    """Seconds of ``[-][D.][[HH:]MM:]SS``, fractions cut off; but a bare number means minutes.
+
+    Raises:
+        BadClock: It is no time.
+    """
+    found = _TIME.fullmatch(text)
+    if found is None:
+        raise BadClock(f"{text[:40]!r} is no time")
+    parts = [int(part) for part in found[3].split(":")]
+    if len(parts) == 1:
+        parts.append(0)
+    seconds = 86_400 * int(found[2] or 0)
+    for unit_s, part in zip((1, 60, 3600), reversed(parts), strict=False):
+        seconds += unit_s * part
+    seconds = min(seconds, _LONGEST_S)
+    return -seconds if found[1] else seconds
+
+
+def time_text(seconds: int) -> str:
+    """``MM:SS``, or ``HH:MM:SS``: never a bare number, which would be minutes."""
+    minutes, left = divmod(abs(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return "-" * (seconds < 0) + (f"{hours:02}:" if hours else "") + f"{minutes:02}:{left:02}"
