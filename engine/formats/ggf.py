@@ -20,6 +20,7 @@ from engine.formats.record import (
     GameRecord,
     black_margin,
     clean,
+    is_margin,
     played,
     points_of,
     told,
@@ -218,11 +219,13 @@ def to_record(game: GgfGame) -> GameRecord:
     side that has run out of time loses whatever the board says.
 
     Raises:
-        BadGgf: A move is illegal, or the result is none.
+        BadGgf: A move is illegal, or the result is none, or more than there are discs.
     """
     stated, margin = stated_result(game), played_result(game)
     if stated and (margin is None or stated.how):
         margin = stated.discs
+    if margin is not None and not is_margin(margin, game.komi or 0):
+        raise BadGgf(f"a result of {margin:+g} discs is none")
     tags = [("TY", game.kind), ("KM", "" if game.komi is None else _decimals(game.komi, 3))]
     for tag, bid in (("KB", game.black_komi_move), ("KW", game.white_komi_move)):
         tags += [(tag, move_text(bid) if bid else "")]

@@ -351,8 +351,11 @@ def _played_othello(
         times_s.append(text.times_s[at] if is_written and text.times_s else None)
         at += is_written
     margin: float | None = None if is_forfeit else black_margin(end)
-    if margin is None and result not in _POINTS and (discs := re.fullmatch(r"(\d{1,2})-(\d{1,2})", result)):
-        margin = float(discs[1]) - float(discs[2])
+    if margin is None and result not in _POINTS and (discs := re.fullmatch(r"(\d+)-(\d+)", result)):
+        black, white = (int(count[:9]) for count in discs.groups())
+        if black + white > len(SQUARES):
+            raise BadPgn(f"a result of {result:.40} discs is none")
+        margin = float(black - white)
     points = _POINTS.get(result) if margin is None else points_of(margin)
     return _Movetext(moves, told(evaluations), told(times_s), result), points, margin
 

@@ -10,6 +10,7 @@ from engine.games import GAMES
 from engine.games.othello import PASS, SQUARES, Othello, OthelloPosition
 
 _OTHELLO = Othello()
+_SQUARES = len(SQUARES)
 
 LONGEST_GAME = 16 << 20
 """Characters of text that no game has, whatever was told of its moves."""
@@ -62,6 +63,15 @@ def clean(text: str) -> str:
 def points_of(margin: float | None) -> float | None:
     """A game's points by its margin."""
     return None if margin is None else 1.0 if margin > 0 else 0.5 if margin == 0 else 0.0
+
+
+def is_margin(margin: float, komi: float = 0.0) -> bool:
+    """Whether a game of Othello can end so.
+
+    Args:
+        komi: What has been taken off the discs; a game that was given up may be lost by all of them besides.
+    """
+    return abs(komi) <= _SQUARES and abs(margin) <= _SQUARES + abs(komi)
 
 
 def told(values: Iterable[float | None]) -> tuple[float | None, ...]:

@@ -92,6 +92,36 @@ def test_who_ran_out_of_time_has_lost_whatever_the_board_says() -> None:
     assert (stands.margin, stands.points) == (64, 1.0)
 
 
+@pytest.mark.parametrize(
+    ("tags", "margin"),
+    [
+        ("RE[+64.000:r]", 64),
+        ("RE[-64]", -64),
+        ("TY[8k]KM[2.000]RE[-66.000:t]", -66),
+        ("RE[+65.000:r]", None),
+        ("RE[-1000]", None),
+        ("TY[8k]KM[1000]RE[-1000]", None),
+        ("TY[8k]KM[2.000]RE[+66.500]", None),
+    ],
+)
+def test_a_result_of_more_discs_than_there_are_is_none(tags: str, margin: float | None) -> None:
+    usual = "BO[8 -------- -------- -------- ---O*--- ---*O--- -------- -------- -------- *]B[f5];)"
+    (found,) = files.read([f"(;PB[a]PW[b]{tags}{usual}"], Format.GGF)
+    if margin is None:
+        assert isinstance(found, BadGame)
+        assert " discs is none" in str(found)
+    else:
+        assert isinstance(found, GameRecord)
+        assert found.margin == margin
+
+
+def test_a_komi_that_is_none_makes_no_result() -> None:
+    """Of a game whose moves reach the end: their discs are not all that counts."""
+    text = "(;TY[8k]KM[1e6]BO[8 " + "-" * 61 + "*O- *]B[h8];)"
+    with pytest.raises(BadGame, match=r"a result of -999936 discs is none"):
+        ggf.to_record(ggf.parse(text))
+
+
 def test_a_komi_game_keeps_its_bids() -> None:
     text = GGS.replace("TY[8]", "TY[8k]KB[e6/3.00]KW[d3/-1.00/2.41]KM[1.500]")
     game = ggf.to_record(ggf.parse(text))

@@ -108,6 +108,14 @@ def test_what_the_moves_say_counts_and_not_the_result() -> None:
     assert (pgn.parse(wiped_out).margin, pgn.parse(wiped_out).points) == (64, 1.0)
 
 
+@pytest.mark.parametrize("result", ["65-0", "40-25", "99-99", "100-0", f"0-{'9' * 30}"])
+def test_a_result_of_more_discs_than_there_are_is_none(result: str) -> None:
+    text = f'[Variant "Othello"]\n[Result "{result}"]\n\n1. f5 d6'
+    with pytest.raises(BadPgn, match=r"a result of [-0-9]+ discs is none"):
+        pgn.parse(f"{text} *")
+    assert pgn.parse(text.replace(result, "40-24")).margin == 16
+
+
 def test_the_kind_of_othello_is_kept() -> None:
     game = pgn.parse(PLAYOK.replace('[Time "', '[Variant "xot"]\n[Time "'))
     assert ("Variant", "xot") in game.tags
