@@ -45,6 +45,7 @@ from bot.servers.ggs_archive import TELLING_PLIES, Archive, Look
 from bot.servers.ggs_game import (
     RULES,
     USUAL,
+    WIPE_OUT,
     Game,
     Status,
     agree,
@@ -223,7 +224,8 @@ class GgsAccount:
         matches = {
             game.match
             for game in self._live.values()
-            if game.is_played and not game.is_ours and now_s - game.turn_since_s >= WAITED_S
+            if game.is_played
+            and (game.result is not None or (not game.is_ours and now_s - game.turn_since_s >= WAITED_S))
         }
         if not self.is_settled:
             return [*given_up, Say(tell_service("stored"))]
@@ -267,7 +269,7 @@ class GgsAccount:
             RefusedError: The game is not live, or it is not our turn.
         """
         game = self._ours(game_id)
-        if not game.is_ours or game.is_done:
+        if not game.is_ours or game.is_done or game.result is not None:
             raise RefusedError(f"game {game_id}: not our turn", 400)
         game.refusal, game.sent = "", move
         score = None if thought is None else discs(thought.score_centi)
@@ -561,6 +563,9 @@ class GgsAccount:
         game.moves, game.position, game.is_stale, game.is_unheard = moves, position, False, False
         game.times_s = tuple(move.time_s or 0.0 for move in told.moves)
         self._live[message.id] = self._games[game.about.game_id] = game
+        if game.result is not None and game.is_done:
+            game.is_unheard = not is_told
+            return [*out, *self._board_over(game, game.result)]
         if is_told:
             return [*out, TellGame(game.about.game_id, game.state(now_s))]
         origin = self._requests.origin(match)
@@ -726,7 +731,12 @@ class GgsAccount:
         game = self._live.get(message.id)
         if game is None or message.result is None:  # the match's end tells what happened
             return []
-        ours = message.result if message.names[0] == self.name else -message.result
+        game.result = message.result if message.names[0] == self.name else -message.result
+        if game.is_done or game.timed_out or abs(game.result) == WIPE_OUT:
+            return self._board_over(game, game.result)
+        return self._reread(game)  # its last moves were lost
+
+    def _board_over(self, game: Game, ours: float) -> list[Output]:
         self._ended.setdefault(game.match, {})[game.board] = game
         return self._end(game, end_of(game, ours))
 
@@ -765,6 +775,8 @@ class GgsAccount:
             elif game.board == game.match:
                 ours = message.result if message.names[0] == self.name else -message.result
                 out += self._end(game, end_of(game, ours), change)
+            elif game.result is not None:
+                out += self._end(game, end_of(game, game.result), change)
             else:  # the board's own end was lost: the match tells the mean of two
                 out += self._end(game, GameEnd(EndReason.UNTOLD, None, "ended"))
         return out

@@ -56,6 +56,8 @@ class Game:
     """Why the last move was not taken; empty: it was, or none was sent."""
     timed_out: str = ""
     """Whose time, with the grace, is over."""
+    result: float | None = None
+    """Ours in discs, as told when its board ended: known before the last moves, when those were lost."""
     end: GameEnd | None = None
 
     @property

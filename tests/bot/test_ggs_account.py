@@ -528,15 +528,65 @@ def test_an_archive_that_keeps_quiet_is_not_waited_for(is_settled: bool) -> None
     assert story.told()[0].end.reason is EndReason.RESIGNATION
 
 
-def test_a_board_that_is_over_is_not_played_again() -> None:
+ALL_BUT_ONE = f"8 {'******** ' * 4}{'OOOOOOOO ' * 3}OOOOOOO- *"
+"""Black's last move, h8, wins by 14."""
+
+
+def two_boards() -> Story:
+    """A synchro match with a move to go on the first board."""
     story = Story().hear("stored 0 desdemon", request(type_="s8"), "+ match .1 1720 bob 1800 desdemon s8 R")
-    story.hear(join(".1.0", kind="s8"), join(".1.1", kind="s8", black="desdemon"))
-    story.hear("end .1.0 ( bob vs. desdemon ) +2.00")
+    story.hear(join(".1.0", kind="s8", start=ALL_BUT_ONE), join(".1.1", kind="s8", black="desdemon"))
     story.take()
-    story.hear(join(".1.0", kind="s8"))
+    return story
+
+
+def test_a_board_that_is_over_is_not_played_again() -> None:
+    story = two_boards().hear("update .1.0 h8", "end .1.0 ( bob vs. desdemon ) +14.00")
+    story.take()
+    story.hear(join(".1.0", "B[h8]", kind="s8", start=ALL_BUT_ONE))
     assert story.take() == []
     done = join(".5.0", "B[c4]", kind="s8", start=WIPE_OUT)
     assert Story().hear("+ match .5 1720 bob 1800 desdemon s8 R", done).told() == []
+
+
+def test_a_board_that_ends_before_its_last_move_is_heard_is_read_again() -> None:
+    story = two_boards().hear("end .1.0 ( bob vs. desdemon ) +14.00")
+    assert story.said() == ["moves .1"]
+    with pytest.raises(RefusedError, match="not our turn"):
+        story.account.play(f"{GAME}.0", "h8", None)
+    assert "moves .1" in ticked(story, 61.0)
+    story.hear(join(".1.0", "B[h8]", kind="s8", start=ALL_BUT_ONE))
+    state, finished = story.told()
+    assert (state.moves, state.end) == (("h8",), GameEnd(EndReason.NORMAL, 0, "-14.00"))
+    assert finished == GameFinished(f"{GAME}.0", None)
+
+
+def test_a_board_whose_last_move_is_lost_with_its_match_is_looked_up() -> None:
+    ends = "end .1.0 ( bob vs. desdemon ) +14.00", "end .1.1 ( bob vs. desdemon ) -64.00"
+    record = RECORD.replace("B[f5]W[d6]B[c3]W[d3]B[c4]", "B[h8]").replace(USUAL, ALL_BUT_ONE) % "14.000"
+    story = two_boards().hear(*ends, "- match .1 1720 bob 1800 desdemon s8 R +39.00  .7")
+    assert story.said()[-1] == "look .7"
+    story.hear(f"look\r\n|1 {record}")
+    assert story.told()[0].moves == ("h8",)
+    story = two_boards().hear(*ends, "- match .1 1720 bob 1800 desdemon s8 R +39.00")  # none is kept
+    ended = [event.end for event in story.told() if isinstance(event, GameState)]
+    assert ended[-1] == GameEnd(EndReason.OTHER, 0, "-14.00")
+
+
+def test_a_board_that_has_ended_is_closed_when_its_match_is_taken_up() -> None:
+    story = two_boards().hear(
+        "end .1.0 ( bob vs. desdemon ) +14.00", "- match .1 1720 bob 1800 desdemon s8 R bob left .4"
+    )
+    story.hear(request(".9", type_="s8", flag="S", more=".4"), "+ match .2 1720 bob 1800 desdemon s8 R")
+    story.take()
+    story.hear(join(".2.0", "B[h8]", kind="s8", start=ALL_BUT_ONE))
+    assert story.told() == [
+        GameStarted(f"{GAME}.0", True),
+        GameState(
+            ("h8",), (300.0, 300.0), (False, False), (False, False), GameEnd(EndReason.NORMAL, 0, "-14.00")
+        ),
+        GameFinished(f"{GAME}.0", None),
+    ]
 
 
 # --- Adjourned games ------------------------------------------------------------------------------------
