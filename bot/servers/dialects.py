@@ -65,6 +65,8 @@ class Dialect:
     seconds."""
     limits_openings: bool = True
     """Whether the account's stream may only be opened so often (`bot.servers.lichess.Openings`)."""
+    from_positions: bool = True
+    """Whether games of other variants than `FROM_POSITION`'s own may begin from a position, too."""
     protocol: str = "lichess"
     """What it speaks: ``lichess``, or ``ggs``, for which most fields have no meaning."""
     tells_end: bool = True
@@ -159,6 +161,7 @@ DIALECTS: Mapping[str, Dialect] = {
             keep_alive_s=60.0,
             variants=_GGS_VARIANTS,
             abilities=frozenset({Ability.CHALLENGE}),
+            from_positions=False,
             protocol="ggs",
             rated_by_speed=frozenset(),
         ),

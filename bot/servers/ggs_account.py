@@ -451,11 +451,21 @@ class GgsAccount:
             if not self._requests.is_wanted(asked):  # nobody waits for it any more
                 out.append(Say(tell_service("cancel", line.id)))
             return out
-        if line.flag is Flag.STORED and (game := self._stored_game(line)) is not None:
-            asked.is_resumption = True
-            logger.info("game %s: %s would like to go on with it", game.about.game_id, line.asker)
-            return [*out, *self._go_on(asked)]
-        return [*out, Tell(ChallengeReceived(self._challenge(asked)))]
+        return [*out, *self._consider(asked)]
+
+    def _consider(self, asked: Asked) -> list[Output]:
+        """A request for us: to go on with a game of ours, or a challenge."""
+        was_unclear, asked.is_unclear = asked.is_unclear, False
+        if asked.line.flag is Flag.STORED:
+            game = self._stored_game(asked.line, Status.AWAY, Status.DOUBTFUL)
+            if game is not None:
+                asked.is_resumption = True
+                logger.info("game %s: %s would like to go on with it", game.about.game_id, asked.line.asker)
+                return self._go_on(asked)
+            if not was_unclear and self._stored_game(asked.line, Status.LIVE) is not None:
+                asked.is_unclear = True  # we have missed that it was put away, or this is another one
+                return [Say(tell_service("match"))]
+        return [Tell(ChallengeReceived(self._challenge(asked)))]
 
     def _go_on(self, asked: Asked) -> list[Output]:
         """Take up an adjourned game that its opponent asks for, now or when there is a place for it."""
@@ -701,6 +711,9 @@ class GgsAccount:
         for game in list(self._live.values()):
             if game.match not in self._going_on:
                 out += self._doubt(game)
+        for asked in self._requests:
+            if asked.is_unclear:
+                out += self._consider(asked)
         return out + [Say(tell_service("moves", match)) for match in self._lacking()]
 
     def _said(self, message: wire.Said) -> list[Output]:
@@ -901,11 +914,11 @@ class GgsAccount:
         names = {self.name, game.about.opponent.name}
         return {*stored.names} == names and colourless(stored.type_text) == colourless(game.about.variant)
 
-    def _stored_game(self, line: wire.Request) -> Game | None:
-        """A game of ours that somebody would like to go on with."""
+    def _stored_game(self, line: wire.Request, *where: Status) -> Game | None:
+        """A game of ours that somebody would like to go on with, if one stands where asked for."""
         stored = wire.StoredGame(line.stored_id, (line.asker, self.name), line.type_text)
-        away = (game for game in self._games.values() if game.status in (Status.AWAY, Status.DOUBTFUL))
-        return next((game for game in away if self._is_kept(game, stored)), None)
+        games = (game for game in self._games.values() if game.status in where)
+        return next((game for game in games if self._is_kept(game, stored)), None)
 
 
 def _say(commands: Sequence[str]) -> list[Output]:

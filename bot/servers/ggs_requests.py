@@ -28,6 +28,8 @@ class Asked:
     line: wire.Request
     is_resumption: bool = False
     """It is about an adjourned game of ours: such a request is no challenge."""
+    is_unclear: bool = False
+    """It may be about a game that is live as far as we know."""
 
 
 @dataclass(slots=True, eq=False)

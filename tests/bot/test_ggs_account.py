@@ -676,6 +676,19 @@ def test_a_request_that_has_gone_unheard_does_not_hide_a_game_that_goes_on() -> 
         assert story.told() == [GameStarted(begins, True, "" if begins == "old" else ".3/1")]
 
 
+def test_a_game_whose_adjournment_was_not_heard_is_taken_up() -> None:
+    stored = request(".9", flag="S", more=".4")
+    story = begun().hear("update .1 f5", stored)
+    assert story.said() == ["match"]
+    story.hear("match 0/0")
+    assert story.said() == ["stored", "rated +", "accept .9"]
+    story.hear("+ match .2 1720 bob 1800 desdemon 8 R", join(".2", moves="B[f5]"))
+    assert story.told() == [TellGame(GAME, story.state()).event]
+    story = begun().hear(stored, "match 1/1\r\n|  .1 1720 bob    1800 desdemon             8  R 1")
+    (challenge,) = story.told()  # that one goes on, so it is another
+    assert challenge.challenge.id == ".9/2"
+
+
 def test_games_that_the_server_does_not_keep() -> None:
     story = Story(known("f5"), connect=False)
     story.account.connected(0)

@@ -77,10 +77,10 @@ class Table:
 
     async def play(self, client: Client, what: str, patience_s: float = 50_000.0) -> Over:
         """A match that the client asks for, to its end however often it is interrupted."""
+        before = len(client.over)
         async with asyncio.timeout(patience_s):
             while True:
                 await self.until_there()
-                before = len(client.over)
                 await self._try(client, f"ask {what} {BOT}")
                 if len(client.over) > before or client.seats or await self._stored(client):
                     break
@@ -223,7 +223,8 @@ async def troubles(database: Database, over: list[Over], bot: str = BOT) -> Asyn
         games = list(await list_games(session, limit=100_000))
         decisions = {game.id: await list_decisions(session, game.id) for game in games}
     left = list(games)
-    for match in over:
+    # Where anything near may fit, let others have theirs first.
+    for match in sorted(over, key=lambda match: match.outcome.endswith("left")):
         for seat in match.seats:
             moves = tuple(as_ours(move) for move in seat.moves)
             side = 0 if seat.black == bot else 1
@@ -242,9 +243,10 @@ async def troubles(database: Database, over: list[Over], bot: str = BOT) -> Asyn
             if not fits:
                 yield f"{match.id} {match.kind} {match.outcome}: no game with {len(moves)} moves, side {side}"
                 continue
-            left.remove(fits[0])
-            for line in _wrong(fits[0], decisions[fits[0].id], match, seat, bot):
-                yield f"{fits[0].site_game_id} ({match.kind} {match.outcome}): {line}"
+            game = min(fits, key=lambda game: abs(len(game.moves) - len(moves)))
+            left.remove(game)
+            for line in _wrong(game, decisions[game.id], match, seat, bot):
+                yield f"{game.site_game_id} ({match.kind} {match.outcome}): {line}"
     for game in left:
         # Nothing is lost with a match that was given up before its first move.
         if game.moves or game.state is GameStatus.OPEN:
