@@ -27,7 +27,7 @@ from engine.uci.link import EngineError
 from engine.uci.settings import EngineSettings
 from engine.uci.source import EngineSource
 from storage.database import Database
-from storage.errors import StorageError
+from storage.errors import RoleTaken, StorageError
 
 SELF_TEST_DEPTH = 6
 OTHER_ENGINES_DEPTH = 4
@@ -131,7 +131,9 @@ def _other_engine(config: Config, settings: EngineSettings) -> str:
 async def _site(config: Config) -> str:
     """What of the games that the operator wants the site knows."""
     dialect, wanted = get_dialect(config.server.dialect), config.challenges.variants
-    kinds = {variant.kind or variant.game for variant in dialect.variants.values()} | {FROM_POSITION}
+    kinds = {variant.kind or variant.game for variant in dialect.variants.values()}
+    if dialect.from_positions:
+        kinds.add(FROM_POSITION)
     played = [name for name in wanted if name in kinds]
     if not set(played) - {FROM_POSITION}:
         raise ConfigError(
@@ -154,6 +156,9 @@ async def _account(config: Config) -> str:
     try:
         async with _alone(config, server):
             account = await server.account()
+    except RoleTaken:
+        who = f"{server.login} at {url}"
+        return f"the bot is running on {who}; signing in would throw it out, so it was not tried"
     except AuthError as error:
         raise AuthError(f"server.token: {server.site} does not accept it: {error}") from error
     finally:

@@ -796,8 +796,22 @@ def _refuse_unknown_variants(config: Config) -> None:
     if config.matchmaking.enabled and unknown:
         raise ConfigError(
             f"matchmaking.variants: {config.server.dialect} has nothing to ask for named {unknown[0]!r}; "
-            f"known: {', '.join(known)}"
+            f"known: {_listed(known)}"
         )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names in a line, of several that differ only in a number that counts up the first and the last."""
+    groups: list[list[str]] = []
+    for name in names:
+        stem = name.rstrip("0123456789")
+        number = name.removeprefix(stem)
+        if groups and number and groups[-1][-1] == f"{stem}{int(number) - 1}":
+            groups[-1].append(name)
+        else:
+            groups.append([name])
+    shown = (f"{group[0]} to {group[-1]}" if len(group) > 2 else ", ".join(group) for group in groups)
+    return ", ".join(shown)
 
 
 def read_token(config: ServerConfig) -> str:

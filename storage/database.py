@@ -25,7 +25,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from storage import migrate
-from storage.errors import StorageError
+from storage.errors import RoleTaken, StorageError
 
 BUSY_TIMEOUT_MS = 10_000
 """How long SQLite waits for another *process* that writes."""
@@ -125,9 +125,10 @@ class Database:
         The operating system, or PostgreSQL, gives it back when the program dies.
 
         Raises:
-            StorageError: Another program has it.
+            RoleTaken: Another program has it.
+            StorageError: The database failed.
         """
-        taken = StorageError(f"another program already runs the {role} on the database {self.url}")
+        taken = RoleTaken(f"another program already runs the {role} on the database {self.url}")
         async with AsyncExitStack() as stack:
             if self._url.drivername.startswith("sqlite"):
                 with _told(self._url, f"cannot lock the {role} on the database"):

@@ -5,6 +5,10 @@ class StorageError(Exception):
     """The database cannot be opened or used; the message is one line for the operator, without a password."""
 
 
+class RoleTaken(StorageError):
+    """Another program has a role that only one may have at a database (`Database.sole`)."""
+
+
 class DuplicateDecision(Exception):
     """There already is a standing decision for this game and ply."""
 

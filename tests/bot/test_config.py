@@ -123,6 +123,10 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
             "matchmaking.variants: lichess has nothing to ask for named 'fromPosition'; known: standard",
         ),
         (
+            '[server]\ndialect = "ggs"\n[matchmaking]\nenabled = true\nvariants = ["s8r61"]\n',
+            "ggs has nothing to ask for named 's8r61'; known: 8, 8b, 8w, s8, s8r5 to s8r60",
+        ),
+        (
             '[[selection.rules]]\nplayer = "trappy"\ngame = "go"\n',
             "selection.rules.0.game: no game named 'go'; known: othello",
         ),

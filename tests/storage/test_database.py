@@ -7,7 +7,7 @@ from sqlalchemy import text
 
 from storage import migrate
 from storage.database import Database, create_engine, parse_url
-from storage.errors import StorageError
+from storage.errors import RoleTaken, StorageError
 from storage.events import list_events, record_event
 from storage.games import list_games
 from tests.storage.samples import opened
@@ -100,7 +100,7 @@ async def test_a_role_is_held_by_one_program_at_a_time(empty_url: str) -> None:
     for database in (first, second, first):
         async with database.sole("arena"):
             other = second if database is first else first
-            with pytest.raises(StorageError, match="already runs the arena"):
+            with pytest.raises(RoleTaken, match="already runs the arena"):
                 async with other.sole("arena"):
                     pass
             async with other.sole("account a/b at lichess"):
