@@ -87,6 +87,12 @@ class ChessPosition:
         return len(self.past) >= before and self.past.count(_key(self.board)) >= before
 
     @cached_property
+    def is_again(self) -> bool:
+        """Whether it has stood on the board before; within a searched line nobody looks."""
+        before = 1 if self.line else 2
+        return len(self.past) >= before and self.past.count(_key(self.board)) >= before
+
+    @cached_property
     def is_over_unless_mate(self) -> bool:
         """Whether a rule ends the game; being mated comes first."""
         board = self.board

@@ -1,0 +1,323 @@
+"""Networks in the format of lc0, as Maia's are published: gzip'd Protocol Buffers, read without a schema.
+
+Only what Maia uses is read: 112 input planes, residual blocks with squeeze and excitation, a policy of
+convolutions.  The value head is left alone.  Field numbers are those of lc0's ``net.proto``::
+
+    Net      1 magic (fixed32), 2 licence, 4 Format, 10 Weights
+    Format   1 encoding of the weights, 2 NetworkFormat
+    NetworkFormat  1 input, 2 output, 3 network, 4 policy, 5 value, 6 moves left
+    Weights  1 input, 2 residual blocks, 3 policy, 11 policy's first convolution
+    Block    1 and 2 convolutions, 3 SqueezeExcite (1 w1, 2 b1, 3 w2, 4 b2)
+    Convolution    1 weights, 2 biases, 3 means, 4 variances, 5 scales, 6 shifts
+    Layer    1 least, 2 greatest, 3 numbers of 16 bits from least to greatest
+"""
+
+import hashlib
+import io
+import math
+import struct
+import zlib
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.human.model import BadModel
+
+MAGIC = 0x1C0
+PLANES = 112
+POLICY_PLANES = 80
+MOST_BYTES = 32 << 20
+"""Longest file read; Maia's have 1.3 MB."""
+MOST_UNPACKED_BYTES = 64 << 20
+"""Most that may come out of it; Maia's have 1.7 MB."""
+
+_VARIANCE_FLOOR = 1e-5  # of lc0's batch normalisation
+_GZIP = b"\x1f\x8b"
+
+Numbers = NDArray[np.float32]
+Message = dict[int, list[int | bytes]]
+
+
+class Convolution(NamedTuple):
+    """A convolution with its batch normalisation worked into it."""
+
+    weights: Numbers
+    """Shape (out, in, rows, columns)."""
+    biases: Numbers
+    """Shape (out,)."""
+
+
+class SqueezeExcite(NamedTuple):
+    """Scales (first half of the outputs, through a sigmoid) and shifts (second half) each filter."""
+
+    w1: Numbers
+    """Shape (hidden, filters)."""
+    b1: Numbers
+    w2: Numbers
+    """Shape (2 * filters, hidden)."""
+    b2: Numbers
+
+
+class Block(NamedTuple):
+    """One residual block."""
+
+    first: Convolution
+    second: Convolution
+    squeeze: SqueezeExcite
+
+
+@dataclass(frozen=True, slots=True)
+class Lc0Network:
+    """What a file says of how people move."""
+
+    sha256: str
+    """Of the file as it was published, in hexadecimal."""
+    licence: str
+    """As the file says; mostly empty."""
+    input: Convolution
+    blocks: tuple[Block, ...]
+    policy_first: Convolution
+    policy: Convolution
+
+    @property
+    def filters(self) -> int:
+        return len(self.input.biases)
+
+
+def read_network(data: bytes) -> Lc0Network:
+    """The network of a file ``*.pb.gz``.
+
+    Args:
+        data: The whole file, as it was published.
+
+    Raises:
+        BadModel: It is none, or not one of this kind; the message says what is wrong where.
+    """
+    net = _message(_unpacked(data), "the network")
+    magic = net.get(1, [None])[0]
+    if magic != MAGIC:
+        found = "no magic number" if magic is None else f"the magic number {_shown(magic)}"
+        raise BadModel(f"not a network of lc0: {found} where {MAGIC:#x} should be")
+    _check_format(_sub(net, 4, "the format"))
+    weights = _sub(net, 10, "the weights")
+    first = _convolution(_sub(weights, 1, "the input convolution"), "the input convolution", PLANES, 3)
+    filters = len(first.biases)
+    blocks = tuple(
+        _block(block, f"block {number}", filters)
+        for number, block in enumerate(_subs(weights, 2, "blocks"), start=1)
+    )
+    if not blocks:
+        raise BadModel("the network has no residual blocks")
+    where = "the policy's first convolution"
+    policy_first = _convolution(_sub(weights, 11, where), where, filters, 3)
+    where = "the policy's convolution"
+    policy = _convolution(_sub(weights, 3, where), where, len(policy_first.biases), 3, POLICY_PLANES)
+    licence = net.get(2, [b""])[0]
+    return Lc0Network(
+        sha256=hashlib.sha256(data).hexdigest(),
+        licence=licence.decode(errors="replace") if isinstance(licence, bytes) else "",
+        input=first,
+        blocks=blocks,
+        policy_first=policy_first,
+        policy=policy,
+    )
+
+
+def _unpacked(data: bytes) -> bytes:
+    if not data.startswith(_GZIP):
+        raise BadModel("not packed with gzip, as networks of lc0 (*.pb.gz) are")
+    # By hand, because gzip's own reader knows no limit.
+    source, out = io.BytesIO(data), bytearray()
+    unpacker = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
+    while not unpacker.eof:
+        piece = source.read(1 << 16)
+        if not piece:
+            raise BadModel(f"cut off: the packed data ends after {len(data)} bytes in the middle")
+        try:
+            out += unpacker.decompress(piece, MOST_UNPACKED_BYTES + 1 - len(out))
+        except zlib.error as error:
+            raise BadModel(f"damaged: {error}") from None
+        if len(out) > MOST_UNPACKED_BYTES:
+            raise BadModel(f"unpacks to more than {MOST_UNPACKED_BYTES >> 20} MiB, as no such network does")
+    if unpacker.unused_data or source.read(1):
+        raise BadModel("something stands behind the end of the packed data")
+    return bytes(out)
+
+
+def _shown(value: int | bytes) -> str:
+    return hex(value) if isinstance(value, int) else repr(value[:8])
+
+
+def _message(data: bytes, where: str) -> Message:
+    """The fields of a message by number, each with its values in order."""
+    found: Message = {}
+    at = 0
+    while at < len(data):
+        key, at = _varint(data, at, where)
+        value: int | bytes
+        match key & 7:
+            case 0:
+                value, at = _varint(data, at, where)
+            case 1 | 5 as wire:
+                size = 8 if wire == 1 else 4
+                value = int.from_bytes(_piece(data, at, size, where), "little")
+                at += size
+            case 2:
+                size, at = _varint(data, at, where)
+                value = _piece(data, at, size, where)
+                at += size
+            case wire:
+                raise BadModel(f"{where}: not a Protocol Buffer (wire type {wire} at byte {at})")
+        found.setdefault(key >> 3, []).append(value)
+    return found
+
+
+def _varint(data: bytes, at: int, where: str) -> tuple[int, int]:
+    value = 0
+    for shift in range(0, 70, 7):
+        if at >= len(data):
+            raise BadModel(f"{where}: cut off at byte {at}")
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+    raise BadModel(f"{where}: not a Protocol Buffer (a number of more than ten bytes before byte {at})")
+
+
+def _piece(data: bytes, at: int, size: int, where: str) -> bytes:
+    if size > len(data) - at:
+        raise BadModel(f"{where}: cut off: {size} bytes should follow byte {at}, there are {len(data) - at}")
+    return data[at : at + size]
+
+
+def _subs(message: Message, field: int, where: str) -> list[Message]:
+    found = []
+    for value in message.get(field, []):
+        if not isinstance(value, bytes):
+            raise BadModel(f"{where}: a number where a message should be")
+        found.append(_message(value, where))
+    return found
+
+
+def _sub(message: Message, field: int, where: str) -> Message:
+    found = _subs(message, field, where)
+    if not found:
+        raise BadModel(f"{where}: missing")
+    return found[-1]
+
+
+_WANTED = (
+    # (field, what it is, the value Maia has, its name, names of the values known)
+    (1, "input", 1, {0: "unknown", 1: "classical, 112 planes"}),
+    (3, "network", 4, {
+        0: "unknown", 1: "classical", 2: "squeeze and excitation", 3: "classical with head format",
+        4: "squeeze and excitation with head format", 5: "ONNX", 6: "attention body with head format",
+        7: "attention body with several heads",
+    }),
+    (4, "policy", 2, {0: "unknown", 1: "classical", 2: "convolution", 3: "attention"}),
+)  # fmt: skip
+
+
+def _check_format(form: Message) -> None:
+    encoding = form.get(1, [0])[0]
+    if encoding != 1:
+        raise BadModel(f"the weights' encoding is {encoding!r}; only 1 (16 bits, linear) can be read")
+    kinds = _sub(form, 2, "the network's format")
+    for field, what, wanted, names in _WANTED:
+        value = kinds.get(field, [0])[-1]
+        if value != wanted:
+            name = names.get(value, "") if isinstance(value, int) else ""
+            raise BadModel(
+                f"the format of its {what} is {value!r}{name and f' ({name})'}; "
+                f"only {wanted} ({names[wanted]}) can be read, which Maia has"
+            )
+
+
+def _layer(message: Message, field: int, where: str) -> Numbers | None:
+    """The numbers of a layer; None: there is none."""
+    found = _subs(message, field, where)
+    if not found:
+        return None
+    layer = found[-1]
+    raw = layer.get(3, [b""])[-1]
+    if not isinstance(raw, bytes) or len(raw) % 2:
+        raise BadModel(f"{where}: its numbers are not of 16 bits")
+    ends = [_float(layer.get(number, [0])[-1]) for number in (1, 2)]
+    if not all(map(math.isfinite, ends)) or ends[0] > ends[1]:
+        raise BadModel(f"{where}: its numbers reach from {ends[0]:g} to {ends[1]:g}")
+    parts = np.frombuffer(raw, dtype="<u2").astype(np.float64) / 65535
+    return (ends[0] + (ends[1] - ends[0]) * parts).astype(np.float32)
+
+
+def _float(bits: int | bytes) -> float:
+    if isinstance(bits, bytes) or bits >> 32:
+        return math.nan
+    (value,) = struct.unpack("<f", bits.to_bytes(4, "little"))
+    return float(value)
+
+
+def _sized(layer: Numbers | None, size: int, where: str) -> Numbers:
+    if layer is None:
+        raise BadModel(f"{where}: missing")
+    if len(layer) != size:
+        raise BadModel(f"{where}: {len(layer):,} numbers where there should be {size:,}")
+    return layer
+
+
+def _convolution(message: Message, where: str, inputs: int, width: int, outputs: int = 0) -> Convolution:
+    """A convolution, its normalisation worked in.
+
+    Args:
+        message: It.
+        where: What it is, for people.
+        inputs: Planes that go in.
+        width: Of the kernel.
+        outputs: Planes that come out; 0: as many as there are numbers for.
+    """
+    weights = _layer(message, 1, f"{where}, weights")
+    if weights is None:
+        raise BadModel(f"{where}: no weights")
+    each = inputs * width * width
+    outputs = outputs or max(1, len(weights) // each)
+    kernel = _sized(weights, outputs * each, f"{where}, weights").reshape(outputs, inputs, width, width)
+    layers = {
+        name: _layer(message, field, f"{where}, {name}")
+        for field, name in enumerate(("biases", "means", "variances", "scales", "shifts"), start=2)
+    }
+    found = {name: _sized(x, outputs, f"{where}, {name}") for name, x in layers.items() if x is not None}
+    biases = found.get("biases", np.zeros(outputs, np.float32))
+    if "variances" not in found:
+        return Convolution(kernel, biases)
+    if found["variances"].min() < 0:
+        raise BadModel(f"{where}, variances: {found['variances'].min():g} is negative")
+    scale = found.get("scales", 1.0) / np.sqrt(found["variances"].astype(np.float64) + _VARIANCE_FLOOR)
+    shift = (biases - found.get("means", 0.0)) * scale + found.get("shifts", 0.0)
+    return Convolution((kernel * scale[:, None, None, None]).astype(np.float32), shift.astype(np.float32))
+
+
+def _block(message: Message, where: str, filters: int) -> Block:
+    convolutions = [
+        _convolution(
+            _sub(message, field, f"{where}, convolution {field}"),
+            f"{where}, convolution {field}",
+            filters,
+            3,
+            filters,
+        )
+        for field in (1, 2)
+    ]
+    squeeze = _sub(message, 3, f"{where}, squeeze and excitation")
+    layers = [_layer(squeeze, field, f"{where}, squeeze and excitation {field}") for field in range(1, 5)]
+    hidden = len(layers[1]) if layers[1] is not None else 0
+    sizes = (hidden * filters, hidden, 2 * filters * hidden, 2 * filters)
+    w1, b1, w2, b2 = (
+        _sized(layer, size, f"{where}, squeeze and excitation {field}")
+        for field, (layer, size) in enumerate(zip(layers, sizes, strict=True), start=1)
+    )
+    if not hidden:
+        raise BadModel(f"{where}, squeeze and excitation: no numbers")
+    squeezed = SqueezeExcite(w1.reshape(hidden, filters), b1, w2.reshape(2 * filters, hidden), b2)
+    return Block(convolutions[0], convolutions[1], squeezed)

@@ -1,0 +1,172 @@
+"""Maia: networks that move like people of a rating at lichess.org (McIlroy-Young et al. 2020).
+
+The networks are others' work: the operator brings the published files, and ``desdemona model import`` turns
+them into what is read here (`engine.human.maia_onnx`).
+"""
+
+import bisect
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.games.standard_chess import ChessPosition
+from engine.human.maia_planes import HISTORY, MOVES, encode, places
+from engine.human.model import Ask, BadModel, ModelInfo
+from engine.human.onnx import Network
+
+KIND = "maia"
+GAME = "chess"
+
+LEAST_LEGAL_MASS = 0.997
+"""Share of legal moves in what a sound network would play, at least, in positions that it knows well."""
+_LEAST_MASS_ANYWHERE = 0.5
+_BATCH = 64
+"""Positions at once; more are not faster, and take memory."""
+
+
+class MaiaModel:
+    """One network, for people of one rating whatever they are said to have.  For one thread at a time.
+
+    Args:
+        network: See `engine.human.maia_onnx`.
+
+    Raises:
+        BadModel: It is another kind of network.
+    """
+
+    game = GAME
+    plies_wanted = HISTORY
+
+    def __init__(self, network: Network) -> None:
+        network.require(KIND, GAME)
+        self._network = network
+        self.info = network.info
+        rating = network.metadata.get("rating", "")
+        if rating and not (rating.isascii() and rating.isdigit() and len(rating) <= 4):
+            raise BadModel(f"{network.where}: {rating[:20]!r} is no rating")
+        self.rating = int(rating) if rating else None
+        """Of the people that it plays like; None: nobody has said."""
+
+    def predict(self, asks: Sequence[Ask]) -> list[tuple[float, ...]]:
+        return self.ask([ask.positions for ask in asks])[0] if asks else []
+
+    def ask(
+        self, histories: Sequence[Sequence[ChessPosition]]
+    ) -> tuple[list[tuple[float, ...]], list[float]]:
+        """What would be played, and which share of the network's answer were legal moves.
+
+        Args:
+            histories: Each the latest positions of a game, oldest first; the last one has legal moves.
+
+        Raises:
+            BadModel: The answers make no sense.
+        """
+        found, masses = Question(histories).answers(self)
+        return [tuple(row) for row in found], masses
+
+    def moves(self, planes: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The network's answers: shape (positions, 1858), probabilities of `maia_planes.SLOTS`.
+
+        Raises:
+            BadModel: They are none.
+        """
+        found = [
+            self._network.run("moves", {"planes": planes[at : at + _BATCH]})
+            for at in range(0, len(planes), _BATCH)
+        ]
+        answers = np.concatenate(found) if len(found) != 1 else found[0]
+        if answers.shape != (len(planes), MOVES):
+            shape = " x ".join(map(str, answers.shape))
+            raise BadModel(f"{self.info.name}: answers of {shape} numbers, not {len(planes)} x {MOVES}")
+        return answers
+
+
+class Question:
+    """Positions as networks see them, ready to be shown to several."""
+
+    def __init__(self, histories: Sequence[Sequence[ChessPosition]]) -> None:
+        self._planes = encode(histories)
+        self._sizes, self._places = places([history[-1] for history in histories])
+
+    def answers(self, model: MaiaModel) -> tuple[list[list[float]], list[float]]:
+        """Of each position the probability of each legal move, and the share of legal moves in the answer.
+
+        Raises:
+            BadModel: The answers make no sense.
+        """
+        answers = model.moves(self._planes)
+        rows = np.repeat(np.arange(len(self._sizes)), self._sizes)
+        legal = answers[rows, self._places].astype(np.float64)
+        ends = np.cumsum(self._sizes)
+        masses = np.add.reduceat(legal, ends - self._sizes)
+        if not (masses >= _LEAST_MASS_ANYWHERE).all() or not (masses <= 1 + 1e-3).all() or legal.min() < 0:
+            worst = float(masses[np.argmax(np.abs(masses - 1))])
+            raise BadModel(
+                f"{model.info.name}: {worst:.4f} of what it would play are legal moves: not made for this"
+            )
+        shares = legal / masses[rows]
+        found = [part.tolist() for part in np.split(shares, ends[:-1])]
+        return found, masses.tolist()
+
+
+class MaiaFamily:
+    """Several networks, each for people of its rating; between two ratings both are asked.
+
+    Probabilities are mixed in proportion to the distance of the ratings; below the lowest and above the
+    highest network that one alone speaks.  For one thread at a time.
+
+    Args:
+        models: Each of a rating of its own.
+        unrated: The rating of people of whom none is known.
+
+    Raises:
+        BadModel: There are none, or one's rating is unknown or another's.
+    """
+
+    game = GAME
+    plies_wanted = HISTORY
+
+    def __init__(self, models: Iterable[MaiaModel], unrated: int = 1500) -> None:
+        by_rating: dict[int, MaiaModel] = {}
+        for model in models:
+            if model.rating is None:
+                raise BadModel(f"{model.info.name}: does not say for which rating it is")
+            if other := by_rating.get(model.rating):
+                raise BadModel(f"{model.info.name} and {other.info.name} are both for {model.rating}")
+            by_rating[model.rating] = model
+        if not by_rating:
+            raise BadModel("no network to choose from")
+        self._ratings = sorted(by_rating)
+        self._models = [by_rating[rating] for rating in self._ratings]
+        self._unrated = unrated
+        sums = " ".join(model.info.sha256 for model in self._models)
+        name = "-".join(str(rating) for rating in (self._ratings[0], self._ratings[-1]))
+        self.info = ModelInfo(KIND, f"{KIND}-{name}", hashlib.sha256(sums.encode()).hexdigest())
+
+    def shares(self, rating: int | None) -> list[tuple[MaiaModel, float]]:
+        """Which networks speak for people of a rating, and how much each counts; the shares add up to 1."""
+        wanted = self._unrated if rating is None else rating
+        above = bisect.bisect_left(self._ratings, wanted)
+        if above == len(self._ratings):
+            return [(self._models[-1], 1.0)]
+        if above == 0 or self._ratings[above] == wanted:
+            return [(self._models[above], 1.0)]
+        low, high = self._ratings[above - 1], self._ratings[above]
+        share = (wanted - low) / (high - low)
+        return [(self._models[above - 1], 1 - share), (self._models[above], share)]
+
+    def predict(self, asks: Sequence[Ask]) -> list[tuple[float, ...]]:
+        alike: dict[int | None, list[int]] = defaultdict(list)
+        for index, ask in enumerate(asks):
+            alike[ask.person.rating].append(index)
+        found: list[tuple[float, ...]] = [()] * len(asks)
+        for rating, group in alike.items():
+            question = Question([asks[index].positions for index in group])
+            parts = [(question.answers(model)[0], share) for model, share in self.shares(rating)]
+            for at, index in enumerate(group):
+                mixed = [np.multiply(answers[at], share) for answers, share in parts]
+                found[index] = tuple(np.add.reduce(mixed).tolist())
+        return found

@@ -1,0 +1,230 @@
+"""From a published network of Maia's to ONNX, and the proof that it came through.
+
+The ONNX network takes ``planes`` (n, 112, 8, 8) and answers with ``moves`` (n, 1858): probabilities in the
+order of `engine.human.maia_planes.SLOTS`.  The value head is left behind: what people win is not asked here.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+
+from engine.games.standard_chess import ChessPosition, StandardChess
+from engine.human.lc0 import PLANES, POLICY_PLANES, Convolution, Lc0Network, SqueezeExcite, read_network
+from engine.human.maia import LEAST_LEGAL_MASS, MaiaModel
+from engine.human.maia_planes import MOVES, SLOTS
+from engine.human.model import BadModel
+from engine.human.onnx import PREFIX, Network
+
+OPSET = 13
+_IR_VERSION = 8  # of the same age, so that older runtimes read it, too
+
+PUBLISHED = {
+    "e1cf1cd0c96b8a4fa6a275f4b9fd54ed1ffebf9fe44641b9fceded310e9619c4": 1100,
+    "ead4ba953f233ae732999ebc1e2b675378148527ebcfad2f0acbc5e4c224d98e": 1200,
+    "36195f87bf4761834baa0bf87472b18509a7261a9d7d6f1a8443261369a733f2": 1300,
+    "d5353ea6766356dad2d28920c6692f37a5f30963767f1a3105d33b4d0af011e8": 1400,
+    "35ab6f20421d59e1df3b17c5a5016947af4c6761368ef84044a9a9c7619a9a00": 1500,
+    "d2c9e5948581acf4b9fc0b1e720c5dc0fe64ce80cfc4a239d3f8a42e1176c876": 1600,
+    "d277eacd792d340a30abb464dc65127254e65cac57abca17facc469889b96478": 1700,
+    "0031ad7c4256b1fd09fbebd28418d644d68b26cd2a45df4967ccf5c7ec9c4965": 1800,
+    "e2f565f42d7cd9f122557e6dc4eb84e5bbaedceda1d404dc485d3611c7c97a12": 1900,
+}
+"""SHA-256 of ``maia-<rating>.pb.gz`` as published at CSSLab/maia-chess, and for which rating each is."""
+
+LICENCE = "GPL-3.0"
+"""Of that repository; the files themselves name none."""
+
+START_MOVES = {1500: {"e2e4": 0.652, "d2d4": 0.229}, 1900: {"e2e4": 0.564, "d2d4": 0.289}}
+"""First moves of published networks, measured with a converter that is not this one."""
+_START_TOLERANCE = 0.002
+
+_TRIED = (
+    "startpos",
+    "startpos moves e2e4",
+    "startpos moves e2e4 e7e5 g1f3 b8c6 f1c4 g8f6 d2d3 f8c5",
+    "startpos moves d2d4 d7d5 c2c4 e7e6 b1c3 g8f6 c1g5 f8e7 e2e3",
+)
+"""Where a new network is tried, both sides to move."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A network in ONNX, verified."""
+
+    name: str
+    rating: int | None
+    """Of the people that it plays like; None: nobody has said."""
+    licence: str
+    sha256: str
+    """Of the ONNX file."""
+    source_sha256: str
+    is_published: bool
+    """Whether the source is, byte for byte, one of `PUBLISHED`."""
+    legal_mass: float
+    """Least share of legal moves in what it would play, over the positions tried."""
+    data: bytes
+    """The ONNX file."""
+
+
+def import_network(data: bytes, file_name: str) -> Imported:
+    """A published network as ONNX.
+
+    Args:
+        data: The file, as it was published.
+        file_name: Its name, which tells the rating of those that are not `PUBLISHED` (``maia-1500.pb.gz``).
+
+    Raises:
+        BadModel: It is none, or does not do what such a network has to.
+    """
+    network = read_network(data)
+    rating = PUBLISHED.get(network.sha256)
+    licence = network.licence.strip() or (LICENCE if rating else "unknown")
+    stem = re.sub(r"(?:\.pb)?(?:\.gz)?$", "", file_name) or "maia"
+    name = f"maia-{rating}" if rating else stem
+    is_published = rating is not None
+    if rating is None and (told := re.search(r"(?<!\d)(\d{3,4})(?!\d)", stem)):
+        rating = int(told[1])
+    written = write_onnx(network, name, licence, rating, is_published=is_published)
+    model = MaiaModel(Network.load(written, name))
+    mass = verify(model, rating if is_published else None)
+    return Imported(name, rating, licence, model.info.sha256, network.sha256, is_published, mass, written)
+
+
+def verify(model: MaiaModel, rating: int | None) -> float:
+    """The least share of legal moves in what a network would play, in a few openings.
+
+    Args:
+        model: The network.
+        rating: Of a published one: it has to play the first moves that are known of it.
+
+    Raises:
+        BadModel: It does not.
+    """
+    game = StandardChess()
+    histories = [_history(game, text) for text in _TRIED]
+    answers, masses = model.ask(histories)
+    mass = min(masses)
+    if mass < LEAST_LEGAL_MASS:
+        raise BadModel(
+            f"{model.info.name}: only {mass:.4f} of what it would play are legal moves, at least "
+            f"{LEAST_LEGAL_MASS} should be"
+        )
+    if rating is None:
+        return mass
+    start = histories[0][-1]
+    for text, known in START_MOVES.get(rating, {}).items():
+        p = answers[0][start.legal.index(game.parse_move(start, text))]
+        if abs(p - known) > _START_TOLERANCE:
+            raise BadModel(f"{model.info.name}: begins with {text} at {p:.3f}, which should be {known:.3f}")
+    return mass
+
+
+def _history(game: StandardChess, text: str) -> list[ChessPosition]:
+    start, _, moves = text.partition(" moves ")
+    found = [game.parse_position(start)]
+    for move in moves.split():
+        found.append(game.play(found[-1], game.parse_move(found[-1], move)))
+    return found
+
+
+def write_onnx(
+    network: Lc0Network, name: str, licence: str, rating: int | None, *, is_published: bool
+) -> bytes:
+    """The network in ONNX, with what there is to say of it.
+
+    Raises:
+        BadModel: Its numbers make no network.
+    """
+    graph = _Graph()
+    at = graph.relu(graph.convolution("planes", network.input, "input"))
+    for number, block in enumerate(network.blocks, start=1):
+        inner = graph.relu(graph.convolution(at, block.first, f"block{number}.1"))
+        inner = graph.convolution(inner, block.second, f"block{number}.2")
+        inner = graph.squeezed(inner, block.squeeze, f"block{number}.se")
+        at = graph.relu(graph.add("Add", [inner, at]))
+    at = graph.relu(graph.convolution(at, network.policy_first, "policy.1"))
+    at = graph.convolution(at, network.policy, "policy.2")
+    at = graph.add("Reshape", [at, graph.constant("flat", np.array([-1, POLICY_PLANES * 64], np.int64))])
+    at = graph.add("Gather", [at, graph.constant("slots", SLOTS)], axis=1)
+    graph.nodes.append(helper.make_node("Softmax", [at], ["moves"], axis=1))
+    planes = helper.make_tensor_value_info("planes", TensorProto.FLOAT, ["n", PLANES, 8, 8])
+    moves = helper.make_tensor_value_info("moves", TensorProto.FLOAT, ["n", MOVES])
+    model = helper.make_model(
+        helper.make_graph(graph.nodes, "maia", [planes], [moves], graph.constants),
+        opset_imports=[helper.make_opsetid("", OPSET)],
+        ir_version=_IR_VERSION,
+        producer_name="desdemona",
+        doc_string=_card(name, is_published=is_published),
+    )
+    metadata = {"kind": "maia", "game": "chess", "name": name, "licence": licence}
+    metadata |= {"source_sha256": network.sha256, "rating": "" if rating is None else str(rating)}
+    helper.set_model_props(model, {PREFIX + key: text for key, text in metadata.items()})
+    try:
+        onnx.checker.check_model(model, full_check=True)
+    except Exception as error:  # several classes
+        raise BadModel(f"{name}: no sound network: {str(error).splitlines()[0]}") from None
+    data: bytes = model.SerializeToString(deterministic=True)
+    return data
+
+
+def _card(name: str, *, is_published: bool) -> str:
+    source = (
+        f"The policy of {name}.pb.gz as published at CSSLab/maia-chess, known by its SHA-256"
+        if is_published
+        else "The policy of a network in lc0's format, not one of those published at CSSLab/maia-chess"
+    )
+    return (
+        f"{source}; converted without a change but that normalisations are worked into convolutions."
+        "  McIlroy-Young et al. 2020, Aligning Superhuman AI with Human Behavior: Chess as a Model System,"
+        " doi:10.1145/3394486.3403219."
+    )
+
+
+class _Graph:
+    """Nodes and constants in the order they are needed."""
+
+    def __init__(self) -> None:
+        self.nodes: list[onnx.NodeProto] = []
+        self.constants: list[onnx.TensorProto] = []
+
+    def constant(self, name: str, numbers: NDArray[np.generic]) -> str:
+        self.constants.append(numpy_helper.from_array(numbers, name))
+        return name
+
+    def add(self, kind: str, inputs: list[str], **attributes: Any) -> str:
+        output = f"x{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, inputs, [output], **attributes))
+        return output
+
+    def relu(self, at: str) -> str:
+        return self.add("Relu", [at])
+
+    def convolution(self, at: str, layer: Convolution, name: str) -> str:
+        weights = self.constant(f"{name}.weights", layer.weights)
+        biases = self.constant(f"{name}.biases", layer.biases)
+        return self.add("Conv", [at, weights, biases], kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+
+    def squeezed(self, at: str, layer: SqueezeExcite, name: str) -> str:
+        """Scaled and shifted, filter by filter, by what the board as a whole says.
+
+        Its matrices are convolutions by single squares, which keeps the shapes as they are.
+        """
+        means = self.add("GlobalAveragePool", [at])
+        hidden = self.relu(self._matrix(means, layer.w1, layer.b1, f"{name}.1"))
+        filters = len(layer.b2) // 2
+        scale = self._matrix(hidden, layer.w2[:filters], layer.b2[:filters], f"{name}.scale")
+        shift = self._matrix(hidden, layer.w2[filters:], layer.b2[filters:], f"{name}.shift")
+        return self.add("Add", [self.add("Mul", [at, self.add("Sigmoid", [scale])]), shift])
+
+    def _matrix(self, at: str, weights: NDArray[np.float32], biases: NDArray[np.float32], name: str) -> str:
+        kernel = self.constant(f"{name}.weights", np.ascontiguousarray(weights[:, :, None, None]))
+        return self.add(
+            "Conv",
+            [at, kernel, self.constant(f"{name}.biases", np.ascontiguousarray(biases))],
+            kernel_shape=[1, 1],
+        )

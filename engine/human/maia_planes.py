@@ -1,0 +1,174 @@
+"""What Maia sees of a game, and where in its answer each move stands.
+
+Both are of lc0's making.  The board is seen from the side to move: row 0 is its own first rank, files are
+never mirrored; for black the ranks are turned and colours swapped, in the positions before, too.
+
+Planes, each of 8 x 8: for each of the 8 latest positions, the present one first, 13: own pawns, knights,
+bishops, rooks, queens, king, the same of the other side, and all ones if that position has stood on the
+board before.  Then own castling on the queen's and the king's side, and the other's; whether black is to
+move; plies since the last capture or pawn move, as they are; zeros; ones.  Before a game's beginning there is
+nothing if it began where games begin, else the oldest known position goes on.
+
+Answers are counted ``plane * 64 + from``, the square from the mover's side.  Planes 0 to 55: as a queen
+moves, N, NE, E, SE, S, SW, W, NW, by 1 to 7 squares each; 56 to 63: as a knight; 64 to 72: promotions to the
+NW, N and NE, to rook, bishop and queen each (a promotion to a knight counts as the plain move).  Castling is
+the king taking its rook.
+"""
+
+from collections.abc import Sequence
+from itertools import chain
+
+import chess
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.games.standard_chess import ChessPosition
+
+PLANES = 112
+HISTORY = 8
+MOVES = 1858
+"""Moves that the answer has room for."""
+
+_EACH = 13
+_AFTER = HISTORY * _EACH
+_RULE_50 = _AFTER + 5
+_ALL = (1 << 64) - 1
+_START = chess.STARTING_BOARD_FEN
+_RIGHTS = {color: chess.BB_RANK_1 if color == chess.WHITE else chess.BB_RANK_8 for color in chess.COLORS}
+_PROMOTED = (None, 2, 0, 1, None)  # by the games' numbers none, queen, rook, bishop, knight
+_TURN = 0o70 | 0o70 << 6
+"""Turns the ranks of both squares of a move's number."""
+
+
+def _answer_slots() -> NDArray[np.int64]:
+    """For each move's number (of `engine.games.standard_chess`) its slot, plane * 64 + from; -1: none."""
+    directions = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
+    knights = ((1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2))
+    slots = np.full(5 << 12, -1, np.int64)
+    steps = [
+        ((x * far, y * far), d * 7 + far - 1) for d, (x, y) in enumerate(directions) for far in range(1, 8)
+    ]
+    steps += [(step, 56 + number) for number, step in enumerate(knights)]
+    for start in range(64):
+        for (x, y), plane in steps:
+            file, rank = chess.square_file(start) + x, chess.square_rank(start) + y
+            if not (0 <= file < 8 and 0 <= rank < 8):
+                continue
+            move = start + 64 * chess.square(file, rank)
+            slots[move] = plane * 64 + start
+            if rank == 7 and y == 1 and abs(x) <= 1:
+                slots[move + 4 * 4096] = plane * 64 + start
+                for promotion, piece in enumerate(_PROMOTED):
+                    if piece is not None:
+                        slots[move + 4096 * promotion] = (64 + 3 * (x + 1) + piece) * 64 + start
+    return slots
+
+
+def _tables() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    slots = _answer_slots()
+    used = np.unique(slots[slots >= 0])
+    places = np.full(slots.shape, -1, np.int64)
+    places[slots >= 0] = np.searchsorted(used, slots[slots >= 0])
+    castling = places.copy()
+    for to, rook in ((chess.G1, chess.H1), (chess.C1, chess.A1)):
+        castling[chess.E1 + 64 * to] = places[chess.E1 + 64 * rook]
+    return used, np.stack([places, castling])
+
+
+SLOTS, _PLACES = _tables()
+"""The slots that are some move's, ascending: shape (1858,)."""
+
+
+def _masks(position: ChessPosition) -> tuple[int, ...]:
+    """White's pieces by kind, black's, and the repetition: bitboards."""
+    board = position.board
+    kinds = (board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings)
+    white, black = board.occupied_co[chess.WHITE], board.occupied_co[chess.BLACK]
+    return (
+        *(kind & white for kind in kinds),
+        *(kind & black for kind in kinds),
+        _ALL if position.is_again else 0,
+    )
+
+
+def _castling(board: chess.Board, color: chess.Color) -> tuple[int, int]:
+    """Whether a side may still castle on the queen's and on the king's side: all ones or zero."""
+    rights = board.castling_rights & _RIGHTS[color]
+    if not rights:
+        return 0, 0
+    left = (board.kings & board.occupied_co[color]) - 1
+    return _ALL if rights & left else 0, _ALL if rights & ~left else 0
+
+
+def encode(histories: Sequence[Sequence[ChessPosition]]) -> NDArray[np.float32]:
+    """The planes of positions.
+
+    Positions that are the same object in several histories are looked at once.
+
+    Args:
+        histories: Each the latest positions of a game, oldest first, the one asked about last.
+
+    Returns:
+        Shape (histories, 112, 8, 8).
+    """
+    rows: dict[int, int] = {}
+    masks: list[tuple[int, ...]] = []
+    steps: list[list[int]] = []
+    after: list[tuple[int, ...]] = []
+    counts: list[int] = []
+    for history in histories:
+        latest = history[: -HISTORY - 1 : -1]
+        step = []
+        for position in latest:
+            row = rows.get(id(position))
+            if row is None:
+                row = rows[id(position)] = len(masks)
+                masks.append(_masks(position))
+            step.append(row)
+        if len(step) < HISTORY:
+            fill = -1 if _is_start(latest[-1].board) else step[-1]
+            step += [fill] * (HISTORY - len(step))
+        steps.append(step)
+        board = latest[0].board
+        mover = board.turn
+        is_black = 0 if mover == chess.WHITE else _ALL
+        after.append((*_castling(board, mover), *_castling(board, not mover), is_black, 0, 0, _ALL))
+        counts.append(board.halfmove_clock)
+    masks.append((0,) * _EACH)  # the row -1: nothing
+    white = np.array(masks, np.uint64)
+    black = white.byteswap()  # a byte is a rank
+    black[:, :12] = black[:, [*range(6, 12), *range(6)]]
+    tail = np.array(after, np.uint64)
+    seen_by = (tail[:, 4] != 0).astype(np.int64)
+    taken = np.stack([white, black])[seen_by[:, None], np.array(steps)]
+    planes = np.concatenate([taken.reshape(len(steps), _AFTER), tail], axis=1)
+    bits = np.unpackbits(planes.astype("<u8", copy=False).view(np.uint8), axis=1, bitorder="little")
+    found = bits.astype(np.float32).reshape(len(steps), PLANES, 8, 8)
+    found[:, _RULE_50] = np.array(counts, np.float32)[:, None, None]
+    return found
+
+
+def _is_start(board: chess.Board) -> bool:
+    return board.turn == chess.WHITE and board.ply() == 0 and board.board_fen() == _START
+
+
+def places(positions: Sequence[ChessPosition]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where in the answers the legal moves stand.
+
+    Args:
+        positions: Each with one legal move at least.
+
+    Returns:
+        The number of moves of each position, and one position after another its moves' places in 0..1857,
+        both flat.
+    """
+    sizes = np.array([len(position.legal) for position in positions])
+    moves = np.fromiter(chain.from_iterable(position.legal for position in positions), np.int64, sizes.sum())
+    boards = [position.board for position in positions]
+    turned = np.array([0 if board.turn == chess.WHITE else _TURN for board in boards])
+    at_home = np.array([
+        bool(board.kings & board.occupied_co[board.turn] & (chess.BB_E1 if board.turn else chess.BB_E8))
+        for board in boards
+    ])  # fmt: skip
+    kind = np.repeat(at_home.astype(np.int64), sizes)
+    return sizes, _PLACES[kind, moves ^ np.repeat(turned, sizes)]
