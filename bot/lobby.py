@@ -124,7 +124,7 @@ class Lobby:
         self._block_file.names()  # the operator hears at once if it cannot be read
         async with asyncio.TaskGroup() as tasks:
             self._errands.tasks = tasks
-            await self._take_up_games()
+            await self._take_up_games(is_start=True)
             tasks.create_task(self._give_places())
             tasks.create_task(self._follow_link())
             tasks.create_task(self._matchmaker.run())
@@ -388,8 +388,12 @@ class Lobby:
 
     # --- Games ------------------------------------------------------------------------------------------
 
-    async def _take_up_games(self) -> None:
-        """Go on with what is open in the books or on the server."""
+    async def _take_up_games(self, *, is_start: bool = False) -> None:
+        """Go on with what is open in the books or on the server.
+
+        Args:
+            is_start: The account's stream is not open yet, and is about to tell the same.
+        """
         async with self._services.database.read() as session:
             stored = await list_open_games(session, self._server.site)
         for game in stored:
@@ -400,7 +404,9 @@ class Lobby:
         except AuthError:
             raise
         except ServerError as error:  # the account's stream tells the same
-            logger.info("cannot ask for running games: %s", error)
+            # Where that stream is the one connection, nobody can be asked before it is open.
+            is_news = not (is_start and isinstance(error, TransientError))
+            logger.log(logging.INFO if is_news else logging.DEBUG, "cannot ask for running games: %s", error)
 
     async def _take_up_served(self) -> None:
         for game_id in await self._server.playing():

@@ -1,6 +1,7 @@
 """Challenges answered and queued, games started and taken up again, and what a crash does."""
 
 import asyncio
+import logging
 import random
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -391,6 +392,26 @@ async def test_games_are_taken_up_after_a_restart(database: Database) -> None:
     await check_books(database, server)
     # The news of the end may have been told while nobody listened, so the rating is asked for.
     assert (await stored_game(database)).rating_diff == 5
+
+
+async def test_who_cannot_be_asked_at_a_start_is_no_news(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The account's stream, which is not open yet, tells the same; later it may have been missed."""
+    caplog.set_level(logging.INFO, "bot.lobby")
+    server, told = FakeServer(), "cannot ask for running games: there is no connection"
+    server.faults["playing"] = [TransientError("there is no connection")]
+    async with open_lobby(server, database):
+        await called(server, "account_events")
+        assert not server.faults["playing"]
+        assert told not in caplog.text
+        server.faults["playing"] = [TransientError("there is no connection")]
+        server.news.put_nowait(None)
+        async with asyncio.timeout(20):
+            while True:
+                await asyncio.sleep(0)
+                if told in caplog.text:
+                    break
 
 
 async def test_games_that_the_server_names_are_taken_up(database: Database) -> None:
