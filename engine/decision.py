@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any, Self
 
-from engine.params import Assessment, Decided, Scale, TrapParams
+from engine.human.model import ModelInfo, Person
+from engine.params import Assessment, Decided, Scale, TrapParams, ValueParams, ValueScale
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +21,14 @@ class ReplyProfile:
     """s_2 .. s_D: exact scores of the line after searches of 2 .. D plies, our view.  Empty when bounds were
     enough."""
     bound_centi: int | None = None
-    """The search only proved that s_D is at most this (our view); None when the scores are there."""
+    """The search only proved that s_D is at most this (our view); None when the scores are there.  A bound at
+    or beyond `engine.search.INFINITY`: nobody looked."""
     shallow_bound_centi: float | None = None
     """The search proved that the assessment of the shallow scores is at least this (our view, in the unit of
     the params' scale).  A bound at or beyond `engine.search.INFINITY` says nothing; None: there is none, or
     the scores are there."""
+    probability: float | None = None
+    """How likely the person is to play it, by the decision's model; None: no model was asked about it."""
 
     @property
     def final_centi(self) -> int:
@@ -53,6 +57,10 @@ class Candidate:
     """Profiles of the replies; empty when none was needed or the move ends the game."""
     complete: bool = False
     """Every legal reply is there with exact scores at every depth."""
+    value: float | None = None
+    """What the move is worth over the replies that a person may choose (`engine.human.value`), in the unit of
+    the decision's `ValueParams`; None: not found, for the player does not go by it or the move is out of its
+    budget."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +111,20 @@ class Lot:
 
 
 @dataclass(frozen=True, slots=True)
+class Reckoning:
+    """How a move was chosen by what a person is expected to reply."""
+
+    value: ValueParams
+    person: Person
+    """Who was expected to reply, as far as the models were told."""
+    human: ModelInfo | None
+    """The human-move model that was asked; None: none was."""
+    trouble: str = ""
+    """Why the move was decided without a model, as by the standard player; empty: it was not, or it is a
+    forced win and nobody was asked."""
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """One choice of a player."""
 
@@ -144,6 +166,11 @@ class Decision:
     """The other engine, when `search_mode` is ``engine``."""
     lot: Lot | None = None
     """The draw, when `search_mode` is ``lot``."""
+    model: ModelInfo | None = None
+    """Whose the replies' probabilities are; None: the choice counted on none."""
+    reckoning: Reckoning | None = None
+    """How the move was chosen, of players that reckon with a person's replies (unless it was drawn); None: of
+    all others."""
 
     @property
     def chosen(self) -> Candidate:
@@ -209,6 +236,8 @@ class Decision:
                     "pick": Pick(**record["pick"]) if record.get("pick") else None,
                     "source": _source(record["source"]) if record.get("source") else None,
                     "lot": _lot(record["lot"]) if record.get("lot") else None,
+                    "model": ModelInfo(**record["model"]) if record.get("model") else None,
+                    "reckoning": _reckoning(record["reckoning"]) if record.get("reckoning") else None,
                 }
             )
         except (KeyError, TypeError) as error:
@@ -222,6 +251,16 @@ def _source(record: dict[str, Any]) -> SourceInfo:
 
 def _lot(record: dict[str, Any]) -> Lot:
     return Lot(**{**record, "avoided": tuple(record["avoided"])})
+
+
+def _reckoning(record: dict[str, Any]) -> Reckoning:
+    value = record["value"]
+    return Reckoning(
+        value=ValueParams(**{**value, "scale": ValueScale(value["scale"])}),
+        person=Person(**record["person"]),
+        human=ModelInfo(**record["human"]) if record["human"] else None,
+        trouble=str(record["trouble"]),
+    )
 
 
 class OutcomeKind(StrEnum):

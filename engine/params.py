@@ -1,4 +1,4 @@
-"""Every knob of the trap arithmetic, with its meaning, unit and source."""
+"""Every knob of the arithmetic of choices, with its meaning, unit and source."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -86,3 +86,63 @@ class TrapParams:
         if self.scale is Scale.PAPER or self.logistic_centi != 0:
             return self
         return replace(self, logistic_centi=expected_scale_centi)
+
+
+class ValueScale(StrEnum):
+    """What values of moves are counted in."""
+
+    EXPECTED = "expected"
+    """Hundredths of a per cent of expected score."""
+    PAWNS = "pawns"
+    """Centi-units (hundredths of a pawn, a disc), at most `ValueParams.checkmate_centi` either way: the paper
+    "When Suboptimal Minimax is Better"."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueParams:
+    """Settings of the players that reckon with what a person will reply; stored with their decisions."""
+
+    scale: ValueScale = ValueScale.EXPECTED
+    budget_percent: float = 3.0
+    """The most points of expected score (hundredths of a game) that a move may give up against the best: what
+    the best reply to it takes, for sure.  0: none; on either scale."""
+    least_percent: float = 2.0
+    """Replies that are less likely are not looked into: they count as if each were the best."""
+    checkmate_centi: int = 1000
+    """What a decided game counts on the scale of pawns, and the most that any score does (the paper's
+    CHECKMATE_WEIGHT, ten pawns)."""
+    logistic_centi: float = 0.0
+    """s of the expected score's 1 / (1 + exp(-score / s)), in centi-units; 0: the game's own, which the
+    player fills in before it searches (`for_position`)."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.budget_percent <= 100:  # nor NaN
+            raise ValueError(f"budget_percent is {self.budget_percent}, must be 0 to 100")
+        if not 0 <= self.least_percent <= 50:
+            raise ValueError(f"least_percent is {self.least_percent}, must be 0 to 50")
+        if self.checkmate_centi < 1:
+            raise ValueError(f"checkmate_centi is {self.checkmate_centi}, must be 1 or more")
+        least, most = SMALLEST_LOGISTIC_CENTI, LARGEST_LOGISTIC_CENTI
+        if self.logistic_centi != 0 and not least <= self.logistic_centi <= most:
+            raise ValueError(f"logistic_centi is {self.logistic_centi}, must be 0 or {least} .. {most}")
+
+    @property
+    def budget(self) -> float:
+        """The risk budget in hundredths of a per cent of expected score."""
+        return PER_PERCENT * self.budget_percent
+
+    @property
+    def least(self) -> float:
+        """The least probability of a reply that is looked into."""
+        return self.least_percent / 100
+
+    def for_position(self, expected_scale_centi: float) -> Self:
+        """The same with the game's own logistic function filled in, if none is set.
+
+        Args:
+            expected_scale_centi: `Game.expected_scale_centi` of the position that is searched.
+
+        Raises:
+            ValueError: That is no such number.
+        """
+        return self if self.logistic_centi else replace(self, logistic_centi=expected_scale_centi)

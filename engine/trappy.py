@@ -24,11 +24,18 @@ from typing import NamedTuple
 from engine.decision import Candidate, Decision, Outcome, OutcomeKind, ReplyProfile
 from engine.expected import WHOLE, expected_score
 from engine.game import WIN_CENTI
+from engine.human.value import PERSON_KINDS, choose_by_value, goes_by_values, verify_values
 from engine.lots import drawn
 from engine.params import Assessment, Decided, Scale, TrapParams
 
 TRAPPY_KINDS = ("trappy", "trappy_uci")
 """Players (`engine.players.PLAYER_KINDS`) that choose by adjusted values."""
+
+ENGINE_KINDS = ("trappy_uci", "opponent_model_uci", "calibrated_uci")
+"""Players that choose by another engine's scores, and without one as their namesakes do."""
+
+TRAP_SETTERS = (*TRAPPY_KINDS, *PERSON_KINDS)
+"""Players that mean the traps that they set; the others set them by accident only."""
 
 # --- The scale ------------------------------------------------------------------------------------------
 
@@ -227,6 +234,7 @@ def with_trap(candidate: Candidate, params: TrapParams, swindle: bool = False) -
         trap=trap,
         replies=candidate.replies,
         complete=candidate.complete,
+        value=candidate.value,
     )
 
 
@@ -260,9 +268,11 @@ def _reply_ceiling(reply: ReplyProfile, raw: int, params: TrapParams) -> float:
 def choose(candidates: Sequence[Candidate], player: str, params: TrapParams) -> str:
     """The move to play: the highest standing, ties to the higher raw value, then to the first in order.
 
-    Players other than the trappy ones go by raw values alone.  A candidate whose raw value is only bounded is
-    never chosen.
+    Players that reckon with a person go by values (`engine.human.value`), the other ones by raw values alone.
+    A candidate whose raw value is only bounded is never chosen.
     """
+    if player in PERSON_KINDS:
+        return choose_by_value(candidates)
     swindle = is_swindle(candidates, params)
     known = [c for c in candidates if not c.raw_is_bound]
     if player not in TRAPPY_KINDS:
@@ -278,7 +288,8 @@ def verify(decision: Decision) -> None:
     choice.  That the scores are what a search finds, and that no legal move is missing, is for the one who
     has the rules and a searcher.  A choice that candidates' scores did not make (`Decision.search_mode`) is
     not questioned.  Another engine's scores prove nothing of the moves that it was not asked to look into: of
-    those it is checked that they are the ones below the record's floor, and that all others are whole.
+    those it is checked that they are the ones below the record's floor, and that all others are whole, or of
+    players that reckon with a person that all their likely replies were looked into.
 
     Raises:
         ValueError: The recorded choice does not follow from the record; the message says where.
@@ -306,11 +317,18 @@ def verify(decision: Decision) -> None:
         if decision.pick is None or decision.chosen.raw_is_bound:
             raise ValueError(f"{decision.move}: chosen by {decision.search_mode}, which left no exact score")
         return
+    if decision.player in PERSON_KINDS:
+        verify_values(decision)
     if decision.move != choose(candidates, decision.player, params):
         raise ValueError(f"{decision.move} was played, {choose(candidates, decision.player, params)} follows")
     if decision.search_mode == "engine":
         _verify_window(decision)
-        return
+    elif not goes_by_values(decision):
+        _verify_left_out(decision, trappy, swindle)
+
+
+def _verify_left_out(decision: Decision, trappy: bool, swindle: bool) -> None:
+    params, candidates = decision.params, decision.candidates
     chosen = candidates.index(decision.chosen)
     if trappy:
         played = standing(decision.chosen, params, swindle)
@@ -340,11 +358,12 @@ def _verify_lot(decision: Decision) -> None:
 
 
 def _verify_window(decision: Decision) -> None:
-    if decision.player != "trappy_uci" or decision.source is None:
+    if decision.player not in ENGINE_KINDS or decision.source is None:
         raise ValueError(f"{decision.player} players with {decision.source} do not choose by 'engine'")
     for candidate in decision.candidates:
         if not candidate.raw_is_bound:
-            if not candidate.complete or any(reply.bound_centi is not None for reply in candidate.replies):
+            whole = candidate.complete and all(reply.bound_centi is None for reply in candidate.replies)
+            if not whole and (decision.player in TRAPPY_KINDS or candidate.move == decision.move):
                 raise ValueError(f"{candidate.move} was looked into, but its profile is not whole")
         elif candidate.replies or candidate.complete:
             raise ValueError(f"{candidate.move} was not looked into, but has a profile")

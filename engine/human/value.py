@@ -1,0 +1,176 @@
+"""What a move is worth against a person: pure arithmetic on scores and on the probabilities of replies.
+
+Plain minimax values a move by the best reply to it.  A person does not always find that, so here each reply
+counts as often as it is expected ("When Suboptimal Minimax is Better" weighs by a model of the opponent)::
+
+    value(m) = sum over r of p(r | m) w(s_D(m, r))
+
+Replies that are hardly ever played are not looked into; they count as if each were the best, at w(raw(m)).
+Expectations are no proof, so only moves that give up little for sure have a value at all: those within a
+budget of expected score below the best (`floor_centi`).  And where the best is a forced win, nothing is
+expected: it is worth the whole point, so no average is worth more, and it is played, the shortest first.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from engine.decision import Candidate, Decision, ReplyProfile
+from engine.expected import expected_score
+from engine.game import WIN_CENTI
+from engine.human.model import MASS_TOLERANCE
+from engine.params import ValueParams, ValueScale
+
+PERSON_KINDS = ("opponent_model", "calibrated", "opponent_model_uci", "calibrated_uci")
+"""Players (`engine.players.PLAYER_KINDS`) that choose by values."""
+
+NOBODY_LOOKED = 1_000_000
+"""Bound of the replies that are not looked into: `engine.search.INFINITY`."""
+
+_DIGITS = 6
+_LEAST_CENTI = -NOBODY_LOOKED
+
+
+def worth(score_centi: int, params: ValueParams) -> int:
+    """A score in the unit that values are counted in; it never falls when the score rises.
+
+    Raises:
+        ValueError: The expected scale was never given its logistic function (`ValueParams.for_position`).
+    """
+    if params.scale is ValueScale.PAWNS:
+        return max(-params.checkmate_centi, min(params.checkmate_centi, score_centi))
+    return _expected(score_centi, params)
+
+
+def _expected(score_centi: int, params: ValueParams) -> int:
+    if params.logistic_centi == 0:
+        raise ValueError("logistic_centi is 0: expected scores need the game's own filled in")
+    return expected_score(score_centi, params.logistic_centi)
+
+
+def expectation(odds: Iterable[float], worths: Iterable[float], rest: float) -> float:
+    """The mean of what replies are worth to us.
+
+    Args:
+        odds: How likely each is.
+        worths: What each is worth, in the same order.
+        rest: What the other replies count, whose odds are missing in `odds`.
+
+    Returns:
+        The mean, rounded to a millionth of the unit, lest the order of a sum tip the balance between equals.
+    """
+    odds = list(odds)
+    known = math.fsum(p * worth for p, worth in zip(odds, worths, strict=True))
+    return round(known + max(0.0, 1.0 - math.fsum(odds)) * rest, _DIGITS)
+
+
+def counts(reply: ReplyProfile, params: ValueParams) -> bool:
+    """Whether a reply is likely enough to count at what it is worth itself."""
+    return reply.probability is not None and reply.probability >= params.least
+
+
+def value_of(candidate: Candidate, params: ValueParams) -> float:
+    """What a move is worth, by the probabilities and scores that its replies have.
+
+    A move without probabilities is worth what it guarantees: it ends the game, or repeats a position of the
+    game.  That is no way to wait for an error: it has not been made there the last time.
+
+    Raises:
+        ValueError: A reply that counts has no score.
+    """
+    likely = [reply for reply in candidate.replies if counts(reply, params)]
+    if missing := [reply.reply for reply in likely if not reply.scores_centi]:
+        raise ValueError(f"{candidate.move}: {missing[0]} is likely, and nobody looked into it")
+    return expectation(
+        (reply.probability or 0.0 for reply in likely),
+        (worth(reply.final_centi, params) for reply in likely),
+        worth(candidate.raw_centi, params),
+    )
+
+
+def floor_centi(best_centi: int, params: ValueParams) -> int:
+    """The least guaranteed score within the budget of the best one.
+
+    Args:
+        best_centi: The best raw value, in centi-units.
+    """
+    least = _expected(best_centi, params) - params.budget
+    low, high = _LEAST_CENTI, best_centi
+    while low < high:
+        middle = (low + high) // 2
+        if _expected(middle, params) >= least:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def is_won(candidates: Sequence[Candidate]) -> bool:
+    """Whether there is a forced win, so that nothing is left to chance."""
+    return any(c.raw_centi >= WIN_CENTI for c in candidates if not c.raw_is_bound)
+
+
+def choose_by_value(candidates: Sequence[Candidate]) -> str:
+    """The move of the highest value, ties to the higher raw value, then to the first in order.
+
+    Where no move has a value, because there is a forced win or no model, the highest raw value is played.
+    """
+    known = [c for c in candidates if not c.raw_is_bound]
+    valued = [(c.value, c.raw_centi, c.move) for c in known if c.value is not None]
+    if not valued:
+        return max(known, key=lambda c: c.raw_centi).move
+    return max(valued, key=lambda each: each[:2])[2]
+
+
+def goes_by_values(decision: Decision) -> bool:
+    """Whether values made the choice; else plain minimax did, for there is a forced win or no model."""
+    return any(candidate.value is not None for candidate in decision.candidates)
+
+
+def verify_values(decision: Decision) -> None:
+    """Recompute the values of a decision by a person's expected replies, from its record alone.
+
+    Checks that every move within the budget of the best has its value, and no other one; that bounds suffice
+    for those that have none; and that probabilities are such, with a model behind them.
+
+    Raises:
+        ValueError: The recorded values do not follow from the record; the message says where.
+    """
+    candidates, reckoning = decision.candidates, decision.reckoning
+    if reckoning is None:
+        raise ValueError(f"{decision.player} players tell what they reckoned with, and the record does not")
+    if is_won(candidates) or reckoning.trouble:
+        _verify_unvalued(decision)
+        return
+    floor = floor_centi(max(c.raw_centi for c in candidates if not c.raw_is_bound), reckoning.value)
+    for candidate in candidates:
+        _verify_value(candidate, floor, reckoning.value, decision)
+
+
+def _verify_unvalued(decision: Decision) -> None:
+    if decision.model is not None:
+        raise ValueError("a model is named, and nothing was expected")
+    for candidate in decision.candidates:
+        if candidate.value is not None or any(r.probability is not None for r in candidate.replies):
+            raise ValueError(f"{candidate.move}: replies were expected, and should not have been")
+
+
+def _verify_value(candidate: Candidate, floor_centi: int, params: ValueParams, decision: Decision) -> None:
+    move = candidate.move
+    odds = [reply.probability for reply in candidate.replies if reply.probability is not None]
+    if candidate.raw_centi < floor_centi:
+        if candidate.value is not None or odds:
+            raise ValueError(f"{move}: it is below the budget at {candidate.raw_centi}, and has a value")
+        return
+    if candidate.raw_is_bound:
+        if decision.source is not None and candidate.raw_centi <= decision.source.floor_centi:
+            return  # more moves than the other engine is asked about
+        raise ValueError(f"{move} could be worth {candidate.raw_centi}, within the budget, and has no value")
+    if odds:
+        if decision.model is None:
+            raise ValueError(f"{move}: its replies have probabilities, and no model is named")
+        if len(odds) != len(candidate.replies):
+            raise ValueError(f"{move}: some of its replies have no probability")
+        if not all(0 <= p <= 1 for p in odds) or abs(math.fsum(odds) - 1) > MASS_TOLERANCE:
+            raise ValueError(f"{move}: the probabilities of its replies add up to {math.fsum(odds)}")
+    if candidate.value != (again := value_of(candidate, params)):
+        raise ValueError(f"{move}: its value was {candidate.value}, recomputed {again}")
