@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from bot import tables
+from bot.cli_analyse import analyse_command
 from bot.cli_engine import engine
 from bot.cli_formats import export_games, import_games
 from bot.cli_match import match_command
@@ -52,6 +53,7 @@ app = typer.Typer(
 )
 db = typer.Typer(no_args_is_help=True, help="The database's schema.", rich_markup_mode=None)
 app.add_typer(db, name="db")
+app.command("analyse")(analyse_command)
 app.command()(engine)
 app.command("export")(export_games)
 app.command("import")(import_games)

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -195,8 +195,8 @@ async def _import_file(
                 raise BadGame("the format is not known by its beginning; say which with --format")
             file.seek(0)
             with _progress(path.name, length) as advance:
-                found = _wthor(path, names) if form is Format.WTHOR else None
-                lines = _lines(file, advance)
+                found = wthor_games(path, names) if form is Format.WTHOR else None
+                lines = lines_of(file, advance)
                 for number, record in enumerate(found or files.read(lines, form, game), start=1):
                     if form is Format.WTHOR:
                         advance(wthor.GAME_BYTES)
@@ -231,7 +231,12 @@ async def _keep(database: Database, tally: _Tally, path: Path, form: Format | No
     tally.batch.clear()
 
 
-def _lines(file: IO[bytes], advance: "_Advance") -> Iterator[str]:
+def lines_of(file: IO[bytes], advance: Callable[[int], None]) -> Iterator[str]:
+    """The lines of a file of games; `advance` is told the length of each.
+
+    Raises:
+        BadGame: A line goes on and on.
+    """
     while line := file.readline(LONGEST_GAME + 1):
         if len(line) > LONGEST_GAME:
             raise BadGame(f"more than {LONGEST_GAME} bytes without a line break")
@@ -239,7 +244,16 @@ def _lines(file: IO[bytes], advance: "_Advance") -> Iterator[str]:
         yield files.decode(line)
 
 
-def _wthor(path: Path, names: list[Path]) -> Iterator[GameRecord | BadGame]:
+def wthor_games(path: Path, names: list[Path]) -> Iterator[GameRecord | BadGame]:
+    """The games of a .wtb file, and in place of one that cannot be read the reason.
+
+    Args:
+        names: The .jou and .trn files that were given; else those beside it count.
+
+    Raises:
+        BadGame: The file is none, or which file of names it means cannot be told.
+        OSError: A file cannot be read.
+    """
     base = wthor.parse_games(read_regular(path, _LARGEST_BASE))
     players = _names(path, ".jou", names)
     tournaments = _names(path, ".trn", names)

@@ -93,7 +93,7 @@ async def each_game(
         if not rows:
             return
         for row in rows:
-            yield _record(row)
+            yield record_of_row(row)
         last = rows[-1].id
         session.expunge_all()
 
@@ -123,7 +123,8 @@ def _row(record: GameRecord) -> dict[str, Any]:
     }
 
 
-def _record(row: ImportedGameRow) -> GameRecord:
+def record_of_row(row: ImportedGameRow) -> GameRecord:
+    """The game of a row."""
     detail = row.detail
     return GameRecord(
         game=row.game,

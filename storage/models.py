@@ -9,6 +9,7 @@
                          +--< events
     arena_*                      (storage.arena_models: what the embedded server remembers)
     imported_games               (storage.archive_models: games of others)
+      +--< analysed_positions    (storage.analysis_models: what analyses and models found in them)
 """
 
 from typing import Any
@@ -17,6 +18,7 @@ from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from engine.decision import OutcomeKind
+from storage import analysis_models as analysis_models
 from storage import archive_models as archive_models
 from storage import arena_models as arena_models  # their tables are of the same metadata
 from storage.base import Base as Base

@@ -1,7 +1,7 @@
 """Where games are played: in processes on this machine, or by the workers of a Dask cluster.
 
 Workers play and hand back, and know nothing of the database.  One that dies takes its game along, which is
-then played again; nobody else notices.
+then played again; nobody else notices.  They do other work of many small parts as well (`run`).
 """
 
 import atexit
@@ -12,14 +12,17 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import Connection
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from bot.match.play import Played, Task, play
 from bot.match.specs import MatchError
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 _CONNECT_S = 15.0
 EXTRA = "cluster"
@@ -62,13 +65,17 @@ class LocalWorkers:
 
     def submit(self, task: Task) -> "Future[Played]":
         """See `Workers.submit`."""
+        return self.run(play, task)
+
+    def run(self, work: Callable[[T], R], task: T) -> "Future[R]":
+        """Have something done: a function of a module, and what it is to be given."""
         with _sigint_blocked():  # a new process has it blocked from its first moment on
             try:
-                return self._pool.submit(play, task)
+                return self._pool.submit(work, task)
             except BrokenProcessPool:  # when one process dies, all the others are ended
                 self._pool.shutdown()
                 self._pool = self._new_pool()
-                return self._pool.submit(play, task)
+                return self._pool.submit(work, task)
 
     def close(self) -> None:
         """See `Workers.close`."""
@@ -124,9 +131,13 @@ class ClusterWorkers:
 
     def submit(self, task: Task) -> "Future[Played]":
         """See `Workers.submit`."""
+        return self.run(play, task)
+
+    def run(self, work: Callable[[T], R], task: T) -> "Future[R]":
+        """See `LocalWorkers.run`."""
         if self._client.status != "running":
             raise MatchError(f"the cluster at {self._address} is gone; start again to go on")
-        future: Future[Played] = self._executor.submit(play, task)
+        future: Future[R] = self._executor.submit(work, task)
         return future
 
     def close(self) -> None:

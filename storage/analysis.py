@@ -1,0 +1,309 @@
+"""What an analysis of recorded games found: kept once, added to at any time, and read back for reports."""
+
+import hashlib
+import json
+from collections.abc import AsyncIterator, Collection, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import and_, func, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.decision import Candidate, ReplyProfile
+from engine.formats.record import GameRecord
+from engine.human.model import ModelInfo, Person
+from storage.analysis_models import AnalysedPositionRow, AnalysisRow, HumanModelRow, PredictionRow
+from storage.archive import BATCH, add_games, content_key, record_of_row
+from storage.archive_models import ImportedGameRow
+from storage.base import Base
+from storage.inserts import insert_new
+
+_MOST_KEYS = 500  # in one statement
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """One way of looking at positions: what it found can be compared."""
+
+    game: str
+    source: str
+    """``native``, or another engine by its own name."""
+    depth: int
+    """D: the profiles have scores of 2 .. D plies from our move on."""
+    engine_version: str
+    """Of our engine."""
+    settings: dict[str, Any]
+    """What else the other engine was told, as plain JSON values; empty for the native one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalysedPosition:
+    """A move that somebody answered: the replies that there were, and the one that was played.
+
+    *We* are the side that moved, the *person* is the one who answered.
+    """
+
+    game_id: int
+    """Of the imported game."""
+    ply: int
+    """Of the reply: so many moves of the game came before it."""
+    side: int
+    """The person's."""
+    position: str
+    """Before our move."""
+    move: str
+    reply: str
+    rating: int | None
+    clock_s: float | None
+    """Left to the person before the reply."""
+    logistic_centi: float
+    """s of the logistic function that makes expected score of scores: the game's own for `position`."""
+    replies: tuple[ReplyProfile, ...]
+    """Every legal one in the game's order, whole."""
+    nodes: int
+    time_s: float
+
+    @property
+    def person(self) -> Person:
+        """Who answered, as models are told."""
+        return Person(self.rating, self.clock_s)
+
+    @property
+    def candidate(self) -> Candidate:
+        """Our move with its whole profile, without the arithmetic of traps."""
+        raw = min(reply.final_centi for reply in self.replies)
+        return Candidate(self.move, raw, False, raw, replies=self.replies, complete=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredPosition:
+    """A position as it is read back."""
+
+    id: int
+    game_key: str
+    """`storage.archive.content_key` of the game, which is the same in every database."""
+    date: str
+    """Of the game, as its source writes it."""
+    found: AnalysedPosition
+    human: tuple[float, ...] | None
+    """What the model that was asked for said of each reply; None: nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisCount:
+    """How much there is of an analysis."""
+
+    id: int
+    analysis: Analysis
+    positions: int
+    games: int
+
+
+async def open_analysis(session: AsyncSession, analysis: Analysis) -> int:
+    """The key of an analysis, which is made unless it is there."""
+    content = json.dumps(asdict(analysis), sort_keys=True)
+    key = hashlib.sha256(content.encode()).hexdigest()
+    made = await insert_new(session, AnalysisRow, content_key=key, **asdict(analysis))
+    if made is not None:
+        return made
+    return (await session.execute(select(AnalysisRow.id).where(AnalysisRow.content_key == key))).scalar_one()
+
+
+async def count_analyses(session: AsyncSession, game: str | None = None) -> list[AnalysisCount]:
+    """Every analysis, the one with the most positions first."""
+    positions = func.count(AnalysedPositionRow.id)
+    games = func.count(AnalysedPositionRow.imported_game_id.distinct())
+    statement = (
+        select(AnalysisRow, positions, games)
+        .join(AnalysedPositionRow, AnalysedPositionRow.analysis_id == AnalysisRow.id, isouter=True)
+        .group_by(AnalysisRow.id)
+        .order_by(positions.desc(), AnalysisRow.id)
+    )
+    if game is not None:
+        statement = statement.where(AnalysisRow.game == game)
+    return [
+        AnalysisCount(
+            row.id,
+            Analysis(row.game, row.source, row.depth, row.engine_version, row.settings),
+            some,
+            of_games,
+        )
+        for row, some, of_games in await session.execute(statement)
+    ]
+
+
+async def known_plies(session: AsyncSession, analysis_id: int) -> set[tuple[str, int]]:
+    """Which replies of which games have been analysed: pairs of a game's `content_key` and the ply."""
+    statement = (
+        select(ImportedGameRow.content_key, AnalysedPositionRow.ply)
+        .join(ImportedGameRow, ImportedGameRow.id == AnalysedPositionRow.imported_game_id)
+        .where(AnalysedPositionRow.analysis_id == analysis_id)
+    )
+    return {(key, ply) for key, ply in await session.execute(statement)}
+
+
+async def keep_games(
+    session: AsyncSession, records: Sequence[GameRecord], *, source: str, source_format: str
+) -> dict[str, int]:
+    """Games as `storage.archive.add_games` keeps them; their keys in the table by their `content_key`."""
+    for start in range(0, len(records), BATCH):
+        part = records[start : start + BATCH]
+        await add_games(session, part, source=source, source_format=source_format)
+    found: dict[str, int] = {}
+    keys = [content_key(record) for record in records]
+    for start in range(0, len(keys), _MOST_KEYS):
+        rows = await session.execute(
+            select(ImportedGameRow.content_key, ImportedGameRow.id).where(
+                ImportedGameRow.content_key.in_(keys[start : start + _MOST_KEYS])
+            )
+        )
+        found |= {row.content_key: row.id for row in rows}
+    return found
+
+
+async def add_positions(
+    session: AsyncSession, analysis_id: int, positions: Sequence[AnalysedPosition]
+) -> None:
+    """Keep positions of an analysis; one that is there already stays as it is."""
+    values = [
+        {
+            "analysis_id": analysis_id,
+            "imported_game_id": each.game_id,
+            "ply": each.ply,
+            "side": each.side,
+            "position": each.position,
+            "move": each.move,
+            "reply": each.reply,
+            "rating": each.rating,
+            "clock_s": each.clock_s,
+            "logistic_centi": each.logistic_centi,
+            "nodes": each.nodes,
+            "time_s": each.time_s,
+            "profile": [[reply.reply, *reply.scores_centi] for reply in each.replies],
+        }
+        for each in positions
+    ]
+    await _add(session, AnalysedPositionRow, values)
+
+
+async def each_position(
+    session: AsyncSession, analysis_id: int, model_id: int | None = None
+) -> AsyncIterator[StoredPosition]:
+    """The positions of an analysis in the order in which they were found, a batch at a time.
+
+    Args:
+        model_id: Whose predictions come along, where there are any.
+    """
+    last = 0
+    while True:
+        statement = (
+            select(AnalysedPositionRow, ImportedGameRow.content_key, ImportedGameRow.date, PredictionRow.odds)
+            .join(ImportedGameRow, ImportedGameRow.id == AnalysedPositionRow.imported_game_id)
+            .join(PredictionRow, _is_prediction(model_id), isouter=True)
+            .where(AnalysedPositionRow.analysis_id == analysis_id, AnalysedPositionRow.id > last)
+            .order_by(AnalysedPositionRow.id)
+            .limit(BATCH)
+        )
+        rows = (await session.execute(statement)).all()
+        if not rows:
+            return
+        for row, key, date, odds in rows:
+            human = None if odds is None else tuple(odds)
+            yield StoredPosition(id=row.id, game_key=key, date=date, found=_position(row), human=human)
+        last = rows[-1][0].id
+        session.expunge_all()
+
+
+async def open_model(session: AsyncSession, info: ModelInfo) -> int:
+    """The key of a model, which is written down unless it is there."""
+    made = await insert_new(session, HumanModelRow, kind=info.kind, name=info.name, sha256=info.sha256)
+    if made is not None:
+        return made
+    statement = select(HumanModelRow.id).where(
+        HumanModelRow.kind == info.kind, HumanModelRow.name == info.name, HumanModelRow.sha256 == info.sha256
+    )
+    return (await session.execute(statement)).scalar_one()
+
+
+async def list_models(session: AsyncSession, analysis_id: int) -> list[tuple[int, ModelInfo, int]]:
+    """The models that have said something of an analysis's positions, with their keys and of how many.
+
+    The one that was asked last comes first.
+    """
+    count = func.count(PredictionRow.position_id)
+    statement = (
+        select(HumanModelRow, count)
+        .join(PredictionRow, PredictionRow.model_id == HumanModelRow.id)
+        .join(AnalysedPositionRow, AnalysedPositionRow.id == PredictionRow.position_id)
+        .where(AnalysedPositionRow.analysis_id == analysis_id)
+        .group_by(HumanModelRow.id)
+        .order_by(HumanModelRow.id.desc())
+    )
+    return [
+        (row.id, ModelInfo(row.kind, row.name, row.sha256), of)
+        for row, of in await session.execute(statement)
+    ]
+
+
+async def unpredicted(
+    session: AsyncSession, analysis_id: int, model_id: int, most: int
+) -> list[tuple[int, AnalysedPosition, GameRecord]]:
+    """Positions of which a model has said nothing yet, with their keys and games; at most so many."""
+    statement = (
+        select(AnalysedPositionRow, ImportedGameRow)
+        .join(ImportedGameRow, ImportedGameRow.id == AnalysedPositionRow.imported_game_id)
+        .join(PredictionRow, _is_prediction(model_id), isouter=True)
+        .where(AnalysedPositionRow.analysis_id == analysis_id, PredictionRow.position_id.is_(None))
+        .order_by(AnalysedPositionRow.id)
+        .limit(most)
+    )
+    rows = await session.execute(statement)
+    return [(row.id, _position(row), record_of_row(game)) for row, game in rows]
+
+
+async def add_predictions(
+    session: AsyncSession, model_id: int, predictions: Collection[tuple[int, Sequence[float]]]
+) -> None:
+    """Keep what a model said of positions, by their keys; of one that it has spoken of before nothing."""
+    await _add(
+        session,
+        PredictionRow,
+        [
+            {"position_id": position_id, "model_id": model_id, "odds": list(odds)}
+            for position_id, odds in predictions
+        ],
+    )
+
+
+def _is_prediction(model_id: int | None) -> Any:
+    wanted = -1 if model_id is None else model_id
+    return and_(PredictionRow.position_id == AnalysedPositionRow.id, PredictionRow.model_id == wanted)
+
+
+def _position(row: AnalysedPositionRow) -> AnalysedPosition:
+    return AnalysedPosition(
+        game_id=row.imported_game_id,
+        ply=row.ply,
+        side=row.side,
+        position=row.position,
+        move=row.move,
+        reply=row.reply,
+        rating=row.rating,
+        clock_s=row.clock_s,
+        logistic_centi=row.logistic_centi,
+        replies=tuple(ReplyProfile(reply, tuple(scores)) for reply, *scores in row.profile),
+        nodes=row.nodes,
+        time_s=row.time_s,
+    )
+
+
+async def _add(session: AsyncSession, table: type[Base], values: Sequence[dict[str, Any]]) -> None:
+    """Insert rows, but for those whose unique key is taken."""
+    is_postgresql = session.get_bind().dialect.name == "postgresql"
+    for start in range(0, len(values), BATCH):
+        part = values[start : start + BATCH]
+        if is_postgresql:
+            await session.execute(postgresql.insert(table).values(part).on_conflict_do_nothing())
+        else:
+            await session.execute(sqlite.insert(table).values(part).on_conflict_do_nothing())
