@@ -9,7 +9,7 @@ this connection, *away* (adjourned, and kept by the server, or left over from an
       left    v |
              away --(not among the stored ones; looked up in the archive)--> over
 
-Unrated games are not kept by the server: what would put them away ends them.
+Unrated games are not kept by the server, but may have come to their end unheard: they are looked up, too.
 """
 
 import logging
@@ -200,7 +200,7 @@ class GgsAccount:
             if look.message is not None:
                 out += self._end_all(look.games, look.message, look.change)
         for game in list(self._live.values()):
-            out += self._put_away(game, reason) if game.about.rated else self._vanish(game, reason)
+            out += self._put_away(game, reason)
         for game in self._games.values():
             if game.status is Status.DOUBTFUL:
                 out += self._put_away(game, reason)
@@ -853,8 +853,6 @@ class GgsAccount:
 
     def _doubt(self, game: Game) -> list[Output]:
         """The server does not list a game any more."""
-        if not game.about.rated:
-            return self._vanish(game, "the server does not know it any more")
         self._live.pop(game.board, None)
         game.status, game.is_stale = Status.DOUBTFUL, True
         return [Say(tell_service("stored"))]
@@ -877,8 +875,6 @@ class GgsAccount:
                         out += self._put_away(game, "the server keeps it")
                     elif not self._archive.is_searched(game):
                         out += self._search(game)
-                case Status.AWAY if not game.about.rated:
-                    out += self._end(game, GameEnd(EndReason.ABORTED, None, "unrated games are not kept"))
                 case Status.AWAY if not kept and game.about.opponent.name not in lacking:
                     logger.warning("game %s: the server has not kept it", game.about.game_id)
                     out += self._search(game)
@@ -912,7 +908,11 @@ class GgsAccount:
 
     def _is_kept(self, game: Game, stored: wire.StoredGame) -> bool:
         names = {self.name, game.about.opponent.name}
-        return {*stored.names} == names and colourless(stored.type_text) == colourless(game.about.variant)
+        return (
+            game.about.rated
+            and {*stored.names} == names
+            and colourless(stored.type_text) == colourless(game.about.variant)
+        )
 
     def _stored_game(self, line: wire.Request, *where: Status) -> Game | None:
         """A game of ours that somebody would like to go on with, if one stands where asked for."""

@@ -697,7 +697,8 @@ def test_games_that_the_server_does_not_keep() -> None:
     story.hear("history 0 desdemon")
     started, state, _ = story.told()
     assert (started, state.end.reason) == (GameStarted("old", True), EndReason.UNTOLD)
-    story = Story(known("f5", rated=False)).hear("stored 0 desdemon")
+    other = "stored 1 desdemon\r\n|.4       21 Nov 2026 09:36:07 bob    desdemon      8:l"
+    story = Story(known("f5", rated=False)).hear(other, "history 0 desdemon")  # only rated ones are kept
     state = story.told()[1]
     assert state.end.reason is EndReason.ABORTED
 
@@ -746,12 +747,7 @@ def test_a_lost_connection(flag: str) -> None:
     received = story.told()[-1]
     events = [each.event for each in story.account.lost("gone") if isinstance(each, Tell | TellGame)]
     assert ChallengeGone(received.challenge.id) in events
-    if flag == "R":
-        assert GameAdjourned("gone") in events
-    else:
-        [state] = [event for event in events if isinstance(event, GameState)]
-        assert state.end is not None
-        assert state.end.reason is EndReason.ABORTED
+    assert GameAdjourned("gone") in events  # of an unrated one the archive may know the end
     assert not story.account.is_settled
 
 

@@ -60,6 +60,7 @@ class Outside:
         """
         before, wish = len(client.over), f"ask {what} {self.name}"
         while True:
+            await self._is_up()
             if not client.is_connected:
                 await client.connect(self.port, commands=PLAYS)
             client.os(wish)
@@ -98,7 +99,12 @@ class Outside:
             told = await client.answer(f"finger {self.name}")
             if re.search(r"(?m)^\|open +: [1-9]", told) and "ERR" not in told:
                 return
+            await self._is_up()
             await asyncio.sleep(0.3)
+
+    async def _is_up(self) -> None:
+        """Without the program everybody here would wait for ever."""
+        assert not self.daemon.has_ended, await self.daemon.last_words()
 
     async def troubles(self) -> list[str]:
         """What is wrong in the books; the program must have ended."""

@@ -17,7 +17,7 @@ async def test_kill_9(tmp_path: Path) -> None:
         outside = Outside(tmp_path, port, engine__max_depth=2)
         anna = Client("anna", PASSWORD, Habits(seed=4, resigns_at=30))
         await anna.connect(port, commands=PLAYS)
-        async with outside.daemon, asyncio.timeout(60):
+        async with outside.daemon, asyncio.timeout(300):
             await outside.until_there(anna)
             over = await outside.play(anna, "s8r14 05:00", at=16, do="kill")
             status, said = await outside.daemon.stop()
