@@ -135,6 +135,9 @@ class Game(Protocol[P]):
         that no game can go on from is returned as it is.
         """
 
+    def stood_before(self, position: P) -> bool:
+        """Whether the game has seen this very position already; within a searched line nobody looks."""
+
     def result_centi(self, position: P) -> int:
         """Exact score of a finished game (`legal_moves` is empty): 0, or beyond `WIN_CENTI`."""
 

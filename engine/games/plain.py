@@ -16,6 +16,9 @@ class PlainGame(Game[P], Protocol[P]):
     def goes_on(self, position: P) -> P:
         return position
 
+    def stood_before(self, position: P) -> bool:  # noqa: ARG002
+        return False
+
     def move_name(self, position: P, move: Move) -> str:  # noqa: ARG002
         return self.move_text(move)
 

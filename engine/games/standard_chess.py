@@ -156,6 +156,9 @@ class StandardChess:
         board.halfmove_clock = 0
         return _game_start(board) if not board.is_insufficient_material() else position
 
+    def stood_before(self, position: ChessPosition) -> bool:
+        return position.is_again
+
     def result_centi(self, position: ChessPosition) -> int:
         # Quicker mates are better; by the game's plies, not the search's, so that a position has one score.
         return lost_centi(position.board.ply()) if position.board.is_checkmate() else 0

@@ -282,6 +282,9 @@ class Xiangqi:
     def for_search(self, position: XiangqiPosition) -> XiangqiPosition:
         return position if position.line is not None else position._replace(line=())
 
+    def stood_before(self, position: XiangqiPosition) -> bool:
+        return bool(self._earlier(position))
+
     def result_centi(self, position: XiangqiPosition) -> int:
         lost = lost_centi(position.ply)
         if not self._board_moves(position):
@@ -466,15 +469,21 @@ class Xiangqi:
         return position.quiet_plies >= _DRAW_PLIES or self._repetition(position) is not None
 
     @staticmethod
-    def _repetition(position: XiangqiPosition) -> int | None:
+    def _earlier(position: XiangqiPosition) -> list[int]:
+        """Where in the game's past the same position stands."""
+        board, past, line = position.board, position.past, position.line
+        now = len(past) + len(line) - 1 if line else len(past)
+        return [i for i in range(now % 2, len(past), 2) if past[i].board == board]
+
+    @classmethod
+    def _repetition(cls, position: XiangqiPosition) -> int | None:
         """If a position ends the game as a third occurrence: the mover wins (1), loses (-1) or neither (0).
 
         A game is judged by all its moves since the first occurrence; a line by the game's from the first to
         the second, whatever moves of its own led to the third.
         """
         board, past, line = position.board, position.past, position.line
-        now = len(past) + len(line) - 1 if line else len(past)
-        times = [i for i in range(now % 2, len(past), 2) if past[i].board == board]
+        times = cls._earlier(position)
         if len(times) < 2:
             return None
         first, second = times[-2:]

@@ -84,6 +84,27 @@ def test_servers_may_play_on(name: str, shuffle: list[str]) -> None:
         replay(game, [*shuffle * 2, "e1e9"])
 
 
+@pytest.mark.parametrize(("name", "shuffle"), [("chess", CHESS_SHUFFLE), ("xiangqi", XIANGQI_SHUFFLE)])
+def test_a_game_knows_which_positions_it_has_seen(name: str, shuffle: list[str]) -> None:
+    game = get_game(name)
+    for plies in range(8):
+        position = replay(game, (shuffle * 2)[:plies])
+        assert game.stood_before(position) == (plies >= 4)
+        if game.legal_moves(position):
+            root, text = game.for_search(position), (shuffle * 2)[plies]
+            assert game.stood_before(game.play(root, game.parse_move(root, text))) == (plies >= 3)
+            other = next(m for m in game.legal_moves(root) if game.move_text(m) != text)
+            assert not game.stood_before(game.play(root, other))
+
+
+@every_game_with(seeds=2)
+def test_without_a_repetition_no_position_stood_before(game: Game[Any], seed: int) -> None:
+    positions, _ = play_out(game, seed)
+    boards = [(game.board_rows(position), game.side_to_move(position)) for position in positions[:60]]
+    if len(set(boards)) == len(boards):
+        assert not any(game.stood_before(position) for position in positions[:60])
+
+
 def test_no_game_goes_on_after_mate() -> None:
     game = get_game("chess")
     mated = replay(game, ["f2f3", "e7e5", "g2g4", "d8h4"])
