@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.games.standard_chess import ChessPosition
-from engine.human.maia_planes import HISTORY, MOVES, encode, places
+from engine.human.maia_planes import HISTORY, MOVES, Planes, encode, places
 from engine.human.model import Ask, BadModel, ModelInfo
 from engine.human.onnx import Network
 
@@ -67,20 +67,21 @@ class MaiaModel:
         found, masses = Question(histories).answers(self)
         return [tuple(row) for row in found], masses
 
-    def moves(self, planes: NDArray[np.float32]) -> NDArray[np.float32]:
+    def moves(self, planes: Planes) -> NDArray[np.float32]:
         """The network's answers: shape (positions, 1858), probabilities of `maia_planes.SLOTS`.
 
         Raises:
             BadModel: They are none.
         """
+        count = planes.now.shape[3]
         found = [
-            self._network.run("moves", {"planes": planes[at : at + _BATCH]})
-            for at in range(0, len(planes), _BATCH)
+            self._network.run("moves", planes.part(at, at + _BATCH)._asdict())
+            for at in range(0, count, _BATCH)
         ]
         answers = np.concatenate(found) if len(found) != 1 else found[0]
-        if answers.shape != (len(planes), MOVES):
+        if answers.shape != (count, MOVES):
             shape = " x ".join(map(str, answers.shape))
-            raise BadModel(f"{self.info.name}: answers of {shape} numbers, not {len(planes)} x {MOVES}")
+            raise BadModel(f"{self.info.name}: answers of {shape} numbers, not {count} x {MOVES}")
         return answers
 
 

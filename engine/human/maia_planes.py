@@ -17,6 +17,7 @@ the king taking its rook.
 
 from collections.abc import Sequence
 from itertools import chain
+from typing import NamedTuple
 
 import chess
 import numpy as np
@@ -30,8 +31,13 @@ MOVES = 1858
 """Moves that the answer has room for."""
 
 _EACH = 13
-_AFTER = HISTORY * _EACH
-_RULE_50 = _AFTER + 5
+NOW = (*range(_EACH), *range(HISTORY * _EACH, PLANES))
+"""The planes of the present among the 112."""
+PAST = tuple(range(_EACH, HISTORY * _EACH))
+"""Those of the positions before."""
+EMPTY = 110
+"""The plane that is always zero."""
+_RULE_50 = _EACH + 5  # of the planes of the present
 _ALL = (1 << 64) - 1
 _START = chess.STARTING_BOARD_FEN
 _RIGHTS = {color: chess.BB_RANK_1 if color == chess.WHITE else chess.BB_RANK_8 for color in chess.COLORS}
@@ -100,22 +106,34 @@ def _castling(board: chess.Board, color: chess.Color) -> tuple[int, int]:
     return _ALL if rights & left else 0, _ALL if rights & ~left else 0
 
 
-def encode(histories: Sequence[Sequence[ChessPosition]]) -> NDArray[np.float32]:
-    """The planes of positions.
+class Planes(NamedTuple):
+    """What networks are shown of n positions: bits but for one plane, each (rank, file, plane, position)."""
 
-    Positions that are the same object in several histories are looked at once.
+    now: NDArray[np.float32]
+    """Shape (8, 8, 21, n): the present position's 13 planes, then the 8 that stand behind the history."""
+    past: NDArray[np.float32]
+    """Shape (8, 8, 91, n): the 7 positions before it; (8, 8, 91, 1) if they are the same for all."""
+
+    def part(self, start: int, end: int) -> "Planes":
+        """Those of some of the positions."""
+        return Planes(
+            self.now[..., start:end], self.past if self.past.shape[3] == 1 else self.past[..., start:end]
+        )
+
+
+def encode(histories: Sequence[Sequence[ChessPosition]]) -> Planes:
+    """What networks are shown.
+
+    Positions that are the same object in several histories are looked at once; so is the past of positions
+    that share it, as those after each move of one position do.
 
     Args:
-        histories: Each the latest positions of a game, oldest first, the one asked about last.
-
-    Returns:
-        Shape (histories, 112, 8, 8).
+        histories: Each the latest positions of a game, oldest first, the one asked about last; one at least.
     """
     rows: dict[int, int] = {}
     masks: list[tuple[int, ...]] = []
     steps: list[list[int]] = []
     after: list[tuple[int, ...]] = []
-    counts: list[int] = []
     for history in histories:
         latest = history[: -HISTORY - 1 : -1]
         step = []
@@ -133,19 +151,24 @@ def encode(histories: Sequence[Sequence[ChessPosition]]) -> NDArray[np.float32]:
         mover = board.turn
         is_black = 0 if mover == chess.WHITE else _ALL
         after.append((*_castling(board, mover), *_castling(board, not mover), is_black, 0, 0, _ALL))
-        counts.append(board.halfmove_clock)
     masks.append((0,) * _EACH)  # the row -1: nothing
     white = np.array(masks, np.uint64)
     black = white.byteswap()  # a byte is a rank
     black[:, :12] = black[:, [*range(6, 12), *range(6)]]
-    tail = np.array(after, np.uint64)
-    seen_by = (tail[:, 4] != 0).astype(np.int64)
-    taken = np.stack([white, black])[seen_by[:, None], np.array(steps)]
-    planes = np.concatenate([taken.reshape(len(steps), _AFTER), tail], axis=1)
-    bits = np.unpackbits(planes.astype("<u8", copy=False).view(np.uint8), axis=1, bitorder="little")
-    found = bits.astype(np.float32).reshape(len(steps), PLANES, 8, 8)
-    found[:, _RULE_50] = np.array(counts, np.float32)[:, None, None]
-    return found
+    views, order, tail = np.stack([white, black]), np.array(steps), np.array(after, np.uint64)
+    seen_by = (tail[:, 4] != 0).astype(np.int64)[:, None]
+    now = _bits(np.concatenate([views[seen_by[:, 0], order[:, 0]], tail], axis=1))
+    now[:, :, _RULE_50] = [history[-1].board.halfmove_clock for history in histories]
+    is_shared = (order[:, 1:] == order[0, 1:]).all() and (seen_by == seen_by[0]).all()
+    alone = slice(1) if is_shared else slice(None)
+    past = views[seen_by[alone], order[alone, 1:]]
+    return Planes(now, _bits(past.reshape(len(past), -1)))
+
+
+def _bits(masks: NDArray[np.uint64]) -> NDArray[np.float32]:
+    """From bitboards (position, plane) to planes (rank, file, plane, position)."""
+    ranks = masks.astype("<u8", copy=False).view(np.uint8).reshape(*masks.shape, 1, 8).T
+    return np.unpackbits(ranks, axis=1, bitorder="little").astype(np.float32)
 
 
 def _is_start(board: chess.Board) -> bool:
