@@ -13,6 +13,7 @@ from bot.cli_analyse import analyse_command
 from bot.cli_engine import engine
 from bot.cli_formats import export_games, import_games
 from bot.cli_match import match_command
+from bot.cli_model import model
 from bot.cli_parts import (
     MOST,
     Format,
@@ -53,6 +54,7 @@ app = typer.Typer(
 )
 db = typer.Typer(no_args_is_help=True, help="The database's schema.", rich_markup_mode=None)
 app.add_typer(db, name="db")
+app.add_typer(model, name="model")
 app.command("analyse")(analyse_command)
 app.command()(engine)
 app.command("export")(export_games)

@@ -7,19 +7,26 @@ from engine.human.maia import MaiaFamily, MaiaModel
 from engine.human.model import BadModel, HumanModel
 from engine.human.onnx import Network
 
+PREDICTS = (MAIA,)
+"""Kinds of networks that are models of people's moves."""
+
 
 def open_model(path: Path) -> HumanModel:
-    """The model of a file, or of a folder that holds Maia's networks for several ratings.
+    """The model of a file, or of a folder with Maia's networks for several ratings.
+
+    A file's network is started, so that it is known to work.  Those of a folder wait until somebody of their
+    rating is asked about; other models in it are left alone.
 
     Raises:
         BadModel: There is none, or none that can be used; the message names it and says what is wrong.
     """
     if path.is_dir():
-        files = sorted(path.glob("*.onnx"))
-        if not files:
-            raise BadModel(f"{path}: no file *.onnx in this folder")
-        return MaiaFamily(MaiaModel(Network.open(file)) for file in files)
+        networks = [Network.open(file, start=False) for file in sorted(path.glob("*.onnx"))]
+        models = [MaiaModel(network) for network in networks if network.kind == MAIA]
+        if not models:
+            raise BadModel(f"{path}: there is no network of Maia's (*.onnx) in this folder")
+        return MaiaFamily(models)
     network = Network.open(path)
     if network.kind == MAIA:
         return MaiaModel(network)
-    raise BadModel(f"{path}: models of the kind {network.kind!r} are not known")
+    raise BadModel(f"{path}: a network of the kind {network.kind!r}, which is no model of people's moves")

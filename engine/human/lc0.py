@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.human.model import BadModel
+from engine.human.wire import Message, message
 
 MAGIC = 0x1C0
 PLANES = 112
@@ -37,7 +38,6 @@ _VARIANCE_FLOOR = 1e-5  # of lc0's batch normalisation
 _GZIP = b"\x1f\x8b"
 
 Numbers = NDArray[np.float32]
-Message = dict[int, list[int | bytes]]
 
 
 class Convolution(NamedTuple):
@@ -95,7 +95,7 @@ def read_network(data: bytes) -> Lc0Network:
     Raises:
         BadModel: It is none, or not one of this kind; the message says what is wrong where.
     """
-    net = _message(_unpacked(data), "the network")
+    net = message(_unpacked(data), "the network")
     magic = net.get(1, [None])[0]
     if magic != MAGIC:
         found = "no magic number" if magic is None else f"the magic number {_shown(magic)}"
@@ -150,60 +150,17 @@ def _shown(value: int | bytes) -> str:
     return hex(value) if isinstance(value, int) else repr(value[:8])
 
 
-def _message(data: bytes, where: str) -> Message:
-    """The fields of a message by number, each with its values in order."""
-    found: Message = {}
-    at = 0
-    while at < len(data):
-        key, at = _varint(data, at, where)
-        value: int | bytes
-        match key & 7:
-            case 0:
-                value, at = _varint(data, at, where)
-            case 1 | 5 as wire:
-                size = 8 if wire == 1 else 4
-                value = int.from_bytes(_piece(data, at, size, where), "little")
-                at += size
-            case 2:
-                size, at = _varint(data, at, where)
-                value = _piece(data, at, size, where)
-                at += size
-            case wire:
-                raise BadModel(f"{where}: not a Protocol Buffer (wire type {wire} at byte {at})")
-        found.setdefault(key >> 3, []).append(value)
-    return found
-
-
-def _varint(data: bytes, at: int, where: str) -> tuple[int, int]:
-    value = 0
-    for shift in range(0, 70, 7):
-        if at >= len(data):
-            raise BadModel(f"{where}: cut off at byte {at}")
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, at
-    raise BadModel(f"{where}: not a Protocol Buffer (a number of more than ten bytes before byte {at})")
-
-
-def _piece(data: bytes, at: int, size: int, where: str) -> bytes:
-    if size > len(data) - at:
-        raise BadModel(f"{where}: cut off: {size} bytes should follow byte {at}, there are {len(data) - at}")
-    return data[at : at + size]
-
-
-def _subs(message: Message, field: int, where: str) -> list[Message]:
+def _subs(within: Message, field: int, where: str) -> list[Message]:
     found = []
-    for value in message.get(field, []):
+    for value in within.get(field, []):
         if not isinstance(value, bytes):
             raise BadModel(f"{where}: a number where a message should be")
-        found.append(_message(value, where))
+        found.append(message(value, where))
     return found
 
 
-def _sub(message: Message, field: int, where: str) -> Message:
-    found = _subs(message, field, where)
+def _sub(within: Message, field: int, where: str) -> Message:
+    found = _subs(within, field, where)
     if not found:
         raise BadModel(f"{where}: missing")
     return found[-1]
@@ -236,9 +193,9 @@ def _check_format(form: Message) -> None:
             )
 
 
-def _layer(message: Message, field: int, where: str) -> Numbers | None:
+def _layer(within: Message, field: int, where: str) -> Numbers | None:
     """The numbers of a layer; None: there is none."""
-    found = _subs(message, field, where)
+    found = _subs(within, field, where)
     if not found:
         return None
     layer = found[-1]
@@ -267,24 +224,24 @@ def _sized(layer: Numbers | None, size: int, where: str) -> Numbers:
     return layer
 
 
-def _convolution(message: Message, where: str, inputs: int, width: int, outputs: int = 0) -> Convolution:
+def _convolution(within: Message, where: str, inputs: int, width: int, outputs: int = 0) -> Convolution:
     """A convolution, its normalisation worked in.
 
     Args:
-        message: It.
+        within: It.
         where: What it is, for people.
         inputs: Planes that go in.
         width: Of the kernel.
         outputs: Planes that come out; 0: as many as there are numbers for.
     """
-    weights = _layer(message, 1, f"{where}, weights")
+    weights = _layer(within, 1, f"{where}, weights")
     if weights is None:
         raise BadModel(f"{where}: no weights")
     each = inputs * width * width
     outputs = outputs or max(1, len(weights) // each)
     kernel = _sized(weights, outputs * each, f"{where}, weights").reshape(outputs, inputs, width, width)
     layers = {
-        name: _layer(message, field, f"{where}, {name}")
+        name: _layer(within, field, f"{where}, {name}")
         for field, name in enumerate(("biases", "means", "variances", "scales", "shifts"), start=2)
     }
     found = {name: _sized(x, outputs, f"{where}, {name}") for name, x in layers.items() if x is not None}
@@ -298,10 +255,10 @@ def _convolution(message: Message, where: str, inputs: int, width: int, outputs:
     return Convolution((kernel * scale[:, None, None, None]).astype(np.float32), shift.astype(np.float32))
 
 
-def _block(message: Message, where: str, filters: int) -> Block:
+def _block(within: Message, where: str, filters: int) -> Block:
     convolutions = [
         _convolution(
-            _sub(message, field, f"{where}, convolution {field}"),
+            _sub(within, field, f"{where}, convolution {field}"),
             f"{where}, convolution {field}",
             filters,
             3,
@@ -309,7 +266,7 @@ def _block(message: Message, where: str, filters: int) -> Block:
         )
         for field in (1, 2)
     ]
-    squeeze = _sub(message, 3, f"{where}, squeeze and excitation")
+    squeeze = _sub(within, 3, f"{where}, squeeze and excitation")
     layers = [_layer(squeeze, field, f"{where}, squeeze and excitation {field}") for field in range(1, 5)]
     hidden = len(layers[1]) if layers[1] is not None else 0
     sizes = (hidden * filters, hidden, 2 * filters * hidden, 2 * filters)

@@ -22,7 +22,7 @@ GAME = "chess"
 
 LEAST_LEGAL_MASS = 0.997
 """Share of legal moves in what a sound network would play, at least, in positions that it knows well."""
-_LEAST_MASS_ANYWHERE = 0.5
+_LEAST_MASS_ANYWHERE = 0.02  # a pinned piece tempts: .306 in a game of people, 1 of 727 positions below .67
 _BATCH = 64
 """Positions at once; more are not faster, and take memory."""
 

@@ -158,10 +158,9 @@ def write_onnx(
     ]
     at = graph.relu(graph.biased(graph.add("Add", parts), network.input, "input"))
     for number, block in enumerate(network.blocks, start=1):
-        name = f"block{number}"
-        inner = graph.relu(graph.layer(at, block.first, f"{name}.1"))
-        inner = graph.layer(inner, block.second, f"{name}.2")
-        inner = graph.squeezed(inner, block.squeeze, f"{name}.se")
+        inner = graph.relu(graph.layer(at, block.first, f"block{number}.1"))
+        inner = graph.layer(inner, block.second, f"block{number}.2")
+        inner = graph.squeezed(inner, block.squeeze, f"block{number}.se")
         at = graph.relu(graph.add("Add", [inner, at]))
     at = graph.relu(graph.layer(at, network.policy_first, "policy.1"))
     at = graph.layer(at, network.policy, "policy.2")

@@ -8,7 +8,6 @@ import hashlib
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,12 +16,14 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from engine.human.model import BadModel, ModelInfo
+from engine.human.wire import message
 
 PREFIX = "desdemona."
 MOST_BYTES = 256 << 20
 """Longest file read; those of this program have a few MB."""
 
 _FATAL_ONLY = 4
+_LONGEST_NAME = 80
 
 
 def read_model_file(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
@@ -47,50 +48,74 @@ def read_model_file(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
     return data
 
 
-@dataclass(frozen=True, slots=True)
 class Network:
-    """A network that is ready to be asked.  For one thread at a time."""
+    """A network that can be asked.  For one thread at a time.
 
-    session: Any
-    """onnxruntime's."""
-    sha256: str
-    """Of the file, in hexadecimal."""
-    metadata: Mapping[str, str]
-    """What the file says of itself, without `PREFIX`: ``kind``, ``game``, ``name``, ``licence`` and more."""
-    where: str
-    """The file, for people."""
+    Args:
+        data: The content of an ONNX file.
+        where: The file, for people.
+
+    Raises:
+        BadModel: It is no ONNX, or says nothing of itself.
+    """
+
+    def __init__(self, data: bytes, where: str) -> None:
+        self.where = where
+        self.sha256 = hashlib.sha256(data).hexdigest()
+        """Of the file, in hexadecimal."""
+        self.metadata, self.card = _metadata(data, where)
+        """What the file says of itself, without `PREFIX`: ``kind``, ``game``, ``name``, ``licence``, more.
+        And its card, for people."""
+        if lacking := [key for key in ("kind", "game", "name", "licence") if not self.metadata.get(key)]:
+            raise BadModel(
+                f"{where}: not a network of this program's: it does not say "
+                + ", ".join(PREFIX + key for key in lacking)
+            )
+        if len(self.metadata["name"]) > _LONGEST_NAME:
+            raise BadModel(f"{where}: its name is longer than {_LONGEST_NAME} characters")
+        self._data = data
+        self._session: Any = None
 
     @classmethod
-    def open(cls, path: Path) -> Self:
+    def open(cls, path: Path, *, start: bool = True) -> Self:
         """The network of a file.
 
+        Args:
+            path: Of the file.
+            start: At once, else when it is first asked: a started one takes some ten times its file's memory.
+
         Raises:
-            BadModel: It cannot be read, is no ONNX, or says nothing of itself.
+            BadModel: It cannot be read, or is none; where it is started, it cannot be run.
         """
-        return cls.load(read_model_file(path), str(path))
+        return cls.load(read_model_file(path), str(path), start=start)
 
     @classmethod
-    def load(cls, data: bytes, where: str) -> Self:
-        """The network of a file's content.
+    def load(cls, data: bytes, where: str, *, start: bool = True) -> Self:
+        """The network of a file's content; see `open`."""
+        network = cls(data, where)
+        if start:
+            network.start()
+        return network
+
+    def start(self) -> None:
+        """Make it ready, if it is not.
 
         Raises:
-            BadModel: See `open`.
+            BadModel: It cannot be run.
         """
+        if self._session is not None:
+            return
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = _FATAL_ONLY  # errors come as exceptions, and need not be told twice
         try:
-            session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
-            metadata = session.get_modelmeta().custom_metadata_map
-        except Exception as error:  # onnxruntime's have no common class of their own
-            raise BadModel(f"{where}: no network of ONNX that can be run: {_first_line(error)}") from None
-        own = {key.removeprefix(PREFIX): text for key, text in metadata.items() if key.startswith(PREFIX)}
-        if lacking := [key for key in ("kind", "game", "name", "licence") if not own.get(key)]:
-            raise BadModel(
-                f"{where}: a network of ONNX, but not one of this program's: it does not say "
-                + ", ".join(PREFIX + key for key in lacking)
+            self._session = onnxruntime.InferenceSession(
+                self._data, options, providers=["CPUExecutionProvider"]
             )
-        return cls(session, hashlib.sha256(data).hexdigest(), own, where)
+        except Exception as error:  # onnxruntime's have no common class of their own
+            raise BadModel(
+                f"{self.where}: a network of ONNX that cannot be run: {_first_line(error)}"
+            ) from None
 
     @property
     def kind(self) -> str:
@@ -121,8 +146,9 @@ class Network:
         Raises:
             BadModel: The network cannot be run on that, or answers with anything else.
         """
+        self.start()
         try:
-            (found,) = self.session.run([output], dict(inputs))
+            (found,) = self._session.run([output], dict(inputs))
         except Exception as error:  # as above
             raise BadModel(f"{self.where}: cannot be run: {_first_line(error)}") from None
         if not isinstance(found, np.ndarray) or found.dtype != np.float32:
@@ -130,6 +156,23 @@ class Network:
         if not np.isfinite(found).all():
             raise BadModel(f"{self.where}: its output {output} is not finite")
         return found
+
+
+def _metadata(data: bytes, where: str) -> tuple[dict[str, str], str]:
+    """From ONNX's ModelProto: this program's texts in ``metadata_props`` (field 14), and ``doc_string`` (6)."""
+    try:
+        model = message(data, "the model")
+        entries = [message(raw, "metadata_props") for raw in model.get(14, []) if isinstance(raw, bytes)]
+    except BadModel as error:
+        raise BadModel(f"{where}: not a network of ONNX: {error}") from None
+    texts = {_text(entry.get(1)): _text(entry.get(2)) for entry in entries}
+    own = {key.removeprefix(PREFIX): text for key, text in texts.items() if key.startswith(PREFIX)}
+    return own, _text(model.get(6))
+
+
+def _text(values: list[int | bytes] | None) -> str:
+    value = values[-1] if values else b""
+    return value.decode(errors="replace") if isinstance(value, bytes) else ""
 
 
 def _first_line(error: Exception) -> str:

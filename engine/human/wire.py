@@ -1,0 +1,57 @@
+"""Protocol Buffers without a schema: the fields of a message by their numbers."""
+
+from engine.human.model import BadModel
+
+Message = dict[int, list[int | bytes]]
+"""Each field's values in order: numbers (as unsigned ones) or the bytes of texts and of messages within."""
+
+
+def message(data: bytes, where: str) -> Message:
+    """The fields of a message.
+
+    Args:
+        data: All of it.
+        where: What it is, for people.
+
+    Raises:
+        BadModel: It is none.
+    """
+    found: Message = {}
+    at = 0
+    while at < len(data):
+        key, at = _varint(data, at, where)
+        value: int | bytes
+        match key & 7:
+            case 0:
+                value, at = _varint(data, at, where)
+            case 1 | 5 as wire:
+                size = 8 if wire == 1 else 4
+                value = int.from_bytes(_piece(data, at, size, where), "little")
+                at += size
+            case 2:
+                size, at = _varint(data, at, where)
+                value = _piece(data, at, size, where)
+                at += size
+            case wire:
+                raise BadModel(f"{where}: not a Protocol Buffer (wire type {wire} at byte {at})")
+        found.setdefault(key >> 3, []).append(value)
+    return found
+
+
+def _varint(data: bytes, at: int, where: str) -> tuple[int, int]:
+    value = 0
+    for shift in range(0, 70, 7):
+        if at >= len(data):
+            raise BadModel(f"{where}: cut off at byte {at}")
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+    raise BadModel(f"{where}: not a Protocol Buffer (a number of more than ten bytes before byte {at})")
+
+
+def _piece(data: bytes, at: int, size: int, where: str) -> bytes:
+    if size > len(data) - at:
+        raise BadModel(f"{where}: cut off: {size} bytes should follow byte {at}, there are {len(data) - at}")
+    return data[at : at + size]
