@@ -238,8 +238,8 @@ async def troubles(database: Database, over: list[Over], bot: str = BOT) -> Asyn
                 and abs(len(game.moves) - len(moves)) <= more
                 and game.opponent_name == (seat.white if side == 0 else seat.black)
             ]
-            if not fits and not moves and more:
-                continue  # the bot had gone before it heard of the game, in which there is nothing
+            if not fits and more and not moves[side::2]:
+                continue  # the bot had gone before it heard of the game, in which there is nothing of it
             if not fits:
                 yield f"{match.id} {match.kind} {match.outcome}: no game with {len(moves)} moves, side {side}"
                 continue
@@ -267,13 +267,14 @@ def _wrong(
     rules = get_game("othello")
     start = rules.initial() if not game.initial_position else rules.parse_position(game.initial_position)
     end = replay(rules, game.moves, start)
-    if match.outcome == "aborted" or match.outcome.endswith("left"):
+    is_over = not rules.legal_moves(end)
+    if (match.outcome == "aborted" or match.outcome.endswith("left")) and not is_over:
         if game.state is not GameStatus.ABORTED:
             yield f"is {game.state}, should be aborted"
     else:
         if game.state is not GameStatus.FINISHED:
             yield f"is {game.state}, should be finished"
-        elif not rules.legal_moves(end):
+        elif is_over:
             lead = seat.board.blacks_result * (1 if side == 0 else -1)
             margin = rules.result_centi(end) * (1 if rules.side_to_move(end) == side else -1)
             wanted = "win" if lead > 0 else "loss" if lead < 0 else "draw"
