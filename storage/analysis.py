@@ -100,7 +100,7 @@ class AnalysisCount:
     games: int
 
 
-async def open_analysis(session: AsyncSession, analysis: Analysis) -> int:
+async def keep_analysis(session: AsyncSession, analysis: Analysis) -> int:
     """The key of an analysis, which is made unless it is there."""
     content = json.dumps(asdict(analysis), sort_keys=True)
     key = hashlib.sha256(content.encode()).hexdigest()
@@ -215,7 +215,7 @@ async def each_position(
         session.expunge_all()
 
 
-async def open_model(session: AsyncSession, info: ModelInfo) -> int:
+async def keep_model(session: AsyncSession, info: ModelInfo) -> int:
     """The key of a model, which is written down unless it is there."""
     made = await insert_new(session, HumanModelRow, kind=info.kind, name=info.name, sha256=info.sha256)
     if made is not None:

@@ -19,10 +19,10 @@ from storage.analysis import (
     Analysis,
     add_positions,
     add_predictions,
+    keep_analysis,
     keep_games,
+    keep_model,
     known_plies,
-    open_analysis,
-    open_model,
     unpredicted,
 )
 from storage.database import Database
@@ -82,7 +82,7 @@ async def run_analysis(
         StorageError: What was found cannot be kept.
     """
     async with database.write() as session:
-        analysis_id = await open_analysis(session, analysis)
+        analysis_id = await keep_analysis(session, analysis)
         known = await known_plies(session, analysis_id)
     todo = deque(at for at, each in enumerate(wanted) if (each.game.key, each.ply) not in known)
     resumed = len(wanted) - len(todo)
@@ -139,7 +139,7 @@ async def predict(
         BadModel: It gives no answer.
     """
     async with database.write() as session:
-        model_id = await open_model(session, model.info)
+        model_id = await keep_model(session, model.info)
     count = 0
     while not stop.is_set():
         async with database.read() as session:

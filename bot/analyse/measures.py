@@ -1,0 +1,157 @@
+"""How good a predictor is: AUC, Brier score, log-loss, reliability; intervals by resampling whole games.
+
+Moves of one game are not independent, so a resample draws games with replacement and takes all that is in
+them (the cluster bootstrap); an interval holds the middle 95 % of what the resamples give.  Differences
+between two predictors are taken within each resample, which is why they are known so much better than either.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from storage.intervals import Share, share
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+RESAMPLES = 1000
+BINS = 10
+_LEAST = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Cases that were given about the same probability."""
+
+    predicted: float
+    """On average."""
+    actual: Share
+
+
+class Drawn:
+    """A number, and what it was in each resample."""
+
+    def __init__(self, value: float, draws: Floats) -> None:
+        self._value = value
+        self._draws = draws
+
+    def minus(self, other: "Drawn") -> "Drawn":
+        """The difference from another number of the same resamples."""
+        return Drawn(self._value - other._value, self._draws - other._draws)
+
+    @property
+    def estimate(self) -> Estimate:
+        """With its interval; resamples in which the number is not defined do not count."""
+        found = self._draws[np.isfinite(self._draws)]
+        if not len(found):
+            return Estimate(self._value, math.nan, math.nan)
+        low, high = np.quantile(found, [0.025, 0.975])
+        return Estimate(self._value, float(low), float(high))
+
+
+class Resamples:
+    """The same resamples of games for everything that is measured on some cases.
+
+    Args:
+        groups: The game of each case, as a number from 0.
+    """
+
+    def __init__(self, groups: Ints, count: int = RESAMPLES, seed: int = 1) -> None:
+        self._groups = groups
+        self._games = int(groups.max()) + 1
+        rng = np.random.default_rng(seed)
+        # The first is what there is itself.
+        drawn = rng.multinomial(self._games, np.full(self._games, 1 / self._games), count)
+        self._weights = np.concatenate([np.ones((1, self._games)), drawn])
+
+    def ratio(self, above: Floats, below: Floats) -> Drawn:
+        """The sum of one value of each case over that of another."""
+        found = self._weights @ self._sums(above), self._weights @ self._sums(below)
+        return _drawn(np.divide(*found, out=np.full(len(self._weights), math.nan), where=found[1] != 0))
+
+    def mean(self, values: Floats) -> Drawn:
+        """The mean of a value of each case."""
+        return self.ratio(values, np.ones(len(values)))
+
+    def brier(self, odds: Floats, hits: Bools) -> Drawn:
+        """Mean squared error of probabilities."""
+        return self.mean((odds - hits) ** 2)
+
+    def log_loss(self, odds: Floats, hits: Bools) -> Drawn:
+        """Mean negative log-likelihood of probabilities, natural logarithm."""
+        inside = np.clip(odds, _LEAST, 1 - _LEAST)
+        return self.mean(-np.where(hits, np.log(inside), np.log(1 - inside)))
+
+    def auc(self, scores: Floats, hits: Bools) -> Drawn:
+        """The chance that a hit is scored above a miss, ties counting half (Mann-Whitney)."""
+        order = np.argsort(scores, kind="stable")
+        hit, groups, ordered = hits[order].astype(np.float64), self._groups[order], scores[order]
+        starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        found = np.full(len(self._weights), math.nan)
+        for at, weights in enumerate(self._weights):
+            inside = weights[groups]
+            hits_of = np.add.reduceat(inside * hit, starts)
+            misses_of = np.add.reduceat(inside, starts) - hits_of
+            below = np.cumsum(misses_of) - misses_of / 2
+            pairs = hits_of.sum() * misses_of.sum()
+            if pairs:
+                found[at] = hits_of @ below / pairs
+        return _drawn(found)
+
+    def _sums(self, values: Floats) -> Floats:
+        return np.asarray(np.bincount(self._groups, values, self._games), np.float64)
+
+
+def _drawn(found: Floats) -> Drawn:
+    return Drawn(float(found[0]), found[1:])
+
+
+def reliability(odds: Floats, hits: Bools) -> list[Bin]:
+    """The reliability curve: what was predicted and what happened, in tenths of the cases by prediction."""
+    order = np.argsort(odds, kind="stable")
+    return [
+        Bin(float(odds[part].mean()), share(int(hits[part].sum()), len(part)))
+        for part in np.array_split(order, BINS)
+        if len(part)
+    ]
+
+
+def as_probabilities(scores: Floats, hits: Bools, groups: Ints, folds: int = 5) -> Floats:
+    """Scores of any scale as probabilities: a logistic curve, fitted on other games than it is used on."""
+    spread = scores.std()
+    scaled = (scores - scores.mean()) / spread if spread > 0 else np.zeros(len(scores))
+    found = np.zeros(len(scores))
+    for fold in range(folds):
+        held = groups % folds == fold
+        base, slope = _logistic(scaled[~held], hits[~held])
+        found[held] = 1 / (1 + np.exp(-np.clip(base + slope * scaled[held], -30, 30)))
+    return found
+
+
+def _logistic(scores: Floats, hits: Bools) -> tuple[float, float]:
+    """Base and slope of log-odds, by Newton's method with a little penalty on the slope."""
+    inputs = np.stack([np.ones(len(scores)), scores], axis=1)
+    penalty = np.array([1e-9, 1.0])
+    share_of = np.clip(hits.mean() if len(hits) else 0.5, 1e-6, 1 - 1e-6)
+    found = np.array([np.log(share_of / (1 - share_of)), 0.0])
+    for _ in range(50):
+        odds = 1 / (1 + np.exp(-np.clip(inputs @ found, -30, 30)))
+        gradient = inputs.T @ (hits - odds) - penalty * found
+        curvature = (inputs * (odds * (1 - odds))[:, None]).T @ inputs + np.diag(penalty + 1e-9)
+        step = np.linalg.solve(curvature, gradient)
+        found = found + step
+        if np.abs(step).max() < 1e-8:
+            break
+    return float(found[0]), float(found[1])

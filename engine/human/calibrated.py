@@ -1,0 +1,235 @@
+"""Calibrated models: how likely each reply is, learned from recorded games of people.
+
+A conditional logit with a few boosted trees on top: every reply has a utility, and its probability is the
+softmax over the replies of the position.  The utility counts on what `reply_features` says of a reply: how
+it looks at each depth beside the others, what it costs in truth, how deceptive it is, what a human-move
+model thinks of it where there is one, and how all that changes with the person's rating and clock and with
+the stage of the game.  Learning is `engine.training.calibrated`'s; here a model that was learned is read and
+asked.
+
+Scores count as expected scores, so that models hardly depend on whose scores they are, and depths count by
+their place (first, last but one, last), so that profiles of other depths can be judged too.
+"""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.decision import Candidate
+from engine.game import WIN_CENTI, Game
+from engine.human.model import BadModel, ModelInfo, Person
+from engine.human.onnx import Network
+
+KIND = "calibrated"
+FEATURES_VERSION = "1"
+"""Changes with the meaning of `reply_features`; a file names the one that it was learned with."""
+INPUT, OUTPUT = "features", "utilities"
+"""Names in the file: replies by features; replies by two: utilities with a human-move model, and without."""
+
+_LEAST_P = 1e-4
+_VISIBLE = 0.10
+_LOOKS = (
+    "loss",
+    "loss_root",
+    "is_best",
+    "gap_first",
+    "gap_median",
+    "gap_best",
+    "gap_last",
+    "drop_median",
+    "drop_best",
+    "drop_last",
+    "swing",
+    "seen",
+    "rank_final",
+    "rank_first",
+    "trappiness_median",
+    "trappiness_best",
+    "trappiness_last",
+)
+_CONTEXT = ("rating", "clock", "phase", "balance", "choice")
+_CROSSED = ("loss", "gap_first", "gap_best", "drop_best")
+HUMAN_FEATURES = ("ln_p", *(f"ln_p*{what}" for what in _CONTEXT))
+"""Those that a human-move model is needed for; zero without one."""
+FEATURES = (
+    *_LOOKS,
+    *(f"{look}*{what}" for look in _CROSSED for what in _CONTEXT),
+    *HUMAN_FEATURES,
+)
+"""Names of the columns of `reply_features`."""
+
+
+def expected(scores_centi: NDArray[Any], logistic_centi: float) -> NDArray[np.float64]:
+    """Scores as expected scores from 0 to 1, `engine.expected.expected_score` without rounding."""
+    scores = np.asarray(scores_centi, np.float64)
+    soft = 1.0 / (1.0 + np.exp(-np.clip(scores / logistic_centi, -500, 500)))
+    return np.asarray(np.where(np.abs(scores) >= WIN_CENTI, (scores > 0).astype(np.float64), soft))
+
+
+def trappiness_of(gaps: NDArray[Any], sizes: NDArray[Any]) -> NDArray[np.float64]:
+    """Figure 3 for many replies: `engine.trappy.trappiness` of gaps U - M and sizes |M|."""
+    gaps, sizes = np.asarray(gaps, np.float64), np.asarray(sizes, np.float64)
+    ratios = np.divide(gaps, sizes, out=np.where(gaps > 0, np.inf, 0.0), where=sizes > 0)
+    return np.asarray(np.interp(ratios, [0.0, 1.0, 4.0], [0.0, 0.75, 1.0]), np.float64)
+
+
+def profile_array(candidate: Candidate) -> NDArray[np.float64]:
+    """Scores of all replies by depth, our view.
+
+    Raises:
+        ValueError: The profile is not whole.
+    """
+    if not candidate.complete or any(not reply.scores_centi for reply in candidate.replies):
+        raise ValueError(f"the profile of {candidate.move} is not whole")
+    return np.array([reply.scores_centi for reply in candidate.replies], np.float64)
+
+
+def reply_features(
+    scores_centi: NDArray[Any],
+    logistic_centi: float,
+    plies_left: int,
+    human: tuple[float, ...] | None,
+    person: Person,
+) -> NDArray[np.float32]:
+    """What is known of each reply: rows of `FEATURES`.
+
+    Args:
+        scores_centi: Replies by depths, s_2 .. s_D, our view.
+        logistic_centi: s of the logistic function that makes expected scores of them.
+        plies_left: `Game.plies_left` of the position in which the person is to answer.
+        human: What a human-move model says of each; None: there is none.
+        person: Who answers.
+    """
+    theirs = -np.asarray(scores_centi, np.float64)  # the person's view from here on
+    worth = expected(theirs, logistic_centi)
+    final = worth[:, -1]
+    shallow = worth[:, :-1] if worth.shape[1] > 1 else worth
+    first, last = shallow[:, 0], shallow[:, -1]
+    median, best = np.median(shallow, axis=1), shallow.max(axis=1)
+    loss = final.max() - final
+    size = np.abs(theirs[:, -1])
+    upper = theirs[:, :-1] if worth.shape[1] > 1 else theirs
+    looks = {
+        "loss": loss,
+        "loss_root": np.sqrt(loss),
+        "is_best": loss < 1e-9,
+        "gap_first": first.max() - first,
+        "gap_median": median.max() - median,
+        "gap_best": best.max() - best,
+        "gap_last": last.max() - last,
+        "drop_median": np.maximum(0.0, median - final),
+        "drop_best": np.maximum(0.0, best - final),
+        "drop_last": np.maximum(0.0, last - final),
+        "swing": worth.std(axis=1),
+        "seen": (shallow.max(axis=0) - shallow >= _VISIBLE).mean(axis=1),
+        "rank_final": np.log1p((final[None, :] > final[:, None] + 1e-9).sum(axis=1)),
+        "rank_first": np.log1p((first[None, :] > first[:, None] + 1e-9).sum(axis=1)),
+        "trappiness_median": trappiness_of(np.median(upper, axis=1) - theirs[:, -1], size),
+        "trappiness_best": trappiness_of(upper.max(axis=1) - theirs[:, -1], size),
+        "trappiness_last": trappiness_of(upper[:, -1] - theirs[:, -1], size),
+    }
+    context = _context(final.max(), len(loss), plies_left, person)
+    columns = [np.asarray(looks[name], np.float64) for name in _LOOKS]
+    columns += [looks[name] * context[what] for name in _CROSSED for what in _CONTEXT]
+    ln_p = np.zeros(len(loss)) if human is None else np.log(np.maximum(np.asarray(human), _LEAST_P))
+    columns += [ln_p, *(ln_p * context[what] for what in _CONTEXT)]
+    return np.stack(columns, axis=1).astype(np.float32)
+
+
+def _context(best: float, replies: int, plies_left: int, person: Person) -> dict[str, float]:
+    """What is the same for all replies, about from -2 to 2; 0 where it is not known."""
+    rating, clock_s = person.rating, person.clock_s
+    return {
+        "rating": 0.0 if rating is None else max(-2.0, min(2.0, (rating - 1500) / 400)),
+        "clock": 0.0 if clock_s is None else max(-2.0, min(2.0, float(np.log(max(clock_s, 1.0) / 60)) / 2)),
+        "phase": max(-2.0, min(2.0, (plies_left - 30) / 20)),
+        "balance": 4.0 * best * (1.0 - best) - 0.5,
+        "choice": float(np.log(replies)) - 2.5,
+    }
+
+
+class CalibratedModel:
+    """A learned model as `engine.human.odds.ReplyOdds`.  For one thread at a time.
+
+    Raises:
+        BadModel: The network is of another kind, or of features that this program does not make.
+    """
+
+    def __init__(self, network: Network) -> None:
+        if network.kind != KIND:
+            raise BadModel(f"{network.where}: a network of kind {network.kind!r}, not {KIND!r}")
+        version = network.metadata.get("features", "")
+        if version != FEATURES_VERSION:
+            raise BadModel(
+                f"{network.where}: learned from features of version {version!r}, not {FEATURES_VERSION!r}"
+            )
+        self._network = network
+
+    @property
+    def game(self) -> str:
+        """Name of the game."""
+        return self._network.game
+
+    @property
+    def info(self) -> ModelInfo:
+        """Which model it is."""
+        return self._network.info
+
+    def odds(
+        self,
+        game: Game[Any],
+        after: Any,
+        candidate: Candidate,
+        human: tuple[float, ...] | None,
+        person: Person,
+    ) -> dict[str, float]:
+        """See `engine.human.odds.ReplyOdds.odds`."""
+        features = reply_features(
+            profile_array(candidate),
+            game.expected_scale_centi(after),
+            game.plies_left(after),
+            human,
+            person,
+        )
+        found = self.probabilities(features, human is not None)
+        return {reply.reply: float(p) for reply, p in zip(candidate.replies, found, strict=True)}
+
+    def probabilities(self, features: NDArray[np.float32], has_human: bool) -> NDArray[np.float64]:
+        """The softmax over the replies of one position.
+
+        Raises:
+            BadModel: The network does not take these features, or answers with something else.
+        """
+        utilities = self._network.run(OUTPUT, {INPUT: features})
+        if utilities.shape != (len(features), 2):
+            raise BadModel(f"{self._network.where}: its output is {utilities.shape}, not replies by two")
+        chosen = utilities[:, 0 if has_human else 1].astype(np.float64)
+        powers = np.exp(chosen - chosen.max())
+        return np.asarray(powers / powers.sum())
+
+
+def default_path(game: str) -> Path:
+    """Where the model that comes with the program is, if there is one."""
+    return Path(__file__).with_name(f"calibrated_{game}.onnx")
+
+
+def open_calibrated(path: Path) -> CalibratedModel:
+    """The model of a file.
+
+    Raises:
+        BadModel: There is none, or none that can be used; the message names it and says what is wrong.
+    """
+    return CalibratedModel(Network.open(path))
+
+
+@cache
+def default_calibrated(game: str) -> CalibratedModel | None:
+    """The model that comes with the program; None: there is none for this game.
+
+    It is one for the whole process, so for one thread alone; others open their own.
+    """
+    path = default_path(game)
+    return open_calibrated(path) if path.exists() else None

@@ -1,0 +1,351 @@
+"""Learning calibrated models: a conditional logit, boosted trees on what it leaves, and the file of both.
+
+Both maximise the likelihood of the replies that were played, each among the replies of its position.  The
+logit is penalised (L2, on features of equal spread); trees are added one at a time to what the softmax still
+gets wrong, with Newton steps in the leaves (Friedman 2001, doi:10.1214/aos/1013203451).  How strong the
+penalty is, and how many trees there are, cross-validation by game decides: moves of one game are never on
+both sides.  scikit-learn grows the trees; it is in the extra ``fit``.
+"""
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+
+from engine.human.calibrated import (
+    FEATURES,
+    FEATURES_VERSION,
+    HUMAN_FEATURES,
+    INPUT,
+    KIND,
+    OUTPUT,
+)
+from engine.human.onnx import PREFIX
+
+EXTRA = "fit"
+PENALTIES = (1.0, 3.0, 10.0, 30.0, 100.0)
+TREES = (0, 15, 30, 60)
+FOLDS = 5
+_LEAVES, _LEAST_LEAF = 8, 100
+_FEATURES_TRIED = 0.3
+"""Of all, drawn for each cut: faster, and trees differ more."""
+_UNLIKELY = 0.003
+"""Replies that nobody plays, and that are not expected, have nothing to teach: trees grow without them."""
+_RATE, _LEAF_PENALTY = 0.1, 5.0
+_OPSET, _ML_OPSET, _IR = 17, 3, 8
+_IS_HUMAN = np.array([name in HUMAN_FEATURES for name in FEATURES])
+
+
+class NoScikit(Exception):
+    """scikit-learn is not installed; the message says how it gets there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Replies of many positions, one position after the other."""
+
+    features: NDArray[np.float32]
+    """Replies by `FEATURES`."""
+    starts: NDArray[np.int64]
+    """Number of each position's first reply."""
+    played: NDArray[np.int64]
+    """Number of each position's reply that was played."""
+    games: NDArray[np.int64]
+    """A number for each position's game."""
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Replies of each position."""
+        return np.diff(np.append(self.starts, len(self.features)))
+
+    def take(self, positions: NDArray[np.int64]) -> "Rows":
+        """Some of the positions."""
+        counts = self.counts
+        rows = np.concatenate([np.arange(self.starts[at], self.starts[at] + counts[at]) for at in positions])
+        starts = np.concatenate([[0], np.cumsum(counts[positions])[:-1]]).astype(np.int64)
+        played = starts + self.played[positions] - self.starts[positions]
+        return Rows(self.features[rows], starts, played, self.games[positions])
+
+
+@dataclass(slots=True)
+class Part:
+    """A learned utility: weights of the features, and trees."""
+
+    weights: NDArray[np.float64]
+    trees: list[Any] = field(default_factory=list)
+    """scikit-learn's, their leaves holding what is added."""
+
+    def utilities(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Of each reply."""
+        found = features.astype(np.float64) @ self.weights
+        for tree in self.trees:
+            found = found + tree.predict(features)
+        return np.asarray(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What cross-validation found of one choice of settings."""
+
+    penalty: float
+    trees: int
+    nll: float
+    """Mean negative log-likelihood of the replies played, natural logarithm."""
+
+
+def join(parts: Sequence[tuple[NDArray[np.float32], int, int]]) -> Rows:
+    """Positions as rows: of each its features, the number of the reply played, and the game's number."""
+    counts = np.array([len(features) for features, _, _ in parts])
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
+    played = starts + np.array([number for _, number, _ in parts])
+    games = np.array([game for _, _, game in parts], np.int64)
+    return Rows(np.concatenate([features for features, _, _ in parts]), starts, played, games)
+
+
+def softmax(utilities: NDArray[Any], rows: Rows) -> NDArray[np.float64]:
+    """The probability of each reply among those of its position."""
+    counts = rows.counts
+    highest = np.repeat(np.maximum.reduceat(utilities, rows.starts), counts)
+    powers = np.exp(utilities - highest)
+    return np.asarray(powers / np.repeat(np.add.reduceat(powers, rows.starts), counts))
+
+
+def losses(odds: NDArray[Any], rows: Rows) -> NDArray[np.float64]:
+    """Negative log-likelihood of each position's reply."""
+    return np.asarray(-np.log(np.maximum(odds[rows.played], 1e-12)))
+
+
+def without_human(rows: Rows) -> Rows:
+    """The same as if there were no human-move model."""
+    features = rows.features.copy()
+    features[:, _IS_HUMAN] = 0.0
+    return Rows(features, rows.starts, rows.played, rows.games)
+
+
+def fit_part(rows: Rows, penalty: float, trees: int, seed: int) -> Part:
+    """Learn a utility.
+
+    Raises:
+        NoScikit: scikit-learn is not installed.
+    """
+    part = Part(_logit(rows, penalty))
+    if trees:
+        _boost(part, rows, trees, seed)
+    return part
+
+
+def folds_of(rows: Rows, seed: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Positions to learn from and positions to test on, whole games at a time."""
+    rng = np.random.default_rng(seed)
+    games = rng.permutation(np.unique(rows.games))
+    fold_of = {game: at % FOLDS for at, game in enumerate(games.tolist())}
+    folds = np.array([fold_of[game] for game in rows.games.tolist()])
+    return [(np.flatnonzero(folds != at), np.flatnonzero(folds == at)) for at in range(FOLDS)]
+
+
+def tune(rows: Rows, seed: int) -> tuple[list[Tried], NDArray[np.float64]]:
+    """Cross-validation by game over the settings, the best first; and the best one's probabilities.
+
+    Those are of each reply, by a part that has not seen its game.
+
+    Raises:
+        NoScikit: scikit-learn is not installed.
+    """
+    folds = folds_of(rows, seed)
+    utilities = {(penalty, 0): np.zeros(len(rows.features)) for penalty in PENALTIES}
+    for penalty in PENALTIES:
+        for train, test in folds:
+            held = _rows_of(rows, test)
+            part = Part(_logit(rows.take(train), penalty))
+            utilities[penalty, 0][held] = part.utilities(rows.features[held])
+    best = min(PENALTIES, key=lambda each: float(losses(softmax(utilities[each, 0], rows), rows).mean()))
+    for count in TREES[1:]:
+        utilities[best, count] = np.zeros(len(rows.features))
+    for train, test in folds:
+        held = _rows_of(rows, test)
+        part = fit_part(rows.take(train), best, TREES[-1], seed)
+        found = rows.features[held].astype(np.float64) @ part.weights
+        for number, tree in enumerate(part.trees, start=1):
+            found = found + tree.predict(rows.features[held])
+            if number in TREES:
+                utilities[best, number][held] = found
+    tried = [
+        Tried(penalty, trees, float(losses(softmax(found, rows), rows).mean()))
+        for (penalty, trees), found in utilities.items()
+    ]
+    tried.sort(key=lambda each: (each.nll, each.trees))
+    first = tried[0]
+    return tried, softmax(utilities[first.penalty, first.trees], rows)
+
+
+def _rows_of(rows: Rows, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+    counts = rows.counts
+    return np.concatenate([np.arange(rows.starts[at], rows.starts[at] + counts[at]) for at in positions])
+
+
+def _logit(rows: Rows, penalty: float) -> NDArray[np.float64]:
+    """Weights of the penalised conditional logit, by Newton's method.
+
+    Args:
+        penalty: Times half the squared weights of features that are scaled to a spread of 1.
+    """
+    raw = rows.features.astype(np.float64)
+    spread = raw.std(axis=0)
+    used = spread > 1e-9
+    scaled = raw[:, used] / spread[used]
+    counts = rows.counts
+    weights = np.zeros(int(used.sum()))
+    played = scaled[rows.played].sum(axis=0)
+
+    def value(trial: NDArray[np.float64]) -> float:
+        odds = softmax(scaled @ trial, rows)
+        return float(losses(odds, rows).sum() + penalty / 2 * (trial @ trial))
+
+    now = value(weights)
+    for _ in range(100):
+        odds = softmax(scaled @ weights, rows)
+        gradient = played - odds @ scaled - penalty * weights
+        means = np.add.reduceat(scaled * odds[:, None], rows.starts, axis=0)
+        centred = scaled - np.repeat(means, counts, axis=0)
+        curvature = (centred * odds[:, None]).T @ centred + penalty * np.eye(len(weights))
+        step = np.linalg.solve(curvature, gradient)
+        size = 1.0
+        while (then := value(weights + size * step)) > now and size > 1e-6:
+            size /= 2
+        weights = weights + size * step
+        if now - then < 1e-7 * abs(now):
+            break
+        now = then
+    found = np.zeros(len(FEATURES))
+    found[used] = weights / spread[used]
+    return found
+
+
+def _boost(part: Part, rows: Rows, trees: int, seed: int) -> None:
+    """Add trees to a part that has none, in place."""
+    try:
+        sklearn_tree: Any = importlib.import_module("sklearn.tree")
+    except ImportError as error:
+        raise NoScikit(
+            f"learning needs scikit-learn: install the extra {EXTRA!r}, "
+            f"`pip install 'desdemona[{EXTRA}]'` ({error})"
+        ) from None
+    utilities = part.utilities(rows.features)
+    is_played = np.zeros(len(rows.features))
+    is_played[rows.played] = 1.0
+    for number in range(trees):
+        odds = softmax(utilities, rows)
+        gradient, curvature = is_played - odds, odds * (1.0 - odds)
+        tree = sklearn_tree.DecisionTreeRegressor(
+            max_leaf_nodes=_LEAVES,
+            min_samples_leaf=_LEAST_LEAF,
+            max_features=_FEATURES_TRIED,
+            random_state=seed + number,
+        )
+        taught = (odds >= _UNLIKELY) | (is_played > 0)
+        tree.fit(rows.features[taught], gradient[taught])
+        leaves = tree.apply(rows.features)
+        size = tree.tree_.node_count
+        up = np.bincount(leaves, gradient, size)
+        down = np.bincount(leaves, curvature, size) + _LEAF_PENALTY
+        # In single precision at once, as the file will have it.
+        steps = (_RATE * up / down).astype(np.float32).astype(np.float64)
+        tree.tree_.value[:, 0, 0] = steps
+        part.trees.append(tree)
+        utilities = utilities + steps[leaves]
+
+
+# --- The file -------------------------------------------------------------------------------------------
+
+
+def to_onnx(with_human: Part, alone: Part, metadata: dict[str, str]) -> bytes:
+    """The model as ONNX: utilities of each reply with a human-move model, and without.
+
+    Args:
+        metadata: ``game``, ``name``, ``licence`` and whatever else the file should say of itself.
+    """
+    weights = np.stack([with_human.weights, alone.weights], axis=1).astype(np.float32)
+    initialisers = [numpy_helper.from_array(weights, "weights")]
+    has_trees = bool(with_human.trees or alone.trees)
+    linear = "linear" if has_trees else OUTPUT
+    nodes = [helper.make_node("MatMul", [INPUT, "weights"], [linear])]
+    if has_trees:
+        nodes.append(_ensemble([with_human.trees, alone.trees]))
+        nodes.append(helper.make_node("Add", [linear, "boosted"], [OUTPUT]))
+    graph = helper.make_graph(
+        nodes,
+        "calibrated",
+        [helper.make_tensor_value_info(INPUT, TensorProto.FLOAT, ["replies", len(FEATURES)])],
+        [helper.make_tensor_value_info(OUTPUT, TensorProto.FLOAT, ["replies", 2])],
+        initialisers,
+    )
+    opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid("ai.onnx.ml", _ML_OPSET)]
+    model = helper.make_model(graph, opset_imports=opsets, producer_name="desdemona", ir_version=_IR)
+    told = {"kind": KIND, "features": FEATURES_VERSION, **metadata}
+    helper.set_model_props(model, {f"{PREFIX}{key}": text for key, text in told.items()})
+    onnx.checker.check_model(model)
+    return bytes(model.SerializeToString())
+
+
+def _ensemble(trees_of: Sequence[Sequence[Any]]) -> Any:
+    """Both parts' trees as one node whose two outputs are their sums."""
+    nodes: dict[str, Any] = {
+        key: []
+        for key in (
+            "nodes_treeids",
+            "nodes_nodeids",
+            "nodes_featureids",
+            "nodes_values",
+            "nodes_modes",
+            "nodes_truenodeids",
+            "nodes_falsenodeids",
+            "target_treeids",
+            "target_nodeids",
+            "target_ids",
+            "target_weights",
+        )
+    }
+    number = 0
+    for target, trees in enumerate(trees_of):
+        for tree in trees:
+            _add_tree(nodes, tree.tree_, number, target)
+            number += 1
+    return helper.make_node(
+        "TreeEnsembleRegressor",
+        [INPUT],
+        ["boosted"],
+        domain="ai.onnx.ml",
+        n_targets=2,
+        aggregate_function="SUM",
+        post_transform="NONE",
+        **nodes,
+    )
+
+
+def _add_tree(nodes: dict[str, Any], tree: Any, number: int, target: int) -> None:
+    for node in range(tree.node_count):
+        left, right = int(tree.children_left[node]), int(tree.children_right[node])
+        is_leaf = left < 0
+        nodes["nodes_treeids"].append(number)
+        nodes["nodes_nodeids"].append(node)
+        nodes["nodes_featureids"].append(0 if is_leaf else int(tree.feature[node]))
+        nodes["nodes_values"].append(0.0 if is_leaf else _rounded_down(float(tree.threshold[node])))
+        nodes["nodes_modes"].append("LEAF" if is_leaf else "BRANCH_LEQ")
+        nodes["nodes_truenodeids"].append(0 if is_leaf else left)
+        nodes["nodes_falsenodeids"].append(0 if is_leaf else right)
+        if is_leaf:
+            nodes["target_treeids"].append(number)
+            nodes["target_nodeids"].append(node)
+            nodes["target_ids"].append(target)
+            nodes["target_weights"].append(float(tree.value[node, 0, 0]))
+
+
+def _rounded_down(threshold: float) -> float:
+    """In single precision, and no number of single precision changes sides."""
+    near = np.float32(threshold)
+    return float(near if near <= threshold else np.nextafter(near, np.float32(-np.inf)))
