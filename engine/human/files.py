@@ -6,8 +6,10 @@ from engine.human.maia import KIND as MAIA
 from engine.human.maia import MaiaFamily, MaiaModel
 from engine.human.model import BadModel, HumanModel
 from engine.human.onnx import Network
+from engine.human.othello import KIND as OTHELLO
+from engine.human.othello import OthelloHumanModel
 
-PREDICTS = (MAIA,)
+PREDICTS = (MAIA, OTHELLO)
 """Kinds of networks that are models of people's moves."""
 
 
@@ -29,4 +31,6 @@ def open_model(path: Path) -> HumanModel:
     network = Network.open(path)
     if network.kind == MAIA:
         return MaiaModel(network)
+    if network.kind == OTHELLO:
+        return OthelloHumanModel(network)
     raise BadModel(f"{path}: a network of the kind {network.kind!r}, which is no model of people's moves")

@@ -8,11 +8,12 @@ import bisect
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.games.standard_chess import ChessPosition
+from engine.games.standard_chess import ChessPosition, StandardChess
 from engine.human.maia_planes import HISTORY, MOVES, Planes, encode, places
 from engine.human.model import Ask, BadModel, ModelInfo
 from engine.human.onnx import Network
@@ -21,10 +22,31 @@ KIND = "maia"
 GAME = "chess"
 
 LEAST_LEGAL_MASS = 0.997
-"""Share of legal moves in what a sound network would play, at least, in positions that it knows well."""
-_LEAST_MASS_ANYWHERE = 0.02  # a pinned piece tempts: .306 in a game of people, 1 of 727 positions below .67
+"""Share of legal moves in what a sound network would play, at least, in openings that it knows well."""
+_LEAST_MASS_ANYWHERE = 1e-4
+"""Likewise in any position.  Sound networks overlook a check or a pin now and then, almost wholly."""
+_OPENINGS = (
+    "startpos",
+    "startpos moves e2e4",
+    "startpos moves e2e4 e7e5 g1f3 b8c6 f1c4 g8f6 d2d3 f8c5",
+    "startpos moves d2d4 d7d5 c2c4 e7e6 b1c3 g8f6 c1g5 f8e7 e2e3",
+)
+"""Where every network is tried, both sides to move."""
 _BATCH = 64
 """Positions at once; more are not faster, and take memory."""
+
+
+@cache
+def openings() -> tuple[tuple[ChessPosition, ...], ...]:
+    """The games in which networks are tried, each from the start position on; the first is that alone."""
+    game, found = StandardChess(), []
+    for text in _OPENINGS:
+        start, _, moves = text.partition(" moves ")
+        positions = [game.parse_position(start)]
+        for move in moves.split():
+            positions.append(game.play(positions[-1], game.parse_move(positions[-1], move)))
+        found.append(tuple(positions))
+    return tuple(found)
 
 
 class MaiaModel:
@@ -49,6 +71,26 @@ class MaiaModel:
             raise BadModel(f"{network.where}: {rating[:20]!r} is no rating")
         self.rating = int(rating) if rating else None
         """Of the people that it plays like; None: nobody has said."""
+        self._is_tried = False
+
+    def start(self) -> float:
+        """Make the network ready, and try it in a few openings.
+
+        Returns:
+            The least share of legal moves in what it would play there.
+
+        Raises:
+            BadModel: It cannot be run, or would play too little that is legal.
+        """
+        self._is_tried = True
+        mass = min(self.ask(openings())[1])
+        if mass < LEAST_LEGAL_MASS:
+            self._is_tried = False
+            raise BadModel(
+                f"{self.info.name}: in openings only {mass:.4f} of what it would play are legal moves, at "
+                f"least {LEAST_LEGAL_MASS} should be"
+            )
+        return mass
 
     def predict(self, asks: Sequence[Ask]) -> list[tuple[float, ...]]:
         return self.ask([ask.positions for ask in asks])[0] if asks else []
@@ -73,6 +115,8 @@ class MaiaModel:
         Raises:
             BadModel: They are none.
         """
+        if not self._is_tried:
+            self.start()
         count = planes.now.shape[3]
         found = [
             self._network.run("moves", planes.part(at, at + _BATCH)._asdict())

@@ -21,9 +21,9 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from engine.games.standard_chess import ChessPosition, StandardChess
+from engine.games.standard_chess import StandardChess
 from engine.human.lc0 import POLICY_PLANES, Convolution, Lc0Network, SqueezeExcite, read_network
-from engine.human.maia import LEAST_LEGAL_MASS, MaiaModel
+from engine.human.maia import MaiaModel, openings
 from engine.human.maia_planes import EMPTY, MOVES, NOW, PAST, SLOTS
 from engine.human.model import BadModel
 from engine.human.onnx import PREFIX, Network
@@ -52,14 +52,6 @@ LICENCE = "GPL-3.0"
 START_MOVES = {1500: {"e2e4": 0.652, "d2d4": 0.229}, 1900: {"e2e4": 0.564, "d2d4": 0.289}}
 """First moves of published networks, measured with a converter that is not this one."""
 _START_TOLERANCE = 0.002
-
-_TRIED = (
-    "startpos",
-    "startpos moves e2e4",
-    "startpos moves e2e4 e7e5 g1f3 b8c6 f1c4 g8f6 d2d3 f8c5",
-    "startpos moves d2d4 d7d5 c2c4 e7e6 b1c3 g8f6 c1g5 f8e7 e2e3",
-)
-"""Where a new network is tried, both sides to move."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,33 +105,17 @@ def verify(model: MaiaModel, rating: int | None) -> float:
         rating: Of a published one: it has to play the first moves that are known of it.
 
     Raises:
-        BadModel: It does not.
+        BadModel: It does not, or would play too little that is legal.
     """
-    game = StandardChess()
-    histories = [_history(game, text) for text in _TRIED]
-    answers, masses = model.ask(histories)
-    mass = min(masses)
-    if mass < LEAST_LEGAL_MASS:
-        raise BadModel(
-            f"{model.info.name}: only {mass:.4f} of what it would play are legal moves, at least "
-            f"{LEAST_LEGAL_MASS} should be"
-        )
-    if rating is None:
-        return mass
-    start = histories[0][-1]
-    for text, known in START_MOVES.get(rating, {}).items():
-        p = answers[0][start.legal.index(game.parse_move(start, text))]
+    mass = model.start()
+    start = openings()[0]
+    answer = model.ask([start])[0][0]
+    game, position = StandardChess(), start[-1]
+    for text, known in START_MOVES.get(rating or 0, {}).items():
+        p = answer[position.legal.index(game.parse_move(position, text))]
         if abs(p - known) > _START_TOLERANCE:
             raise BadModel(f"{model.info.name}: begins with {text} at {p:.3f}, which should be {known:.3f}")
     return mass
-
-
-def _history(game: StandardChess, text: str) -> list[ChessPosition]:
-    start, _, moves = text.partition(" moves ")
-    found = [game.parse_position(start)]
-    for move in moves.split():
-        found.append(game.play(found[-1], game.parse_move(found[-1], move)))
-    return found
 
 
 def write_onnx(

@@ -159,7 +159,7 @@ class Network:
 
 
 def _metadata(data: bytes, where: str) -> tuple[dict[str, str], str]:
-    """From ONNX's ModelProto: this program's texts in ``metadata_props`` (field 14), and ``doc_string`` (6)."""
+    """Of ONNX's ModelProto this program's texts in ``metadata_props`` (field 14), and ``doc_string`` (6)."""
     try:
         model = message(data, "the model")
         entries = [message(raw, "metadata_props") for raw in model.get(14, []) if isinstance(raw, bytes)]
