@@ -11,6 +11,10 @@ from engine import ENGINE_VERSION
 from engine.decision import Candidate, Decision, Lot, Pick
 from engine.game import WIN_CENTI, Game
 from engine.games import ENGINE_GAMES, get_game
+from engine.human.model import BadModel
+from engine.human.reckoner import Background, Models, Reckoner
+from engine.human.shallow import ShallowModel
+from engine.human.value import CALIBRATED_KINDS, PERSON_KINDS
 from engine.limits import Limits
 from engine.lots import Detour, drawn
 from engine.params import TrapParams
@@ -19,13 +23,16 @@ from engine.roots import Found, RootSource
 from engine.search import Searcher, exact_score, principal_variation
 from engine.stop import StopFlag, Stopped
 from engine.thought import Thought
-from engine.trappy import TRAPPY_KINDS, choose, is_swindle, with_trap, worth
+from engine.trappy import ENGINE_KINDS, TRAPPY_KINDS, choose, is_swindle, with_trap, worth
 from engine.uci.source import Analysis, EngineSource
 
-PLAYER_KINDS = ("standard", "trappy", "strong", "trappy_uci")
+PLAYER_KINDS = ("standard", "trappy", "strong", "opponent_model", "calibrated", *ENGINE_KINDS)
 """``standard``: minimax by alpha-beta.  ``trappy``: trappy minimax.  ``strong``: the best move that the time
 allows, by selective search, with openings from books, and endings solved or from tables.
-``trappy_uci``: trappy minimax on another engine's scores, and as ``trappy`` while there is no engine."""
+``opponent_model``: the move that is worth most over the replies that a model of people expects.
+``calibrated``: the same with odds of the replies that were learned from recorded games.
+``trappy_uci``, ``opponent_model_uci``, ``calibrated_uci``: the same on another engine's scores; while there
+is no engine, as their namesakes."""
 
 
 COMPARED_KINDS = ("standard", "trappy")
@@ -120,6 +127,7 @@ class Player:
         strong: StrongOptions | None = None,
         rng: random.Random | None = None,
         source: EngineSource | None = None,
+        models: Models | None = None,
     ) -> None:
         """
         Args:
@@ -129,7 +137,9 @@ class Player:
             searcher: Finds the scores.
             strong: Settings of the strong player; None: as they come.
             rng: Chooses among a book's moves; None: seeded by the operating system.
-            source: The other engine of ``trappy_uci``, for the same game.
+            source: The other engine of those players that need one, for the same game.
+            models: What is known of people, for the players that reckon with them; None: a guess by short
+                searches.
 
         Raises:
             ValueError: No player of that kind.
@@ -142,9 +152,19 @@ class Player:
         self._searcher = searcher
         self._strong = strong or StrongOptions()
         self._rng = rng or random.Random()  # noqa: S311 - which opening is played is no secret
-        self._source = source if kind == "trappy_uci" else None
+        self._source = source if kind in ENGINE_KINDS else None
+        self._models = models
+        if models is None and kind in PERSON_KINDS:
+            self._models = Models(ShallowModel(game.name))
 
-    def choose(self, position: Any, limits: Limits, stop: StopFlag, detour: Detour | None = None) -> Decision:
+    def choose(
+        self,
+        position: Any,
+        limits: Limits,
+        stop: StopFlag,
+        detour: Detour | None = None,
+        background: Background | None = None,
+    ) -> Decision:
         """Search by iterative deepening and choose a move.
 
         A search that is stopped falls back on the deepest iteration that was finished (of the trappy player:
@@ -156,6 +176,8 @@ class Player:
             limits: When to end.  Its time becomes the flag's deadline.
             stop: Ends the search early; a flag of this call alone.
             detour: Draw the move, if there are several that are nearly as good; None: choose it as usual.
+            background: What led here, and who will reply; None: nothing is known.  Only players that reckon
+                with a person look at it.
 
         Raises:
             ValueError: The game is over.
@@ -176,14 +198,54 @@ class Player:
             if decision is not None:
                 nodes, time_s = self._searcher.nodes - nodes_before, time.monotonic() - began
                 return replace(decision, nodes=nodes, time_s=time_s)
+        reckoner = self._reckoner(position, params, background)
+        try:
+            decision = self._searched(position, params, limits, stop, began, found_at_root, reckoner)
+            trouble = ""
+        except BadModel as error:
+            if reckoner is None:
+                raise
+            trouble = reckoner.failed(error)  # then it is the standard player's move
+            decision = self._searched(position, params, limits, stop, began, found_at_root, None)
+        if reckoner is not None:
+            model, reckoning = reckoner.model(decision.candidates), reckoner.reckoning(trouble)
+            decision = replace(decision, model=model, reckoning=reckoning)
+        nodes = decision.nodes or self._searcher.nodes - nodes_before
+        return replace(decision, nodes=nodes, time_s=time.monotonic() - began)
+
+    def _reckoner(self, position: Any, params: TrapParams, background: Background | None) -> Reckoner | None:
+        """What knows of the replies to this position's moves; None: this player does not ask."""
+        if self._models is None or self.kind not in PERSON_KINDS:
+            return None
+        is_calibrated = self.kind in CALIBRATED_KINDS
+        background = background or Background()
+        return Reckoner(self._game, position, self._models, is_calibrated, params, background)
+
+    def _searched(
+        self,
+        position: Any,
+        params: TrapParams,
+        limits: Limits,
+        stop: StopFlag,
+        began: float,
+        found_at_root: Found | None,
+        reckoner: Reckoner | None,
+    ) -> Decision:
+        """The decision by search; without its time, and of our own searches without their nodes.
+
+        Raises:
+            BadModel: The reckoner's models have no answer.
+        """
+        game = self._game
+        root = game.for_search(position)
         searching_since, left_s = began, limits.time_s
         # In a game for engines it gets a second try, which is worth more than our own search.
         for _ in range(2 if game.name in ENGINE_GAMES else 1):
             if self._source is None:
                 break
-            found = self._source.analyse(position, params, Limits(limits.depth, left_s), stop)
+            found = self._source.analyse(position, params, Limits(limits.depth, left_s), stop, reckoner)
             if found is not None:
-                return self._by_engine(found, position, params, time.monotonic() - began)
+                return self._by_engine(found, position, params)
             searching_since = time.monotonic()
             if limits.time_s is not None:
                 left_s = max(_LEAST_S, limits.time_s - (searching_since - began))
@@ -192,7 +254,7 @@ class Player:
         if selective:
             share_s = None if left_s is None else _JUDGED_SHARE * left_s
             most = Limits(min(most.depth, _JUDGED_DEPTH), share_s)
-        candidates, depth = self._deepen(root, params, most, stop, searching_since)
+        candidates, depth = self._deepen(root, params, most, stop, searching_since, reckoner=reckoner)
         judged_s = time.monotonic() - searching_since
         decision = Decision(
             game=game.name,
@@ -218,14 +280,9 @@ class Player:
                 rest = Limits(min(max(limits.depth, self._strong.depth), game.deepest_search), left_s)
             decision = self._picked(decision, found_at_root, root, rest, stop)
         line = decision.principal_variation or self._line(root, depth, hurried=stop.is_set())
-        return replace(
-            decision,
-            principal_variation=line or (choose(candidates, "standard", params),),
-            nodes=self._searcher.nodes - nodes_before,
-            time_s=time.monotonic() - began,
-        )
+        return replace(decision, principal_variation=line or (choose(candidates, "standard", params),))
 
-    def _by_engine(self, found: Analysis, position: Any, params: TrapParams, time_s: float) -> Decision:
+    def _by_engine(self, found: Analysis, position: Any, params: TrapParams) -> Decision:
         """The decision on another engine's scores; the chosen move's profile is whole at once."""
         move = choose(found.candidates, self.kind, params)
         return Decision(
@@ -238,7 +295,7 @@ class Player:
             depth=found.depth,
             principal_variation=found.variation or (move,),
             nodes=found.info.nodes,
-            time_s=time_s,
+            time_s=0.0,
             profile_source=found.info.name,
             engine_version=ENGINE_VERSION,
             search_mode="engine",
@@ -253,18 +310,25 @@ class Player:
         stop: StopFlag,
         began: float,
         within_centi: int | None = None,
+        reckoner: Reckoner | None = None,
     ) -> tuple[list[Candidate], int]:
         """Candidates of the last iteration that was finished, and its depth.
 
-        The trappy player deepens by plain search, and analyses where it may have to end.
+        Players that look into replies deepen by plain search, and analyse where they may have to end.
 
         Args:
             within_centi: Plain candidates for any player, exact when at most so far below the best; None:
                 what the player needs.
+            reckoner: Values the moves of a player that reckons with a person.
+
+        Raises:
+            BadModel: The reckoner's models have no answer.
         """
-        analyses = self.kind in TRAPPY_KINDS and within_centi is None
+        analyses = reckoner is not None or (self.kind in TRAPPY_KINDS and within_centi is None)
 
         def found_at(profiler: Profiler, depth: int, stop: StopFlag) -> list[Candidate]:
+            if reckoner is not None:
+                return reckoner.from_profiler(profiler, depth)
             if not analyses:
                 return profiler.plain(depth, within_centi or 0)
             if isinstance(self._searcher, LazySource):

@@ -6,6 +6,7 @@ table, for any game and search, and is the measure of everything else.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -68,8 +69,14 @@ class Profiler:
         """Candidates of plain minimax: the best raw value and all equal ones exact, bounds for the rest.
 
         Those that are at most `within_centi` below the best are exact, too, and all bounds are lower.
+        """
+        return self.plain_above(depth, lambda best: best - within_centi)
+
+    def plain_above(self, depth: int, floor_centi: Callable[[int], int]) -> list[Candidate]:
+        """The same with a floor that depends on the best raw value, and never falls when that rises.
+
         Principal variation search at the root: the last iteration's best move first, so that the others
-        mostly need to prove no more than that they stay below it.
+        mostly need to prove no more than that they stay below the floor.
         """
         best = -INFINITY
         raw: dict[Move, tuple[int, bool]] = {}
@@ -78,7 +85,7 @@ class Profiler:
                 best = score = -exact_score(self._searcher, self._after(move), depth - 1, self._stop)
                 is_bound = False
             else:
-                floor = best - within_centi
+                floor = floor_centi(best)
                 score = self._child(move, depth, max(floor - 1, -INFINITY), best + 1)
                 is_bound = score < floor
                 if score > best:
@@ -159,4 +166,8 @@ class Profiler:
 def whole_profile(profiler: Profiler, game: Game[Any], candidate: Candidate, depth: int) -> Candidate:
     """The candidate with every reply's exact scores, for the record and for judging any reply."""
     move = next(m for m in profiler.moves if game.move_text(m) == candidate.move)
-    return replace(candidate, replies=profiler.all_replies(move, depth), complete=True)
+    odds = {reply.reply: reply.probability for reply in candidate.replies}
+    replies = tuple(
+        replace(reply, probability=odds.get(reply.reply)) for reply in profiler.all_replies(move, depth)
+    )
+    return replace(candidate, replies=replies, complete=True)

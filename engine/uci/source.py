@@ -19,6 +19,7 @@ from typing import Any
 from engine.decision import Candidate, ReplyProfile, SourceInfo
 from engine.game import Game, IllegalMove
 from engine.games import get_game
+from engine.human.reckoner import Reckoner
 from engine.limits import Limits
 from engine.params import TrapParams
 from engine.stop import StopFlag, Stopped
@@ -153,7 +154,14 @@ class EngineSource:
         if self._link is None:
             self._link = self._connect(self.settings)
 
-    def analyse(self, position: Any, params: TrapParams, limits: Limits, stop: StopFlag) -> Analysis | None:
+    def analyse(
+        self,
+        position: Any,
+        params: TrapParams,
+        limits: Limits,
+        stop: StopFlag,
+        reckoner: Reckoner | None = None,
+    ) -> Analysis | None:
         """Profiles of the moves worth a look, as deep as the settings say and the limits allow.
 
         Args:
@@ -161,9 +169,14 @@ class EngineSource:
             params: Of the trap arithmetic.
             limits: With a clock, a depth that is finished in time; its `depth` counts only without one.
             stop: Ends it early.  Its deadline, which the caller sets, is that of `limits`.
+            reckoner: Values the moves for a player that reckons with a person, and says which replies count;
+                None: the moves that are worth a look have whole profiles.
 
         Returns:
             None: the engine has nothing to say in time, or has failed, which the log tells.
+
+        Raises:
+            BadModel: The reckoner's models have no answer.
         """
         began = self._clock()
         until = math.inf if limits.time_s is None else began + limits.time_s
@@ -172,7 +185,7 @@ class EngineSource:
             link = self._ready(self._patience(stop, math.inf, first_until))
             if link is None:
                 return None
-            root = self._root(position, params)
+            root = self._root(position, params, reckoner)
             found = self._deepen(link, root, limits, stop, first_until, until)
         except EngineError as error:
             self._fail(error)
@@ -273,13 +286,13 @@ class EngineSource:
     def _patience(self, stop: StopFlag, silence_s: float, until: float = math.inf) -> Patience:
         return Patience(stop, silence_s, until, self._clock)
 
-    def _root(self, position: Any, params: TrapParams) -> "_Root":
+    def _root(self, position: Any, params: TrapParams, reckoner: Reckoner | None) -> "_Root":
         game = self._game
         after = {game.move_text(move): game.play(position, move) for move in game.legal_moves(position)}
         over = {
             move: -game.result_centi(there) for move, there in after.items() if not game.legal_moves(there)
         }
-        return _Root(position, params, after, over)
+        return _Root(position, params, after, over, reckoner)
 
     def _at_depth(self, asking: "_Asking", root: "_Root", depth: int) -> Analysis:
         settings = self.settings
@@ -287,6 +300,32 @@ class EngineSource:
         scores = self._scores(asking, root.position, tuple(root.after), depth)
         # What the rules say of the end of a game is better than what an engine thinks of it.
         values = {move: root.over.get(move, scores[move][-1]) for move in root.after}
+        if root.reckoner is not None:
+            candidates, floor_centi = root.reckoner.from_engine(
+                values,
+                root.over,
+                lambda move, replies: self._replies(asking, root.after[move], depth, replies),
+                settings.candidates,
+            )
+        else:
+            candidates, floor_centi = self._whole_profiles(asking, root, values, depth)
+        info = SourceInfo(
+            name=asking.link.name,
+            protocol=settings.protocol,
+            options=settings.options,
+            window_centi=settings.window_centi,
+            floor_centi=floor_centi,
+            nodes=asking.nodes,
+        )
+        best = max(values, key=lambda move: values[move])  # the first of equals
+        line = _legal_part(self._game, root.position, asking.variations.get(best, (best,)))
+        return Analysis(tuple(candidates), depth, info, line)
+
+    def _whole_profiles(
+        self, asking: "_Asking", root: "_Root", values: dict[str, int], depth: int
+    ) -> tuple[list[Candidate], int]:
+        """Candidates, those within the window with whole profiles; and their least score at the root."""
+        settings = self.settings
         best_first = sorted(values, key=lambda move: -values[move])  # stable: ties in the game's order
         found = {
             move: Candidate(move, value, raw_is_bound=True, adjusted_centi=0.0)
@@ -305,34 +344,28 @@ class EngineSource:
             best = min(best, max(c.raw_centi for c in found.values() if c.complete))
         candidates = tuple(found.values())
         swindle = is_swindle(candidates, root.params)
-        info = SourceInfo(
-            name=asking.link.name,
-            protocol=settings.protocol,
-            options=settings.options,
-            window_centi=settings.window_centi,
-            floor_centi=values[best_first[looked_into - 1]],
-            nodes=asking.nodes,
-        )
-        best_line = asking.variations.get(best_first[0], (best_first[0],))
-        return Analysis(
-            tuple(with_trap(candidate, root.params, swindle) for candidate in candidates),
-            depth,
-            info,
-            _legal_part(self._game, root.position, best_line),
-        )
+        judged = [with_trap(candidate, root.params, swindle) for candidate in candidates]
+        return judged, values[best_first[looked_into - 1]]
 
-    def _replies(self, asking: "_Asking", after: Any, depth: int) -> tuple[ReplyProfile, ...]:
-        """Every reply's s_2 .. s_D: the opponent's scores at depths 1 .. D-1, seen from our side."""
-        replies = tuple(self._game.move_text(move) for move in self._game.legal_moves(after))
-        scores = self._scores(asking, after, replies, depth - 1)
+    def _replies(
+        self, asking: "_Asking", after: Any, depth: int, wanted: Sequence[str] | None = None
+    ) -> tuple[ReplyProfile, ...]:
+        """Replies' s_2 .. s_D: the opponent's scores at depths 1 .. D-1, seen from our side.
+
+        Args:
+            wanted: Of these replies; None: of all.
+        """
+        legal = tuple(self._game.move_text(move) for move in self._game.legal_moves(after))
+        replies = legal if wanted is None else tuple(wanted)
+        scores = self._scores(asking, after, replies, depth - 1, is_part=len(replies) < len(legal))
         return tuple(ReplyProfile(reply, tuple(-score for score in scores[reply])) for reply in replies)
 
     def _scores(
-        self, asking: "_Asking", position: Any, moves: tuple[str, ...], depth: int
+        self, asking: "_Asking", position: Any, moves: tuple[str, ...], depth: int, *, is_part: bool = False
     ) -> dict[str, tuple[int, ...]]:
         """Each move's scores at depths 1 .. `depth`, side to move's view."""
         text = self._game.position_text(position)
-        lines = asking.ask(text, moves, depth)
+        lines = asking.ask(text, moves, depth, is_part=is_part)
         return by_depth(lines, moves, depth, plies_played(text))
 
 
@@ -346,6 +379,8 @@ class _Root:
     """The positions after each legal move, in the game's order."""
     over: dict[str, int]
     """Scores of the moves that end the game, our view."""
+    reckoner: Reckoner | None
+    """None: whole profiles are wanted."""
 
 
 @dataclass(slots=True)
@@ -359,11 +394,11 @@ class _Asking:
     variations: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Of the first position asked about: each move's deepest line."""
 
-    def ask(self, position: str, moves: tuple[str, ...], depth: int) -> list[Any]:
+    def ask(self, position: str, moves: tuple[str, ...], depth: int, *, is_part: bool = False) -> list[Any]:
         most = min(self.link.max_lines, self.max_lines or self.link.max_lines)
         answers: list[Answer] = []
         for at in range(0, len(moves), most):
-            part = moves[at : at + most] if len(moves) > most else ()
+            part = moves[at : at + most] if is_part or len(moves) > most else ()
             ask = Ask(position, depth, len(part) or len(moves), part)
             answers.append(self.link.search(ask, self.patience))
         self.nodes += sum(answer.nodes for answer in answers)

@@ -1,0 +1,92 @@
+"""The model-free guess at what a person plays: what looks good at a glance is likely.
+
+Every reply is judged by the mean of what the first few plies of search say of it, as expected score; the
+better, the likelier (softmax), and a small share goes to all alike, for people overlook things.  It knows
+nothing of people but these two numbers, and plays any game.
+"""
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from engine.expected import WHOLE, expected_score
+from engine.game import Game
+from engine.games import get_game
+from engine.human.model import Ask, ModelInfo
+from engine.search import Searcher, exact_score
+from engine.searchers import make_searcher
+from engine.stop import StopFlag
+
+KIND = "shallow"
+TABLE_MB = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ShallowOptions:
+    """How far people are taken to look, and how sure to be of it.
+
+    Fitted on 2026-11-22 by ``python -m bench.shallow_people`` to 1,503 moves of people at chess and 1,502 at
+    Othello: with two plies 2.43 and 1.32 nats a move, with four 2.32 and 1.24, with all replies alike 3.28
+    and 2.05.  At chess two plies take a tenth of a millisecond for each reply, four some two.
+    """
+
+    plies: int = 2
+    """Searches of 1, 2 .. so many plies, the reply being the first, are what people see; 0: nothing, and all
+    replies are as likely."""
+    percent: float = 6.0
+    """So many points of expected score, of 100, make a reply e times as likely."""
+    share_percent: float = 5.0
+    """So much of 100 is given to all replies alike."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.plies <= 10:
+            raise ValueError(f"plies is {self.plies}, must be 0 to 10")
+        if not 0 < self.percent <= 100_000:  # nor NaN
+            raise ValueError(f"percent is {self.percent}, must be above 0")
+        if not 0 <= self.share_percent <= 100:
+            raise ValueError(f"share_percent is {self.share_percent}, must be 0 to 100")
+
+
+class ShallowModel:
+    """A `HumanModel` of any game, made of short searches.
+
+    Args:
+        game_name: Name in `engine.games`.
+        options: How far it looks.
+        searcher: Of that game; None: one of its own.
+    """
+
+    plies_wanted = 1
+
+    def __init__(
+        self, game_name: str, options: ShallowOptions | None = None, searcher: Searcher | None = None
+    ) -> None:
+        options = options or ShallowOptions()
+        self.game = game_name
+        self._rules: Game[Any] = get_game(game_name)
+        self._options = options
+        self._searcher = searcher or make_searcher(game_name, TABLE_MB)
+        text = " ".join(f"{name}={value}" for name, value in asdict(options).items())
+        name = f"{KIND}-{options.plies}" if options.plies else "uniform"
+        self.info = ModelInfo(KIND, name, hashlib.sha256(text.encode()).hexdigest())
+
+    def predict(self, asks: Sequence[Ask]) -> list[tuple[float, ...]]:
+        """See `HumanModel.predict`."""
+        return [self._predict(ask.positions[-1]) for ask in asks]
+
+    def _predict(self, position: Any) -> tuple[float, ...]:
+        rules, plies = self._rules, self._options.plies
+        root = rules.for_search(position)
+        scale_centi, stop = rules.expected_scale_centi(root), StopFlag()
+        seen = []
+        for move in rules.legal_moves(root):
+            after = rules.play(root, move)
+            scores = [-exact_score(self._searcher, after, depth, stop) for depth in range(plies)]
+            worths = [expected_score(score, scale_centi) for score in scores]
+            seen.append(100 * math.fsum(worths) / (plies * WHOLE) if plies else 0.0)
+        best = max(seen)
+        weights = [math.exp((worth - best) / self._options.percent) for worth in seen]
+        total, share = math.fsum(weights), self._options.share_percent / 100
+        return tuple((1 - share) * weight / total + share / len(weights) for weight in weights)

@@ -1,0 +1,54 @@
+"""The guess at a person's reply that needs no model."""
+
+import math
+import random
+
+import pytest
+
+from engine.games import ENGINE_GAMES, GAMES, get_game
+from engine.human.model import Ask, HumanModel, predicted
+from engine.human.shallow import ShallowModel, ShallowOptions
+
+
+@pytest.mark.parametrize("name", [name for name in GAMES if name not in ENGINE_GAMES])
+def test_every_game_has_odds(name: str) -> None:
+    game, rng = get_game(name), random.Random(1)
+    model: HumanModel = ShallowModel(name)
+    position, asks = game.initial(), []
+    for _ in range(6):
+        asks.append(Ask((position,)))
+        position = game.play(position, rng.choice(game.legal_moves(position)))
+    for ask, odds in zip(asks, predicted(model, game, asks), strict=True):
+        assert len(odds) == len(game.legal_moves(ask.positions[-1]))
+        assert math.fsum(odds) == pytest.approx(1)
+        assert min(odds) >= 0.05 / len(odds) - 1e-12
+
+
+def test_what_looks_good_is_likely() -> None:
+    """A queen that hangs is mostly taken."""
+    game = get_game("chess")
+    position = game.parse_position("4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1")
+    (odds,) = predicted(ShallowModel("chess"), game, [Ask((position,))])
+    texts = [game.move_text(move) for move in game.legal_moves(position)]
+    assert texts[odds.index(max(odds))] == "e4d5"
+    assert max(odds) > 0.5
+
+
+def test_nobody_looks() -> None:
+    game = get_game("othello")
+    model = ShallowModel("othello", ShallowOptions(plies=0))
+    assert predicted(model, game, [Ask((game.initial(),))]) == [(0.25,) * 4]
+    assert model.info.name == "uniform"
+
+
+def test_the_options_are_what_the_fingerprint_is_of() -> None:
+    usual, again = ShallowModel("othello").info, ShallowModel("chess").info
+    assert usual == again
+    assert (usual.kind, usual.name, len(usual.sha256)) == ("shallow", "shallow-2", 64)
+    assert ShallowModel("othello", ShallowOptions(percent=7)).info.sha256 != usual.sha256
+
+
+@pytest.mark.parametrize("wrong", [{"plies": -1}, {"percent": 0.0}, {"share_percent": math.nan}])
+def test_wrong_options_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        ShallowOptions(**wrong)  # type: ignore[arg-type]
