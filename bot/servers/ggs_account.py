@@ -799,7 +799,7 @@ class GgsAccount:
     def _look(self, key: str, look: Look) -> list[Output]:
         """Ask the archive how games have gone."""
         for game in look.games:
-            self._live.pop(game.board, None)
+            self._off(game)
             game.status, game.is_stale = Status.DOUBTFUL, True
         return [Say(self._archive.look(key, look))]
 
@@ -833,12 +833,17 @@ class GgsAccount:
         return [out for game in games for out in self._vanish(game, "the server does not list it any more")]
 
     def _end(self, game: Game, end: GameEnd, rating_diff: int | None = None) -> list[Output]:
-        self._live.pop(game.board, None)
+        self._off(game)
         game.status, game.end, game.is_stale = Status.OVER, end, False
         game_id = game.about.game_id
         # Nobody hears of the end of a game that was away, unless it is told to go on.
         begun = [Tell(GameStarted(game_id, True))] if game.is_unheard else []
         return [*begun, TellGame(game_id, game.state(0.0)), Tell(GameFinished(game_id, rating_diff))]
+
+    def _off(self, game: Game) -> None:
+        """It is not live any more; its board's id may be another game's by now."""
+        if self._live.get(game.board) is game:
+            del self._live[game.board]
 
     def _vanish(self, game: Game, reason: str) -> list[Output]:
         """A game that has no result, or whose result we shall not hear."""
@@ -847,13 +852,13 @@ class GgsAccount:
         return self._end(game, GameEnd(EndReason.ABORTED, None, reason))
 
     def _put_away(self, game: Game, reason: str) -> list[Output]:
-        self._live.pop(game.board, None)
+        self._off(game)
         game.status, game.is_stale, game.is_unheard = Status.AWAY, False, True
         return [TellGame(game.about.game_id, GameAdjourned(reason))]
 
     def _doubt(self, game: Game) -> list[Output]:
         """The server does not list a game any more."""
-        self._live.pop(game.board, None)
+        self._off(game)
         game.status, game.is_stale = Status.DOUBTFUL, True
         return [Say(tell_service("stored"))]
 

@@ -689,6 +689,15 @@ def test_a_game_whose_adjournment_was_not_heard_is_taken_up() -> None:
     assert challenge.challenge.id == ".9/2"
 
 
+def test_the_end_of_a_game_that_was_away_leaves_the_game_with_its_old_id_alone() -> None:
+    story = begun().hear("update .1 f5", "- match .1 1720 bob 1800 desdemon 8 R bob left .4")
+    story.hear("+ match .1 1720 bob 1800 desdemon 8 R", join())
+    story.hear("stored 0 desdemon", "history 0 desdemon")
+    story.take()
+    story.hear("update .1 f5")
+    assert [event.moves for event in story.told()] == [("f5",)]
+
+
 def test_games_that_the_server_does_not_keep() -> None:
     story = Story(known("f5"), connect=False)
     story.account.connected(0)
