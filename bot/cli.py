@@ -39,6 +39,7 @@ from bot.cli_parts import (
     print_json,
     write,
 )
+from bot.cli_study import fit_command, study_command
 from bot.config import read_token, source_of
 from bot.log import printable
 from bot.servers import Ability, Server
@@ -60,6 +61,8 @@ app.command()(engine)
 app.command("export")(export_games)
 app.command("import")(import_games)
 app.command("match")(match_command)
+app.command("study")(study_command)
+model.command("fit")(fit_command)
 
 
 def _print_version(wanted: bool) -> None:

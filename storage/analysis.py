@@ -10,14 +10,17 @@ from sqlalchemy import and_, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.decision import Candidate, ReplyProfile
+from engine.decision import Candidate, Decision, ReplyProfile
 from engine.formats.record import GameRecord
+from engine.game import Game
+from engine.games import get_game
 from engine.human.model import ModelInfo, Person
 from storage.analysis_models import AnalysedPositionRow, AnalysisRow, HumanModelRow, PredictionRow
 from storage.archive import BATCH, add_games, content_key, record_of_row
 from storage.archive_models import ImportedGameRow
 from storage.base import Base
 from storage.inserts import insert_new
+from storage.models import DecisionRow, GameRow, OpponentRow, OutcomeRow
 
 _MOST_KEYS = 500  # in one statement
 
@@ -307,3 +310,68 @@ async def _add(session: AsyncSession, table: type[Base], values: Sequence[dict[s
             await session.execute(postgresql.insert(table).values(part).on_conflict_do_nothing())
         else:
             await session.execute(sqlite.insert(table).values(part).on_conflict_do_nothing())
+
+
+async def own_positions(session: AsyncSession, game: str) -> AsyncIterator[StoredPosition]:
+    """The bot's own moves that people answered, where the whole profile was kept, in the order of playing.
+
+    Games with other programs are left out.  What a human-move model said comes along where the decision has
+    it of every reply.
+    """
+    last = 0
+    while True:
+        statement = (
+            select(DecisionRow, GameRow, OutcomeRow.reply)
+            .join(GameRow, GameRow.id == DecisionRow.game_id)
+            .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
+            .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+            .where(
+                GameRow.game == game,
+                OpponentRow.is_bot.is_(False),
+                DecisionRow.takeback == 0,
+                DecisionRow.is_complete.is_(True),
+                OutcomeRow.reply.is_not(None),
+                DecisionRow.id > last,
+            )
+            .order_by(DecisionRow.id)
+            .limit(_MOST_KEYS)
+        )
+        rows = (await session.execute(statement)).all()
+        if not rows:
+            return
+        for row, stored, reply in rows:
+            found = _own(row, stored, reply)
+            if found is not None:
+                yield found
+        last = rows[-1][0].id
+        session.expunge_all()
+
+
+def _own(row: DecisionRow, stored: GameRow, reply: str | None) -> StoredPosition | None:
+    decision = Decision.from_record(row.record)
+    replies = decision.chosen.replies
+    if len(replies) < 2 or reply not in {each.reply for each in replies}:
+        return None
+    game: Game[Any] = get_game(decision.game)
+    scale = game.expected_scale_centi(game.parse_position(decision.position))
+    odds = [each.probability for each in replies]
+    return StoredPosition(
+        id=row.id,
+        game_key=f"{stored.site}/{stored.site_game_id}",
+        date=str(stored.started_at.date()),
+        found=AnalysedPosition(
+            game_id=stored.id,
+            ply=row.ply + 1,
+            side=1 - stored.our_side,
+            position=decision.position,
+            move=decision.move,
+            reply=reply,
+            rating=stored.opponent_rating,
+            clock_s=None,
+            logistic_centi=scale,
+            replies=replies,
+            nodes=row.nodes,
+            time_s=row.time_s,
+        ),
+        human=None if any(p is None for p in odds) else tuple(p for p in odds if p is not None),
+    )

@@ -1,7 +1,8 @@
 """Learning calibrated models: a conditional logit, boosted trees on what it leaves, and the file of both.
 
 Both maximise the likelihood of the replies that were played, each among the replies of its position.  The
-logit is penalised (L2, on features of equal spread); trees are added one at a time to what the softmax still
+logit is penalised (L2, on features of equal spread) for leaving what the human-move model says by itself, or,
+without one, for telling replies apart at all; trees are added one at a time to what the softmax still
 gets wrong, with Newton steps in the leaves (Friedman 2001, doi:10.1214/aos/1013203451).  How strong the
 penalty is, and how many trees there are, cross-validation by game decides: moves of one game are never on
 both sides.  scikit-learn grows the trees; it is in the extra ``fit``.
@@ -28,7 +29,7 @@ from engine.human.calibrated import (
 from engine.human.onnx import PREFIX
 
 EXTRA = "fit"
-PENALTIES = (1.0, 3.0, 10.0, 30.0, 100.0)
+PENALTIES = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 TREES = (0, 15, 30, 60)
 FOLDS = 5
 _LEAVES, _LEAST_LEAF = 8, 100
@@ -192,24 +193,26 @@ def _logit(rows: Rows, penalty: float) -> NDArray[np.float64]:
     """Weights of the penalised conditional logit, by Newton's method.
 
     Args:
-        penalty: Times half the squared weights of features that are scaled to a spread of 1.
+        penalty: Times half the squared differences from where it begins, of the weights of features that are
+            scaled to a spread of 1.  It begins at the human-move model's own odds.
     """
     raw = rows.features.astype(np.float64)
     spread = raw.std(axis=0)
     used = spread > 1e-9
     scaled = raw[:, used] / spread[used]
     counts = rows.counts
-    weights = np.zeros(int(used.sum()))
+    start = np.where(np.array(FEATURES) == HUMAN_FEATURES[0], spread, 0.0)[used]
+    weights = start.copy()
     played = scaled[rows.played].sum(axis=0)
 
     def value(trial: NDArray[np.float64]) -> float:
         odds = softmax(scaled @ trial, rows)
-        return float(losses(odds, rows).sum() + penalty / 2 * (trial @ trial))
+        return float(losses(odds, rows).sum() + penalty / 2 * np.square(trial - start).sum())
 
     now = value(weights)
     for _ in range(100):
         odds = softmax(scaled @ weights, rows)
-        gradient = played - odds @ scaled - penalty * weights
+        gradient = played - odds @ scaled - penalty * (weights - start)
         means = np.add.reduceat(scaled * odds[:, None], rows.starts, axis=0)
         centred = scaled - np.repeat(means, counts, axis=0)
         curvature = (centred * odds[:, None]).T @ centred + penalty * np.eye(len(weights))

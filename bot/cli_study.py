@@ -1,0 +1,279 @@
+"""`desdemona study` and `desdemona model fit`: what analysed games say, and what is learned from them."""
+
+import asyncio
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bot.analyse.fitting import Fitted, fit
+from bot.analyse.population import Population, Portion, load, population
+from bot.analyse.study import study
+from bot.analyse.tell import fitted_text, study_text
+from bot.cli_analyse import counting
+from bot.cli_parts import MOST, GameFormat, UsageError, config_of, note, print_json, require_known
+from engine.games import GAMES
+from engine.human.calibrated import CalibratedModel, default_path, open_calibrated
+from engine.human.model import BadModel
+from engine.training.calibrated import NoScikit
+from storage.analysis import AnalysisCount, count_analyses, list_models, own_positions
+from storage.database import Database
+
+Game = Annotated[str, typer.Option("--game", help="Which game, for instance chess or othello.")]
+AnalysisId = Annotated[
+    int | None,
+    typer.Option("--analysis", metavar="NUMBER", help="Which analysis; else the one of most positions."),
+]
+ModelId = Annotated[
+    str | None,
+    typer.Option(
+        "--human",
+        metavar="NAME",
+        help="Whose word counts, of the models that were asked; else the last one's.",
+    ),
+]
+Half = Annotated[
+    int | None, typer.Option(min=0, max=1, help="Only one half of the games, drawn by --seed: 0 or 1.")
+]
+Seed = Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Of halves, folds and resamples.")]
+FromYear = Annotated[int | None, typer.Option(help="Only games of this year or later.")]
+ToYear = Annotated[int | None, typer.Option(help="Only games of this year or earlier.")]
+MinRating = Annotated[int | None, typer.Option(max=MOST, help="Only replies of people rated so.")]
+MaxRating = Annotated[int | None, typer.Option(max=MOST, help="Only replies of people rated so.")]
+DatabaseUrl = Annotated[
+    str | None, typer.Option("--database", metavar="URL", help="Another database than the settings'.")
+]
+Resamples = Annotated[int, typer.Option(min=20, max=100_000, help="Of the games, for the intervals.")]
+
+
+def study_command(
+    context: typer.Context,
+    game: Game,
+    analysis: AnalysisId = None,
+    human: ModelId = None,
+    calibrated: Annotated[
+        Path | None, typer.Option(help="A calibrated model; without it the one that comes with the program.")
+    ] = None,
+    own: Annotated[
+        bool, typer.Option("--own", help="The bot's own games with people, not those analysed.")
+    ] = False,
+    half: Half = None,
+    seed: Seed = 1,
+    from_year: FromYear = None,
+    to_year: ToYear = None,
+    min_rating: MinRating = None,
+    max_rating: MaxRating = None,
+    threshold: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="Least quality of a trap that counts as set.")
+    ] = 100,
+    resamples: Resamples = 1000,
+    plots: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Also draw the curves there, as SVG.")
+    ] = None,
+    database: DatabaseUrl = None,
+    output: Annotated[GameFormat, typer.Option("--format", help="How to write it.")] = GameFormat.TABLE,
+) -> None:
+    """What analysed games of people say of traps, with 95 % intervals by games.
+
+    Figure 9 for this population; how often replies that cost the same are played, traps and others; and how
+    well each predictor tells which bad reply is played (one that costs 10 % of expected score or more), and
+    which position provokes an error: AUC, Brier score, log-loss, reliability.
+    """
+    portion = Portion(
+        half=half,
+        seed=seed,
+        from_year=from_year,
+        to_year=to_year,
+        min_rating=min_rating,
+        max_rating=max_rating,
+    )
+    model = _calibrated(calibrated, game)
+    people, about = _people(context, database, game, analysis, human, portion, own)
+    note(about)
+    found = study(people, model, threshold=threshold, resamples=resamples, seed=seed, on_step=_step)
+    if plots is not None:
+        from bot.analyse.plots import NoPlots, draw
+
+        try:
+            for path in draw(found, plots, game):
+                note(f"{path} written")
+        except NoPlots as error:
+            raise UsageError(f"--plots: {error}") from None
+        except OSError as error:
+            raise UsageError(f"--plots: {plots}: {error.strerror}") from None
+    if output is GameFormat.JSON:
+        print_json({"about": about, **found.to_json()})
+    else:
+        print(f"{about}\n\n{study_text(found)}", end="")
+
+
+def fit_command(
+    context: typer.Context,
+    game: Game,
+    out: Annotated[Path, typer.Option(help="The model's file (*.onnx); its card (*.json) goes beside it.")],
+    analysis: AnalysisId = None,
+    human: ModelId = None,
+    own: Annotated[
+        bool, typer.Option("--own", help="From the bot's own games with people, not from those analysed.")
+    ] = False,
+    against: Annotated[
+        Path | None,
+        typer.Option(help="What it has to beat; without it the model that comes with the program."),
+    ] = None,
+    first: Annotated[
+        bool, typer.Option("--first", help="It has to beat the human-move model alone, or chance.")
+    ] = False,
+    half: Half = None,
+    seed: Seed = 1,
+    from_year: FromYear = None,
+    to_year: ToYear = None,
+    min_rating: MinRating = None,
+    max_rating: MaxRating = None,
+    resamples: Resamples = 1000,
+    name: Annotated[str | None, typer.Option(help="The model's name.")] = None,
+    database: DatabaseUrl = None,
+    output: Annotated[GameFormat, typer.Option("--format", help="How to write it.")] = GameFormat.TABLE,
+) -> None:
+    """Learn a calibrated model: how likely people are to play each reply.
+
+    It counts on the replies' profiles, on a human-move model's word, on rating, clock and stage of the game.
+    A model that cross-validation by game does not find better than the one it is to replace is refused, with
+    the numbers, and exit status 1; so is too little data.  Needs the extra `fit`.
+    """
+    portion = Portion(
+        half=half,
+        seed=seed,
+        from_year=from_year,
+        to_year=to_year,
+        min_rating=min_rating,
+        max_rating=max_rating,
+    )
+    if first and against is not None:
+        raise UsageError("--first and --against exclude each other")
+    if not out.parent.is_dir():
+        raise UsageError(f"--out: {out.parent} is no folder")
+    other = None if first else _calibrated(against, game)
+    people, about = _people(context, database, game, analysis, human, portion, own)
+    note(about)
+    try:
+        fitted = fit(
+            people,
+            name=name or f"calibrated-{game}",
+            against=other,
+            seed=seed,
+            resamples=resamples,
+            on_step=_step,
+        )
+    except NoScikit as error:
+        raise UsageError(str(error)) from None
+    card = fitted.card(_about(people, about, seed, portion))
+    _write(out, fitted, card)
+    if output is GameFormat.JSON:
+        print_json(card)
+    else:
+        print(f"{about}\n{fitted_text(fitted)}{out}: sha256 {fitted.model.info.sha256}")
+
+
+def _about(people: Population, about: str, seed: int, portion: Portion) -> dict[str, Any]:
+    return {
+        "game": people.game.name,
+        "data": about,
+        "portion": {key: value for key, value in asdict(portion).items() if value is not None},
+        "seed": seed,
+        "command": " ".join(["desdemona", *sys.argv[1:]]),
+    }
+
+
+def _write(out: Path, fitted: Fitted, card: dict[str, Any]) -> None:
+    text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
+    try:
+        for path, data in ((out, fitted.data), (out.with_suffix(".json"), text.encode())):
+            unfinished = path.with_name(path.name + ".new")
+            unfinished.write_bytes(data)
+            unfinished.replace(path)
+    except OSError as error:
+        raise UsageError(f"--out: {out}: {error.strerror}") from None
+
+
+def _calibrated(path: Path | None, game: str) -> CalibratedModel | None:
+    require_known("--game", game, GAMES)
+    if path is None and not default_path(game).exists():
+        return None
+    try:
+        model = open_calibrated(path or default_path(game))
+    except BadModel as error:
+        raise UsageError(str(error)) from None
+    if model.game != game:
+        raise UsageError(f"{path} is of {model.game}, not of {game}")
+    return model
+
+
+def _people(
+    context: typer.Context,
+    url: str | None,
+    game: str,
+    analysis: int | None,
+    human: str | None,
+    portion: Portion,
+    own: bool,
+) -> tuple[Population, str]:
+    """The positions that were asked for, and which they are in words.
+
+    Raises:
+        UsageError: There are none.
+    """
+
+    async def read() -> tuple[list[Any], str]:
+        opened = await Database.open(url or config_of(context).storage.url, upgrade=False)
+        try:
+            if own:
+                async with opened.read() as session:
+                    found = [each async for each in own_positions(session, game) if portion.holds(each)]
+                return found, f"{game}: the bot's own games with people"
+            async with opened.read() as session:
+                chosen = _choose(await count_analyses(session, game), analysis, game)
+                model_id, told = await _model(list_models(session, chosen.id), human)
+            found = await load(opened, chosen.id, model_id, portion)
+            which = chosen.analysis
+            return found, f"{game}: {which.source}, depth {which.depth}; {told}"
+        finally:
+            await opened.close()
+
+    positions, about = asyncio.run(read())
+    if not positions:
+        raise UsageError(f"{about}: there is no position that passes these filters")
+    with counting("positions", len(positions)) as on_count:
+        people = population(game, positions, on_count)
+    games = int(people.games.max()) + 1
+    return people, f"{about}; {len(people.positions)} positions of {games} games"
+
+
+def _choose(known: list[AnalysisCount], wanted: int | None, game: str) -> AnalysisCount:
+    found = [each for each in known if wanted in (None, each.id)]
+    if not found:
+        which = "" if wanted is None else f" of number {wanted}"
+        listed = ", ".join(str(each.id) for each in known)
+        raise UsageError(
+            f"there is no analysis of {game}{which}"
+            + (f": there are {listed}" if known else ": `desdemona analyse` makes one")
+        )
+    return found[0]
+
+
+async def _model(listing: Any, wanted: str | None) -> tuple[int | None, str]:
+    known = await listing
+    found = [each for each in known if wanted in (None, each[1].name)]
+    if not found:
+        if wanted is not None:
+            names = ", ".join(info.name for _, info, _ in known) or "nobody"
+            raise UsageError(f"--human: {wanted!r} has said nothing of these positions; {names} has")
+        return None, "no human-move model"
+    number, info, _ = found[0]
+    return number, f"human-move model {info.name} {info.sha256[:12]}"
+
+
+def _step(what: str) -> None:
+    note(f"... {what}")
