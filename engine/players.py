@@ -284,14 +284,17 @@ class Player:
 
     def _by_engine(self, found: Analysis, position: Any, params: TrapParams) -> Decision:
         """The decision on another engine's scores; the chosen move's profile is whole at once."""
-        move = choose(found.candidates, self.kind, params)
+        candidates = found.candidates
+        if self.kind not in TRAPPY_KINDS:
+            candidates = tuple(with_trap(c, params, swindle=True) for c in candidates)
+        move = choose(candidates, self.kind, params)
         return Decision(
             game=self._game.name,
             position=self._game.position_text(position),
             player=self.kind,
             params=params,
             move=move,
-            candidates=found.candidates,
+            candidates=candidates,
             depth=found.depth,
             principal_variation=found.variation or (move,),
             nodes=found.info.nodes,

@@ -16,6 +16,7 @@ from engine.decision import Candidate, Reckoning, ReplyProfile
 from engine.game import WIN_CENTI, Game
 from engine.human.model import Ask, BadModel, HumanModel, ModelInfo, Person, predicted
 from engine.human.odds import ReplyOdds, checked_odds
+from engine.human.shallow import KIND as GUESS
 from engine.human.value import NOBODY_LOOKED, choose_by_value, floor_centi, is_won, value_of
 from engine.params import TrapParams, ValueParams
 from engine.profiles import Profiler
@@ -101,6 +102,8 @@ class Reckoner:
         self._game = game
         self._models = models
         self._odds = models.odds if is_calibrated else None
+        # Calibrated odds know better than a guess, and were learned without one.
+        self._asks_human = self._odds is None or models.human.info.kind != GUESS
         self._params = params
         self._background = background
         root = game.for_search(position)
@@ -122,8 +125,6 @@ class Reckoner:
         Args:
             trouble: Why no model was counted on; empty: nothing went wrong.
         """
-        if self._predicted and not trouble:
-            self._models.health.worked(self._game.name)
         human = self._models.human.info if self._predicted and not trouble else None
         return Reckoning(self.value, self._background.person, human, trouble)
 
@@ -131,6 +132,7 @@ class Reckoner:
         """Whose the probabilities of the replies are; None: there are none."""
         if all(reply.probability is None for c in candidates for reply in c.replies):
             return None
+        self._models.health.worked(self._game.name)
         return self._models.human.info if self._odds is None else self._odds.info
 
     # --- Scores of our own search -----------------------------------------------------------------------
@@ -241,9 +243,9 @@ class Reckoner:
     def _wanted(self, move: str) -> list[str]:
         """The replies whose scores a value needs: calibrated odds need them all, else the likely ones do."""
         texts = self._reply_texts(move)
-        self._ask([move])
         if self._odds is not None:
             return texts
+        self._ask([move])
         odds = self._predicted[move]
         return [text for text, p in zip(texts, odds, strict=True) if p >= self.value.least]
 
@@ -258,24 +260,23 @@ class Reckoner:
         texts = self._reply_texts(move)
         if texts and not self._game.stood_before(after):
             self._ask([move])
-            replies = tuple(
-                replace(looked.get(text, ReplyProfile(text, (), NOBODY_LOOKED)), probability=p)
-                for text, p in zip(texts, self._predicted[move], strict=True)
-            )
+            replies = tuple(looked.get(text, ReplyProfile(text, (), NOBODY_LOOKED)) for text in texts)
             candidate = replace(candidate, replies=replies, complete=len(looked) == len(texts))
-            if self._odds is not None:
-                candidate = self._calibrated(candidate, after, self._odds)
+            odds = self._odds_of(candidate, after)
+            replies = tuple(replace(reply, probability=p) for reply, p in zip(replies, odds, strict=True))
+            candidate = replace(candidate, replies=replies)
         judged = with_trap(candidate, self._params, swindle=True)
         return replace(judged, value=value_of(judged, self.value))
 
-    def _calibrated(self, candidate: Candidate, after: Any, model: ReplyOdds) -> Candidate:
-        """The candidate with the odds that its whole profile gives."""
-        human, person = self._predicted[candidate.move], self._background.person
+    def _odds_of(self, candidate: Candidate, after: Any) -> Sequence[float]:
+        """How likely each reply is; calibrated odds go by the candidate's whole profile."""
+        human, person, model = self._predicted.get(candidate.move), self._background.person, self._odds
+        if model is None:
+            return human or ()
         odds = _asked(
             model.info.name, lambda: checked_odds(model, self._game, after, candidate, human, person)
         )
-        replies = tuple(replace(reply, probability=odds[reply.reply]) for reply in candidate.replies)
-        return replace(candidate, replies=replies)
+        return [odds[reply.reply] for reply in candidate.replies]
 
     def _floor(self, best_centi: int) -> int:
         return floor_centi(best_centi, self.value)
@@ -290,7 +291,7 @@ class Reckoner:
     def _ask(self, moves: Iterable[str]) -> None:
         """Ask the human-move model about the replies to these moves, all at once, unless it has been."""
         new = [move for move in moves if move not in self._predicted]
-        if not new:
+        if not new or not self._asks_human:
             return
         most, model = max(1, self._models.human.plies_wanted), self._models.human
         asks = [

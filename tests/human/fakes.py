@@ -22,7 +22,7 @@ class FakeModel:
 
     def __init__(self, game_name: str, answer: Answer = alike, plies_wanted: int = 1) -> None:
         self.game = game_name
-        self.info = ModelInfo("shallow", "fake", "f" * 64)
+        self.info = ModelInfo(game_name, "fake", "f" * 64)
         self.plies_wanted = plies_wanted
         self.asked: list[Ask] = []
         self._answer = answer
@@ -53,7 +53,7 @@ class FakeOdds:
         assert [game.move_text(move) for move in game.legal_moves(after)] == [
             reply.reply for reply in candidate.replies
         ]
-        assert human is not None
+        human = human or (1 / len(candidate.replies),) * len(candidate.replies)
         self.people.append(person)
         worst = max(candidate.replies, key=lambda reply: reply.final_centi)
         return {

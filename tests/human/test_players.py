@@ -17,6 +17,7 @@ from engine.games import ENGINE_GAMES, GAMES, get_game
 from engine.games.othello import Othello, OthelloPosition
 from engine.human.model import Ask, Person
 from engine.human.reckoner import Background, Models
+from engine.human.shallow import ShallowModel
 from engine.human.value import PERSON_KINDS
 from engine.limits import Limits
 from engine.params import Assessment, Decided, TrapParams, ValueParams, ValueScale
@@ -183,6 +184,12 @@ def test_calibrated_odds_are_what_counts() -> None:
     assert decision.reckoning.person == person
     assert set(odds.people) == {person}
     assert sorted(reply.probability or 0 for reply in decision.chosen.replies)[-1] == 1.0
+    guessed = Player(
+        "calibrated", othello, TrapParams(), native, models=Models(ShallowModel("othello"), odds)
+    )
+    unasked = guessed.choose(position, Limits(5), StopFlag()).reckoning
+    assert unasked is not None
+    assert unasked.human is None  # a guess is nothing that odds were learned with
     without = decide(position, 5, "calibrated")
     assert without.model == FakeModel("othello").info  # there is no such model: the human-move model's word
 
