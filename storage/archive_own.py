@@ -59,6 +59,8 @@ def record_of(game: StoredGame, our_name: str, decisions: Sequence[StoredDecisio
     if (match := match_of(game)) is not None:
         event, clock = f"match {match}", str(_terms(game).get("clock") or "")
         tags |= _match_tags(game)
+    if game.game == "othello" and re.fullmatch(r"s?8r?\d*", game.variant):
+        tags["TY"] = game.variant  # the type of GGS: one of a pair is not a game by itself
     ratings = (game.our_rating, game.opponent_rating)
     found = GameRecord(
         game=game.game,

@@ -62,7 +62,7 @@ class EngineStatistics:
 async def engine_statistics(session: AsyncSession, filters: Filters | None = None) -> list[EngineStatistics]:
     """One row for each player that has games which pass the filters, by name.
 
-    Matches between programs only count when their site is asked for.
+    Matches between programs only count when their site, or one of them, is asked for.
     """
     groups: dict[str, list[Row[*tuple[Any, ...]]]] = defaultdict(list)
     for row in await session.execute(_statement(filters or Filters())):
@@ -86,7 +86,7 @@ def _statement(filters: Filters) -> Select[*tuple[Any, ...]]:
         )
         .join(TallyRow, TallyRow.game_id == GameRow.id)
         .where(*filter_conditions(filters))
-        .where(GameRow.site != MATCH_SITE if filters.site is None else true())
+        .where(true() if filters.site or filters.match else GameRow.site != MATCH_SITE)
         .group_by(GameRow.player, GameRow.opponent_rating)
     )
 

@@ -31,11 +31,8 @@ async def load(database: Database, match_id: str, terms: Terms) -> dict[int, Fin
     Raises:
         MatchError: A match of that name has been played on other terms.
     """
-    filters = Filters(site=MATCH_SITE)
     async with database.read() as session:
-        stored = [
-            game for game in await list_games(session, filters) if game.selection.get("match") == match_id
-        ]
+        stored = await list_games(session, Filters(site=MATCH_SITE, match=match_id))
     for game in stored:
         wrong = _difference(game.selection["terms"], terms.to_json())
         if wrong:

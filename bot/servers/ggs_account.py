@@ -381,8 +381,8 @@ class GgsAccount:
                 return self._match_ended(message)
             case wire.ServiceError():
                 return self._service_error(message)
-            case wire.StoredList(name, games) if name == self.name:
-                return self._stored(games)
+            case wire.StoredList() if message.name == self.name:
+                return self._stored(message)
             case wire.StoredOpponent(_, True) if self._away_opponents():
                 # Whose name it is, the server mixes up at times.
                 return self._resume_anew()
@@ -706,10 +706,11 @@ class GgsAccount:
     def _listed(self, message: wire.MatchList) -> list[Output]:
         """The matches that go on, of everybody."""
         self.lists += 1
-        self._going_on = {match.id: match for match in message.matches if self.name in match.names}
+        heard = {match.id: match for match in message.matches if self.name in match.names}
+        self._going_on = heard if message.is_whole else self._going_on | heard
         out: list[Output] = []
         for game in list(self._live.values()):
-            if game.match not in self._going_on:
+            if game.match not in self._going_on and message.is_whole:
                 out += self._doubt(game)
         for asked in self._requests:
             if asked.is_unclear:
@@ -864,13 +865,14 @@ class GgsAccount:
 
     # --- Adjourned games --------------------------------------------------------------------------------
 
-    def _stored(self, games: Sequence[wire.StoredGame]) -> list[Output]:
+    def _stored(self, message: wire.StoredList) -> list[Output]:
         """The games that the server keeps."""
-        out: list[Output] = []
+        games, out = message.games, list[Output]()
         self.is_settled = True
         lacking = {name for match in self._lacking() for name in self._going_on[match].names}
         for game in list(self._games.values()):
             kept = [stored for stored in games if self._is_kept(game, stored)]
+            opponent = game.about.opponent.name
             match game.status:
                 case Status.DOUBTFUL:
                     if self._archive.is_asked_about(game):
@@ -878,9 +880,9 @@ class GgsAccount:
                     if kept:
                         self._archive.forget(game)
                         out += self._put_away(game, "the server keeps it")
-                    elif not self._archive.is_searched(game):
+                    elif not self._archive.is_searched(game) and message.is_whole:
                         out += self._search(game)
-                case Status.AWAY if not kept and game.about.opponent.name not in lacking:
+                case Status.AWAY if not kept and message.is_whole and opponent not in lacking:
                     logger.warning("game %s: the server has not kept it", game.about.game_id)
                     out += self._search(game)
         on_the_table = {asked.line.stored_id: asked for asked in self._requests}

@@ -10,9 +10,11 @@ Nothing here raises anything but `ProtocolError`, whatever is fed in, and nothin
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TypeVar
 
 from bot.errors import ProtocolError
 from bot.events import Clock
@@ -32,6 +34,8 @@ SAY_LIMIT = 400
 """Longest thing that we say to somebody, in characters; the server takes more."""
 
 _NAME = r"[^\s:|]+"
+T = TypeVar("T")
+
 _ID = r"\.\d{1,9}"
 _GAME_ID = rf"{_ID}(?:\.\d)?"
 _NUMBER = r"[-+]?\d{1,9}(?:\.\d{1,6})?"
@@ -292,6 +296,8 @@ class StoredList:
     name: str
     """Whose they are."""
     games: tuple[StoredGame, ...]
+    is_whole: bool = True
+    """Every row could be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +313,8 @@ class MatchList:
     """The matches that go on, of everybody."""
 
     matches: tuple[MatchBegan, ...]
+    is_whole: bool = True
+    """Every row could be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -592,9 +600,10 @@ def _service(lines: tuple[str, ...]) -> Message:
         case "stored":
             return _stored(told, rest)
         case "match" if re.match(r"\d+/\d+", told):
-            return MatchList(tuple(map(_match_row, rest)))
+            matches = _rows(_match_row, rest)
+            return MatchList(matches, len(matches) == len(rest))
         case "who":
-            return PlayerList(tuple(map(_player_row, rest)))
+            return PlayerList(_rows(_player_row, rest))
     chat = re.fullmatch(rf"({_GAME_ID}) ([APO]) +(-?\d+) ({_NAME}): ?(.*)", first)
     if chat is not None:
         return Said(chat[4], " ".join([chat[5], *rest]), id=chat[1], to=chat[2])
@@ -711,13 +720,24 @@ def _stored(told: str, rest: tuple[str, ...]) -> Message:
         return (
             ServiceError(f"stored {told}") if told.startswith("ERR") else Answer(SERVICE, "stored", (told,))
         )
-    games = []
-    for line in rest:
-        words = line.split()
-        if len(words) < 8:
-            raise ProtocolError("an adjourned game that lacks something", line)
-        games.append(StoredGame(_checked(_ID, words[0]), (words[5], words[6]), words[7].partition(":")[0]))
-    return StoredList(found[2], tuple(games))
+    games = _rows(_stored_row, rest)
+    return StoredList(found[2], games, len(games) == len(rest))
+
+
+def _rows(read: Callable[[str], T], lines: Sequence[str]) -> tuple[T, ...]:
+    """The rows of a list; one that cannot be read must not cost the others."""
+    found = []
+    for line in lines:
+        with suppress(ProtocolError):
+            found.append(read(line))
+    return tuple(found)
+
+
+def _stored_row(line: str) -> StoredGame:
+    words = line.split()
+    if len(words) < 8:
+        raise ProtocolError("an adjourned game that lacks something", line)
+    return StoredGame(_checked(_ID, words[0]), (words[5], words[6]), words[7].partition(":")[0])
 
 
 def _match_row(line: str) -> MatchBegan:
@@ -804,7 +824,7 @@ def write_move(move: str, evaluation: float | None, time_s: float | None) -> str
     told = GgfMove(
         move,
         None if evaluation is None else max(-999.0, min(999.0, evaluation)),
-        None if time_s is None else max(0.0, min(99_999.0, time_s)),
+        None if time_s is None else round(max(0.0, min(99_999.0, time_s)), 2),
     )
     return move_text(told)
 

@@ -420,7 +420,7 @@ def _clock(text: str) -> str:
     found = re.fullmatch(r"(\d{1,6})\+(\d{1,6})", text)
     if not found:
         return text
-    return GgfClock(int(found[1]), int(found[2]), 0).text()
+    return GgfClock(int(found[1]), int(found[2])).text(with_extension=False)
 
 
 def _rating(text: str) -> float | None:

@@ -698,6 +698,13 @@ def test_the_end_of_a_game_that_was_away_leaves_the_game_with_its_old_id_alone()
     assert [event.moves for event in story.told()] == [("f5",)]
 
 
+def test_lists_with_rows_that_cannot_be_read_end_nothing() -> None:
+    story = begun().hear("match 1/1\r\n|  ?")
+    assert (story.take(), story.account.playing) == ([], [GAME])
+    story = Story(known("f5")).hear("stored 1 desdemon\r\n|?")
+    assert (story.said(), story.account.is_settled) == ([], True)
+
+
 def test_games_that_the_server_does_not_keep() -> None:
     story = Story(known("f5"), connect=False)
     story.account.connected(0)

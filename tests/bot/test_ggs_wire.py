@@ -429,6 +429,21 @@ def test_what_we_say_is_one_line() -> None:
 
 
 def test_moves_are_written_with_what_we_think() -> None:
-    assert write_move("f5", 1.45, 0.04) == "F5/1.45/0.04"
+    assert write_move("f5", 1.45, 0.0391283) == "F5/1.45/0.04"
     assert write_move("pass", None, None) == "PA"
     assert write_move("f5", 5000.0, 1e9) == "F5/999.00/99999.00"
+
+
+def messages(told: str) -> list[Message]:
+    return list(Reader().feed(f"\r\n/os: {told}\r\nREADY\r\n".encode()))
+
+
+def test_a_row_that_cannot_be_read_does_not_cost_the_others() -> None:
+    told = "match 2/2\r\n|  .1 1720 bob    1800 desdemon             8  R 1\r\n|  what is this"
+    matches = messages(told)[0]
+    assert isinstance(matches, MatchList)
+    assert ([match.id for match in matches.matches], matches.is_whole) == ([".1"], False)
+    told = "stored 2 desdemon\r\n|?\r\n|.4       21 Nov 2026 09:36:07 bob    desdemon      8:l"
+    stored = messages(told)[0]
+    assert isinstance(stored, StoredList)
+    assert ([game.id for game in stored.games], stored.is_whole) == ([".4"], False)
