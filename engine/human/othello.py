@@ -1,0 +1,196 @@
+"""What people play in Othello: a network of our own, trained on tournament games.
+
+The network (`engine.training.human_othello_graph` writes it) takes ``squares`` (n, 64, `PLANES`) and answers
+with ``logits`` (n, 64).  It knows the rules through its input: which moves there are, and what each of them
+leads to, two plies deep.  Each position is turned into one fixed orientation first, so positions that are
+images of each other get the same answer, and the network need not learn eight boards.
+
+Rating and clock are not asked: the games that it learned from name neither.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.games.othello import Othello, OthelloPosition
+from engine.human.model import Ask, BadModel, ModelInfo
+from engine.human.onnx import Network
+from engine.human.othello_boards import (
+    SQUARES,
+    TURNED,
+    Boards,
+    bits,
+    flips_masks,
+    moves_masks,
+    neighbours,
+    turned,
+    upright,
+)
+
+KIND = "othello"
+GAME = "othello"
+INPUT, OUTPUT = "squares", "logits"
+
+DEFAULT_FILE = Path(__file__).with_name("othello_human.onnx")
+"""The network that comes with the program; its card is beside it."""
+
+OWN, OTHER, LEGAL = 0, 1, 2
+_AFTER = 10
+PLANES = _AFTER + 6
+"""Numbers for each square:
+
+0-7, as 0 or 1: own disc; other's disc; a legal move; a move that the other could make if it were theirs;
+empty; the disc placed last; a disc turned over with it; empty, in a quarter of the board with an odd number
+of empty squares.
+8-9, the same on all squares: empty squares in sixtieths; whether their number is odd.
+10-15, at legal moves, about the board after the move: discs turned over in eighths; replies in tenths; own
+moves if the other were to pass, in tenths; corners among the replies; empty squares beside own discs and
+beside the other's, in fifteenths.
+"""
+
+_CORNERS = np.uint64(0x8100000000000081)
+_QUARTERS = tuple(np.uint64(0x0F0F0F0F << shift) for shift in (0, 4, 32, 36))
+_ZERO = np.uint64(0)
+_AT_ONCE = 128
+"""Positions at once; more are not faster, and take memory."""
+
+
+class Sight(NamedTuple):
+    """What the network may know of some positions; arrays of one length.
+
+    The last ply is left out (both boards are 0) when it was a pass or is not known.
+    """
+
+    own: Boards
+    """Discs of the side to move."""
+    other: Boards
+    placed: Boards
+    """The disc that the other side has just placed."""
+    flipped: Boards
+    """The discs that it turned over."""
+
+    def turned(self, turn: NDArray[np.int64]) -> "Sight":
+        """Each position under the symmetry of its own."""
+        return Sight(*(turned(boards, turn) for boards in self))
+
+    def of(self, chosen: NDArray[np.integer] | NDArray[np.bool_]) -> "Sight":
+        """Some of the positions, by number or as a mask."""
+        return Sight(*(boards[chosen] for boards in self))
+
+
+def encode(sight: Sight) -> NDArray[np.float32]:
+    """The network's input, shape (n, 64, `PLANES`), the boards as they stand: see `PLANES`."""
+    own, other, placed, flipped = sight
+    found = np.empty((len(own), SQUARES, PLANES), dtype=np.float32)
+    empty = ~(own | other)
+    odd = np.zeros_like(own)
+    for quarter in _QUARTERS:
+        holes = empty & quarter
+        odd |= np.where(np.bitwise_count(holes) & 1, holes, _ZERO)
+    legal = bits(moves_masks(own, other))
+    boards = (own, other, None, moves_masks(other, own), empty, placed, flipped, odd)
+    for number, board in enumerate(boards):
+        found[:, :, number] = legal if board is None else bits(board)
+    left = np.bitwise_count(empty)
+    found[:, :, 8] = (left / np.float32(60))[:, None]
+    found[:, :, 9] = (left & 1)[:, None]
+    found[:, :, _AFTER:] = 0
+    where, square = np.nonzero(legal)
+    found[where, square, _AFTER:] = _after(own[where], other[where], square)
+    return found
+
+
+def _after(own: Boards, other: Boards, square: NDArray[np.integer]) -> NDArray[np.float32]:
+    """The last six planes, for one move in each position."""
+    move = np.uint64(1) << square.astype(np.uint64)
+    flips = flips_masks(own, other, move)
+    own = own | flips | move
+    other = other & ~flips
+    replies = moves_masks(other, own)
+    empty = ~(own | other)
+    counts = (
+        (flips, 8), (replies, 10), (moves_masks(own, other), 10), (replies & _CORNERS, 1),
+        (neighbours(own) & empty, 15), (neighbours(other) & empty, 15),
+    )  # fmt: skip
+    return np.stack([np.bitwise_count(board) / np.float32(unit) for board, unit in counts], axis=1)
+
+
+def sight_of(asks: Sequence[Ask]) -> Sight:
+    """What the network may know of what is asked: the last position and, if given, the one before."""
+    rows = [_seen(ask.positions) for ask in asks]
+    columns = np.array(rows, dtype=np.uint64).reshape(len(rows), 4).T
+    return Sight(*np.ascontiguousarray(columns))
+
+
+def _seen(positions: Sequence[OthelloPosition]) -> tuple[int, int, int, int]:
+    own, other, side = positions[-1]
+    if len(positions) > 1:
+        mover, waiter, before = positions[-2]
+        placed = (own | other) & ~(mover | waiter)
+        flipped = other & waiter
+        # Only a ply that led here: whoever asks may have left some out.
+        if before != side and placed.bit_count() == 1 and other == mover | placed | flipped:
+            return own, other, placed, flipped
+    return own, other, 0, 0
+
+
+class OthelloHumanModel:
+    """p(move | position, last move) in Othello.  For one thread at a time.
+
+    Raises:
+        BadModel: The network is for something else, or cannot be used.
+    """
+
+    plies_wanted = 2
+
+    def __init__(self, network: Network) -> None:
+        network.require(KIND, GAME)
+        self._network = network
+        self.predict([Ask((Othello().initial(),))])  # tried now, not in the middle of a game
+
+    @property
+    def game(self) -> str:
+        return GAME
+
+    @property
+    def info(self) -> ModelInfo:
+        return self._network.info
+
+    def predict(self, asks: Sequence[Ask]) -> list[tuple[float, ...]]:
+        """See `engine.human.model.HumanModel`."""
+        if not asks:
+            return []
+        sight = sight_of(asks)
+        chances = self.chances(sight)
+        legal = bits(moves_masks(sight.own, sight.other)).astype(bool)
+        return [tuple(row[mask].tolist()) for row, mask in zip(chances, legal, strict=True)]
+
+    def chances(self, sight: Sight) -> NDArray[np.float64]:
+        """The probability of each square, shape (n, 64); 0 where the move is not legal.
+
+        Args:
+            sight: Positions with a legal move each.
+
+        Raises:
+            BadModel: The network gives no answer.
+        """
+        count = len(sight.own)
+        parts = [np.arange(start, min(start + _AT_ONCE, count)) for start in range(0, count, _AT_ONCE)]
+        return np.concatenate([self._chances(sight.of(part)) for part in parts])
+
+    def _chances(self, sight: Sight) -> NDArray[np.float64]:
+        # A position that is its own image has several upright orientations: their mean is as symmetric as it.
+        turn, position = np.nonzero(upright(sight.own, sight.other))
+        squares = encode(sight.of(position).turned(turn))
+        logits = self._network.run(OUTPUT, {INPUT: squares}).astype(np.float64)
+        if logits.shape != (len(squares), SQUARES):
+            raise BadModel(f"{self._network.where}: its output {OUTPUT} has the shape {logits.shape}")
+        logits[squares[:, :, LEGAL] == 0] = -np.inf
+        odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+        odds /= odds.sum(axis=1, keepdims=True)
+        found = np.zeros((len(sight.own), SQUARES))
+        np.add.at(found, position, np.take_along_axis(odds, TURNED[turn], axis=1))
+        return found / np.bincount(position, minlength=len(found))[:, None]

@@ -1,0 +1,131 @@
+"""Othello's rules for many positions at once: bitboards in arrays, one element of 64 bits a position.
+
+Bit ``8 * row + column`` stands for a square, as in `engine.games.othello`.  Every function takes and gives
+arrays of type uint64, of any one shape.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Boards = NDArray[np.uint64]
+
+SQUARES = 64
+_NOT_A = np.uint64(0xFEFEFEFEFEFEFEFE)
+_NOT_H = np.uint64(0x7F7F7F7F7F7F7F7F)
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+# Left shift (negative: right), and the squares that a shift by it can reach without wrapping round a side.
+_DIRECTIONS = (
+    (1, _NOT_A), (-1, _NOT_H), (8, _ALL), (-8, _ALL),
+    (9, _NOT_A), (-9, _NOT_H), (7, _NOT_H), (-7, _NOT_A),
+)  # fmt: skip
+_ONE = np.uint64(1)
+_BLOCKS = tuple(
+    (np.uint64(step), np.uint64(block))
+    for step, block in ((28, 0x0F0F0F0F00000000), (14, 0x3333000033330000), (7, 0x5500550055005500))
+)
+
+
+def _shifted(boards: Boards, step: int) -> Boards:
+    return boards << np.uint64(step) if step > 0 else boards >> np.uint64(-step)
+
+
+def moves_masks(mover: Boards, waiter: Boards) -> Boards:
+    """The squares where the mover may place a disc."""
+    found = np.zeros_like(mover)
+    for step, reach in _DIRECTIONS:
+        through = waiter & reach
+        run = _shifted(mover, step) & through
+        for _ in range(5):
+            run |= _shifted(run, step) & through
+        found |= _shifted(run, step) & reach
+    return found & ~(mover | waiter)
+
+
+def flips_masks(mover: Boards, waiter: Boards, placed: Boards) -> Boards:
+    """The discs that a disc placed on an empty square turns over; 0: not a legal placement.
+
+    Args:
+        placed: One bit in each, not taken by either side.
+    """
+    flipped = np.zeros_like(mover)
+    for step, reach in _DIRECTIONS:
+        through = waiter & reach
+        run = _shifted(placed, step) & through
+        for _ in range(5):
+            run |= _shifted(run, step) & through
+        closed = _shifted(run, step) & reach & mover
+        flipped |= np.where(closed != 0, run, np.uint64(0))
+    return flipped
+
+
+def neighbours(boards: Boards) -> Boards:
+    """The squares beside any square of a board, in all eight directions."""
+    found = np.zeros_like(boards)
+    for step, reach in _DIRECTIONS:
+        found |= _shifted(boards, step) & reach
+    return found
+
+
+def bits(boards: Boards) -> NDArray[np.uint8]:
+    """Each square of each board as 0 or 1, a1 first: a last axis of 64 is added."""
+    little = np.ascontiguousarray(boards, dtype="<u8")
+    return np.unpackbits(little.view(np.uint8).reshape(*boards.shape, 8), axis=-1, bitorder="little")
+
+
+def from_bits(squares: NDArray[np.uint8]) -> Boards:
+    """The reverse of `bits`."""
+    packed = np.packbits(squares, axis=-1, bitorder="little")
+    return np.ascontiguousarray(packed).view("<u8").reshape(squares.shape[:-1]).astype(np.uint64)
+
+
+def _transposed(boards: Boards) -> Boards:
+    """Mirrored in the diagonal from a1 to h8: three exchanges of ever smaller blocks."""
+    for step, block in _BLOCKS:
+        moved = block & (boards ^ (boards << step))
+        boards = boards ^ (moved ^ (moved >> step))
+    return boards
+
+
+def images(boards: Boards) -> tuple[Boards, ...]:
+    """The boards under each of the eight symmetries, in the order of `TURNED`; the first one is as given."""
+    across = _transposed(boards)
+    upright, across_upright = boards.byteswap(), across.byteswap()
+    mirrored = _transposed(across_upright)
+    turned = _transposed(upright)
+    return (
+        boards, across, upright, across_upright, turned, turned.byteswap(), mirrored, mirrored.byteswap(),
+    )  # fmt: skip
+
+
+def _turned() -> NDArray[np.int64]:
+    squares = square_bits(np.arange(SQUARES))
+    return np.stack([bits(image).argmax(axis=-1).astype(np.int64) for image in images(squares)])
+
+
+def square_bits(squares: NDArray[np.integer]) -> Boards:
+    """The board with only that square taken, for each of some squares from 0 to 63."""
+    return _ONE << squares.astype(np.uint64)
+
+
+TURNED = _turned()
+"""Shape (8, 64): where each square goes under each symmetry."""
+
+
+def upright(own: Boards, other: Boards) -> NDArray[np.bool_]:
+    """Which symmetries bring each position into its one fixed orientation, shape (8, n).
+
+    That is the image whose taken squares are the smallest number, and among such the one whose own discs are:
+    the same for all positions that are images of each other.  There is one symmetry that leads there, or more
+    if the position is its own image.
+    """
+    taken, mine = np.stack(images(own | other)), np.stack(images(own))
+    least = taken == taken.min(axis=0)
+    mine = np.where(least, mine, _ALL)
+    found: NDArray[np.bool_] = least & (mine == mine.min(axis=0))
+    return found
+
+
+def turned(boards: Boards, turn: NDArray[np.int64]) -> Boards:
+    """Each board under the symmetry of its own."""
+    chosen: Boards = np.stack(images(boards))[turn, np.arange(len(boards))]
+    return chosen

@@ -1,0 +1,209 @@
+"""Learn what people play in Othello: `python -m engine.training.human_othello --wthor FOLDER`.
+
+Reads the games of WTHOR (the ``.wtb`` files of the French Othello Federation), and learns a small network
+that says how likely a person is to play each move of a position (`engine.training.human_othello_graph` tells
+its shape).  It is written as ONNX, with its card beside it.  Games of the years 2016-2019 are never learned
+from: on them the network is measured.
+
+Learning needs PyTorch (``pip install 'desdemona[train]'``), and ends after ``--minutes``, whatever the
+machine manages in them; more is better.  Ctrl-C ends it early and writes what there is; ``--resume`` goes on
+from the checkpoint, with a larger ``--minutes`` too.  ``--evaluate FILE`` only measures a network, without
+PyTorch.
+"""
+
+import argparse
+import hashlib
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.human.model import BadModel
+from engine.human.onnx import Network
+from engine.human.othello import DEFAULT_FILE, OthelloHumanModel
+from engine.training.human_othello_data import (
+    VALIDATION,
+    BadGames,
+    Positions,
+    measure,
+    read_wthor,
+    replay,
+    report,
+)
+from engine.training.human_othello_graph import to_onnx
+from engine.training.othello_patterns import natural, positive, say
+
+NAME = "othello-wthor"
+LICENCE = "GPL-3.0-or-later"
+_SHOWN_EVERY_S = 20.0
+
+
+def parser() -> argparse.ArgumentParser:
+    p = argparse.ArgumentParser(
+        prog="python -m engine.training.human_othello",
+        description="Learn from the games of WTHOR what people play in Othello, or measure a network.",
+    )
+    p.add_argument("--wthor", type=Path, required=True, metavar="FOLDER", help="the .wtb files")
+    p.add_argument(
+        "--out", type=Path, default=DEFAULT_FILE, help="file for the network; its card goes beside it"
+    )
+    p.add_argument("--minutes", type=_minutes, default=75.0, help="how long to learn (default: %(default)g)")
+    p.add_argument("--batch", type=positive, default=512, help="positions a step (default: %(default)s)")
+    p.add_argument("--seed", type=natural, default=1)
+    p.add_argument("--threads", type=positive, default=1, help="for the network (default: %(default)s)")
+    p.add_argument("--checkpoint", type=Path, metavar="FILE", help="kept every three minutes, and at the end")
+    p.add_argument("--resume", action="store_true", help="go on from the checkpoint")
+    p.add_argument("--evaluate", type=Path, metavar="FILE", help="only measure this network on 2016-2019")
+    p.add_argument(
+        "--games", type=natural, default=0, metavar="N", help="measure on so many games drawn by lot (0: all)"
+    )
+    p.add_argument(
+        "--card", action="store_true", help="with --evaluate: write what was measured into the card"
+    )
+    return p
+
+
+def _minutes(text: str) -> float:
+    minutes = float(text)
+    if not 0 < minutes < 1e6:
+        raise argparse.ArgumentTypeError(f"must be more than 0, not {text}")
+    return minutes
+
+
+def main() -> None:
+    options = parser().parse_args()
+    try:
+        if options.evaluate is not None:
+            _evaluate(options)
+        else:
+            _learn(options)
+    except (BadGames, BadModel, ValueError) as error:
+        raise SystemExit(f"human_othello: {error}") from None
+    except OSError as error:
+        raise SystemExit(f"human_othello: {error.filename}: {error.strerror}") from None
+
+
+def _learn(options: argparse.Namespace) -> None:
+    if options.resume and options.checkpoint is None:
+        raise ValueError("--resume needs --checkpoint FILE")
+    try:
+        import torch
+
+        from engine.training.human_othello_net import Budget, State, learn
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise ValueError("learning needs PyTorch: pip install 'desdemona[train]'") from None
+    started = time.monotonic()
+    games = read_wthor(options.wthor)
+    positions = replay(games)
+    known = ~np.isin(positions.year, VALIDATION)
+    learned = positions.of(known & (positions.moves > 1))
+    if not len(learned):
+        raise BadGames(f"{options.wthor}: no games to learn from")
+    del positions
+    count, years = len(np.unique(learned.game)), (int(learned.year.min()), int(learned.year.max()))
+    say(
+        f"{count:,} games of {years[0]}-{years[1]} without {VALIDATION[0]}-{VALIDATION[-1]}, "
+        f"{len(learned):,} positions with a choice ({time.monotonic() - started:.0f} s)"
+    )
+    state = State.resume(options.checkpoint) if options.resume else State.fresh(options.seed)
+    budget = Budget(options.minutes, options.batch, options.seed, options.threads)
+    whole = learn(state, learned, budget, options.checkpoint, say)
+    text = f"What people play in Othello. Learned from {count} games of WTHOR, {years[0]}-{years[1]}."
+    content = to_onnx(state.averaged(), NAME, LICENCE, text)
+    options.out.write_bytes(content)
+    say(f"{options.out}: {len(content):,} bytes{'' if whole else ' (interrupted)'}")
+    card = {
+        "name": NAME,
+        "file": options.out.name,
+        "licence": LICENCE,
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "bytes": len(content),
+        "data": {
+            "source": "WTHOR, the base of tournament games of the French Othello Federation",
+            "learned_from": f"{years[0]}-{years[1]}, without {VALIDATION[0]}-{VALIDATION[-1]}",
+            "games": count,
+            "positions_with_a_choice": len(learned),
+        },
+        "learning": {
+            "command": (
+                f"python -m engine.training.human_othello --wthor FOLDER --minutes {options.minutes:g} "
+                f"--batch {options.batch} --seed {options.seed} --threads {options.threads}"
+            ),
+            "seed": options.seed,
+            "steps": state.steps,
+            "positions_shown": state.seen,
+            "minutes": round(state.elapsed_s / 60, 1),
+            "core_minutes": round(state.cpu_s / 60, 1),
+            "to_the_end": whole,
+            "torch": str(torch.__version__),
+        },
+    }
+    _write_card(options.out, card)
+    _show_report(options.out, _measured(options.wthor, options.out, options.games), options.out)
+
+
+def _evaluate(options: argparse.Namespace) -> None:
+    found = _measured(options.wthor, options.evaluate, options.games)
+    _show_report(options.evaluate, found, options.evaluate if options.card else None)
+
+
+def _measured(folder: Path, file: Path, games: int) -> dict[str, Any]:
+    """The report on the years of validation, or on some games of them."""
+    model = OthelloHumanModel(Network.open(file))
+    positions = replay(read_wthor(folder, VALIDATION))
+    if games:
+        positions = some_games(positions, games)
+    shown_s = time.monotonic()
+
+    def progress(done: int) -> None:
+        nonlocal shown_s
+        if time.monotonic() - shown_s >= _SHOWN_EVERY_S:
+            shown_s = time.monotonic()
+            say(f"measured on {done:,} of {len(positions):,} positions")
+
+    found = report(measure(model, positions, progress), positions)
+    return {"sha256": model.info.sha256, "years": f"{VALIDATION[0]}-{VALIDATION[-1]}", **found}
+
+
+def some_games(positions: Positions, count: int) -> Positions:
+    """The positions of some games, always the same ones."""
+    games = np.unique(positions.game)
+    chosen = np.random.default_rng(0).permutation(games)[:count]
+    return positions.of(np.isin(positions.game, chosen))
+
+
+def _show_report(file: Path, found: dict[str, Any], card_of: Path | None) -> None:
+    say(f"{file}, games of {found['years']} (never learned from): {found['games']:,}")
+    say(f"{'':>18} {'positions':>9} {'top-1':>7} {'95 %':>15} {'top-3':>7} {'log-loss':>8}")
+    rows = [("with a choice", found["with_a_choice"]), ("forced moves too", found["forced_moves_too"])]
+    rows += [(f"year {year}", row) for year, row in found["by_year"].items()]
+    rows += [(f"plies {plies}", row) for plies, row in found["by_ply"].items()]
+    for name, row in rows:
+        low, high = row["top1_interval"]
+        say(
+            f"{name:>18} {row['positions']:9,} {row['top1']:7.4f} {low:7.4f}-{high:.4f} {row['top3']:7.4f} "
+            f"{row['log_loss']:8.4f}"
+        )
+    if card_of is not None:
+        card = json.loads(card_path(card_of).read_text(encoding="utf-8"))
+        if card.get("sha256") != found["sha256"]:
+            raise BadModel(f"{card_path(card_of)}: the card of another file than {card_of}")
+        card["validation"] = {key: value for key, value in found.items() if key != "sha256"}
+        _write_card(card_of, card)
+
+
+def card_path(file: Path) -> Path:
+    """Where the card of a network is."""
+    return file.with_suffix(".json")
+
+
+def _write_card(file: Path, card: dict[str, Any]) -> None:
+    card_path(file).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,243 @@
+"""Games of people for the Othello network: positions in arrays, and how good answers are."""
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.formats.wthor import BadWthor, parse_games
+from engine.human.othello import OthelloHumanModel, Sight
+from engine.human.othello_boards import SQUARES, flips_masks, moves_masks, square_bits
+
+VALIDATION = range(2016, 2020)
+"""Years whose games are never learned from."""
+PLIES = 60
+BLOCK = 10
+"""Plies that are counted together in reports."""
+
+_START = (0x0000000810000000, 0x0000001008000000)
+_NONE = np.uint64(0)
+_AT_ONCE = 1024
+
+
+class BadGames(ValueError):
+    """A folder or file without games to use; the message names it and says what is wrong."""
+
+
+class Games(NamedTuple):
+    """Games as squares."""
+
+    squares: NDArray[np.int8]
+    """The discs as placed from the usual start, shape (games, 60); -1 after the last one."""
+    year: NDArray[np.int16]
+    faulty: int
+    """So many more were left out because they name squares or scores that are none."""
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Every position of some games in which a disc was placed; arrays of one length."""
+
+    sight: Sight
+    square: NDArray[np.int64]
+    """The move that was played."""
+    moves: NDArray[np.uint8]
+    """So many legal ones there were."""
+    game: NDArray[np.int32]
+    year: NDArray[np.int16]
+
+    def __len__(self) -> int:
+        return len(self.square)
+
+    @property
+    def ply(self) -> NDArray[np.int64]:
+        """Discs placed before, from 0."""
+        return np.bitwise_count(self.sight.own | self.sight.other).astype(np.int64) - 4
+
+    def of(self, chosen: NDArray[Any]) -> Self:
+        """Some of them, by number or as a mask."""
+        rest = (values[chosen] for values in (self.square, self.moves, self.game, self.year))
+        return type(self)(self.sight.of(chosen), *rest)
+
+
+def read_wthor(folder: Path, years: Collection[int] | None = None) -> Games:
+    """The games of a folder's ``.wtb`` files.
+
+    Args:
+        folder: With the files as published.
+        years: Only games of these; None: all.
+
+    Raises:
+        BadGames: There are none, or a file is not what its name says.
+    """
+    try:
+        files = sorted(file for file in folder.iterdir() if file.suffix.lower() == ".wtb")
+    except OSError as error:
+        raise BadGames(f"{folder}: {error.strerror}") from None
+    squares: list[NDArray[np.int8]] = []
+    found_years: list[int] = []
+    faulty = 0
+    for file in files:
+        try:
+            content = parse_games(file.read_bytes())
+        except OSError as error:
+            raise BadGames(f"{file}: {error.strerror}") from None
+        except BadWthor as error:
+            raise BadGames(f"{file}: {error}") from None
+        if years is not None and content.year not in years:
+            continue
+        for game in content.games():
+            if isinstance(game, BadWthor):
+                faulty += 1
+                continue
+            row = np.full(PLIES, -1, dtype=np.int8)
+            row[: len(game.squares)] = game.squares
+            squares.append(row)
+            found_years.append(content.year)
+    if not squares:
+        wanted = "" if years is None else f" of the years {min(years)}-{max(years)}"
+        raise BadGames(f"{folder}: no games{wanted} in .wtb files")
+    return Games(np.stack(squares), np.array(found_years, dtype=np.int16), faulty)
+
+
+def replay(games: Games) -> Positions:
+    """The positions of all games, ply by ply; of a game with an impossible move those before it."""
+    plies = list(_plies(games.squares))
+    game = np.concatenate([ply.game for ply in plies])
+    sight = Sight(*(np.concatenate(boards) for boards in zip(*(ply.sight for ply in plies), strict=True)))
+    return Positions(
+        sight=sight,
+        square=np.concatenate([ply.square for ply in plies]),
+        moves=np.bitwise_count(moves_masks(sight.own, sight.other)),
+        game=game.astype(np.int32),
+        year=games.year[game],
+    )
+
+
+class _Ply(NamedTuple):
+    """One ply of all the games that have it."""
+
+    game: NDArray[np.int64]
+    sight: Sight
+    square: NDArray[np.int64]
+
+
+def _plies(squares: NDArray[np.int8]) -> Iterator[_Ply]:
+    count = len(squares)
+    own, other = (np.full(count, board, dtype=np.uint64) for board in _START)
+    placed, flipped = np.zeros((2, count), dtype=np.uint64)
+    game = np.arange(count)
+    for ply in range(PLIES):
+        square = squares[game, ply].astype(np.int64)
+        game, square = game[square >= 0], square[square >= 0]
+        sight = _after_pass(Sight(own[game], other[game], placed[game], flipped[game]))
+        move = square_bits(square)
+        flips = flips_masks(sight.own, sight.other, move)
+        possible = (flips != 0) & (move & (sight.own | sight.other) == 0)
+        game, square, move, flips = (values[possible] for values in (game, square, move, flips))
+        sight = sight.of(possible)
+        yield _Ply(game, sight, square)
+        own[game], other[game] = sight.other & ~flips, sight.own | flips | move
+        placed[game], flipped[game] = move, flips
+
+
+def _after_pass(sight: Sight) -> Sight:
+    """Where the side to move has no move it is the other's turn, and the last ply was a pass."""
+    stuck = moves_masks(sight.own, sight.other) == 0
+    return Sight(
+        np.where(stuck, sight.other, sight.own),
+        np.where(stuck, sight.own, sight.other),
+        np.where(stuck, _NONE, sight.placed),
+        np.where(stuck, _NONE, sight.flipped),
+    )
+
+
+class Measured(NamedTuple):
+    """What a model says of each of some positions in which a person moved."""
+
+    place: NDArray[np.int64]
+    """How many moves it holds for likelier than the one played (of equal ones: the first on the board)."""
+    loss: NDArray[np.float64]
+    """-ln p of the move played."""
+
+
+def measure(model: OthelloHumanModel, positions: Positions, done: Any = None) -> Measured:
+    """Asks about every position.
+
+    Args:
+        done: Called now and then with the number of positions asked about so far.
+
+    Raises:
+        BadModel: The model gives no answer.
+    """
+    place = np.empty(len(positions), dtype=np.int64)
+    loss = np.empty(len(positions))
+    for start in range(0, len(positions), _AT_ONCE):
+        part = slice(start, min(start + _AT_ONCE, len(positions)))
+        numbers = np.arange(part.start, part.stop)
+        chances = model.chances(positions.sight.of(numbers))
+        square = positions.square[part]
+        played = np.take_along_axis(chances, square[:, None], axis=1)
+        before = (chances == played) & (np.arange(SQUARES) < square[:, None])
+        place[part] = (chances > played).sum(axis=1) + before.sum(axis=1)
+        loss[part] = -np.log(np.maximum(played[:, 0], np.finfo(float).tiny))
+        if done is not None:
+            done(part.stop)
+    return Measured(place, loss)
+
+
+def summary(measured: Measured, game: NDArray[np.integer]) -> dict[str, Any]:
+    """Top-1, top-3 and log-loss of some positions, with 95 % intervals over games."""
+    first, three = measured.place == 0, measured.place < 3
+    return {
+        "positions": len(game),
+        "top1": round(float(first.mean()), 4),
+        "top1_interval": _interval(first, game),
+        "top3": round(float(three.mean()), 4),
+        "log_loss": round(float(measured.loss.mean()), 4),
+        "log_loss_interval": _interval(measured.loss, game),
+    }
+
+
+def _interval(values: NDArray[Any], game: NDArray[np.integer]) -> list[float]:
+    """95 % of a mean; positions of one game are not independent, so its games are what varies."""
+    mean = float(values.mean())
+    _, place = np.unique(game, return_inverse=True)
+    per_game = np.bincount(place, weights=values - mean)
+    games = len(per_game)
+    error = math.sqrt(float((per_game**2).sum()) * games / max(1, games - 1)) / len(values)
+    return [round(mean - 1.96 * error, 4), round(mean + 1.96 * error, 4)]
+
+
+def report(measured: Measured, positions: Positions) -> dict[str, Any]:
+    """What the card tells: positions with a choice; all of them; by year; by ply in blocks of `BLOCK`.
+
+    The first move is no choice: four are images of each other, and WTHOR writes each of them as f5.
+    """
+
+    def part(mask: NDArray[np.bool_]) -> dict[str, Any]:
+        return summary(Measured(measured.place[mask], measured.loss[mask]), positions.game[mask])
+
+    choice = (positions.moves > 1) & (positions.ply > 0)
+    block = positions.ply // BLOCK
+    return {
+        "games": len(np.unique(positions.game)),
+        "with_a_choice": part(choice),
+        "forced_moves_too": part(np.ones_like(choice)),
+        "by_year": {
+            str(year): part(choice & (positions.year == year)) for year in _in(positions.year[choice])
+        },
+        "by_ply": {
+            f"{BLOCK * number + 1}-{BLOCK * (number + 1)}": part(choice & (block == number))
+            for number in _in(block[choice])
+        },
+    }
+
+
+def _in(values: NDArray[Any]) -> Sequence[int]:
+    found: list[int] = np.unique(values).tolist()
+    return found

@@ -1,0 +1,270 @@
+"""Learning what people play in Othello: reading games, measuring answers; with PyTorch, a short lesson."""
+
+import json
+import math
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.games.othello import PASS, Othello
+from engine.human.files import open_model
+from engine.human.model import Ask
+from engine.human.onnx import Network
+from engine.human.othello import OthelloHumanModel, Sight, encode
+from engine.training import human_othello
+from engine.training.human_othello_data import (
+    BadGames,
+    Games,
+    Measured,
+    Positions,
+    measure,
+    read_wthor,
+    replay,
+    report,
+    summary,
+)
+from engine.training.human_othello_graph import BASE, POWERS, ROWS, SLOTS, TABLES, first_weights, to_onnx
+from tests.human.othello_games import lot_game, lot_games, write_wthor
+
+GAME = Othello()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Games by lot of three years, one of them for validation."""
+    for year, count in ((1999, 5), (2015, 4), (2016, 3)):
+        write_wthor(tmp_path / f"WTH_{year}.wtb", year, lot_games(count, seed=year))
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def by_lot() -> bytes:
+    return to_onnx(first_weights(2), "by-lot", "none")
+
+
+def test_replayed_games_are_those_of_the_rules(folder: Path) -> None:
+    positions = replay(read_wthor(folder, [1999]))
+    rows = {
+        (int(game), int(ply)): row
+        for row, (game, ply) in enumerate(zip(positions.game, positions.ply, strict=True))
+    }
+    passes = 0
+    for number, squares in enumerate(lot_games(5, seed=1999)):
+        position, before = GAME.initial(), None
+        for square in squares:
+            if GAME.legal_moves(position) == (PASS,):
+                position, before = GAME.play(position, PASS), position
+                passes += 1
+            row = rows.pop((number, (position.mover | position.waiter).bit_count() - 4))
+            seen = tuple(int(boards[row]) for boards in positions.sight)
+            assert seen[:2] == (position.mover, position.waiter)
+            assert positions.square[row] == square
+            assert positions.moves[row] == len(GAME.legal_moves(position))
+            if before is not None:
+                taken = before.mover | before.waiter
+                assert seen[2] == (position.mover | position.waiter) & ~taken
+                assert seen[3] == (before.waiter & position.waiter if seen[2] else 0)
+            position, before = GAME.play(position, square), position
+    assert not rows
+    assert passes
+
+
+def test_a_game_ends_where_a_move_is_impossible() -> None:
+    squares = np.full((3, 60), -1, dtype=np.int8)
+    squares[0, :3] = 19, 18, 63  # d3, c3, and h8 far away
+    squares[1, :2] = 19, 19
+    positions = replay(Games(squares, np.array([2000, 2001, 2002], dtype=np.int16), 0))
+    assert positions.game.tolist() == [0, 1, 0]
+    assert positions.square.tolist() == [19, 19, 18]
+    assert positions.year.tolist() == [2000, 2001, 2000]
+
+
+def test_years_and_files(folder: Path) -> None:
+    assert np.unique(read_wthor(folder).year).tolist() == [1999, 2015, 2016]
+    assert len(read_wthor(folder, range(2000, 2017)).year) == 7
+    bad = bytearray((folder / "WTH_1999.wtb").read_bytes())
+    bad[16 + 8] = 99
+    (folder / "WTH_1999.wtb").write_bytes(bad)
+    assert read_wthor(folder).faulty == 1
+
+
+def test_what_is_no_folder_of_games_is_refused(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadGames, match="nowhere: No such file"):
+        read_wthor(tmp_path / "nowhere")
+    with pytest.raises(BadGames, match="no games of the years 2030-2031"):
+        read_wthor(folder, [2030, 2031])
+    (folder / "WTH_1999.wtb").write_bytes(bytes(20) + b"more")
+    with pytest.raises(BadGames, match=r"WTH_1999\.wtb: .*bytes"):
+        read_wthor(folder)
+
+
+def some_positions(games: list[int], ply: list[int]) -> Positions:
+    count = len(games)
+    taken = np.array([(1 << number + 4) - 1 for number in ply], dtype=np.uint64)
+    empty = np.zeros(count, dtype=np.uint64)
+    return Positions(
+        Sight(taken, empty, empty, empty),
+        np.zeros(count, dtype=np.int64),
+        np.array([2] * (count - 1) + [1], dtype=np.uint8),
+        np.array(games, dtype=np.int32),
+        np.array([2018] * count, dtype=np.int16),
+    )
+
+
+def test_the_report_counts_by_ply() -> None:
+    positions = some_positions([1, 1, 2, 1, 2], [1, 9, 10, 0, 11])
+    measured = Measured(np.array([0, 2, 3, 3, 0]), np.array([0.1, 0.5, 2.0, 1.5, 0.0]))
+    found = report(measured, positions)
+    assert found["games"] == 2
+    assert (found["with_a_choice"]["positions"], found["forced_moves_too"]["positions"]) == (3, 5)
+    assert found["with_a_choice"]["top1"] == pytest.approx(1 / 3, abs=1e-4)
+    assert found["with_a_choice"]["top3"] == pytest.approx(2 / 3, abs=1e-4)
+    assert found["by_ply"]["1-10"]["log_loss"] == 0.3
+    assert found["by_ply"]["11-20"]["top1"] == 0
+    assert list(found["by_year"]) == ["2018"]
+
+
+def test_intervals_are_over_games() -> None:
+    """Twenty positions of one kind in each game are worth one, not twenty."""
+    places = np.repeat([0, 1] * 50, 20)
+    games = np.repeat(np.arange(100), 20)
+    low, high = summary(Measured(places, places.astype(float)), games)["top1_interval"]
+    assert high - low == pytest.approx(2 * 1.96 * 0.5 / math.sqrt(99), abs=2e-4)
+
+
+def test_moves_are_ranked_as_the_model_says(folder: Path, by_lot: bytes) -> None:
+    model = OthelloHumanModel(Network.load(by_lot, "by-lot.onnx"))
+    positions = replay(read_wthor(folder, [2016]))
+    measured = measure(model, positions)
+    chances = model.chances(positions.sight)
+    for row in range(0, len(positions), 7):
+        square = int(positions.square[row])
+        order = sorted(range(64), key=lambda at: -chances[row, at])
+        assert measured.place[row] == order.index(square)
+        assert measured.loss[row] == pytest.approx(-math.log(chances[row, square]))
+
+
+def test_lines_are_numbers_to_the_base_of_three() -> None:
+    assert POWERS.shape == (64, 38)
+    assert (BASE + 2 * POWERS.sum(axis=0)).max() == ROWS - 1
+    corner = SLOTS[0]  # a1: its row, its column, one diagonal; no other
+    assert corner.tolist() == [0, 64, corner[2], 8 * 38]
+    assert (np.sort(SLOTS[SLOTS < 8 * 38]) == np.unique(SLOTS[SLOTS < 8 * 38])).all()
+
+
+def test_weights_that_are_the_same_make_the_same_file() -> None:
+    assert to_onnx(first_weights(1), "a", "none") == to_onnx(first_weights(1), "a", "none")
+    assert to_onnx(first_weights(1), "a", "none") != to_onnx(first_weights(2), "a", "none")
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:
+    monkeypatch.setattr(sys, "argv", ["human_othello", *map(str, arguments)])
+    human_othello.main()
+
+
+def test_a_network_is_measured(
+    folder: Path, by_lot: bytes, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = folder / "made.onnx"
+    file.write_bytes(by_lot)
+    run(monkeypatch, "--wthor", folder, "--evaluate", file)
+    out = capsys.readouterr().out
+    assert "games of 2016-2019 (never learned from): 3" in out
+    assert "plies 51-60" in out
+    run(monkeypatch, "--wthor", folder, "--evaluate", file, "--games", "1")
+    assert "(never learned from): 1" in capsys.readouterr().out
+
+
+def test_a_card_is_only_written_for_its_own_file(
+    folder: Path, by_lot: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = folder / "made.onnx"
+    file.write_bytes(by_lot)
+    card = human_othello.card_path(file)
+    card.write_text(json.dumps({"sha256": Network.load(by_lot, "x").sha256, "name": "kept"}))
+    run(monkeypatch, "--wthor", folder, "--evaluate", file, "--card")
+    written = json.loads(card.read_text())
+    assert written["name"] == "kept"
+    assert written["validation"]["games"] == 3
+    card.write_text('{"sha256": "0"}')
+    with pytest.raises(SystemExit, match="the card of another file"):
+        run(monkeypatch, "--wthor", folder, "--evaluate", file, "--card")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--evaluate", "nowhere.onnx"], r"nowhere\.onnx"),
+        (["--resume"], "--checkpoint"),
+        (["--wthor", "nowhere"], "nowhere"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    arguments: list[str], told: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if arguments[0] == "--wthor":
+        arguments = [*arguments, "--evaluate", "nowhere.onnx"]
+    with pytest.raises(SystemExit, match=f"human_othello: .*{told}"):
+        run(monkeypatch, "--wthor", folder, *arguments)
+
+
+def test_without_pytorch_it_says_what_is_lacking(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "engine.training.human_othello_net", raising=False)
+    with pytest.raises(SystemExit, match=r"desdemona\[train\]"):
+        run(monkeypatch, "--wthor", folder)
+
+
+def test_the_written_network_computes_what_was_learned() -> None:
+    torch = pytest.importorskip("torch", reason="needs PyTorch (extra: train)")
+    from engine.training.human_othello_net import logits
+
+    weights = first_weights(4)
+    weights["last"] *= 20
+    for name in TABLES:  # numbers that one byte each can hold, so that nothing is rounded
+        weights[name] = (np.clip(np.rint(weights[name] * 50), -127, 127) / 50).astype(np.float32)
+        weights[name][:64] = np.float32(127 / 50)
+    moves = [(position, move) for game in range(2) for position, move in lot_game_of(game)]
+    sight = Sight(
+        *(
+            np.array(column, dtype=np.uint64)
+            for column in zip(*[(p.mover, p.waiter, 0, 0) for p, _ in moves], strict=True)
+        )
+    )
+    squares = encode(sight)
+    position, square = np.nonzero(squares[:, :, 2])
+    said = Network.load(to_onnx(weights, "a", "none"), "a").run("logits", {"squares": squares})
+    learned = logits(
+        {name: torch.from_numpy(value) for name, value in weights.items()},
+        *(torch.from_numpy(item) for item in (squares, position, square)),
+    ).numpy()
+    assert said[position, square] == pytest.approx(learned[position, square], abs=1e-3)
+
+
+def lot_game_of(seed: int) -> list[tuple[Any, int]]:
+    return [(position, move) for position, move in lot_game(random.Random(seed)) if move != PASS]
+
+
+def test_a_lesson_can_be_interrupted_and_resumed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch", reason="needs PyTorch (extra: train)")
+    file, kept = folder / "made.onnx", folder / "made.pt"
+    usual = ("--wthor", folder, "--out", file, "--checkpoint", kept, "--batch", 16)
+    run(monkeypatch, *map(str, usual), "--minutes", "0.02")
+    first = json.loads(human_othello.card_path(file).read_text())
+    run(monkeypatch, *map(str, usual), "--minutes", "0.04", "--resume")
+    card = json.loads(human_othello.card_path(file).read_text())
+    assert card["data"]["games"] == 9  # none of 2016
+    assert card["validation"]["games"] == 3
+    assert card["learning"]["steps"] > first["learning"]["steps"] > 0
+    assert card["sha256"] != first["sha256"]
+    assert open_model(file).predict([Ask((GAME.initial(),))])[0] == pytest.approx([0.25] * 4)
+    assert "9 games of 1999-2015" in capsys.readouterr().out
+    kept.write_bytes(b"nothing")
+    with pytest.raises(SystemExit, match=r"made\.pt: no checkpoint"):
+        run(monkeypatch, *map(str, usual), "--minutes", "0.04", "--resume")
