@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from sqlalchemy.ext.asyncio import AsyncSession
+
 from bot.errors import ConfigError
 from storage import arena
 from storage.arena import AccountRecord, AccountTaken, RatingRecord
@@ -54,15 +56,19 @@ async def add_bot(database: Database, name: str) -> str:
         if account is not None:
             await arena.set_token(session, account.id, hash_token(token))
         else:
-            await arena.add_account(
-                session,
-                account_id=name.lower(),
-                name=name,
-                is_bot=True,
-                token_hash=hash_token(token),
-                created_at=now_utc(),
-            )
+            await _add(session, name, token, is_bot=True)
     return token
+
+
+async def _add(session: AsyncSession, name: str, token: str, *, is_bot: bool) -> None:
+    await arena.add_account(
+        session,
+        account_id=name.lower(),
+        name=name,
+        is_bot=is_bot,
+        token_hash=hash_token(token),
+        created_at=now_utc(),
+    )
 
 
 class Accounts:
@@ -136,14 +142,7 @@ class Accounts:
             raise AccountTaken(f"the name {name} is reserved")
         token = new_token()
         async with self._database.write() as session:
-            await arena.add_account(
-                session,
-                account_id=name.lower(),
-                name=name,
-                is_bot=False,
-                token_hash=hash_token(token),
-                created_at=now_utc(),
-            )
+            await _add(session, name, token, is_bot=False)
         account = await self.get(name)
         assert account is not None  # noqa: S101 - it has just been added
         self._remember(hash_token(token), account.id)
