@@ -40,8 +40,11 @@ class Source(StrEnum):
 
 def analyse_command(
     context: typer.Context,
-    paths: Annotated[list[Path], typer.Argument(metavar="FILE", help="Files of games.")],
     game: Annotated[str, typer.Option("--game", help="Which game, for instance chess or othello.")],
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[FILE]...", help="Files of games; with --model there may be none."),
+    ] = None,
     source: Annotated[
         Source, typer.Option(help="Whose scores: of our own search, or of another engine.")
     ] = Source.NATIVE,
@@ -54,6 +57,10 @@ def analyse_command(
         Path | None,
         typer.Option(help="A human-move model, or a folder of several: also write down what it expected."),
     ] = None,
+    narrow: Annotated[
+        bool,
+        typer.Option("--narrow", help="Of a folder of models, only those next to a person's rating count."),
+    ] = False,
     sample: Annotated[
         int | None, typer.Option(min=1, max=MOST, help="So many moves, drawn from all by --seed.")
     ] = None,
@@ -85,14 +92,14 @@ def analyse_command(
 
     Of every move that somebody answered, all replies are searched to every depth from 2 plies to --depth, and
     kept in the database with the one that was played; `study` tells what follows from them.  The same command
-    goes on where it was stopped, and with --model adds what a model expects to what is there already.  The
-    exit status is 128 and the signal's number when a signal stopped it.
+    goes on where it was stopped, and with --model adds what a model expects to whatever has been analysed in
+    this way.  The exit status is 128 and the signal's number when a signal stopped it.
     """
     config = config_of(context)
     require_known("--game", game, GAMES)
     if depth > get_game(game).deepest_search:
         raise UsageError(f"--depth is {depth}, searches of {game} go {get_game(game).deepest_search} deep")
-    human = None if model is None else _open(model, game)
+    human = None if model is None else _open(model, game, narrow)
     settings = _settings(game, engine, option or [], depth) if source is Source.UCI else None
     if source is Source.NATIVE and option:
         raise UsageError("--option is for --source uci")
@@ -115,7 +122,9 @@ def analyse_command(
         sample=sample,
         seed=seed,
     )
-    wanted = _wanted(paths, game, form, choice)
+    if not paths and human is None:
+        raise UsageError("give files of games, or a --model that is asked about the games analysed before")
+    wanted = _wanted(paths, game, form, choice) if paths else []
     hands = LocalWorkers(concurrency or 1) if cluster is None else ClusterWorkers(cluster, concurrency)
     try:
         tally, predicted, number = asyncio.run(
@@ -190,9 +199,9 @@ def _wanted(paths: list[Path], game: str, form: Format | None, choice: Choice) -
     return wanted
 
 
-def _open(path: Path, game: str) -> HumanModel:
+def _open(path: Path, game: str, narrow: bool) -> HumanModel:
     try:
-        model = open_model(path)
+        model = open_model(path, narrow=narrow)
     except BadModel as error:
         raise UsageError(f"--model: {error}") from None
     if model.game != game:

@@ -17,9 +17,16 @@ from bot.cli_analyse import counting
 from bot.cli_parts import MOST, GameFormat, UsageError, config_of, note, print_json, require_known
 from engine.games import GAMES
 from engine.human.calibrated import CalibratedModel, default_path, open_calibrated
-from engine.human.model import BadModel
+from engine.human.model import BadModel, ModelInfo
 from engine.training.calibrated import NoScikit
-from storage.analysis import AnalysisCount, count_analyses, list_models, own_positions
+from storage.analysis import (
+    AnalysisCount,
+    StoredPosition,
+    count_analyses,
+    list_models,
+    own_positions,
+    predictions,
+)
 from storage.database import Database
 
 Game = Annotated[str, typer.Option("--game", help="Which game, for instance chess or othello.")]
@@ -226,27 +233,34 @@ def _people(
         UsageError: There are none.
     """
 
-    async def read() -> tuple[list[Any], str]:
+    async def read() -> tuple[list[StoredPosition], str, str, dict[str, dict[int, tuple[float, ...]]]]:
         opened = await Database.open(url or config_of(context).storage.url, upgrade=False)
         try:
-            if own:
-                async with opened.read() as session:
-                    found = [each async for each in own_positions(session, game) if portion.holds(each)]
-                return found, f"{game}: the bot's own games with people"
             async with opened.read() as session:
+                if own:
+                    found = [each async for each in own_positions(session, game) if portion.holds(each)]
+                    return found, f"{game}: the bot's own games with people", "the bot's model", {}
                 chosen = _choose(await count_analyses(session, game), analysis, game)
-                model_id, told = await _model(list_models(session, chosen.id), human)
-            found = await load(opened, chosen.id, model_id, portion)
+                known = await list_models(session, chosen.id)
+                first = _first(known, human)
+                others = {
+                    info.name: await predictions(session, chosen.id, number)
+                    for number, info, _ in reversed(known)
+                    if first is not None and info.name != first[1].name
+                }
+            found = await load(opened, chosen.id, None if first is None else first[0], portion)
             which = chosen.analysis
-            return found, f"{game}: {which.source}, depth {which.depth}; {told}"
+            name = "" if first is None else first[1].name
+            told = "no human-move model" if first is None else f"human-move model {name}"
+            return found, f"{game}: {which.source}, depth {which.depth}; {told}", name, others
         finally:
             await opened.close()
 
-    positions, about = asyncio.run(read())
+    positions, about, name, others = asyncio.run(read())
     if not positions:
         raise UsageError(f"{about}: there is no position that passes these filters")
     with counting("positions", len(positions)) as on_count:
-        people = population(game, positions, on_count)
+        people = population(game, positions, name, others, on_count)
     games = int(people.games.max()) + 1
     return people, f"{about}; {len(people.positions)} positions of {games} games"
 
@@ -263,16 +277,13 @@ def _choose(known: list[AnalysisCount], wanted: int | None, game: str) -> Analys
     return found[0]
 
 
-async def _model(listing: Any, wanted: str | None) -> tuple[int | None, str]:
-    known = await listing
+def _first(known: list[tuple[int, ModelInfo, int]], wanted: str | None) -> tuple[int, ModelInfo, int] | None:
+    """The human-move model that was asked for, else the one that was asked last; None: none was asked."""
     found = [each for each in known if wanted in (None, each[1].name)]
-    if not found:
-        if wanted is not None:
-            names = ", ".join(info.name for _, info, _ in known) or "nobody"
-            raise UsageError(f"--human: {wanted!r} has said nothing of these positions; {names} has")
-        return None, "no human-move model"
-    number, info, _ = found[0]
-    return number, f"human-move model {info.name} {info.sha256[:12]}"
+    if not found and wanted is not None:
+        names = ", ".join(info.name for _, info, _ in known) or "nobody"
+        raise UsageError(f"--human: {wanted!r} has said nothing of these positions; {names} has")
+    return found[0] if found else None
 
 
 def _step(what: str) -> None:

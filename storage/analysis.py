@@ -249,6 +249,16 @@ async def list_models(session: AsyncSession, analysis_id: int) -> list[tuple[int
     ]
 
 
+async def predictions(session: AsyncSession, analysis_id: int, model_id: int) -> dict[int, tuple[float, ...]]:
+    """What a model said of an analysis's positions, by their keys."""
+    statement = (
+        select(PredictionRow.position_id, PredictionRow.odds)
+        .join(AnalysedPositionRow, AnalysedPositionRow.id == PredictionRow.position_id)
+        .where(AnalysedPositionRow.analysis_id == analysis_id, PredictionRow.model_id == model_id)
+    )
+    return {number: tuple(odds) for number, odds in await session.execute(statement)}
+
+
 async def unpredicted(
     session: AsyncSession, analysis_id: int, model_id: int, most: int
 ) -> list[tuple[int, AnalysedPosition, GameRecord]]:

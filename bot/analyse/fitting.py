@@ -68,12 +68,15 @@ class Fitted:
     data: bytes
     """The ONNX file."""
     model: CalibratedModel
+    human: str
+    """The human-move model that it was told of; empty: none."""
     validated: tuple[Validated, ...]
 
     def card(self, about: dict[str, Any]) -> dict[str, Any]:
         """What should be known of the model, as plain JSON values, after what its maker has to say."""
         return {
             **about,
+            "human_model": self.human,
             "sha256": self.model.info.sha256,
             "features": FEATURES_VERSION,
             "method": "conditional logit with L2 penalty, and boosted trees; a softmax over the replies",
@@ -112,7 +115,9 @@ def fit(
         tried, odds = tune(rows, seed)
         validated.append(_validated(people, rows, has_human, tried, odds, against, resamples, seed))
         parts[has_human] = fit_part(rows, tried[0].penalty, tried[0].trees, seed)
+    human = next(iter(people.models), "")
     told = {
+        "human": human,
         "game": people.game.name,
         "name": name,
         "licence": LICENCE,
@@ -121,7 +126,7 @@ def fit(
     # Where no human-move model was there to learn from, its word changes nothing.
     data = to_onnx(parts.get(True, parts[False]), parts[False], told)
     _check_gain(validated)
-    return Fitted(data, CalibratedModel(Network.load(data, name)), tuple(validated))
+    return Fitted(data, CalibratedModel(Network.load(data, name)), human, tuple(validated))
 
 
 def _require_enough(people: Population) -> None:
@@ -153,7 +158,7 @@ def _validated(
         name = f"{against.info.name} {against.info.sha256[:12]}"
         other = model_odds(people, against, has_human)
     elif has_human:
-        name, other = "human-move model", people.human
+        name, other = next(iter(people.models.items()))
     else:
         name, other = "all replies alike", softmax(np.zeros(len(rows.features)), rows)
     drawn = Resamples(people.games, resamples, seed)

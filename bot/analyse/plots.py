@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bot.analyse.study import ALONE, CALIBRATED, HUMAN, Judged, Study
+from bot.analyse.study import ALONE, CALIBRATED, Judged, Study
 
 EXTRA = "fit"
-_DRAWN = (CALIBRATED, HUMAN, ALONE)
-_COLOURS = {CALIBRATED: "#1b6ca8", HUMAN: "#c8553d", ALONE: "#5b8c5a"}
+_COLOURS = {CALIBRATED: "#1b6ca8", ALONE: "#5b8c5a"}
+_HUMAN_COLOURS = ("#c8553d", "#e0a458", "#8d5b4c")
 _OTHER = "#8a8a8a"
 
 
@@ -54,6 +54,10 @@ def draw(found: Study, folder: Path, name: str) -> list[Path]:
     return written
 
 
+def _colours(found: Study) -> dict[str, str]:
+    return {**_COLOURS, **dict(zip(found.human_models, _HUMAN_COLOURS, strict=False))}
+
+
 def _areas(pyplot: Any, found: Study) -> Any:
     """AUC of every predictor with its interval."""
     sides = [
@@ -63,11 +67,12 @@ def _areas(pyplot: Any, found: Study) -> Any:
     sides = [(title, rows) for title, rows in sides if rows]
     if not sides:
         return None
+    colours = _colours(found)
     figure, axes = pyplot.subplots(1, len(sides), figsize=(5 * len(sides), 4.2), squeeze=False)
     for axis, (title, rows) in zip(axes[0], sides, strict=True):
         ordered = sorted(rows, key=lambda row: row.auc.value)
         for at, row in enumerate(ordered):
-            colour = _COLOURS.get(row.name, _OTHER)
+            colour = colours.get(row.name, _OTHER)
             axis.plot([row.auc.low, row.auc.high], [at, at], color=colour, linewidth=2)
             axis.plot([row.auc.value], [at], "o", color=colour, markersize=4)
         axis.set_yticks(range(len(ordered)), [row.name for row in ordered])
@@ -85,7 +90,8 @@ def _reliability(pyplot: Any, found: Study) -> Any:
         ("this bad reply is played", found.bad_reply),
         ("this position provokes an error", found.error),
     ]
-    drawn = [(title, [row for row in rows if row.name in _DRAWN]) for title, rows in sides]
+    colours = _colours(found)
+    drawn = [(title, [row for row in rows if row.name in colours]) for title, rows in sides]
     drawn = [(title, rows) for title, rows in drawn if rows]
     if not drawn:
         return None
@@ -98,7 +104,7 @@ def _reliability(pyplot: Any, found: Study) -> Any:
             ys = [each.actual.share or 0.0 for each in bins]
             lows = [y - (each.actual.low or 0.0) for y, each in zip(ys, bins, strict=True)]
             highs = [(each.actual.high or 0.0) - y for y, each in zip(ys, bins, strict=True)]
-            colour = _COLOURS[row.name]
+            colour = colours[row.name]
             axis.errorbar(
                 xs, ys, yerr=[lows, highs], fmt="o-", color=colour, label=row.name, markersize=3, linewidth=1
             )

@@ -1,6 +1,6 @@
 """Positions of an analysis as arrays: what the study and the fitting of models count on."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,13 +55,17 @@ class Population:
     positions: list[StoredPosition]
     rows: Rows
     """Features of the replies; those of a human-move model where every position has its word."""
-    has_human: bool
-    human: NDArray[np.float64]
-    """What the human-move model said of each reply; zeros when `has_human` is false."""
+    models: dict[str, NDArray[np.float64]]
+    """What human-move models said of each reply, by their names; the features have the first one's word."""
     loss: NDArray[np.float64]
     """What each reply costs the person, in expected score."""
     of_position: NDArray[np.int64]
     """Number of each reply's position."""
+
+    @property
+    def has_human(self) -> bool:
+        """Whether there is a human-move model's word."""
+        return bool(self.models)
 
     @property
     def games(self) -> NDArray[np.int64]:
@@ -95,18 +99,27 @@ async def load(
 
 
 def population(
-    game_name: str, positions: Sequence[StoredPosition], on_count: Callable[[int], None] = lambda _: None
+    game_name: str,
+    positions: Sequence[StoredPosition],
+    model: str = "",
+    others: Mapping[str, Mapping[int, Sequence[float]]] | None = None,
+    on_count: Callable[[int], None] = lambda _: None,
 ) -> Population:
     """Positions as arrays; there is one at least.
 
     When a human-move model spoke of some of the positions, the others are left out.
+
+    Args:
+        model: The name of that model.
+        others: What other models said, by their names and the positions' keys; those that did not speak of
+            all of the positions are left out.
+        on_count: Told how many more are done.
     """
     game = get_game(game_name)
     spoken = [stored for stored in positions if stored.human is not None]
-    has_human = bool(spoken)
-    used = spoken if has_human else list(positions)
+    used = spoken or list(positions)
     numbers: dict[str, int] = {}
-    parts, losses, human = [], [], []
+    parts, losses = [], []
     for stored in used:
         found = stored.found
         root = game.parse_position(found.position)
@@ -119,15 +132,19 @@ def population(
         parts.append((features, number, numbers.setdefault(stored.game_key, len(numbers))))
         worth = expected(-scores[:, -1], found.logistic_centi)
         losses.append(worth.max() - worth)
-        human.append(np.zeros(len(scores)) if stored.human is None else np.array(stored.human))
         on_count(1)
     rows = join(parts)
+    models = {}
+    if spoken:
+        models[model] = np.concatenate([stored.human or () for stored in used]).astype(np.float64)
+        for name, said in (others or {}).items():
+            if all(stored.id in said for stored in used):
+                models[name] = np.concatenate([said[stored.id] for stored in used]).astype(np.float64)
     return Population(
         game,
         used,
         rows,
-        has_human,
-        np.concatenate(human),
+        models,
         np.concatenate(losses),
         np.repeat(np.arange(len(used)), rows.counts),
     )

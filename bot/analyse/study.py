@@ -1,6 +1,6 @@
 """What recorded games say of traps: Figure 9 of a population, and how good every predictor of errors is."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
@@ -16,7 +16,7 @@ from engine.params import Assessment, Scale, TrapParams
 from engine.trappy import classify, reply_quality, with_trap
 from storage.intervals import Share, share
 
-HUMAN, CALIBRATED, ALONE = "human-move model", "calibrated model", "calibrated, no human-move model"
+CALIBRATED, ALONE = "calibrated model", "calibrated, no human-move model"
 PAPER = "trappiness, median"
 """The paper's own predictor."""
 LOSS_STEPS = (0.05, 0.10, 0.20, 0.40, 1.0 + 1e-9)
@@ -58,10 +58,8 @@ class Judged:
 
     name: str
     auc: Estimate
-    above_human: Estimate | None
-    """By how much its AUC is above the human-move model's; None: there is none, or it is that model."""
-    above_paper: Estimate | None
-    """And above that of the paper's trappiness."""
+    above: dict[str, Estimate]
+    """By how much its AUC is above those of the human-move models and of the paper's trappiness."""
     is_probability: bool
     """Its own probabilities; else a logistic curve made probabilities of it, fitted on other games."""
     brier: Estimate
@@ -86,6 +84,8 @@ class Study:
     top1: dict[str, Estimate]
     """And how often its likeliest reply was played."""
     figure9: tuple[Figure9, ...]
+    human_models: tuple[str, ...]
+    """Names of those among the predictors; the calibrated model was told what the first one says."""
     temptation: dict[str, tuple[Temptation, ...]]
     """By what counts as a trap."""
     bad_reply: tuple[Judged, ...]
@@ -139,7 +139,8 @@ def study(
     of_replies = _reply_predictors(people, qualities, odds)
     bad_reply = _judge(
         {name: scores[bad] for name, scores in of_replies.items()},
-        set(odds),
+        people,
+        odds,
         people.is_played[bad],
         people.games[people.of_position[bad]],
         resamples,
@@ -151,7 +152,8 @@ def study(
     lost = people.loss[people.rows.played]
     error = _judge(
         {name: scores[has_bad] for name, scores in of_positions.items()},
-        set(odds),
+        people,
+        odds,
         lost[has_bad] >= BAD,
         people.games[has_bad],
         resamples,
@@ -171,6 +173,7 @@ def study(
         },
         top1={name: by_position.mean(_is_top(people, p)).estimate for name, p in odds.items()},
         figure9=figures,
+        human_models=tuple(people.models),
         temptation=temptation,
         bad_reply=bad_reply,
         error=error,
@@ -189,9 +192,7 @@ def model_odds(people: Population, model: CalibratedModel, has_human: bool) -> N
 
 
 def _odds(people: Population, calibrated: CalibratedModel | None) -> Odds:
-    odds: Odds = {}
-    if people.has_human:
-        odds[HUMAN] = people.human
+    odds: Odds = dict(people.models)
     if calibrated is not None:
         if people.has_human:
             odds[CALIBRATED] = model_odds(people, calibrated, True)
@@ -250,7 +251,8 @@ def _position_predictors(
 
 def _judge(
     predictors: dict[str, NDArray[np.float64]],
-    probabilities: set[str],
+    people: Population,
+    probabilities: Odds,
     hits: NDArray[np.bool_],
     groups: NDArray[np.int64],
     count: int,
@@ -264,14 +266,16 @@ def _judge(
     found = []
     for name, scores in predictors.items():
         odds = scores if name in probabilities else as_probabilities(scores, hits, groups)
-        human = areas.get(HUMAN) if name != HUMAN else None
-        paper = areas.get(PAPER) if name != PAPER else None
+        above = {
+            other: areas[name].minus(areas[other]).estimate
+            for other in (*people.models, PAPER)
+            if other != name
+        }
         found.append(
             Judged(
                 name,
                 areas[name].estimate,
-                None if human is None else areas[name].minus(human).estimate,
-                None if paper is None else areas[name].minus(paper).estimate,
+                above,
                 name in probabilities,
                 resamples.brier(odds, hits).estimate,
                 resamples.log_loss(odds, hits).estimate,
@@ -371,8 +375,3 @@ def _temptation(people: Population, qualities: NDArray[np.float64], threshold: i
             )
         )
     return tuple(found)
-
-
-def best_of(judged: Sequence[Judged], name: str) -> Judged | None:
-    """A predictor by its name."""
-    return next((each for each in judged if each.name == name), None)

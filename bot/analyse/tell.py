@@ -24,8 +24,8 @@ def study_text(found: Study) -> str:
             _section(f"Replies that cost the same, played: traps ({name}) and others", _temptation(rows))
             for name, rows in found.temptation.items()
         ),
-        _section("Which bad reply is played", _judged(found.bad_reply)),
-        _section("Which position provokes an error", _judged(found.error)),
+        _section("Which bad reply is played", _judged(found.bad_reply, found.human_models)),
+        _section("Which position provokes an error", _judged(found.error, found.human_models)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -95,15 +95,15 @@ def _temptation(rows: Sequence[Temptation]) -> str:
     return table([["cost", "traps", "of", "others", "of"], *body])
 
 
-def _judged(rows: Sequence[Judged]) -> str:
+def _judged(rows: Sequence[Judged], models: Sequence[str]) -> str:
     if not rows:
         return ""
-    head = ["predictor", "AUC", "beside the human-move model", "Brier", "log-loss"]
+    head = ["predictor", "AUC", *(f"above {name}" for name in models), "Brier", "log-loss"]
     body = [
         [
             row.name if row.is_probability else f"{row.name} *",
             _number(row.auc),
-            "" if row.above_human is None else _number(row.above_human, signed=True),
+            *(_number(row.above[name], signed=True) if name in row.above else "" for name in models),
             f"{row.brier.value:.5f}",
             f"{row.log_loss.value:.5f}",
         ]

@@ -8,16 +8,21 @@ from engine.human.model import BadModel, HumanModel
 from engine.human.onnx import Network
 from engine.human.othello import KIND as OTHELLO
 from engine.human.othello import OthelloHumanModel
+from engine.human.wide import WideModel
 
 PREDICTS = (MAIA, OTHELLO)
 """Kinds of networks that are models of people's moves."""
 
 
-def open_model(path: Path) -> HumanModel:
+def open_model(path: Path, *, narrow: bool = False) -> HumanModel:
     """The model of a file, or of a folder with Maia's networks for several ratings.
 
     A file's network is started, so that it is known to work.  Those of a folder wait until somebody of their
     rating is asked about; other models in it are left alone.
+
+    Args:
+        narrow: Of a folder, only the networks next to a person's rating count, not a mean over several
+            (`engine.human.wide`).
 
     Raises:
         BadModel: There is none, or none that can be used; the message names it and says what is wrong.
@@ -27,7 +32,8 @@ def open_model(path: Path) -> HumanModel:
         models = [MaiaModel(network) for network in networks if network.kind == MAIA]
         if not models:
             raise BadModel(f"{path}: there is no network of Maia's (*.onnx) in this folder")
-        return MaiaFamily(models)
+        family = MaiaFamily(models)
+        return family if narrow else WideModel(family, [model.rating for model in models if model.rating])
     network = Network.open(path)
     if network.kind == MAIA:
         return MaiaModel(network)
