@@ -81,6 +81,8 @@ def main() -> None:
             _learn(options)
     except (BadGames, BadModel, ValueError) as error:
         raise SystemExit(f"human_othello: {error}") from None
+    except KeyboardInterrupt:
+        raise SystemExit("human_othello: interrupted; nothing was written") from None
     except OSError as error:
         raise SystemExit(f"human_othello: {error.filename}: {error.strerror}") from None
 
@@ -110,7 +112,7 @@ def _learn(options: argparse.Namespace) -> None:
         f"{len(learned):,} positions with a choice ({time.monotonic() - started:.0f} s)"
     )
     state = State.resume(options.checkpoint) if options.resume else State.fresh(options.seed)
-    budget = Budget(options.minutes, options.batch, options.seed, options.threads)
+    budget = Budget(options.minutes, options.batch, options.threads)
     whole = learn(state, learned, budget, options.checkpoint, say)
     text = f"What people play in Othello. Learned from {count} games of WTHOR, {years[0]}-{years[1]}."
     content = to_onnx(state.averaged(), NAME, LICENCE, text)

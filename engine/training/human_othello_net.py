@@ -94,7 +94,7 @@ class Budget:
     minutes: float
     """The learning rate goes down to its end within so long, whatever the machine manages in it."""
     batch: int
-    seed: int
+    """Positions a step."""
     threads: int
 
 
