@@ -8,6 +8,8 @@ except ImportError as wrong:
     if "DESDEMONA_UNIT" not in str(wrong):
         raise
     sys.exit(f"desdemona: environment: {wrong}")  # the core was told to use what this processor lacks
+except KeyboardInterrupt:
+    sys.exit(130)  # before there was anything to put in order
 from bot.errors import DesdemonaError
 from bot.log import printable
 from storage.errors import StorageError

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.decision import Decision
+from engine.formats.clock import GgfClock
 from engine.formats.record import (
     AGREED,
     RESIGNED,
@@ -59,8 +60,10 @@ def record_of(game: StoredGame, our_name: str, decisions: Sequence[StoredDecisio
     if (match := match_of(game)) is not None:
         event, clock = f"match {match}", str(_terms(game).get("clock") or "")
         tags |= _match_tags(game)
-    if game.game == "othello" and re.fullmatch(r"s?8r?\d*", game.variant):
+    if game.game == "othello" and re.fullmatch(r"s?8[bw]?(r\d+)?", game.variant):
         tags["TY"] = game.variant  # the type of GGS: one of a pair is not a game by itself
+        if game.clock_initial_s is not None:  # there is a grace, too, of which nothing is kept
+            clock = GgfClock(game.clock_initial_s, game.clock_increment_s or 0).text(with_extension=False)
     ratings = (game.our_rating, game.opponent_rating)
     found = GameRecord(
         game=game.game,

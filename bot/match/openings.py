@@ -13,7 +13,7 @@ from typing import Any
 from bot.match.specs import MatchError
 from engine.formats import files
 from engine.formats.files import Format
-from engine.formats.record import BadGame, GameRecord, start_of
+from engine.formats.record import BadGame, GameRecord, lines_of, start_of
 from engine.game import BadPosition, Game, IllegalMove, replay
 from engine.games import get_game
 from engine.players import Thinker
@@ -115,7 +115,7 @@ def read_openings(data: bytes, game_name: str, where: str, most_plies: int | Non
     form = files.detect(data[: files.HEAD_BYTES], len(data))
     if form is Format.WTHOR:
         raise MatchError(f"{where}: openings are not read from WTHOR files; export them as transcripts first")
-    lines = files.decode(data).splitlines()
+    lines = lines_of(files.decode(data))
     if form in (Format.GGF, Format.PGN):
         try:
             records = [

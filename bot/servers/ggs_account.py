@@ -128,6 +128,8 @@ class GgsAccount:
         """Of our rating, by the match's id, before the match's end is told."""
         self._ended: dict[str, dict[str, Game | None]] = {}
         """Boards that have ended ahead of their match, by the match's id; None: before we were there."""
+        self._is_full = False
+        """There were too many requests a moment ago."""
         self._archive = Archive(name)
         self._resuming: set[str] = set()
         """Stored matches that we have asked for, by the server's id."""
@@ -444,8 +446,11 @@ class GgsAccount:
             # A match whose game we have not been told yet came from it, perhaps.
             return [*out, *(Say(tell_service("moves", match)) for match in self._lacking(known))]
         if len(self._requests) >= MAX_REQUESTS:
-            logger.warning("request %s of %s: there are too many", line.id, line.asker)
+            if not self._is_full:
+                logger.warning("request %s of %s, and more: there are too many", line.id, line.asker)
+            self._is_full = True
             return out
+        self._is_full = False
         asked = self._requests.add(line)
         if line.asker == self.name:
             if not self._requests.is_wanted(asked):  # nobody waits for it any more

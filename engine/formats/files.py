@@ -6,7 +6,7 @@ from enum import StrEnum
 from itertools import chain
 
 from engine.formats import ggf, pgn, transcripts, wthor
-from engine.formats.record import LONGEST_GAME, BadGame, GameRecord
+from engine.formats.record import LONGEST_GAME, BadGame, GameRecord, lines_of
 
 HEAD_BYTES = 4096
 """So much of a file's beginning is enough for `detect`."""
@@ -42,7 +42,7 @@ def detect(head: bytes, length: int) -> Format | None:
     text = decode(head if length <= len(head) else head.rpartition(b"\n")[0] or head)
     if re.search(r"\(\s*;\s*[A-Za-z]+\s*\[", text):
         return Format.GGF
-    lines = [line for line in text.splitlines() if line.strip() and line.lstrip()[0] not in "#%"]
+    lines = [line for line in lines_of(text) if line.strip() and line.lstrip()[0] not in "#%"]
     if any(pgn.is_tag(line) for line in lines[:1]):
         return Format.PGN
     if any(_is_transcript(line) for line in lines[:1]):

@@ -40,6 +40,7 @@ _LARGEST = 1e9
 _HEADER = frozenset(
     ("GM", "PC", "DT", "PB", "PW", "RB", "RW", "TI", "TB", "TW", "TY", "RE", "BO", "KB", "KW", "KM")
 )
+_MOST_AGAIN = 20
 _OWN_TAGS = _HEADER | {"B", "W"}
 
 
@@ -137,16 +138,29 @@ def find(text: str) -> Iterator[GgfGame | BadGgf]:
 
     What stands between games (counts, comments) is skipped.
     """
-    at = text.find("(;")
+    at, behind, again = text.find("(;"), 0, 0
     while at >= 0:
         try:
             game, end = _parse_at(text, at)
         except BadGgf as error:
             yield error
-            end = at + 2
+            # Where a bracket is missing the next game stands among the tags of this one; but a text full of
+            # such would be read as many times.
+            if at >= behind:
+                behind, again = _behind(text, at), 0
+            again += 1
+            end = at + 2 if again <= _MOST_AGAIN else behind
         else:
             yield game
         at = text.find("(;", end)
+
+
+def _behind(text: str, at: int) -> int:
+    """Where the tags end that follow the beginning of a game, whatever they say."""
+    at += 2
+    while tag := _TAG.match(text, at):
+        at = tag.end()
+    return at
 
 
 def write(game: GgfGame) -> str:
@@ -420,7 +434,7 @@ def _clock(text: str) -> str:
     found = re.fullmatch(r"(\d{1,6})\+(\d{1,6})", text)
     if not found:
         return text
-    return GgfClock(int(found[1]), int(found[2])).text(with_extension=False)
+    return GgfClock(int(found[1]), int(found[2]), 0).text()
 
 
 def _rating(text: str) -> float | None:

@@ -30,6 +30,7 @@ from engine.formats.record import (
     GameRecord,
     black_margin,
     clean,
+    lines_of,
     placed,
     played,
     points_of,
@@ -176,7 +177,7 @@ def write(record: GameRecord) -> str:
 
 def _tags_and_body(text: str) -> tuple[dict[str, str], str]:
     tags: dict[str, str] = {}
-    lines = text.splitlines()
+    lines = lines_of(text)
     for number, line in enumerate(lines):
         if found := _TAG.fullmatch(line):
             tags[found[1]] = clean(re.sub(r"\\(.)", r"\1", found[2]))

@@ -22,6 +22,11 @@ class BadGame(ValueError):
     """A text or file that holds no game of its format; the message says what is wrong and where in it."""
 
 
+def lines_of(text: str) -> list[str]:
+    """The lines of a text.  `str.splitlines` also cuts at signs that old texts have in their words."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
 @dataclass(frozen=True, kw_only=True)
 class GameRecord:
     """One game.  Pairs are by side, as `Game.sides` has them: black first in Othello, white in chess."""

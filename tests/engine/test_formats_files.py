@@ -174,3 +174,14 @@ def test_no_bytes_raise_another_error(data: bytes) -> None:
     for form in files.TEXTS:
         for found in files.read(lines, form):
             assert isinstance(found, GameRecord | BadGame)
+
+
+def test_signs_of_windows_do_not_cut_lines() -> None:
+    data = (
+        b'[Event "Open 2019 \x85 A"]\r\n[White "M\xfcller"]\r\n[Black "B"]\r\n[Result "1-0"]\r\n\r\n'
+        b"1. e4 e5 ; so\x85 gut\r\n2. Nf3 1-0\r\n"
+    )
+    assert files.detect(data, len(data)) is Format.PGN
+    (game,) = files.read(files.decode(data).split("\n"), Format.PGN)
+    assert isinstance(game, GameRecord), game
+    assert game.moves == ("e2e4", "e7e5", "g1f3")

@@ -286,3 +286,10 @@ def test_what_a_graphical_program_sent_replays() -> None:
     ]
     for game in games:
         ggf.replay(game)
+
+
+def test_games_that_begin_within_others_are_not_read_over_and_over() -> None:
+    assert len(list(ggf.find("(;GM[Othello]" + "A[(;C[x]" * 2000))) < 50
+    broken = f"(;GM[Othello]PB[a{GGS}\n"
+    found = [each for each in ggf.find(broken * 3) if isinstance(each, GgfGame)]
+    assert len(found) == 3

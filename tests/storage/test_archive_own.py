@@ -45,6 +45,13 @@ def test_a_game_from_either_side() -> None:
     assert record_of(replace(GAME, result=None, our_side=1), "Me").points is None
 
 
+def test_a_game_of_ggs_keeps_its_type() -> None:
+    game = replace(GAME, game="othello", variant="s8r18", site="ggs")
+    told = from_record(record_of(game, "Me"))
+    assert (told.kind, told.black_clock) == ("s8r18", "03:00/00:02")
+    assert from_record(record_of(replace(game, variant="standard"), "Me")).kind == "8"
+
+
 @pytest.mark.parametrize(
     ("made", "evaluation"),
     [
