@@ -29,9 +29,9 @@ from engine.human.wire import Message, message
 MAGIC = 0x1C0
 PLANES = 112
 POLICY_PLANES = 80
-MOST_BYTES = 32 << 20
+MOST_BYTES = 16 << 20
 """Longest file read; Maia's have 1.3 MB."""
-MOST_UNPACKED_BYTES = 64 << 20
+MOST_UNPACKED_BYTES = 16 << 20
 """Most that may come out of it; Maia's have 1.7 MB."""
 
 _VARIANCE_FLOOR = 1e-5  # of lc0's batch normalisation

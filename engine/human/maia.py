@@ -150,7 +150,7 @@ class Question:
         if not (masses >= _LEAST_MASS_ANYWHERE).all() or not (masses <= 1 + 1e-3).all() or legal.min() < 0:
             worst = float(masses[np.argmax(np.abs(masses - 1))])
             raise BadModel(
-                f"{model.info.name}: {worst:.4f} of what it would play are legal moves: not made for this"
+                f"{model.info.name}: {worst:.4f} of what it would play are legal moves, not nearly all"
             )
         shares = legal / masses[rows]
         found = [part.tolist() for part in np.split(shares, ends[:-1])]

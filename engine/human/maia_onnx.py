@@ -78,18 +78,19 @@ def import_network(data: bytes, file_name: str) -> Imported:
 
     Args:
         data: The file, as it was published.
-        file_name: Its name, which tells the rating of those that are not `PUBLISHED` (``maia-1500.pb.gz``).
+        file_name: Its name, which tells name and rating of those that are not `PUBLISHED`
+            (``maia-1234.pb.gz``).
 
     Raises:
         BadModel: It is none, or does not do what such a network has to.
     """
     network = read_network(data)
     rating = PUBLISHED.get(network.sha256)
-    licence = network.licence.strip() or (LICENCE if rating else "unknown")
-    stem = re.sub(r"(?:\.pb)?(?:\.gz)?$", "", file_name) or "maia"
+    licence = network.licence.strip()[:100] or (LICENCE if rating else "unknown")
+    stem = re.sub(r"[^\w.-]", "_", re.sub(r"(?:\.pb)?(?:\.gz)?$", "", file_name)) or "maia"
     name = f"maia-{rating}" if rating else stem
     is_published = rating is not None
-    if rating is None and (told := re.search(r"(?<!\d)(\d{3,4})(?!\d)", stem)):
+    if rating is None and (told := re.search(r"maia[-_]?(\d{3,4})(?!\d)", stem)):
         rating = int(told[1])
     written = write_onnx(network, name, licence, rating, is_published=is_published)
     model = MaiaModel(Network.load(written, name))
