@@ -177,7 +177,7 @@ def test_forged_records_are_noticed() -> None:
         "profile is not whole": with_candidate(replace(good.chosen, complete=False)),
         "recomputed": with_candidate(replace(inside, value=9999.0)),
         "within the budget|above the floor": with_candidate(
-            replace(outside, raw_centi=good.chosen.raw_centi, adjusted_centi=good.chosen.raw_centi)
+            replace(outside, raw_centi=5000, adjusted_centi=5000)
         ),
     }
     for message, decision in forged.items():
