@@ -51,7 +51,7 @@ async def play(config: Config) -> None:
     """Open everything, play until a signal comes, close everything."""
     stop = _signalled()
     async with AsyncExitStack() as stack:
-        strong = config.engine.strong()
+        strong, people = config.engine.strong(), config.human.people()
         database = await Database.open(config.storage.url)
         stack.push_async_callback(database.close)
         server = await stack.enter_async_context(open_server(config, database))
@@ -69,7 +69,10 @@ async def play(config: Config) -> None:
             return
         if not server.login:
             await stack.enter_async_context(database.sole(role_of(account.name, server.site)))
-        lobby = Lobby(Services(server, database, pool, config, account.name, strong, rng, engines=engines))
+        shared = Services(
+            server, database, pool, config, account.name, strong, rng, engines=engines, people=people
+        )
+        lobby = Lobby(shared)
         async with asyncio.TaskGroup() as tasks:
             listening = tasks.create_task(lobby.listen())
             await stop.wait()

@@ -38,10 +38,13 @@ from bot.events import CHAT_LIMIT, CHESS960, FROM_POSITION, OTHELLO_RANDOM, Cloc
 from bot.regular_files import read_regular
 from bot.servers.dialects import DIALECTS
 from engine.games import ENGINE_GAMES, GAMES
-from engine.params import Assessment, Decided, Scale, TrapParams
+from engine.human.model import BadModel
+from engine.human.people import People, PeopleSettings
+from engine.params import Assessment, Decided, Scale, TrapParams, ValueParams, ValueScale
 from engine.players import COMPARED_KINDS, PLAYER_KINDS, StrongOptions, kinds_for
 from engine.root_sources import ROOT_SOURCES
 from engine.roots import RootSource
+from engine.trappy import ENGINE_KINDS
 from engine.uci.settings import EngineSettings
 
 ENV_PREFIX = "DESDEMONA_"
@@ -51,6 +54,7 @@ FAREWELL_PLACEHOLDERS = (*GREETING_PLACEHOLDERS, "result", "traps", "fell")
 
 EXAMPLE_VARIABLE = f"{ENV_PREFIX}ENGINE__MAX_DEPTH"
 _TRAP = TrapParams()
+_VALUE = ValueParams()
 
 FILE_LIMIT = 1 << 20
 """Longest file of settings, or token, that is read, in bytes."""
@@ -307,6 +311,43 @@ class TrapConfig(Section):
         )
 
 
+class HumanConfig(Section):
+    """What people are expected to reply and what is risked for it, by the players opponent_model and
+    calibrated."""
+
+    models: tuple[str, ...] = ()
+    """Models of people's moves, at most one for each game: files that `desdemona model import` wrote, or for
+    people of different ratings a folder of them.  Without one, Othello has a model of its own, and at other
+    games short searches guess.  Example: ["data/models"]"""
+    calibrated: tuple[str, ...] = ()
+    """Files of calibrated models (`desdemona model fit`), at most one for each game, in place of those that
+    come with the program; at games that have none, calibrated plays as opponent_model."""
+    budget_percent: float = Field(default=_VALUE.budget_percent, ge=0, le=100)
+    """The most points of expected score, out of 100, that a move may give up against the best reply."""
+    least_percent: float = Field(default=_VALUE.least_percent, ge=0, le=50)
+    """Replies that are less likely than this, in per cent, are not looked into, and count as the best one."""
+    scale: ValueScale = _VALUE.scale
+    """What moves are valued in: expected (points of expected score), or pawns (hundredths of a pawn or disc,
+    at most checkmate_centi)."""
+    checkmate_centi: int = Field(default=_VALUE.checkmate_centi, ge=1, le=100_000)
+    """Of the scale of pawns: what a won game counts, and the most that any score does."""
+
+    def value(self) -> ValueParams:
+        """How moves are valued, as the engine's own value."""
+        return ValueParams(self.scale, self.budget_percent, self.least_percent, self.checkmate_centi)
+
+    def people(self) -> People:
+        """The models; those that are named are opened.
+
+        Raises:
+            ConfigError: One cannot be used.
+        """
+        try:
+            return People(PeopleSettings(models=self.models, calibrated=self.calibrated, value=self.value()))
+        except BadModel as error:
+            raise ConfigError(f"human.models or human.calibrated: {error}") from None
+
+
 class UciEngine(Section):
     """Another engine, for one game."""
 
@@ -360,7 +401,7 @@ class UciEngine(Section):
 
 
 class UciConfig(Section):
-    """Other engines, on whose scores the player trappy_uci sets its traps; they must know MultiPV."""
+    """Other engines, by whose scores the players whose names end in _uci choose; they must know MultiPV."""
 
     engines: tuple[UciEngine, ...] = ()
     """At most one for each game.  Keys: game (chess, xiangqi, crazyhouse, antichess, atomic, horde,
@@ -404,8 +445,9 @@ class SelectionConfig(Section):
     method: SelectionMethod = SelectionMethod.BALANCED
     """balanced (randomised, as many games of each: a fair comparison), fixed, or rules."""
     player: PlayerKind = "trappy"
-    """The player of `fixed`, and of `rules` when none matches: standard, trappy, strong, or trappy_uci (needs
-    another engine for every game that it plays: see uci.engines)."""
+    """The player of `fixed`, and of `rules` when none matches: standard, trappy, strong, opponent_model,
+    calibrated, or trappy_uci, opponent_model_uci, calibrated_uci (which need another engine for every game
+    that they play: see uci.engines)."""
     players: tuple[PlayerKind, ...] = Field(default=COMPARED_KINDS, min_length=1)
     """The players that `balanced` compares."""
     rules: tuple[SelectionRule, ...] = ()
@@ -689,6 +731,7 @@ class Config(BaseSettings):
     server: ServerConfig = ServerConfig()
     engine: EngineConfig = EngineConfig()
     trap: TrapConfig = TrapConfig()
+    human: HumanConfig = HumanConfig()
     uci: UciConfig = UciConfig()
     selection: SelectionConfig = SelectionConfig()
     challenges: ChallengesConfig = ChallengesConfig()
@@ -780,9 +823,9 @@ def _refuse_missing_engines(config: Config) -> None:
             )
     for key, player, of in chosen:
         missing = [game for game in of if game not in known]
-        if player == "trappy_uci" and missing:
+        if player in ENGINE_KINDS and missing:
             raise ConfigError(
-                f"{key}: trappy_uci needs an engine for {missing[0]}, and uci.engines has none; "
+                f"{key}: {player} needs an engine for {missing[0]}, and uci.engines has none; "
                 "selection.rules can choose it for some games only"
             )
 

@@ -6,7 +6,7 @@ moment and another one takes the game up from there.
 
 import asyncio
 import logging
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from bot.asides import Asides
 from bot.books import Books
@@ -42,9 +42,11 @@ from bot.thinking import Mind
 from bot.workers import Rank
 from engine.decision import Decision
 from engine.game import if_it_goes_on
+from engine.human.value import PERSON_KINDS
 from engine.players import complete
 from engine.search import Searcher
 from engine.stop import StopFlag
+from engine.trappy import ENGINE_KINDS
 from storage.records import StoredDecision
 
 logger = logging.getLogger(__name__)
@@ -220,10 +222,13 @@ class GamePlayer:
 
         def choose(occasion: Occasion) -> Selection:
             found = select(occasion, config.selection, self._services.rng)
+            detail = dict(found.detail)
             engine = self._services.engines.settings(occasion.game)
-            if found.player != "trappy_uci" or engine is None:
-                return found
-            return replace(found, detail={**found.detail, "engine": engine.asked()})
+            if found.player in ENGINE_KINDS and engine is not None:
+                detail["engine"] = engine.asked()
+            if found.player in PERSON_KINDS:
+                detail["value"] = asdict(config.human.value())
+            return replace(found, detail=detail)
 
         is_new = await self._books.open(snapshot, choose, config.trap.params())
         game = self._books.game
@@ -272,7 +277,15 @@ class GamePlayer:
         if stored is not None or not self._is_current(think):
             return stored
         found = self._tasks.create_task(
-            self._mind.decide(self._books.game, game, position, think.remaining_s, received_at)
+            self._mind.decide(
+                self._books.game,
+                game,
+                position,
+                think.remaining_s,
+                received_at,
+                think.moves,
+                think.their_remaining_s,
+            )
         )
         self._search = found
         await asyncio.wait([found])
@@ -322,7 +335,7 @@ class GamePlayer:
         if self._end is None and self._session.moves in (think.moves, moves):  # no reply yet
             game, position = position_of(self._session, moves)
             if game.legal_moves(position):
-                self._mind.expect(self._books.game, game, position, stored.decision)
+                self._mind.expect(self._books.game, game, position, stored.decision, moves)
 
     async def _read_again(self, think: Think, error: RefusedError, wait_s: float) -> bool:
         """After a refused move: ask where the game stands, which starts the turn anew if it is still ours.

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from bot.config import Config
 from bot.servers import Server
 from bot.workers import WorkerPool
+from engine.human.people import People
 from engine.players import StrongOptions
 from engine.uci.source import Engines
 from storage.database import Database
@@ -31,4 +32,6 @@ class Services:
     """Seconds of a clock that never goes back."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     engines: Engines = field(default_factory=Engines)
-    """Other engines, for the player ``trappy_uci``."""
+    """Other engines, for the players that need one."""
+    people: People = field(default_factory=People)
+    """Models of people, for the players that reckon with them."""

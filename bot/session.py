@@ -112,6 +112,8 @@ class Think:
     moves: tuple[str, ...]
     remaining_s: float | None
     """On our clock; None without one."""
+    their_remaining_s: float | None
+    """On the opponent's, which stands still."""
 
     @property
     def ply(self) -> int:
@@ -298,8 +300,8 @@ def _state(session: Session, state: GameState) -> tuple[Session, tuple[Action, .
     if common < len(before):
         actions.append(TakenBack(common))
     if kind is Kind.OUR_TURN:
-        remaining_s = None if state.remaining_s is None else state.remaining_s[session.our_side]
-        actions.append(Think(state.moves, remaining_s))
+        clocks_s = state.remaining_s or (None, None)
+        actions.append(Think(state.moves, clocks_s[session.our_side], clocks_s[session.their_side]))
     if state.end is not None:
         actions.append(Finish(state.moves, _by_the_rules(state.end, game, position)))
         return after, tuple(actions)

@@ -4,11 +4,16 @@ A search may be begun before our turn, for the position after the reply that is 
 the search that would be done after that reply, with the time that the clock would give it then, only earlier.
 When the reply is played, it goes on or is there already; otherwise it is dropped, and what it has left in
 the thread's table is all that remains of it.  Nothing of it is written down before the turn is ours.
+
+Players that reckon with a person are told the game so far, the opponent's rating, and the opponent's clock.
+How much the reply will leave on that is not known before it: a search that was begun ahead has no clock to
+tell of, and its record says so.  It is kept all the same, for the clock is the least of what models go by.
 """
 
 import asyncio
 import logging
-from contextlib import nullcontext
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,12 +21,16 @@ from bot.openings import Paths, latest_paths
 from bot.services import Services
 from bot.workers import Rank, Shift
 from engine.decision import Decision
-from engine.game import Game
+from engine.game import Game, positions
+from engine.human.model import Person
+from engine.human.reckoner import Background
+from engine.human.value import PERSON_KINDS
 from engine.limits import Limits, from_clock
 from engine.lots import Detour
 from engine.players import Player
 from engine.search import Searcher
 from engine.stop import Stopped
+from engine.trappy import ENGINE_KINDS
 from storage.records import StoredGame
 
 logger = logging.getLogger(__name__)
@@ -51,12 +60,21 @@ class Search:
     """
 
     def __init__(
-        self, services: Services, stored: StoredGame, game: Game[Any], position: Any, paths: Paths
+        self,
+        services: Services,
+        stored: StoredGame,
+        game: Game[Any],
+        position: Any,
+        paths: Paths,
+        moves: Sequence[str] = (),
+        their_remaining_s: float | None = None,
     ) -> None:
         self._services = services
         self._stored = stored
         self._game = game
         self._position = position
+        self._moves = moves
+        self._person = Person(stored.opponent_rating, their_remaining_s)
         self._text = game.position_text(position)
         avoid = paths.get(self._text)
         self._detour = Detour(avoid, services.config.engine.variety_centi) if avoid else None
@@ -107,10 +125,23 @@ class Search:
 
     def _choose(self, searcher: Searcher, limits: Limits, shift: Shift) -> Decision:
         services, stored, game = self._services, self._stored, self._game
-        lent = services.engines.lend(game.name) if stored.player == "trappy_uci" else nullcontext()
-        with lent as source:
-            player = Player(stored.player, game, stored.params, searcher, services.strong, source=source)
-            return player.choose(self._position, limits, shift, self._detour)
+        with ExitStack() as lent:
+            source = models = background = None
+            if stored.player in ENGINE_KINDS:
+                source = lent.enter_context(services.engines.lend(game.name))
+            if stored.player in PERSON_KINDS:
+                models = lent.enter_context(services.people.lend(game.name))
+                background = self._background()
+            player = Player(
+                stored.player, game, stored.params, searcher, services.strong, source=source, models=models
+            )
+            return player.choose(self._position, limits, shift, self._detour, background)
+
+    def _background(self) -> Background:
+        text = self._stored.initial_position
+        start = None if text is None else self._game.parse_position(text)
+        *before, _ = positions(self._game, self._moves, start)
+        return Background(tuple(before), self._person)
 
     def _limits(self, crowd: float) -> Limits | None:
         """What the clock gives, less what was spent; None: it is all spent."""
@@ -169,6 +200,8 @@ class Mind:
         position: Any,
         remaining_s: float | None,
         received_at: float,
+        moves: Sequence[str] = (),
+        their_remaining_s: float | None = None,
     ) -> Decision:
         """Find a move; cancelling stops the search.
 
@@ -176,6 +209,8 @@ class Mind:
             stored: The game in the books.
             remaining_s: On our clock when the turn began; None without one.
             received_at: When we heard of it, by the services' clock.
+            moves: The game's moves so far.
+            their_remaining_s: On the opponent's clock; None without one.
         """
         pool, clock = self._services.pool, self._services.clock
         turn = Turn(remaining_s, received_at)
@@ -193,20 +228,28 @@ class Mind:
             varies = self._services.config.engine.variety_centi > 0
             self._paths = await latest_paths(self._services.database, game, stored) if varies else {}
         if found is None:
-            search = Search(self._services, stored, game, position, self._paths)
+            search = Search(self._services, stored, game, position, self._paths, moves, their_remaining_s)
             search.begin(turn)
             rank = Rank.SLOW if is_slow(stored) else Rank.LIVE
             found = await pool.run(search, game.name, deadline, rank=rank, patience_s=patience_s)
         self._left_s = None if remaining_s is None else remaining_s - (clock() - received_at)
         return found
 
-    def expect(self, stored: StoredGame, game: Game[Any], position: Any, decision: Decision) -> None:
+    def expect(
+        self,
+        stored: StoredGame,
+        game: Game[Any],
+        position: Any,
+        decision: Decision,
+        moves: Sequence[str] = (),
+    ) -> None:
         """Begin with the next move, on the opponent's time, if that is wanted (`engine.ponder`).
 
         Args:
             stored: The game in the books.
             position: After our move; the opponent has not replied yet.
             decision: The one that made the move; the more of the move's profile it has the better.
+            moves: The game's moves so far, ours included.
         """
         self.forget()
         if not self._services.config.engine.ponder or self._left_s is None or is_slow(stored):
@@ -217,7 +260,7 @@ class Mind:
         position = game.play(position, game.parse_move(position, reply))
         if not game.legal_moves(position):
             return
-        search = Search(self._services, stored, game, position, self._paths or {})
+        search = Search(self._services, stored, game, position, self._paths or {}, (*moves, reply))
         left_s = self._left_s + (stored.clock_increment_s or 0)
         search.begin(Turn(max(0.0, left_s - self._services.server.lag_s), None))
         self._ahead = _Ahead(search, self._tasks.create_task(self._look_ahead(search, game.name)))
@@ -242,10 +285,14 @@ def is_slow(stored: StoredGame) -> bool:
 
 
 def expected_reply(decision: Decision) -> str | None:
-    """The reply that the decision's own scores think best; None: they do not say, or the move ends the game.
+    """The reply that the decision's model thinks likeliest, or else its own scores think best.
 
-    Of replies that are worth the same, the line's own is expected, else the first in the record.
+    None: they do not say, or the move ends the game.  Of replies that are worth the same, the line's own is
+    expected, else the first in the record.
     """
+    odds = {reply.reply: reply.probability or 0.0 for reply in decision.chosen.replies}
+    if decision.model is not None and any(odds.values()):
+        return max(odds, key=lambda reply: odds[reply])
     line = decision.principal_variation
     if len(line) > 1 and line[0] == decision.move:
         return line[1]

@@ -5,7 +5,7 @@ there is nothing to undo, and moves are small integers whose text belongs to the
 an ordinary move, so no search ever asks which game it is in.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Protocol, TypeVar
 
 Move = int
@@ -200,8 +200,8 @@ class Game(Protocol[P]):
         """No line from here is longer: a search so deep sees nothing but finished games."""
 
 
-def replay(game: Game[P], moves: Sequence[str], start: P | None = None) -> P:
-    """The position after a list of moves in the game's notation.
+def positions(game: Game[P], moves: Iterable[str], start: P | None = None) -> Iterator[P]:
+    """The positions of a game, the one that it starts from first, and one more for each move.
 
     Where a rule that not every server keeps has ended the game, the moves after that are played all the same
     (`Game.goes_on`).
@@ -210,6 +210,7 @@ def replay(game: Game[P], moves: Sequence[str], start: P | None = None) -> P:
         IllegalMove: At the first move that the rules do not allow.
     """
     position = game.initial() if start is None else start
+    yield position
     for text in moves:
         try:
             position = game.play(position, game.parse_move(position, text))
@@ -218,6 +219,16 @@ def replay(game: Game[P], moves: Sequence[str], start: P | None = None) -> P:
             if later is position:
                 raise
             position = game.play(later, game.parse_move(later, text))
+        yield position
+
+
+def replay(game: Game[P], moves: Iterable[str], start: P | None = None) -> P:
+    """The position after a list of moves in the game's notation: the last of `positions`.
+
+    Raises:
+        IllegalMove: At the first move that the rules do not allow.
+    """
+    *_, position = positions(game, moves, start)
     return position
 
 

@@ -85,7 +85,7 @@ def actions(session: Session, *events: GameEvent) -> list[Action]:
 
 def test_joining_on_our_turn() -> None:
     told = snapshot()
-    assert actions(Session(), told) == [Join(told), Think((), 60.0), Record((), 0)]
+    assert actions(Session(), told) == [Join(told), Think((), 60.0, 50.0), Record((), 0)]
 
 
 def test_joining_on_their_turn() -> None:
@@ -95,7 +95,7 @@ def test_joining_on_their_turn() -> None:
 
 def test_joining_as_the_second_side() -> None:
     told = snapshot("a1", our_side=1)
-    assert actions(Session(), told) == [Join(told), Think(("a1",), 50.0), Record(("a1",), 0)]
+    assert actions(Session(), told) == [Join(told), Think(("a1",), 50.0, 60.0), Record(("a1",), 0)]
 
 
 def test_joining_a_game_that_is_over() -> None:
@@ -107,7 +107,7 @@ def test_our_move_and_its_reply() -> None:
     session = joined()
     assert actions(session, state("a1")) == [StopThinking(), Record(("a1",), 0)]
     assert actions(session, state("a1"), state("a1 b1")) == [
-        Think(("a1", "b1"), 60.0),
+        Think(("a1", "b1"), 60.0, 50.0),
         Record(("a1", "b1"), 1),
     ]
 
@@ -115,7 +115,7 @@ def test_our_move_and_its_reply() -> None:
 def test_a_missed_message_heals_itself() -> None:
     assert actions(joined(), state("a1 b1")) == [
         StopThinking(),
-        Think(("a1", "b1"), 60.0),
+        Think(("a1", "b1"), 60.0, 50.0),
         Record(("a1", "b1"), 0),
     ]
 
@@ -125,7 +125,7 @@ def test_the_server_plays_on_where_our_rules_see_a_draw() -> None:
     shuffle = "g1f3 g8f6 f3g1 f6g8 " * 2
     session, actions = step(Session(), replace(snapshot(shuffle), game="chess", variant="standard"))
     assert session.state is State.THINKING
-    assert Think(tuple(shuffle.split()), 60.0) in actions
+    assert Think(tuple(shuffle.split()), 60.0, 50.0) in actions
     session, _ = step(session, state(shuffle + "e2e4"))
     assert session.state is State.WAITING
     session, actions = step(session, state(shuffle + "e2e4 e7e5"))
@@ -148,7 +148,7 @@ def test_a_takeback_cancels_and_rebuilds() -> None:
     ]
     assert actions(joined("a1 b1 c1"), state("a1 b1")) == [
         TakenBack(2),
-        Think(("a1", "b1"), 60.0),
+        Think(("a1", "b1"), 60.0, 50.0),
         Record(("a1", "b1"), 2),
     ]
 
@@ -157,7 +157,7 @@ def test_another_move_instead_is_a_takeback_too() -> None:
     assert actions(joined("a1 b1"), state("a1 c1")) == [
         StopThinking(),
         TakenBack(1),
-        Think(("a1", "c1"), 60.0),
+        Think(("a1", "c1"), 60.0, 50.0),
         Record(("a1", "c1"), 1),
     ]
 
@@ -218,7 +218,7 @@ def test_a_game_cannot_change_sides() -> None:
 
 def test_reading_again_starts_our_turn_anew() -> None:
     again = joined("a1 b1").rejoin()
-    assert actions(again, snapshot("a1 b1")) == [Think(("a1", "b1"), 60.0), Record(("a1", "b1"), 0)]
+    assert actions(again, snapshot("a1 b1")) == [Think(("a1", "b1"), 60.0, 50.0), Record(("a1", "b1"), 0)]
     over, _ = step(joined("a1"), state("a1", WON))
     assert over.rejoin() is over
 
@@ -258,7 +258,7 @@ def test_two_plies_are_taken_back_while_we_think() -> None:
     assert actions(session, state("a1")) == [
         StopThinking(),
         TakenBack(1),
-        Think(("a1",), 50.0),
+        Think(("a1",), 50.0, 60.0),
         Record(("a1",), 1),
     ]
     assert actions(session, state("")) == [StopThinking(), TakenBack(0), Record((), 0)]

@@ -14,6 +14,7 @@ from engine.decision import Decision
 from engine.game import WIN_CENTI
 from engine.games import ENGINE_GAMES, GAMES, get_game
 from engine.games.othello import Othello, OthelloPosition
+from engine.human.value import PERSON_KINDS
 from engine.limits import Limits
 from engine.params import Assessment, Decided, Scale, TrapParams
 from engine.players import COMPARED_KINDS, PLAYER_KINDS, Player, StrongOptions, complete
@@ -26,6 +27,8 @@ from tests.engine.positions import positions, random_position
 
 othello = Othello()
 native = NativeOthelloSearcher(table_mb=16)
+KINDS = tuple(kind for kind in PLAYER_KINDS if kind not in ("opponent_model_uci", "calibrated_uci"))
+"""Without those that are their namesakes where there is no engine; tests/human has them."""
 _choices = {"assessment": st.sampled_from(Assessment), "decided": st.sampled_from(Decided)}
 params = st.builds(TrapParams, margin_centi=st.sampled_from([0, 100, 800]), **_choices) | st.builds(
     TrapParams, scale=st.just(Scale.EXPECTED), risk_percent=st.sampled_from([0.3, 5, 40]), **_choices
@@ -99,7 +102,7 @@ def test_native_and_reference_players_agree(
     assert (fast.profile_source, slow.profile_source) == ("native", "reference")
 
 
-@given(positions(othello, 60), st.integers(2, 6), params, st.sampled_from(PLAYER_KINDS))
+@given(positions(othello, 60), st.integers(2, 6), params, st.sampled_from(KINDS))
 @settings(max_examples=80, deadline=None)
 def test_the_whole_profile_is_found_again_later(
     position: OthelloPosition, depth: int, trap: TrapParams, kind: str
@@ -131,17 +134,18 @@ def test_scores_by_depth_are_minimax_scores() -> None:
         assert list(profile.scores_centi) == [minimax(othello, after, d - 2) for d in range(2, 6)]
 
 
-@pytest.mark.parametrize("kind", PLAYER_KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", [name for name in GAMES if name not in ENGINE_GAMES])
 def test_whole_games_verify(name: str, kind: str) -> None:
     """Players of every game against a random mover: each decision is legal and follows from its record."""
     game = get_game(name)
-    for seed in range(3):
+    guesses = kind in PERSON_KINDS  # about the replies, which takes its time
+    for seed in range(1 if guesses else 3):
         rng = random.Random(seed)
         position = game.initial()
         while moves := game.legal_moves(position):
             if game.side_to_move(position) == seed % 2:
-                decision = decide(position, 4, kind=kind, game=name)
+                decision = decide(position, 3 if guesses else 4, kind=kind, game=name)
                 verify(decision)
                 move = game.parse_move(position, decision.move)
             else:
@@ -182,7 +186,7 @@ def test_a_lost_game_is_searched_for_a_swindle() -> None:
     assert swindles > 0
 
 
-@pytest.mark.parametrize("kind", PLAYER_KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_endings_are_played_perfectly(kind: str) -> None:
     """With few empty squares the best result is found, passes and all, and deeper searches are left out."""
     depths = set()
@@ -201,7 +205,7 @@ def test_endings_are_played_perfectly(kind: str) -> None:
     assert min(depths) < 5
 
 
-@pytest.mark.parametrize("kind", PLAYER_KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_stopped_player_still_decides(kind: str) -> None:
     stop = StopFlag()
     stop.set()
