@@ -39,6 +39,21 @@ _UNLIKELY = 0.003
 """Replies that nobody plays, and that are not expected, have nothing to teach: trees grow without them."""
 _RATE, _LEAF_PENALTY = 0.1, 5.0
 _OPSET, _ML_OPSET, _IR = 17, 3, 8
+_FEW = (
+    "ln_p",
+    "ln_p*rating",
+    "ln_p*clock",
+    "ln_p*balance",
+    "loss",
+    "loss*rating",
+    "loss*clock",
+    "loss*balance",
+    "gap_first",
+    "is_best",
+)
+"""What a human-move model's word is mended by first."""
+_OTHERS = 10.0
+"""Beside such a word the penalty of other features is so many times that of these."""
 _IS_HUMAN = np.array([name in HUMAN_FEATURES for name in FEATURES])
 
 
@@ -194,7 +209,8 @@ def _logit(rows: Rows, penalty: float) -> NDArray[np.float64]:
 
     Args:
         penalty: Times half the squared differences from where it begins, of the weights of features that are
-            scaled to a spread of 1.  It begins at the human-move model's own odds.
+            scaled to a spread of 1.  It begins at the human-move model's own odds, and then counts `_OTHERS`
+            times but for the features that are `_FEW`.
     """
     raw = rows.features.astype(np.float64)
     spread = raw.std(axis=0)
@@ -202,20 +218,23 @@ def _logit(rows: Rows, penalty: float) -> NDArray[np.float64]:
     scaled = raw[:, used] / spread[used]
     counts = rows.counts
     start = np.where(np.array(FEATURES) == HUMAN_FEATURES[0], spread, 0.0)[used]
+    penalties = np.full(len(start), penalty)
+    if start.any():
+        penalties *= np.where(np.isin(FEATURES, _FEW), 1.0, _OTHERS)[used]
     weights = start.copy()
     played = scaled[rows.played].sum(axis=0)
 
     def value(trial: NDArray[np.float64]) -> float:
         odds = softmax(scaled @ trial, rows)
-        return float(losses(odds, rows).sum() + penalty / 2 * np.square(trial - start).sum())
+        return float(losses(odds, rows).sum() + penalties / 2 @ np.square(trial - start))
 
     now = value(weights)
     for _ in range(100):
         odds = softmax(scaled @ weights, rows)
-        gradient = played - odds @ scaled - penalty * (weights - start)
+        gradient = played - odds @ scaled - penalties * (weights - start)
         means = np.add.reduceat(scaled * odds[:, None], rows.starts, axis=0)
         centred = scaled - np.repeat(means, counts, axis=0)
-        curvature = (centred * odds[:, None]).T @ centred + penalty * np.eye(len(weights))
+        curvature = (centred * odds[:, None]).T @ centred + np.diag(penalties)
         step = np.linalg.solve(curvature, gradient)
         size = 1.0
         while (then := value(weights + size * step)) > now and size > 1e-6:
