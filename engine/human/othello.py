@@ -3,7 +3,8 @@
 The network (`engine.training.human_othello_graph` writes it) takes ``squares`` (n, 64, `PLANES`) and answers
 with ``logits`` (n, 64).  It knows the rules through its input: which moves there are, and what each of them
 leads to, two plies deep.  Each position is turned into one fixed orientation first, so positions that are
-images of each other get the same answer, and the network need not learn eight boards.
+images of each other get the same answer, and the network need not learn eight boards.  Where many games have
+been, their moves are counted, too (`engine.human.othello_openings`).
 
 Rating and clock are not asked: the games that it learned from name neither.
 """
@@ -29,10 +30,13 @@ from engine.human.othello_boards import (
     turned,
     upright,
 )
+from engine.human.othello_openings import Openings, keys_of
 
 KIND = "othello"
 GAME = "othello"
 INPUT, OUTPUT = "squares", "logits"
+OPENINGS = "openings"
+"""Key of the metadata with the openings."""
 
 DEFAULT_FILE = Path(__file__).with_name("othello_human.onnx")
 """The network that comes with the program; its card is beside it."""
@@ -140,15 +144,20 @@ def _seen(positions: Sequence[OthelloPosition]) -> tuple[int, int, int, int]:
 class OthelloHumanModel:
     """p(move | position, last move) in Othello.  For one thread at a time.
 
+    Args:
+        network: As `engine.training.human_othello` writes it.
+        openings: Whether to use its table of openings.
+
     Raises:
         BadModel: The network is for something else, or cannot be used.
     """
 
     plies_wanted = 2
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, *, openings: bool = True) -> None:
         network.require(KIND, GAME)
         self._network = network
+        self._openings = Openings.read(network.metadata.get(OPENINGS, "") if openings else "", network.where)
         self.predict([Ask((Othello().initial(),))])  # tried now, not in the middle of a game
 
     @property
@@ -184,12 +193,17 @@ class OthelloHumanModel:
     def _chances(self, sight: Sight) -> NDArray[np.float64]:
         # A position that is its own image has several upright orientations: their mean is as symmetric as it.
         turn, position = np.nonzero(upright(sight.own, sight.other))
-        squares = encode(sight.of(position).turned(turn))
+        standing = sight.of(position).turned(turn)
+        squares = encode(standing)
         logits = self._network.run(OUTPUT, {INPUT: squares}).astype(np.float64)
         if logits.shape != (len(squares), SQUARES):
             raise BadModel(f"{self._network.where}: its output {OUTPUT} has the shape {logits.shape}")
-        logits[squares[:, :, LEGAL] == 0] = -np.inf
+        legal = squares[:, :, LEGAL] != 0
+        logits[~legal] = -np.inf
         odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+        odds /= odds.sum(axis=1, keepdims=True)
+        odds = self._openings.corrected(keys_of(standing.own, standing.other), odds)
+        odds[~legal] = 0  # had two positions one key by accident
         odds /= odds.sum(axis=1, keepdims=True)
         found = np.zeros((len(sight.own), SQUARES))
         np.add.at(found, position, np.take_along_axis(odds, TURNED[turn], axis=1))

@@ -28,6 +28,7 @@ from engine.training.human_othello_data import (
     BadGames,
     Positions,
     measure,
+    openings_of,
     read_wthor,
     replay,
     report,
@@ -58,6 +59,9 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--evaluate", type=Path, metavar="FILE", help="only measure this network on 2016-2019")
     p.add_argument(
         "--games", type=natural, default=0, metavar="N", help="measure on so many games drawn by lot (0: all)"
+    )
+    p.add_argument(
+        "--without-openings", action="store_true", help="measure the network without the table of openings"
     )
     p.add_argument(
         "--card", action="store_true", help="with --evaluate: write what was measured into the card"
@@ -114,8 +118,9 @@ def _learn(options: argparse.Namespace) -> None:
     state = State.resume(options.checkpoint) if options.resume else State.fresh(options.seed)
     budget = Budget(options.minutes, options.batch, options.threads)
     whole = learn(state, learned, budget, options.checkpoint, say)
+    openings = openings_of(learned)
     text = f"What people play in Othello. Learned from {count} games of WTHOR, {years[0]}-{years[1]}."
-    content = to_onnx(state.averaged(), NAME, LICENCE, text)
+    content = to_onnx(state.averaged(), NAME, LICENCE, text, openings)
     options.out.write_bytes(content)
     say(f"{options.out}: {len(content):,} bytes{'' if whole else ' (interrupted)'}")
     card = {
@@ -129,6 +134,7 @@ def _learn(options: argparse.Namespace) -> None:
             "learned_from": f"{years[0]}-{years[1]}, without {VALIDATION[0]}-{VALIDATION[-1]}",
             "games": count,
             "positions_with_a_choice": len(learned),
+            "openings": len(openings.keys),
         },
         "learning": {
             "command": (
@@ -145,20 +151,22 @@ def _learn(options: argparse.Namespace) -> None:
         },
     }
     _write_card(options.out, card)
-    _show_report(options.out, _measured(options.wthor, options.out, options.games), options.out)
+    _show_report(options.out, _measured(options, options.out), options.out)
 
 
 def _evaluate(options: argparse.Namespace) -> None:
-    found = _measured(options.wthor, options.evaluate, options.games)
+    if options.card and options.without_openings:
+        raise ValueError("--card is about the whole model: leave --without-openings out")
+    found = _measured(options, options.evaluate)
     _show_report(options.evaluate, found, options.evaluate if options.card else None)
 
 
-def _measured(folder: Path, file: Path, games: int) -> dict[str, Any]:
+def _measured(options: argparse.Namespace, file: Path) -> dict[str, Any]:
     """The report on the years of validation, or on some games of them."""
-    model = OthelloHumanModel(Network.open(file))
-    positions = replay(read_wthor(folder, VALIDATION))
-    if games:
-        positions = some_games(positions, games)
+    model = OthelloHumanModel(Network.open(file), openings=not options.without_openings)
+    positions = replay(read_wthor(options.wthor, VALIDATION))
+    if options.games:
+        positions = some_games(positions, options.games)
     shown_s = time.monotonic()
 
     def progress(done: int) -> None:

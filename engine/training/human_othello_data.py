@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from engine.formats.wthor import BadWthor, parse_games
 from engine.human.othello import OthelloHumanModel, Sight
-from engine.human.othello_boards import SQUARES, flips_masks, moves_masks, square_bits
+from engine.human.othello_boards import SQUARES, TURNED, flips_masks, moves_masks, square_bits, upright
+from engine.human.othello_openings import Openings, keys_of
 
 VALIDATION = range(2016, 2020)
 """Years whose games are never learned from."""
@@ -22,6 +23,11 @@ BLOCK = 10
 _START = (0x0000000810000000, 0x0000001008000000)
 _NONE = np.uint64(0)
 _AT_ONCE = 1024
+_OPENING_PLIES = 34
+_HALF_LIFE_YEARS = 15.0
+"""Games lose half of their weight in so many years: the way of playing changes."""
+LEAST_MET = 20
+"""A position that was met so often is an opening's."""
 
 
 class BadGames(ValueError):
@@ -154,6 +160,35 @@ def _after_pass(sight: Sight) -> Sight:
         np.where(stuck, _NONE, sight.placed),
         np.where(stuck, _NONE, sight.flipped),
     )
+
+
+def weight_of(positions: Positions) -> NDArray[np.float64]:
+    """What each position counts for: less the older it is."""
+    age = positions.year.max() - positions.year
+    weights: NDArray[np.float64] = 0.5 ** (age / _HALF_LIFE_YEARS)
+    return weights
+
+
+def repeats(positions: Positions) -> NDArray[np.int64]:
+    """How often each position is among them, as it stands: images are other positions."""
+    keys = keys_of(positions.sight.own, positions.sight.other)
+    _, place, count = np.unique(keys, return_inverse=True, return_counts=True)
+    return count[place]
+
+
+def openings_of(positions: Positions, least: int = LEAST_MET) -> Openings:
+    """The table of the positions that were met so many times at least."""
+    early = positions.of(positions.ply < _OPENING_PLIES)
+    weights = weight_of(early)
+    keys, squares = np.empty_like(early.sight.own), np.empty_like(early.square)
+    for start in range(0, len(early), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        sight = early.sight.of(np.arange(len(early))[part])
+        turn = upright(sight.own, sight.other).argmax(axis=0)
+        standing = sight.turned(turn)
+        keys[part] = keys_of(standing.own, standing.other)
+        squares[part] = TURNED[turn, early.square[part]]
+    return Openings.counted(keys, squares, weights, least)
 
 
 class Measured(NamedTuple):

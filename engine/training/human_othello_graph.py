@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from engine.human.onnx import PREFIX
-from engine.human.othello import GAME, INPUT, KIND, OTHER, OUTPUT, OWN, PLANES
+from engine.human.othello import GAME, INPUT, KIND, OPENINGS, OTHER, OUTPUT, OWN, PLANES
 from engine.human.othello_boards import SQUARES
+from engine.human.othello_openings import Openings
 
 LINE, WHOLE, NEAR = 6, 24, 16
 TRUNK, HIDDEN, SECOND = 16, 64, 32
@@ -157,7 +158,13 @@ class _Graph:
         return self.add("Mul", self.add("Cast", rows, to=TensorProto.FLOAT), scale)
 
 
-def to_onnx(weights: Mapping[str, NDArray[np.float32]], name: str, licence: str, text: str = "") -> bytes:
+def to_onnx(
+    weights: Mapping[str, NDArray[np.float32]],
+    name: str,
+    licence: str,
+    text: str = "",
+    openings: Openings | None = None,
+) -> bytes:
     """The network as an ONNX file's content.
 
     Args:
@@ -165,6 +172,7 @@ def to_onnx(weights: Mapping[str, NDArray[np.float32]], name: str, licence: str,
         name: For people.
         licence: Of the file.
         text: Anything else that the file should say of itself.
+        openings: Go with it.
     """
     graph = _Graph()
     add = graph.add
@@ -203,7 +211,10 @@ def to_onnx(weights: Mapping[str, NDArray[np.float32]], name: str, licence: str,
     )
     logits = add("Reshape", logits, graph.ints(-1, SQUARES))
     add("Add", logits, weights["prior"], output=OUTPUT)
-    return _file(graph, {"kind": KIND, "game": GAME, "name": name, "licence": licence}, text)
+    metadata = {"kind": KIND, "game": GAME, "name": name, "licence": licence}
+    if openings is not None:
+        metadata[OPENINGS] = openings.text()
+    return _file(graph, metadata, text)
 
 
 def _file(graph: _Graph, metadata: Mapping[str, str], text: str) -> bytes:

@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812 (as everybody calls it)
-from numpy.typing import NDArray
 
 from engine.human.othello import LEGAL, OTHER, OWN, PLANES, encode
 from engine.human.othello_boards import SQUARES, TURNED, upright
-from engine.training.human_othello_data import Positions
+from engine.training.human_othello_data import Positions, repeats, weight_of
 from engine.training.human_othello_graph import (
     BASE,
     LINE,
@@ -43,8 +42,6 @@ _DECAY = 0.01
 _GRADIENT = 1.0
 _FORGOTTEN_HISTORY = 0.12
 """Share of positions shown without the last move, so that the network can do without it."""
-_HALF_LIFE_YEARS = 15.0
-"""Games lose half of their weight in so many years: the way of playing changes."""
 _AVERAGED_EVERY, _AVERAGE_KEEPS = 8, 0.98
 _SHOWN_KEEPS = 0.98
 _SHOWN_EVERY_S, _KEPT_EVERY_S = 30.0, 180.0
@@ -170,20 +167,17 @@ class State:
         return {name: value.numpy() for name, value in self.average.items()}
 
 
-def weight_of(positions: Positions) -> NDArray[np.float64]:
-    """How often each position is shown: less the older it is."""
-    age = positions.year.max() - positions.year
-    weights: NDArray[np.float64] = 0.5 ** (age / _HALF_LIFE_YEARS)
-    return weights
-
-
 class Batches:
-    """Positions drawn by weight, in their upright orientation."""
+    """Positions drawn by lot, in their upright orientation.
+
+    Openings that thousands have played are in the table of openings, so the network need not see them as
+    often: of a position with n copies each is drawn with 1 / sqrt(n) of its chance.
+    """
 
     def __init__(self, positions: Positions, rng: np.random.Generator) -> None:
         self._positions = positions
         self._rng = rng
-        self._upto = np.cumsum(weight_of(positions))
+        self._upto = np.cumsum(weight_of(positions) / np.sqrt(repeats(positions)))
 
     def draw(self, size: int) -> tuple[torch.Tensor, ...]:
         """Input, positions and squares of the legal moves (as `logits` has them), and the squares played."""

@@ -15,6 +15,7 @@ from engine.human.files import open_model
 from engine.human.model import Ask
 from engine.human.onnx import Network
 from engine.human.othello import OthelloHumanModel, Sight, encode
+from engine.human.othello_boards import TURNED
 from engine.training import human_othello
 from engine.training.human_othello_data import (
     BadGames,
@@ -22,7 +23,9 @@ from engine.training.human_othello_data import (
     Measured,
     Positions,
     measure,
+    openings_of,
     read_wthor,
+    repeats,
     replay,
     report,
     summary,
@@ -115,6 +118,13 @@ def some_positions(games: list[int], ply: list[int]) -> Positions:
     )
 
 
+def test_repeated_positions_are_counted(folder: Path) -> None:
+    positions = replay(read_wthor(folder))
+    seen = [(int(own), int(other)) for own, other, *_ in zip(*positions.sight, strict=True)]
+    assert repeats(positions).tolist() == [seen.count(each) for each in seen]
+    assert max(repeats(positions)) == 12  # the start
+
+
 def test_the_report_counts_by_ply() -> None:
     positions = some_positions([1, 1, 2, 1, 2], [1, 9, 10, 0, 11])
     measured = Measured(np.array([0, 2, 3, 3, 0]), np.array([0.1, 0.5, 2.0, 1.5, 0.0]))
@@ -126,6 +136,20 @@ def test_the_report_counts_by_ply() -> None:
     assert found["by_ply"]["1-10"]["log_loss"] == 0.3
     assert found["by_ply"]["11-20"]["top1"] == 0
     assert list(found["by_year"]) == ["2018"]
+
+
+def test_openings_are_counted_whichever_way_they_are_turned() -> None:
+    """Two games that are images of each other, and one of thirty years before."""
+    squares = np.full((3, 60), -1, dtype=np.int8)
+    squares[:, :2] = GAME.parse_move(GAME.initial(), "f5"), 43  # f5 d6
+    goes = next(each for each in TURNED[1:] if {each[27], each[36]} == {27, 36})  # keeps white's two discs
+    squares[1, :2] = goes[squares[1, :2]]
+    games = Games(squares, np.array([2015, 2015, 1985], dtype=np.int16), 0)
+    openings = openings_of(replay(games), least=3)
+    assert len(openings.keys) == 2  # the start, and after the first move
+    # After the first move 1 + 1 + 1/4; the start is its own image, so two squares of it are meant.
+    assert sorted(openings.games.tolist()) == [1, 1, 2]
+    assert len(openings_of(replay(games), least=4).keys) == 0
 
 
 def test_intervals_are_over_games() -> None:
