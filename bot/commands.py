@@ -14,7 +14,7 @@ from bot.events import ChatLine, Room
 from engine import ENGINE_VERSION
 from engine.decision import Decision
 from engine.games import get_game
-from engine.trappy import TRAPPY_KINDS
+from engine.trappy import TRAP_SETTERS
 from storage.statistics import EngineStatistics
 
 PAUSE_S = 5.0
@@ -86,7 +86,7 @@ def _engine(facts: Facts) -> str:
     name = f"I am {facts.bot}, engine version {ENGINE_VERSION}"
     if not facts.is_over:
         return f"{name}. In some games I set traps, in others I do not; which one this is I do not tell yet."
-    manner = "I set traps" if facts.player in TRAPPY_KINDS else "I set no traps on purpose"
+    manner = "I set traps" if facts.player in TRAP_SETTERS else "I set no traps on purpose"
     return f"{name}, player {facts.player}: {manner} in this game."
 
 

@@ -10,18 +10,19 @@ from rich.text import Text
 
 from engine.game import replay
 from engine.games import get_game
-from engine.trappy import TRAPPY_KINDS
+from engine.trappy import TRAP_SETTERS
 from storage.archive_own import match_limits, match_of
 from storage.intervals import Performance, Share
 from storage.records import GameStatus, StoredGame
-from storage.report import DecisionReport, GameReport
+from storage.report import CandidateReport, DecisionReport, GameReport
 from storage.statistics import EngineStatistics
 
 NONE = "-"
 
 _LEGEND = """\
 standard: the score by plain minimax, <= when it is only known to be no better; trappy: the same with the
-bonus for the best trap; trap: the reply that looks better than it is; quality: what the trap is worth."""
+bonus for the best trap; expected: what the move promises against the replies that a model of people expects;
+trap: the reply that looks better than it is; quality: what the trap is worth."""
 
 
 def statistics_table(rows: Sequence[EngineStatistics]) -> RenderableType:
@@ -163,7 +164,7 @@ def _header(report: GameReport) -> RenderableType:
     if (match := match_of(game)) is not None:
         kind = f"match {match}, {match_limits(game)}"
     outcomes = [d.outcome for d in report.decisions if d.is_trap]
-    accident = "" if game.player in TRAPPY_KINDS else " by accident"
+    accident = "" if game.player in TRAP_SETTERS else " by accident"
     traps = f"{len(outcomes)} set{accident}, {sum(outcome == 'fell' for outcome in outcomes)} fallen into"
     ours, theirs = report.sides[game.our_side], report.sides[1 - game.our_side]
     table = Table.grid(padding=(0, 2))
@@ -198,9 +199,10 @@ def _decision(report: GameReport, decision: DecisionReport) -> RenderableType:
     effort = f"{_search(decision)}, {decision.time_s:.2f} s"
     title = f"Move {decision.number}, {side} plays {decision.name} ({effort})"
     table = Table(box=None, pad_edge=False)
-    for name in ("move", "standard", "trappy", "trap", ""):
-        table.add_column(name, justify="right" if name in ("standard", "trappy") else "left")
-    ranked = sorted(decision.candidates, key=lambda c: (c.raw_is_bound, -c.adjusted_centi, -c.raw_centi))
+    goes_by_values = decision.chosen.value_text is not None
+    for name in ("move", "standard", "expected" if goes_by_values else "trappy", "trap", ""):
+        table.add_column(name, justify="right" if name in ("standard", "expected", "trappy") else "left")
+    ranked = sorted(decision.candidates, key=_rank)
     for candidate in ranked:
         notes = [
             *(["played"] if candidate.move == decision.move else []),
@@ -209,7 +211,7 @@ def _decision(report: GameReport, decision: DecisionReport) -> RenderableType:
         table.add_row(
             candidate.name,
             f"{'<= ' if candidate.raw_is_bound else ''}{candidate.raw_text}",
-            NONE if candidate.raw_is_bound else candidate.adjusted_text,
+            _judged_text(candidate, goes_by_values=goes_by_values),
             _or_none(candidate.trap_name),
             ", ".join(notes),
         )
@@ -218,6 +220,18 @@ def _decision(report: GameReport, decision: DecisionReport) -> RenderableType:
     return Group(
         "", Text(title, style="bold"), Text(_story(decision)), Padding(sides, (1, 0, 0, 2), expand=False)
     )
+
+
+def _rank(candidate: CandidateReport) -> tuple[bool, bool, float, int]:
+    """By what the choice went by, the best first."""
+    best = candidate.adjusted_centi if candidate.value is None else candidate.value
+    return (candidate.raw_is_bound, candidate.value is None, -best, -candidate.raw_centi)
+
+
+def _judged_text(candidate: CandidateReport, *, goes_by_values: bool) -> str:
+    if goes_by_values:
+        return _or_none(candidate.value_text)
+    return NONE if candidate.raw_is_bound else candidate.adjusted_text
 
 
 def _search(decision: DecisionReport) -> str:
@@ -244,8 +258,9 @@ def _story(decision: DecisionReport) -> str:
     if not decision.is_complete:
         trap = "Its replies have not been looked into yet."
     elif decision.is_trap and decision.trap is not None:
-        meant = "Trap" if decision.player in TRAPPY_KINDS else "Trap by accident:"
-        trap = f"{meant} {decision.trap.name}, quality {decision.trap.quality_text}."
+        meant = "Trap" if decision.player in TRAP_SETTERS else "Trap by accident:"
+        odds = _odds_text(decision, decision.trap.reply)
+        trap = f"{meant} {decision.trap.name}, quality {decision.trap.quality_text}{odds}."
     else:
         trap = "No trap." if decision.trap is None else "No trap worth counting."
     if decision.outcome is None:
@@ -255,8 +270,17 @@ def _story(decision: DecisionReport) -> str:
     else:
         kind = decision.outcome.replace("_", " ") + (" for the best trap" if decision.fell_for_best else "")
         cost = f", which cost {decision.cost_text}" if decision.cost_centi else ""
-        reply = f" Reply {decision.reply_name}: {kind}{cost}."
-    return trap + reply
+        reply = f" Reply {decision.reply_name}{_odds_text(decision, decision.reply)}: {kind}{cost}."
+    trouble = (
+        f"Decided without a model of people: {_printable(decision.trouble)}. " if decision.trouble else ""
+    )
+    return trouble + trap + reply
+
+
+def _odds_text(decision: DecisionReport, reply: str) -> str:
+    """How likely a reply was taken to be; empty: nobody was asked."""
+    found = next((each.probability for each in decision.replies if each.reply == reply), None)
+    return "" if found is None else f" (expected in {100 * found:.1f} %)"
 
 
 def _board(rows: Sequence[str]) -> Text:

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from bot.config import ChatConfig
 from bot.events import CHAT_LIMIT
-from engine.trappy import TRAPPY_KINDS
+from engine.trappy import TRAP_SETTERS
 
 
 class Verdict(StrEnum):
@@ -51,7 +51,7 @@ def farewell(
         fell: Those that the opponent fell into.
     """
     template = config.farewell
-    if player not in TRAPPY_KINDS:
+    if player not in TRAP_SETTERS:
         sentences = _SENTENCE_ENDS.split(template)
         template = " ".join(each for each in sentences if "{traps}" not in each and "{fell}" not in each)
     numbers = {"traps": str(traps), "fell": str(fell)}

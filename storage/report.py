@@ -11,11 +11,21 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.decision import Candidate, OutcomeKind, Pick, ReplyProfile, SourceInfo
+from engine.decision import (
+    Candidate,
+    Decision,
+    OutcomeKind,
+    Pick,
+    Reckoning,
+    ReplyProfile,
+    SourceInfo,
+)
 from engine.expected import PER_PERCENT
 from engine.game import WIN_CENTI, Game, Move, if_it_goes_on
 from engine.games import get_game
-from engine.params import Scale, TrapParams
+from engine.human.model import ModelInfo
+from engine.human.value import NOBODY_LOOKED
+from engine.params import Scale, TrapParams, ValueScale
 from engine.trappy import reply_quality
 from storage.decisions import list_decisions
 from storage.games import get_game as get_stored_game
@@ -43,6 +53,11 @@ class CandidateReport:
     quality_centi: float
     trap: str | None
     trap_name: str | None
+    value: float | None
+    """What the move promises against the replies that were expected, in the unit of the decision's
+    `ValueParams`; None: the player did not go by that, or the move gave up too much."""
+    value_text: str | None
+    """A share of the point, or a score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +82,8 @@ class ReplyReport:
     """How it looked to the opponent at its best before the full depth; None: no shallower score."""
     glance_plies: int | None
     """After a search of so many plies."""
+    probability: float | None
+    """How likely the decision's model took it to be; None: it was not asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +113,10 @@ class DecisionReport:
     """The score of what picked the move; None when nothing did, or it had no score."""
     source: SourceInfo | None
     """The other engine that the scores are from; None: our own search."""
+    model: ModelInfo | None
+    """Whose the replies' probabilities are; None: none was asked."""
+    trouble: str
+    """Why a player that reckons with a person had to do without a model; empty: it had not."""
     depth: int
     time_s: float
     state: str
@@ -202,7 +223,7 @@ def _decision(game: Game[Any], stored: StoredGame, made: StoredDecision) -> Deci
     decision = made.decision
     before = _Board(game, game.for_search(game.parse_position(decision.position)))
     after = before.after(decision.move)
-    reports = {c.move: _candidate(before, c, decision.params) for c in decision.candidates}
+    reports = {c.move: _candidate(before, c, decision) for c in decision.candidates}
     chosen = decision.chosen
     outcome = made.outcome
     known = stored.moves[made.ply + 1] if len(stored.moves) > made.ply + 1 else None
@@ -211,7 +232,8 @@ def _decision(game: Game[Any], stored: StoredGame, made: StoredDecision) -> Deci
     if chosen.trap is not None:
         text = _quality_text(before, chosen.quality_centi, decision.params)
         trap = TrapReport(chosen.trap, after.name(chosen.trap), chosen.quality_centi, text)
-    replies = tuple(_reply(after, made, profile) for profile in chosen.replies)
+    looked_into = [profile for profile in chosen.replies if profile.bound_centi != NOBODY_LOOKED]
+    replies = tuple(_reply(after, made, profile) for profile in looked_into)
     cost_text = None
     if outcome is not None:
         played = next((each for each in replies if each.reply == outcome.reply), None)
@@ -227,6 +249,8 @@ def _decision(game: Game[Any], stored: StoredGame, made: StoredDecision) -> Deci
         pick=decision.pick,
         pick_text=_pick_text(before, decision.pick),
         source=decision.source,
+        model=decision.model,
+        trouble="" if decision.reckoning is None else decision.reckoning.trouble,
         depth=decision.depth,
         time_s=decision.time_s,
         state=made.state,
@@ -250,8 +274,8 @@ def _decision(game: Game[Any], stored: StoredGame, made: StoredDecision) -> Deci
     )
 
 
-def _candidate(board: _Board, candidate: Candidate, params: TrapParams) -> CandidateReport:
-    trap = candidate.trap
+def _candidate(board: _Board, candidate: Candidate, decision: Decision) -> CandidateReport:
+    trap, params = candidate.trap, decision.params
     return CandidateReport(
         move=candidate.move,
         name=board.name(candidate.move),
@@ -264,6 +288,8 @@ def _candidate(board: _Board, candidate: Candidate, params: TrapParams) -> Candi
         quality_centi=candidate.quality_centi,
         trap=trap,
         trap_name=None if trap is None else board.after(candidate.move).name(trap),
+        value=candidate.value,
+        value_text=_value_text(board, candidate.value, decision.reckoning),
     )
 
 
@@ -289,6 +315,7 @@ def _reply(board: _Board, made: StoredDecision, profile: ReplyProfile) -> ReplyR
         cost_text=_cost_text(board, chosen.raw_centi, final) if scores else "",
         glance_text=glance_text,
         glance_plies=glance_plies,
+        probability=profile.probability,
     )
 
 
@@ -299,6 +326,14 @@ def _pick_text(board: _Board, pick: Pick | None) -> str | None:
 def _adjusted_text(board: _Board, value: float, params: TrapParams) -> str:
     """A value of the trap arithmetic in its scale's unit."""
     if params.scale is Scale.EXPECTED:
+        return f"{value / PER_PERCENT:.1f} %"
+    return board.score(value)
+
+
+def _value_text(board: _Board, value: float | None, reckoning: Reckoning | None) -> str | None:
+    if value is None or reckoning is None:
+        return None
+    if reckoning.value.scale is ValueScale.EXPECTED:
         return f"{value / PER_PERCENT:.1f} %"
     return board.score(value)
 

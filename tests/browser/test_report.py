@@ -180,6 +180,36 @@ def test_another_engine_is_named(finished: Page) -> None:
     assert "what Fake 1.0 finds" in finished.text(".moment-tables")
 
 
+def test_what_was_expected_of_the_person_is_told(finished: Page) -> None:
+    report = report_of(finished)
+    report["player"] = "opponent_model"
+    for decision in report["decisions"]:
+        decision["player"] = "opponent_model"
+        decision["model"] = {"kind": "othello", "name": "club players", "sha256": "0"}
+        for reply in decision["replies"]:
+            reply["probability"] = 0.005 if reply["reply"] != decision["reply"] else 0.415
+        for candidate in (*decision["candidates"], decision["chosen"]):
+            candidate |= {"value": 6230.0, "value_text": "62.3 %"}
+    show_report(finished, report)
+    assert "Desdemona set " in finished.text(".summary-story")
+    finished.click(".chip[data-index='0']")
+    finished.until_text(".moment-words", "asked what people reply here (club players)")
+    tables = finished.text(".moment-tables")
+    assert "Promise" in tables
+    assert "62.3 %" in tables
+    assert "under 1 %" in tables
+    assert "42 %" in tables
+
+
+def test_a_model_that_failed_is_told(finished: Page) -> None:
+    report = report_of(finished)
+    for decision in report["decisions"]:
+        decision |= {"player": "opponent_model", "trouble": "it said nan"}
+    show_report(finished, report)
+    finished.click(".chip[data-index='0']")
+    finished.until_text(".moment-words", "model of people failed her here (it said nan)")
+
+
 def test_values_on_the_expected_scale_are_shares(finished: Page) -> None:
     report = report_of(finished)
     for decision in report["decisions"]:

@@ -6,11 +6,22 @@ from typing import Any
 from rich.console import Console
 
 from bot.tables import game_view
-from engine.decision import Candidate, Decision, Outcome, OutcomeKind, Pick, ReplyProfile, SourceInfo
+from engine.decision import (
+    Candidate,
+    Decision,
+    Outcome,
+    OutcomeKind,
+    Pick,
+    Reckoning,
+    ReplyProfile,
+    SourceInfo,
+)
 from engine.game import WIN_CENTI
-from engine.params import Scale, TrapParams
+from engine.human.model import ModelInfo, Person
+from engine.human.value import NOBODY_LOOKED
+from engine.params import Scale, TrapParams, ValueParams
 from storage.database import Database
-from storage.decisions import commit_decision
+from storage.decisions import commit_decision, get_decision, store_profile
 from storage.games import finish_game, set_moves
 from storage.outcomes import record_outcome
 from storage.records import GameResult
@@ -190,6 +201,65 @@ async def test_another_engine_is_named(database: Database) -> None:
     assert report.to_json()["decisions"][0]["source"]["name"] == "Fake 1.0"
     assert "(depth 3 by Fake 1.0" in _shown(report)
     assert "Trap Nc6" in _shown(report)
+
+
+def made_for_a_person(**changed: Any) -> Decision:
+    """A decision by what a person is expected to reply, before the unlikely replies were looked into."""
+    plain = decision(quality=225.0)
+    best, bait, other = plain.chosen.replies
+    replies = (
+        replace(best, probability=0.58),
+        replace(bait, probability=0.415),
+        ReplyProfile(other.reply, (), NOBODY_LOOKED, probability=0.005),
+    )
+    chosen = replace(plain.chosen, replies=replies, complete=False, value=6234.0)
+    model = ModelInfo("othello", "people", "0" * 64)
+    reckoning = Reckoning(ValueParams(logistic_centi=500), Person(1500, None), model)
+    made = replace(plain.with_chosen(chosen), player="opponent_model", model=model, reckoning=reckoning)
+    return replace(made, **changed)
+
+
+async def test_what_a_person_was_expected_to_reply(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session, player="opponent_model")
+        await commit_decision(session, game.id, 0, made_for_a_person())
+        await set_moves(session, game.id, ["f5", "d6"])
+        early = await game_report(session, "arena", "game0001")
+        full = decision(quality=225.0).chosen.replies
+        odds = (0.58, 0.415, 0.005)
+        whole = tuple(replace(reply, probability=p) for reply, p in zip(full, odds, strict=True))
+        made = made_for_a_person()
+        stored = await get_decision(session, game.id, 0)
+        assert stored is not None
+        await store_profile(
+            session, stored.id, made.with_chosen(replace(made.chosen, replies=whole, complete=True))
+        )
+        report = await game_report(session, "arena", "game0001")
+    assert early is not None
+    assert report is not None
+    assert len(early.decisions[0].replies) == 2  # nobody has looked into the third
+    (told,) = report.decisions
+    assert told.model is not None
+    assert (told.model.name, told.trouble, told.chosen.value_text) == ("people", "", "62.3 %")
+    assert [reply.probability for reply in told.replies] == [0.58, 0.415, 0.005]
+    shown = _shown(report)
+    assert "expected" in shown
+    assert "62.3 %" in shown
+    assert "Trap d6, quality 2.25 (expected in 41.5 %)." in shown
+    assert json.loads(json.dumps(report.to_json()))["decisions"][0]["model"]["name"] == "people"
+
+
+async def test_a_model_that_failed_is_told(database: Database) -> None:
+    made = decision(quality=225.0)
+    reckoning = Reckoning(ValueParams(logistic_centi=500), Person(), None, "it said nan")
+    async with database.write() as session:
+        game = await opened(session, player="opponent_model")
+        failed = replace(made, player="opponent_model", reckoning=reckoning)
+        await commit_decision(session, game.id, 0, failed)
+        report = await game_report(session, "arena", "game0001")
+    assert report is not None
+    assert "Decided without a model of people: it said nan." in _shown(report)
+    assert "trappy" in _shown(report)
 
 
 def _shown(report: GameReport) -> str:

@@ -1,7 +1,7 @@
 // The report's two tables: what each reply was worth, and what the bot could have played.
 
 import { el } from "./dom.js";
-import { cost, scoreText } from "./verdict.js";
+import { cost, oddsText, scoreText } from "./verdict.js";
 
 const SHORT = 6; // rows shown before "Show all"
 
@@ -65,7 +65,7 @@ export function replyTable(decision, { isPlayer, unit }) {
         isBait ? note("trap", "trap") : reply.quality_centi > 0 && !isBest ? note("minor", "lesser trap") : null,
         isPlayed ? note("played", isPlayer ? "you" : "played") : null,
       ],
-      cells: [scoreText(reply.glance_text), scoreText(reply.their_text), cost(reply.cost_text)],
+      cells: [scoreText(reply.glance_text), scoreText(reply.their_text), cost(reply.cost_text), ...(decision.model ? [oddsText(reply.probability)] : [])],
       isMarked: isPlayed,
       isKey: isPlayed || isBait,
     };
@@ -73,14 +73,16 @@ export function replyTable(decision, { isPlayer, unit }) {
   return table({
     title: `What ${isPlayer ? "your" : "the"} replies were worth`,
     label: "Replies",
-    heads: ["Reply", "At a glance", `At ${decision.depth} plies`, unit ? `Cost, ${unit}` : "Cost"],
+    heads: ["Reply", "At a glance", `At ${decision.depth} plies`, unit ? `Cost, ${unit}` : "Cost", ...(decision.model ? ["Expected"] : [])],
     rows,
   });
 }
 
-/** The bot's moves with what standard and trappy minimax say of them, the chosen kind of best first. */
+/** The bot's moves with what standard and trappy minimax say of them, or what they promise against people; the chosen kind of best first. */
 export function candidateTable(decision, { opponent }) {
-  const sorted = [...decision.candidates].sort((a, b) => b.adjusted_centi - a.adjusted_centi || b.raw_centi - a.raw_centi);
+  const isByValue = Boolean(decision.chosen.value_text);
+  const rank = (candidate) => (isByValue ? (candidate.value ?? -Infinity) : candidate.adjusted_centi);
+  const sorted = [...decision.candidates].sort((a, b) => (rank(a) === rank(b) ? b.raw_centi - a.raw_centi : rank(b) - rank(a)));
   const rows = sorted.map((candidate) => {
     const isPlayed = candidate.move === decision.move;
     const isStandard = candidate.move === decision.standard.move;
@@ -89,7 +91,7 @@ export function candidateTable(decision, { opponent }) {
       notes: [isPlayed ? note("played", "played") : null, isStandard ? note("best", "standard") : null],
       cells: [
         `${candidate.raw_is_bound ? "≤ " : ""}${scoreText(candidate.raw_text)}`,
-        candidate.raw_is_bound ? "–" : scoreText(candidate.adjusted_text),
+        isByValue ? scoreText(candidate.value_text) : candidate.raw_is_bound ? "–" : scoreText(candidate.adjusted_text),
         candidate.trap_name ?? "–",
       ],
       isMarked: isPlayed,
@@ -99,11 +101,13 @@ export function candidateTable(decision, { opponent }) {
   const { source } = decision;
   const whose = source ? `what ${source.name} finds` : "what plain minimax finds";
   const bound = source ? "≤: what it says of moves that were not looked into further" : "≤: proven too low to matter, so not looked into further";
+  const trappy = `Trappy: ${sorted.some(({ adjusted_text: text }) => text.endsWith("%")) ? "what the move promises of the point, in per cent," : "the same"} with the bonus for the trap`;
+  const promise = "Promise: what the move is worth over the replies that people are expected to choose; – where it gives up too much";
   return table({
     title: `What ${opponent} could have played`,
     label: "Candidates",
-    heads: ["Move", "Standard", "Trappy", "Trap"],
+    heads: ["Move", "Standard", isByValue ? "Promise" : "Trappy", "Trap"],
     rows,
-    hint: `Scores as ${opponent} sees them. Standard: ${whose}. Trappy: ${sorted.some(({ adjusted_text: text }) => text.endsWith("%")) ? "what the move promises of the point, in per cent," : "the same"} with the bonus for the trap. ${bound}.`,
+    hint: `Scores as ${opponent} sees them. Standard: ${whose}. ${isByValue ? promise : trappy}. ${bound}.`,
   });
 }

@@ -4,7 +4,7 @@ import { looks } from "./games.js";
 
 const DECIDED_CENTI = 100_000;
 /** Players that mean the traps that they set; the others set them by accident only. */
-const TRAPPERS = ["trappy", "trappy_uci"];
+const TRAPPERS = ["trappy", "opponent_model", "calibrated", "trappy_uci", "opponent_model_uci", "calibrated_uci"];
 
 export const meansTraps = (player) => TRAPPERS.includes(player);
 
@@ -72,6 +72,18 @@ function kindOf(decision, isForced) {
   return isTrap ? "slipped" : "loose";
 }
 
+/** A probability in words: "41 %", "under 1 %"; a dash when there is none. */
+export function oddsText(probability) {
+  if (probability === null || probability === undefined) return "–";
+  return probability < 0.01 ? "under 1 %" : `${Math.round(100 * probability)} %`;
+}
+
+/** What was expected of the person, of players that reckon with one; empty: nothing. */
+function whoWasAsked({ model, trouble }, bot) {
+  if (trouble) return `${bot}'s model of people failed her here (${trouble}), so she took the best move.`;
+  return model ? `${bot} asked what people reply here (${model.name}), and took the move that promised most.` : "";
+}
+
 /** What chose the move, where it was not the candidates' scores of our own search; empty: it was. */
 function howPicked({ search_mode: mode, pick, pick_text: text, source, depth }, bot) {
   const worth = text ? ` (${scoreText(text)})` : "";
@@ -121,6 +133,8 @@ export function judge(decision, bot, game) {
   const story = [];
   const picked = howPicked(decision, bot);
   if (picked) story.push(picked);
+  const asked = whoWasAsked(decision, bot);
+  if (asked) story.push(asked);
   const seen = glance(bait);
   if (bait) {
     const lure = isMeant ? `${bot} hoped for ${bait.name}` : `A trap by accident: ${bait.name} looks better than it is`;
@@ -133,13 +147,15 @@ export function judge(decision, bot, game) {
   const { title, line } = words({ kind, decision, bot, bait, played, best, price });
   if (line) story.push(line);
   if (isMeant && decision.standard.move !== decision.move && decision.standard.raw_text) {
-    story.push(`${decision.source?.name ?? "Plain minimax"} would have played ${decision.standard.name} (${scoreText(decision.standard.raw_text)}); ${bot} took ${decision.name} (${scoreText(decision.chosen.raw_text)}) for the trap's sake.`);
+    story.push(`${decision.source?.name ?? "Plain minimax"} would have played ${decision.standard.name} (${scoreText(decision.standard.raw_text)}); ${bot} took ${decision.name} (${scoreText(decision.chosen.raw_text)}) ${decision.model ? "for what people reply to it" : "for the trap's sake"}.`);
   }
 
   const facts = [];
   if (bait && bait !== played) facts.push({ kind: "trap", term: "The bait", move: bait.name, text: scoreText(bait.their_text) });
   if (played) {
-    const text = kind === "forced" ? "forced" : decision.cost_centi ? `cost ${price}` : scoreText(played.their_text);
+    const hasOdds = kind !== "forced" && Number.isFinite(played.probability);
+    const surprise = hasOdds ? `, expected in ${oddsText(played.probability)}` : "";
+    const text = (kind === "forced" ? "forced" : decision.cost_centi ? `cost ${price}` : scoreText(played.their_text)) + surprise;
     facts.push({ kind: kind === "fell" ? "fell" : decision.cost_centi ? "slip" : "good", term: bait && bait === played && kind === "fell" ? "You took the bait" : "You played", move: played.name, text });
   }
   if (best && best !== played && !isForced) facts.push({ kind: "best", term: "Best was", move: best.name, text: scoreText(best.their_text) });
