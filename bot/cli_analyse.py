@@ -20,7 +20,6 @@ from bot.match.workers import ClusterWorkers, LocalWorkers
 from engine import ENGINE_VERSION
 from engine.formats.files import Format
 from engine.games import GAMES, get_game
-from engine.human.files import open_model
 from engine.human.model import BadModel, HumanModel
 from engine.uci.link import EngineError
 from engine.uci.settings import EngineSettings
@@ -200,6 +199,8 @@ def _wanted(paths: list[Path], game: str, form: Format | None, choice: Choice) -
 
 
 def _open(path: Path, game: str, narrow: bool) -> HumanModel:
+    from engine.human.files import open_model  # it takes a while to import
+
     try:
         model = open_model(path, narrow=narrow)
     except BadModel as error:

@@ -5,20 +5,14 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.analyse.fitting import Fitted, fit
-from bot.analyse.population import Population, Portion, load, population
-from bot.analyse.study import study
-from bot.analyse.tell import fitted_text, study_text
 from bot.cli_analyse import counting
 from bot.cli_parts import MOST, GameFormat, UsageError, config_of, note, print_json, require_known
 from engine.games import GAMES
-from engine.human.calibrated import CalibratedModel, default_path, open_calibrated
 from engine.human.model import BadModel, ModelInfo
-from engine.training.calibrated import NoScikit
 from storage.analysis import (
     AnalysisCount,
     StoredPosition,
@@ -28,6 +22,12 @@ from storage.analysis import (
     predictions,
 )
 from storage.database import Database
+
+# What these need takes a second to import, which other commands should not wait for.
+if TYPE_CHECKING:
+    from bot.analyse.fitting import Fitted
+    from bot.analyse.population import Population, Portion
+    from engine.human.calibrated import CalibratedModel
 
 Game = Annotated[str, typer.Option("--game", help="Which game, for instance chess or othello.")]
 AnalysisId = Annotated[
@@ -89,6 +89,10 @@ def study_command(
     well each predictor tells which bad reply is played (one that costs 10 % of expected score or more), and
     which position provokes an error: AUC, Brier score, log-loss, reliability.
     """
+    from bot.analyse.population import Portion
+    from bot.analyse.study import study
+    from bot.analyse.tell import study_text
+
     portion = Portion(
         half=half,
         seed=seed,
@@ -150,6 +154,11 @@ def fit_command(
     A model that cross-validation by game does not find better than the one it is to replace is refused, with
     the numbers, and exit status 1; so is too little data.  Needs the extra `fit`.
     """
+    from bot.analyse.fitting import fit
+    from bot.analyse.population import Portion
+    from bot.analyse.tell import fitted_text
+    from engine.training.calibrated import NoScikit
+
     portion = Portion(
         half=half,
         seed=seed,
@@ -184,7 +193,7 @@ def fit_command(
         print(f"{about}\n{fitted_text(fitted)}{out}: sha256 {fitted.model.info.sha256}")
 
 
-def _about(people: Population, about: str, seed: int, portion: Portion) -> dict[str, Any]:
+def _about(people: "Population", about: str, seed: int, portion: "Portion") -> dict[str, Any]:
     return {
         "game": people.game.name,
         "data": about,
@@ -194,7 +203,7 @@ def _about(people: Population, about: str, seed: int, portion: Portion) -> dict[
     }
 
 
-def _write(out: Path, fitted: Fitted, card: dict[str, Any]) -> None:
+def _write(out: Path, fitted: "Fitted", card: dict[str, Any]) -> None:
     text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
     try:
         for path, data in ((out, fitted.data), (out.with_suffix(".json"), text.encode())):
@@ -205,7 +214,9 @@ def _write(out: Path, fitted: Fitted, card: dict[str, Any]) -> None:
         raise UsageError(f"--out: {out}: {error.strerror}") from None
 
 
-def _calibrated(path: Path | None, game: str) -> CalibratedModel | None:
+def _calibrated(path: Path | None, game: str) -> "CalibratedModel | None":
+    from engine.human.calibrated import default_path, open_calibrated
+
     require_known("--game", game, GAMES)
     if path is None and not default_path(game).exists():
         return None
@@ -224,14 +235,15 @@ def _people(
     game: str,
     analysis: int | None,
     human: str | None,
-    portion: Portion,
+    portion: "Portion",
     own: bool,
-) -> tuple[Population, str]:
+) -> "tuple[Population, str]":
     """The positions that were asked for, and which they are in words.
 
     Raises:
         UsageError: There are none.
     """
+    from bot.analyse.population import load, population
 
     async def read() -> tuple[list[StoredPosition], str, str, dict[str, dict[int, tuple[float, ...]]]]:
         opened = await Database.open(url or config_of(context).storage.url, upgrade=False)

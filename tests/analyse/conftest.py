@@ -1,0 +1,12 @@
+"""Databases, and what an analysis is kept in."""
+
+from tests.storage.conftest import (
+    backend,
+    database,
+    postgres,
+    postgres_template,
+    sqlite_template,
+    url,
+)
+
+__all__ = ["backend", "database", "postgres", "postgres_template", "sqlite_template", "url"]  # used by name

@@ -1,0 +1,159 @@
+"""The commands, in this process and as a program that is stopped."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from bot import __main__ as program
+from bot import cli_analyse
+from bot.match.workers import LocalWorkers
+from tests.analyse.test_games import PGN
+from tests.human.fakes import FakeModel
+
+T = TypeVar("T")
+R = TypeVar("R")
+Command = Callable[..., tuple[int, str, str]]
+
+OTHELLO = "f5d6c3d3c4f4f6f3e6e7\nf5f6e6f4e3\n"
+
+
+class Here(LocalWorkers):
+    """Workers without a process of their own, which takes a second to start."""
+
+    def run(self, work: Callable[[T], R], task: T) -> "Future[R]":
+        future: Future[R] = Future()
+        future.set_running_or_notify_cancel()
+        future.set_result(work(task))
+        return future
+
+
+@pytest.fixture
+def desdemona(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Runs a command in this process, beside two games of Othello; gives exit status, output and errors."""
+    monkeypatch.setenv("DESDEMONA_STORAGE__URL", f"sqlite:///{tmp_path / 'desdemona.db'}")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cli_analyse, "LocalWorkers", Here)
+    (tmp_path / "games.txt").write_text(OTHELLO)
+
+    def command(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["desdemona", *arguments])
+        with pytest.raises(SystemExit) as leaving:
+            program.main()
+        told = capsys.readouterr()
+        code = leaving.value.code
+        return (code if isinstance(code, int) else 0 if code is None else 1), told.out, told.err
+
+    return command
+
+
+ANALYSE = ("analyse", "games.txt", "--game", "othello", "--depth", "4")
+
+
+def test_games_are_looked_into_and_studied(desdemona: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, out, err = desdemona(*ANALYSE, "--json")
+    assert code == 0
+    told: dict[str, Any] = json.loads(out)
+    assert told["known"] == told["failed"] == 0
+    assert "2 games" in err
+    assert desdemona(*ANALYSE)[1] == f"native, depth 4: 0 moves looked into, {told['new']} had been before\n"
+
+    monkeypatch.setattr(cli_analyse, "_open", lambda *_: FakeModel("othello"))
+    code, out, err = desdemona("analyse", "--game", "othello", "--depth", "4", "--model", "x.onnx")
+    assert (code, err) == (0, "")
+    assert out.endswith(f"; fake was asked of {told['new']}\n")
+
+    code, out, err = desdemona("study", "--game", "othello", "--resamples", "20", "--format", "json")
+    assert code == 0
+    study: dict[str, Any] = json.loads(out)
+    assert study["positions"] == told["new"]
+    assert study["human_models"] == ["fake"]
+    code, out, err = desdemona("study", "--game", "othello", "--resamples", "20", "--human", "fake")
+    assert code == 0
+    assert "Figure 9" in out
+    code, out, err = desdemona("study", "--game", "othello", "--human", "maia")
+    assert (code, out) == (2, "") or code == 1
+    assert "'maia' has said nothing of these positions; fake has" in err
+
+
+def test_too_little_to_learn_from(desdemona: Command, tmp_path: Path) -> None:
+    desdemona(*ANALYSE)
+    code, out, err = desdemona("model", "fit", "--game", "othello", "--first", "--out", "made.onnx")
+    assert code != 0
+    assert out == ""
+    assert "at least 500 positions are needed" in err
+    assert not (tmp_path / "made.onnx").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("analyse", "none.txt", "--game", "othello"), "none.txt: No such file"),
+        (("analyse", "games.txt", "--game", "go"), "--game: 'go' is not known"),
+        (("analyse", "--game", "othello"), "give files of games, or a --model"),
+        (("analyse", "games.txt", "--game", "chess"), "no game of chess in games.txt"),
+        ((*ANALYSE, "--from-year", "1999"), "none of the 2 games has a move"),
+        ((*ANALYSE, "--model", "none.onnx"), "--model: none.onnx: No such file"),
+        ((*ANALYSE, "--option", "Hash=1"), "--option is for --source uci"),
+        ((*ANALYSE, "--source", "uci"), "game is 'othello'"),
+        (
+            ("analyse", "games.txt", "--game", "chess", "--source", "uci", "--option", "Hash"),
+            "'Hash' is not NAME=VALUE",
+        ),
+        (
+            ("analyse", "games.txt", "--game", "chess", "--source", "uci", "--engine", "./none"),
+            "cannot start ./none",
+        ),
+    ],
+)
+def test_what_makes_no_sense(desdemona: Command, arguments: tuple[str, ...], text: str) -> None:
+    code, out, err = desdemona(*arguments)
+    assert code != 0
+    assert out == ""
+    assert text in err
+    assert "Traceback" not in err
+
+
+def test_there_has_to_be_something_to_study(desdemona: Command) -> None:
+    assert "there is no database" in desdemona("study", "--game", "othello")[2]
+    desdemona(*ANALYSE)
+    assert (
+        "there is no analysis of chess: `desdemona analyse` makes one"
+        in desdemona("study", "--game", "chess")[2]
+    )
+    assert "of number 7: there are 1" in desdemona("study", "--game", "othello", "--analysis", "7")[2]
+    assert "no position that passes" in desdemona("study", "--game", "othello", "--min-rating", "9")[2]
+    assert "--own" not in desdemona("study", "--game", "othello", "--own")[2]
+    told = desdemona("study", "--game", "othello", "--calibrated", "none.onnx")[2]
+    assert "none.onnx: No such file" in told
+    told = desdemona("model", "fit", "--game", "othello", "--out", "no/such/folder.onnx")[2]
+    assert "no/such is no folder" in told
+
+
+def test_a_run_that_is_stopped_goes_on(tmp_path: Path) -> None:
+    """As a program with workers in processes of their own."""
+    (tmp_path / "games.pgn").write_text(PGN)
+    command = [sys.executable, "-m", "bot", "analyse", "games.pgn", "--game", "chess", "--depth", "3"]
+    env = {**os.environ, "DESDEMONA_STORAGE__URL": f"sqlite:///{tmp_path / 'desdemona.db'}"}
+    process = subprocess.Popen(command, cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("profiles: "):
+            break
+    process.send_signal(signal.SIGINT)
+    process.communicate()
+    assert process.returncode in (0, 128 + signal.SIGINT)  # 0: all was done before it heard
+    again = subprocess.run(
+        [*command, "--json"], cwd=tmp_path, env=env, capture_output=True, text=True, check=True
+    )
+    told = json.loads(again.stdout)
+    assert told["known"] >= 1
+    assert told["known"] + told["new"] == 9
+    assert told["failed"] == 0

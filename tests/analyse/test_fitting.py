@@ -1,0 +1,46 @@
+import pytest
+
+from bot.analyse.fitting import Refused, fit
+from bot.analyse.population import population
+from tests.analyse.samples import made_up, position
+
+pytest.importorskip("sklearn", reason="needs the extra `fit`")
+
+
+def test_too_little_is_refused() -> None:
+    people = population("othello", made_up(60), "net")
+    with pytest.raises(Refused, match=r"60 positions of 20 games .* at least 500 positions are needed"):
+        fit(people, name="x", against=None)
+
+
+def test_people_who_never_err_teach_nothing() -> None:
+    alike = [position(number, ([0, 0, 0],) * 3, number % 3) for number in range(600)]
+    with pytest.raises(Refused, match="with 0 errors; at least 50 errors are needed"):
+        fit(population("othello", alike), name="x", against=None)
+
+
+def test_noise_is_refused_with_numbers() -> None:
+    """These people do just what the human-move model says."""
+    people = population("othello", made_up(600, shun=0.0), "net")
+    with pytest.raises(
+        Refused, match=r"not better beyond chance than net: .* log-loss of \d\.\d{4} .* not kept"
+    ):
+        fit(people, name="x", against=None, resamples=200)
+
+
+def test_what_is_learned_has_to_beat_what_was() -> None:
+    people = population("othello", made_up(900, shun=6.0), "net")
+    fitted = fit(people, name="first", against=None, resamples=200)
+    with_human, alone = fitted.validated
+    assert with_human.better.low > 0
+    assert with_human.against == "net"
+    assert alone.against == "all replies alike"
+    assert with_human.nll < alone.nll
+    assert (fitted.model.game, fitted.model.info.name, fitted.human) == ("othello", "first", "net")
+    card = fitted.card({"seed": 1})
+    assert card["cross_validation"][0]["better"]["low"] > 0
+    assert card["sha256"] == fitted.model.info.sha256
+    again = fit(people, name="first", against=None, resamples=200)
+    assert again.data == fitted.data
+    with pytest.raises(Refused, match="not better beyond chance than first"):
+        fit(people, name="second", against=fitted.model, resamples=200)
