@@ -29,7 +29,8 @@ def engine(
         str | None, typer.Option(help="For uci: chess (the default) or xiangqi; the others have one game.")
     ] = None,
     player: Annotated[
-        str | None, typer.Option(help="standard, trappy or strong; without it selection.player.")
+        str | None,
+        typer.Option(help=f"{', '.join(PLAYERS[:-1])} or {PLAYERS[-1]}; without it selection.player."),
     ] = None,
     depth: Annotated[
         int | None,
@@ -58,6 +59,7 @@ def settings(config: Config, player: str | None, depth: int | None) -> Settings:
         kind=chosen,
         params=config.trap.params(),
         strong=config.engine.strong(),
+        people=config.human.people(),
         table_mb=config.engine.table_mb,
         depth=depth,
         full_depth=config.engine.max_depth,

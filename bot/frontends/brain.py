@@ -12,6 +12,10 @@ from typing import Any, Protocol, runtime_checkable
 
 from engine.decision import Candidate, Decision
 from engine.game import WIN_CENTI, Game, Move, margin_centi
+from engine.human.model import BadModel
+from engine.human.people import People
+from engine.human.reckoner import Background, Models, Reckoner
+from engine.human.value import CALIBRATED_KINDS, PERSON_KINDS
 from engine.limits import MIN_TIME_S, Limits, from_clock
 from engine.params import TrapParams
 from engine.players import Player, StrongOptions, Thinker
@@ -21,7 +25,7 @@ from engine.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
 from engine.trappy import TRAPPY_KINDS, choose, with_trap
 
-PLAYERS = ("standard", "trappy", "strong")
+PLAYERS = ("standard", "trappy", "strong", "opponent_model", "calibrated")
 """Players that need nothing but ourselves."""
 OVERHEAD_S = 0.05
 """What a move is taken to lose on the way to the clock, unless told otherwise: a pipe, a busy machine."""
@@ -39,6 +43,8 @@ class Settings:
     """One of `PLAYERS`."""
     params: TrapParams = field(default_factory=TrapParams)
     strong: StrongOptions = field(default_factory=StrongOptions)
+    people: People = field(default_factory=People)
+    """Models of people, for the players that reckon with them."""
     table_mb: int = 64
     """Transposition table in MiB."""
     depth: int | None = None
@@ -109,6 +115,9 @@ class Brain:
         self._rng = random.Random()  # noqa: S311 - which opening is played is no secret
         self._searcher: Searcher | None = None
         self._table_mb = 0
+        self._models: tuple[People, Models] | None = None
+        self.background = Background()
+        """What led to the next position, and who will reply; for the players that reckon with a person."""
 
     def forget(self) -> None:
         """Empty the table: a new game begins."""
@@ -186,12 +195,27 @@ class Brain:
             if found is not None:
                 return found
         began, before = time.monotonic(), self.searcher.nodes
-        decision = self._player().choose(position, limits, stop)
+        decision = self._player().choose(position, limits, stop, background=self.background)
         return self._report(decision, began, before)
 
     def _player(self) -> Player:
         settings = self.settings
-        return Player(settings.kind, self.game, settings.params, self.searcher, settings.strong, self._rng)
+        return Player(
+            settings.kind,
+            self.game,
+            settings.params,
+            self.searcher,
+            settings.strong,
+            self._rng,
+            models=self._people() if settings.kind in PERSON_KINDS else None,
+        )
+
+    def _people(self) -> Models:
+        """The models of people, opened when first needed."""
+        people = self.settings.people
+        if self._models is None or self._models[0] is not people:
+            self._models = people, people.models(self.game.name)
+        return self._models[1]
 
     def _report(self, decision: Decision, began: float, before: int) -> Report:
         chosen, line = decision.chosen, decision.principal_variation
@@ -282,7 +306,7 @@ class Brain:
     def _deepen_player(self, position: Any, depth: int, stop: StopFlag) -> Iterator[Report]:
         began, before = time.monotonic(), self.searcher.nodes
         for d in range(2, max(2, depth) + 1):
-            decision = self._player().choose(position, Limits(d), stop)
+            decision = self._player().choose(position, Limits(d), stop, background=self.background)
             if d > 2 and stop.is_set():
                 return
             yield self._report(decision, began, before)
@@ -308,12 +332,16 @@ class Brain:
         began, before = time.monotonic(), self.searcher.nodes
         game: Any = Restricted(self.game, self.game.for_search(position), moves) if moves else self.game
         params = self.settings.params.for_position(self.game.expected_scale_centi(position))
+        reckoner = None
+        if self.settings.kind in PERSON_KINDS:
+            is_calibrated = self.settings.kind in CALIBRATED_KINDS
+            reckoner = Reckoner(self.game, position, self._people(), is_calibrated, params, self.background)
         first = Profiler(game, self.searcher, position, params, StopFlag())  # in any case, so never stopped
         profiler = Profiler(game, self.searcher, position, params, stop)
         try:
             for d in range(1, depth + 1):
                 using = first if d == 1 else profiler
-                found, move = self._ranked(using, position, d, params, stop)
+                found, move = self._ranked(using, position, d, params, stop, reckoner)
                 told = tuple(self._with_trap(profiler, line, position, d, params) for line in found[:lines])
                 if not any(line.move == move for line in told):
                     told = (*told[:-1], next(line for line in found if line.move == move))
@@ -324,7 +352,13 @@ class Brain:
             return
 
     def _ranked(
-        self, profiler: Profiler, position: Any, depth: int, params: TrapParams, stop: StopFlag
+        self,
+        profiler: Profiler,
+        position: Any,
+        depth: int,
+        params: TrapParams,
+        stop: StopFlag,
+        reckoner: Reckoner | None,
     ) -> tuple[list[Line], str]:
         """Every move's line, the best first, and the player's choice."""
         kind, game = self.settings.kind, self.game
@@ -346,6 +380,11 @@ class Brain:
             return found, found[0].move
         analyses = kind in TRAPPY_KINDS and depth > 1
         candidates = profiler.pruned_candidates(depth) if analyses else profiler.plain(depth, INFINITY)
+        if reckoner is not None and depth > 1:
+            try:
+                candidates = reckoner.with_values(candidates, profiler, depth)
+            except BadModel as error:
+                reckoner.failed(error)
         ranked = sorted(candidates, key=lambda candidate: -candidate.raw_centi)  # stable
         is_whole = depth >= game.most_plies_left(position)
         lines = [

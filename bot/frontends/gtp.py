@@ -18,6 +18,8 @@ from bot.frontends.console import Console
 from bot.regular_files import read_regular
 from engine.game import IllegalMove
 from engine.games.othello import PASS
+from engine.human.model import Person
+from engine.human.reckoner import Background
 from engine.limits import MIN_TIME_S, Limits
 from engine.stop import StopFlag
 
@@ -239,6 +241,9 @@ class Gtp:
             return None
         if legal == (PASS,):
             return "pass"
+        before = self._positions if position != self._position else self._positions[:-1]
+        their_s = None if self._clock.settings is None else self._clock.left[1 - side][0]
+        self._brain.background = Background(tuple(before), Person(None, their_s))
         return self._brain.decide(position, self._limits(position, side), StopFlag()).move
 
     # --- Time -------------------------------------------------------------------------------------------

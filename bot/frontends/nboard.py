@@ -21,6 +21,8 @@ from bot.frontends.console import Console, Task, Worker
 from engine.formats.clock import BadClock, GgfClock
 from engine.formats.ggf import BadGgf, GgfGame, parse, parse_move, replay
 from engine.game import IllegalMove
+from engine.human.model import Person
+from engine.human.reckoner import Background
 from engine.limits import Limits
 from engine.stop import Stopped
 
@@ -147,6 +149,7 @@ class NBoard:
 
         def job() -> None:
             try:
+                self._brain.background = self._background(record, position.side)
                 search(task, record, position, depth)
             except Exception as error:  # whoever watches should know that nothing will come
                 logger.exception("a search failed")
@@ -231,9 +234,7 @@ class NBoard:
         """Every position of the game, the last one first, black's view."""
         brain, game = self._brain, self._game
         deepest = self._deepest(depth)
-        positions = [game.parse_position(record.start)]
-        for move in record.moves:
-            positions.append(game.play(positions[-1], game.parse_move(positions[-1], move.move)))
+        positions = self._positions(record)
         task.say("status Analyzing the game")
         for made in range(len(positions) - 1, -1, -1):
             position = positions[made]
@@ -244,6 +245,21 @@ class NBoard:
                 return
             task.say(f"analysis {made} {discs(score if position.side == 0 else -score)}")
         task.say_last("status")
+
+    def _positions(self, record: GgfGame) -> list[Any]:
+        """All of a game, the one that it starts from first."""
+        game = self._game
+        positions = [game.parse_position(record.start)]
+        for move in record.moves:
+            positions.append(game.play(positions[-1], game.parse_move(positions[-1], move.move)))
+        return positions
+
+    def _background(self, record: GgfGame, side: int) -> Background:
+        """What led to the position after the game's last move, and who will reply."""
+        rating = (record.white_rating, record.black_rating)[side]
+        return Background(
+            tuple(self._positions(record)[:-1]), Person(None if rating is None else round(rating))
+        )
 
     def _line(self, line: Line) -> str:
         depth = str(line.depth) if line.percent is None else f"{line.percent}%"

@@ -19,7 +19,10 @@ import chess
 
 from bot.frontends.brain import OVERHEAD_S, PLAYERS, Brain, Line, Report, Settings
 from bot.frontends.console import Console, Task, Worker
-from engine.game import WIN_CENTI, BadPosition, IllegalMove, if_it_goes_on, replay
+from engine.game import WIN_CENTI, BadPosition, IllegalMove, if_it_goes_on, positions, replay
+from engine.human.model import Person
+from engine.human.reckoner import Background
+from engine.human.value import PERSON_KINDS
 from engine.limits import MIN_TIME_S, Limits
 from engine.params import Assessment, Decided, Scale
 from engine.uci.lines import shift_ranks
@@ -34,6 +37,7 @@ _DECIDED_CENTI = 30_000
 """What a decided game counts as where a protocol, or we, cannot tell the distance to its end."""
 _MOST_LINES = 500
 _LONGEST_CLOCK_MS = 10**12
+_EMPTY = "<empty>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +132,9 @@ class Uci:
         self._start: str | None = None
         """What the position was read from; None: it has to be read anew."""
         self._moves: tuple[str, ...] = ()
-        self._position: Any = self._game.initial()
+        self._begun: Any = self._game.initial()
+        """Where those were made from."""
+        self._position: Any = self._begun
         """None: what we were told last could not be read."""
         self._banned: frozenset[str] = frozenset()
         self._search: Search | None = None
@@ -197,6 +203,8 @@ class Uci:
             combo("Scale", params.scale, tuple(Scale)),
             spin("Risk", max(1, round(params.risk_percent)), 1, 100),
         ]
+        if not self._is_ucci:
+            options.append(Option("UCI_Opponent", "string", _EMPTY))
         if game == "chess":
             options.append(Option("UCI_Chess960", "check", "false"))
         else:
@@ -278,15 +286,12 @@ class Uci:
         moves = tuple(self._from_wire(word) for word in words[at + 1 :])
         self._banned = frozenset()
         try:
-            if (
-                self._position is not None
-                and start == self._start
-                and moves[: len(self._moves)] == self._moves
-            ):
-                begun, rest = self._position, moves[len(self._moves) :]  # the game that we know, going on
+            goes_on = self._position is not None and start == self._start
+            if goes_on and moves[: len(self._moves)] == self._moves:  # the game that we know
+                self._position = replay(self._game, moves[len(self._moves) :], self._position)
             else:
-                begun, rest = self._read_start(start), moves
-            self._position = replay(self._game, rest, begun)
+                self._begun = self._read_start(start)
+                self._position = replay(self._game, moves, self._begun)
             self._start, self._moves = start, moves
         except (BadPosition, IllegalMove, ValueError) as error:
             self._position = None
@@ -329,10 +334,14 @@ class Uci:
                 search.stop.set_deadline(limits.time_s)
 
         search.on_hit = hit if go.is_ponder else None
+        begun, made, person = self._begun, self._moves, self._person(go, position)
 
         def job() -> None:
             self._brain.settings = settings
             try:
+                if settings.kind in PERSON_KINDS:
+                    *before, _ = positions(self._game, made, begun)
+                    self._brain.background = Background(tuple(before), person)
                 self._think(search, position, go, limits, lines, wanted)
             except Exception as error:  # whoever waits for a move must get one
                 logger.exception("a search failed")
@@ -379,6 +388,18 @@ class Uci:
         if go.is_infinite or go.is_ponder or numbers.keys() & {"depth", "nodes", "mate"}:
             return None
         return Limits(depth, settings.move_s)
+
+    def _person(self, go: Go, position: Any) -> Person:
+        """Who will reply: the rating as the other program tells it, and the clock."""
+        side = self._game.side_to_move(position)
+        if self._is_ucci:
+            left, unit_s = "opptime", 0.001 if self._is_on("usemillisec") else 1.0
+        else:
+            left, unit_s = ("btime", "wtime")[side], 0.001
+        # Title, rating, "computer" or "human", name; "none" where there is no title or rating.
+        words = self._values.get("uci_opponent", "").split()
+        rating = int(words[1]) if len(words) > 1 and re.fullmatch(r"\d{1,4}", words[1]) else None
+        return Person(rating, unit_s * max(0, go.numbers[left]) if left in go.numbers else None)
 
     def _usual_depth(self, settings: Settings) -> int:
         if settings.depth is not None:

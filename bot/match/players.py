@@ -13,8 +13,12 @@ from bot.match.terms import Terms
 from engine.decision import Decision
 from engine.external.player import ExternalEngine
 from engine.external.settings import Allowance, Choice, ExternalSettings
-from engine.game import if_it_goes_on, replay
+from engine.game import if_it_goes_on, positions
 from engine.games import get_game
+from engine.human.model import BadModel, Person
+from engine.human.people import People
+from engine.human.reckoner import Background, Models
+from engine.human.value import PERSON_KINDS
 from engine.limits import Limits, from_clock
 from engine.players import Player, StrongOptions, complete
 from engine.root_sources import ROOT_SOURCES
@@ -55,7 +59,7 @@ class OurPlayer:
         seed: Of the moves that are drawn by lot (from books).
 
     Raises:
-        MatchError: A book or table cannot be read.
+        MatchError: A book, a table or a model cannot be read.
     """
 
     def __init__(self, spec: OurSpec, game_name: str, seed: str) -> None:
@@ -76,7 +80,10 @@ class OurPlayer:
             sources={game_name: sources},
         )
         rng = random.Random(seed)  # noqa: S311 - which opening is played is no secret
-        self._player = Player(spec.kind, self._game, spec.params, self._searcher, strong, rng)
+        self._rating = spec.rating
+        self._player = Player(
+            spec.kind, self._game, spec.params, self._searcher, strong, rng, models=_models(spec, game_name)
+        )
 
     def new_game(self, start: Any = None) -> None:
         """Begin a game in that position; None: the usual one."""
@@ -91,9 +98,13 @@ class OurPlayer:
         """
         began = time.monotonic()
         game = self._game
-        position = if_it_goes_on(game, replay(game, moves, self._start))
+        *before, last = positions(game, moves, self._start)
+        position = if_it_goes_on(game, last)
+        clocks_s = allowance.remaining_s
+        their_s = None if clocks_s is None else clocks_s[1 - game.side_to_move(position)]
+        background = Background(tuple(before), Person(self._rating, their_s))
         limits = self._limits(position, allowance)
-        decision = self._player.choose(position, limits, stop)
+        decision = self._player.choose(position, limits, stop, background=background)
         self.decisions.append((len(moves), decision))
         depth = decision.pick.depth if decision.pick is not None else decision.depth
         return Choice(
@@ -133,6 +144,20 @@ class OurPlayer:
             max_time_s=remaining_s,
             overhead_s=_OVERHEAD_S,
         )
+
+
+def _models(spec: OurSpec, game_name: str) -> Models | None:
+    """What a player that reckons with a person asks; None: another one does not."""
+    if spec.kind not in PERSON_KINDS:
+        return None
+    try:
+        people = People(spec.people)
+        for known in people.games:
+            if known != game_name:
+                raise MatchError(f"player {spec.text!r}: its model is for {known}, not for {game_name}")
+        return people.models(game_name)
+    except BadModel as error:
+        raise MatchError(f"player {spec.text!r}: {error}") from None
 
 
 def make_player(terms: Terms, which: int, seed: str) -> MatchPlayer:

@@ -8,10 +8,12 @@ from typing import Any
 from bot.errors import DesdemonaError
 from engine.external.settings import PROTOCOL_GAMES
 from engine.games import ENGINE_GAMES, GAMES
-from engine.params import Assessment, Decided, Scale, TrapParams
+from engine.human.people import PeopleSettings
+from engine.human.value import PERSON_KINDS
+from engine.params import Assessment, Decided, Scale, TrapParams, ValueParams, ValueScale
 from engine.root_sources import ROOT_SOURCES
 
-OUR_KINDS = ("standard", "trappy", "strong")
+OUR_KINDS = ("standard", "trappy", "strong", "opponent_model", "calibrated")
 """Players of ours that need no other engine."""
 
 _OURS_EXAMPLE = "trappy:depth=8,assessment=last"
@@ -41,6 +43,10 @@ class OurSpec:
     contempt_centi: int = 0
     sources: tuple[tuple[str, str], ...] = ()
     """Books and tables of the strong player: names in `ROOT_SOURCES`, and paths."""
+    people: PeopleSettings = field(default_factory=PeopleSettings)
+    """Models of people, and what is risked for them."""
+    rating: int | None = None
+    """Of the opponent, as the models are told; None: unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +80,7 @@ def parse_spec(text: str) -> PlayerSpec:
 
     ::
 
-        KIND[:KEY=VALUE,KEY=VALUE...]           KIND: standard, trappy, strong
+        KIND[:KEY=VALUE,KEY=VALUE...]           KIND: standard, trappy, strong, opponent_model, calibrated
         PROTOCOL:COMMAND[; KEY=VALUE]...        PROTOCOL: nboard, gtp, uci, ucci
 
     The command is split as a shell would do it, and no shell is asked; a semicolon ends it.  docs/matches.md
@@ -132,10 +138,17 @@ def _ours(text: str, kind: str, rest: str) -> OurSpec:
     values = _values(text, rest.split(",") if rest.strip() else [])
     found: dict[str, Any] = {}
     params: dict[str, Any] = {}
+    people: dict[str, Any] = {}
+    worth: dict[str, Any] = {}
     sources: list[tuple[str, str]] = []
     for key, value in values.items():
         if key in _TRAP_KEYS:
             params[key] = _read(text, key, value, _TRAP_KEYS[key])
+        elif key in _VALUE_KEYS:
+            name, read = _VALUE_KEYS[key]
+            worth[name] = _read(text, key, value, read)
+        elif key in _MODEL_KEYS:
+            people[_MODEL_KEYS[key]] = (value,)
         elif key in ROOT_SOURCES:
             sources.append((key, value))
         elif key in _OUR_KEYS:
@@ -144,18 +157,28 @@ def _ours(text: str, kind: str, rest: str) -> OurSpec:
         else:
             known = [
                 known
-                for known in (*_OUR_KEYS, *_TRAP_KEYS, *ROOT_SOURCES)
-                if kind == "strong" or known not in _STRONG_KEYS
+                for known in (*_OUR_KEYS, *_TRAP_KEYS, *_MODEL_KEYS, *_VALUE_KEYS, *ROOT_SOURCES)
+                if (kind == "strong" or known not in _STRONG_KEYS)
+                and (kind in PERSON_KINDS or known not in _PERSON_KEYS)
             ]
             raise MatchError(f"player {text!r}: {key!r} is not known; known: {', '.join(known)}")
     try:
-        trap = TrapParams(**params)
+        trap, valued = TrapParams(**params), ValueParams(**worth)
     except ValueError as error:
         raise MatchError(f"player {text!r}: {error}") from None
-    only_strong = [key for key in values if key in _STRONG_KEYS]
-    if only_strong and kind != "strong":
-        raise MatchError(f"player {text!r}: {only_strong[0]} is for the strong player")
-    return OurSpec(text=text, kind=kind, params=trap, sources=tuple(sources), **found)
+    for key in values:
+        if key in _STRONG_KEYS and kind != "strong":
+            raise MatchError(f"player {text!r}: {key} is for the strong player")
+        if key in _PERSON_KEYS and kind not in PERSON_KINDS:
+            raise MatchError(f"player {text!r}: {key} is for players that reckon with a person")
+    return OurSpec(
+        text=text,
+        kind=kind,
+        params=trap,
+        sources=tuple(sources),
+        people=PeopleSettings(**people, value=valued),
+        **found,
+    )
 
 
 def _other(text: str, kind: str, rest: str) -> OtherSpec:
@@ -243,6 +266,7 @@ _OUR_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "confidence": ("confidence_percent", _confidence),
     "threads": ("threads", _whole(1, 64)),
     "contempt_centi": ("contempt_centi", _whole(0, 1000)),
+    "rating": ("rating", _whole(0, 5000)),
 }
 _STRONG_KEYS = ("confidence", "threads", "contempt_centi", *ROOT_SOURCES)
 _TRAP_KEYS: dict[str, Callable[[str], Any]] = {
@@ -253,6 +277,14 @@ _TRAP_KEYS: dict[str, Callable[[str], Any]] = {
     "scale": Scale,
     "risk_percent": _number,
 }
+_MODEL_KEYS = {"model": "models", "calibrated": "calibrated"}
+_VALUE_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "budget_percent": ("budget_percent", _number),
+    "least_percent": ("least_percent", _number),
+    "value_scale": ("scale", ValueScale),
+    "checkmate_centi": ("checkmate_centi", _whole(1, _LARGE)),
+}
+_PERSON_KEYS = ("rating", *_MODEL_KEYS, *_VALUE_KEYS)
 _OTHER_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "depth": ("depth", _whole(1, 1000)),
     "time": ("move_s", _seconds),

@@ -74,6 +74,11 @@ class People:
         self._humans = _by_game(self._settings.models, open_human)
         self._calibrated = _by_game(self._settings.calibrated, open_odds)
 
+    @property
+    def games(self) -> tuple[str, ...]:
+        """Games that the files which the settings name are for."""
+        return tuple(sorted({*self._humans, *self._calibrated}))
+
     @contextmanager
     def lend(self, game_name: str) -> Iterator[Models]:
         """A game's models for as long as the context lasts, for one thread."""
@@ -102,12 +107,22 @@ class People:
             odds = None if models.odds is None else asdict(models.odds.info)
             return {"human": asdict(models.human.info), "calibrated": odds, "value": asdict(models.value)}
 
+    def models(self, game_name: str) -> Models:
+        """A game's models for good.
+
+        Raises:
+            BadModel: One cannot be opened.
+        """
+        return self._models(game_name, ModelHealth())
+
     def _open(self, game_name: str, health: ModelHealth) -> Models:
         try:
-            human, odds = self._human(game_name), self._odds(game_name)
+            return self._models(game_name, health)
         except BadModel as error:  # the player says so when it asks, and plays on
             return Models(_Unopened(game_name, error), None, self._settings.value, health)
-        return Models(human, odds, self._settings.value, health)
+
+    def _models(self, game_name: str, health: ModelHealth) -> Models:
+        return Models(self._human(game_name), self._odds(game_name), self._settings.value, health)
 
     def _human(self, game_name: str) -> HumanModel:
         if game_name in self._humans:

@@ -144,7 +144,15 @@ class Reckoner:
             BadModel: A model has no answer that can be counted on.
             Stopped: The search was stopped.
         """
-        found = profiler.plain_above(depth, self._floor)
+        return self.with_values(profiler.plain_above(depth, self._floor), profiler, depth)
+
+    def with_values(self, found: list[Candidate], profiler: Profiler, depth: int) -> list[Candidate]:
+        """The same from plain candidates, of which all within the budget are exact.
+
+        Raises:
+            BadModel: See `from_profiler`.
+            Stopped: See `from_profiler`.
+        """
         if is_won(found):
             return found
         floor = self._floor(_best(found))

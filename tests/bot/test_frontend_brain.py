@@ -1,5 +1,6 @@
 """The players behind the front ends: books, clocks, and reports ever deeper."""
 
+import math
 import random
 from typing import Any
 
@@ -9,14 +10,19 @@ from bot.frontends.brain import PLAYERS, Brain, Settings
 from bot.frontends.nboard import NBoard
 from bot.frontends.uci import Uci
 from engine.decision import Pick
+from engine.game import positions
 from engine.games import get_game
+from engine.human.model import Person
+from engine.human.reckoner import Background
 from engine.limits import MIN_TIME_S, Limits
 from engine.params import TrapParams
 from engine.players import PLAYER_KINDS, Player, StrongOptions
 from engine.roots import Found
 from engine.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.trappy import ENGINE_KINDS
 from tests.bot.frontend_driver import Driver, brain
+from tests.human.fakes import FakeModel, OneModel
 
 KINDS = [
     (game, kind) for game in ("othello", "chess", "xiangqi") for kind in ("standard", "trappy", "strong")
@@ -108,4 +114,35 @@ def test_limits() -> None:
 
 
 def test_the_players_offered_are_players() -> None:
-    assert set(PLAYERS) == set(PLAYER_KINDS) - {"trappy_uci"}
+    assert set(PLAYERS) == set(PLAYER_KINDS) - set(ENGINE_KINDS)
+
+
+def test_players_that_reckon_with_a_person_know_what_they_were_told() -> None:
+    othello, model = get_game("othello"), FakeModel("othello", plies_wanted=3)
+    line = list(positions(othello, ["f5", "d6", "c3", "d3"]))
+    mind = Brain(othello, Settings("opponent_model", table_mb=1, people=OneModel(model)))
+    mind.background = Background(tuple(line[:-1]), Person(1800))
+    report = mind.decide(line[-1], Limits(4), StopFlag())
+    assert {ask.positions[:-1] for ask in model.asked} == {tuple(line[-2:])}
+    assert {ask.person for ask in model.asked} == {Person(1800)}
+    deeper = list(mind.deepen(line[-1], 4, StopFlag()))
+    assert deeper[-1].move == report.move
+    lines = list(mind.deepen(line[-1], 4, StopFlag(), lines=3))
+    assert lines[-1].move == report.move
+    scores = [each.score_centi for each in lines[-1].lines]
+    assert len(scores) == 3
+    assert [report.depth for report in (each.lines[0] for each in lines)] == [1, 2, 3, 4]
+
+
+def test_a_model_that_fails_leaves_the_lines_to_the_standard_player() -> None:
+    othello = get_game("othello")
+    (standard, failed) = (
+        list(Brain(othello, settings).deepen(othello.initial(), 4, StopFlag(), lines=2))
+        for settings in (
+            Settings("standard", table_mb=1),
+            Settings(
+                "calibrated", table_mb=1, people=OneModel(FakeModel("othello", lambda *_: (math.nan,) * 4))
+            ),
+        )
+    )
+    assert [report.move for report in failed] == [report.move for report in standard]

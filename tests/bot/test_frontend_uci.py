@@ -11,13 +11,16 @@ from hypothesis import strategies as st
 from bot.frontends.brain import Brain, Restricted
 from bot.frontends.console import Console
 from bot.frontends.uci import Go, Uci, read_go
+from engine.game import positions
 from engine.games import get_game
+from engine.human.model import Person
 from engine.params import TrapParams
 from engine.profiles import Profiler
 from engine.search import INFINITY
 from engine.searchers import make_searcher
 from engine.stop import StopFlag
 from tests.bot.frontend_driver import Driver, brain, said_to
+from tests.human.fakes import FakeModel, OneModel
 
 ITALIAN = "position startpos moves e2e4 e7e5 g1f3 b8c6 f1c4 f8c5"
 MATE_IN_2 = "position fen 7k/8/8/8/8/8/R7/1R4K1 w - - 0 1"
@@ -27,6 +30,28 @@ BEST = re.compile(rf"bestmove {MOVE}( ponder {MOVE})?")
 
 def ucci(console: Console, mind: Brain) -> Uci:
     return Uci(console, mind, "ucci")
+
+
+def test_a_model_of_people_is_told_the_game_and_the_opponent() -> None:
+    model = FakeModel("chess", plies_wanted=4)
+    with Driver(Uci, brain("chess", kind="opponent_model", people=OneModel(model))) as gui:
+        gui.tell(
+            "setoption name UCI_Opponent value none 1650 human A. Person", "position startpos moves e2e4"
+        )
+        gui.tell(ITALIAN, "setoption name Threads value 1", "go depth 3 wtime 9000 btime 2500")
+        gui.hear_until("bestmove")
+        rules = get_game("chess")
+        line = list(positions(rules, ITALIAN.split()[3:]))
+        assert {ask.positions[:-1] for ask in model.asked} == {tuple(line[-3:])}
+        assert {ask.person for ask in model.asked} == {Person(1650, 2.5)}
+        model.asked.clear()
+        fen = rules.board_text(line[-1])
+        gui.tell(
+            "setoption name UCI_Opponent value none none computer X", f"position fen {fen}", "go depth 2"
+        )
+        gui.hear_until("bestmove")
+        assert {ask.person for ask in model.asked} == {Person()}
+        assert {len(ask.positions) for ask in model.asked} == {2}
 
 
 @pytest.fixture(params=["standard", "trappy", "strong"])
@@ -54,7 +79,9 @@ def test_the_greeting() -> None:
         for option in (
             "Hash type spin default 1 min 1 max 65536",
             "Clear Hash type button",
-            "Player type combo default strong var standard var trappy var strong",
+            "Player type combo default strong var standard var trappy var strong var opponent_model "
+            "var calibrated",
+            "UCI_Opponent type string default <empty>",
             "UCI_Chess960 type check default false",
             "Assessment type combo default median var median var best var last",
         ):

@@ -1,12 +1,15 @@
 """Models of people for tests: their answers are made by a function."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from engine.decision import Candidate
 from engine.game import Game
 from engine.games import get_game
 from engine.human.model import Ask, ModelInfo, Person
+from engine.human.people import People
+from engine.human.reckoner import Models
 
 Answer = Callable[[Game[Any], Ask], tuple[float, ...]]
 
@@ -60,3 +63,19 @@ class FakeOdds:
             reply.reply: (1 - self._pull) * p + self._pull * (reply is worst)
             for reply, p in zip(candidate.replies, human, strict=True)
         }
+
+
+class OneModel(People):
+    """A program that has one model, which remembers what it was asked."""
+
+    def __init__(self, model: FakeModel) -> None:
+        super().__init__()
+        self.model = model
+
+    def models(self, game_name: str) -> Models:
+        assert game_name == self.model.game
+        return Models(self.model)
+
+    @contextmanager
+    def lend(self, game_name: str) -> Iterator[Models]:
+        yield self.models(game_name)

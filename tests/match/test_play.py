@@ -7,14 +7,17 @@ import pytest
 
 from bot.match.openings import Opening
 from bot.match.play import End, Played, Task, play, play_game
-from bot.match.players import MatchPlayer, OurPlayer
+from bot.match.players import MatchPlayer, OurPlayer, make_player
 from bot.match.specs import MatchError, OurSpec
 from bot.match.terms import Adjudication, GameClock, Terms
 from engine.external.settings import Allowance, Choice
-from engine.game import replay
+from engine.game import positions, replay
 from engine.games import get_game
+from engine.human import people
+from engine.human.model import Person
 from engine.stop import StopFlag
 from engine.trappy import verify
+from tests.human.fakes import FakeModel, OneModel
 from tests.match.samples import fake, terms
 
 START = Opening(None, ())
@@ -300,3 +303,28 @@ def test_passes_are_played_for_other_programs() -> None:
     found = play_game(terms(), 0, Opening(position, ()), (a, b))
     assert found.moves == ("pass", "a3")
     assert len(a.asked) + len(b.asked) == 1
+
+
+def test_a_player_that_reckons_with_a_person_is_told_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = FakeModel("othello", plies_wanted=3)
+    monkeypatch.setattr("bot.match.players.People", lambda _settings: OneModel(model))
+    player = OurPlayer(OurSpec(text="x", kind="opponent_model", table_mb=1, rating=1700), "othello", "")
+    player.new_game()
+    moves = ("f5", "d6", "c3", "d3")
+    player.choose(moves, Allowance(remaining_s=(5.0, 6.0), increment_s=0, depth=3), StopFlag())
+    line = tuple(positions(get_game("othello"), moves))
+    assert {ask.positions[:-1] for ask in model.asked} == {line[-2:]}
+    assert {ask.person for ask in model.asked} == {Person(1700, 6.0)}
+    ((_, decision),) = player.complete_decisions()
+    assert decision.is_complete
+    assert decision.model == model.info
+    verify(decision)
+
+
+def test_a_model_that_cannot_be_used(tmp_path: Path) -> None:
+    with pytest.raises(MatchError, match=r"player 'opponent_model:model=.*none.onnx'"):
+        make_player(terms(f"opponent_model:model={tmp_path / 'none.onnx'}", game="othello"), 0, "")
+    own = Path(people.__file__).with_name("othello_human.onnx")
+    if own.exists():
+        with pytest.raises(MatchError, match="its model is for othello, not for chess"):
+            make_player(terms(f"opponent_model:model={own}", game="chess"), 0, "")

@@ -10,7 +10,7 @@ from bot.match.terms import (
     parse_id,
 )
 from engine.external.settings import Allowance
-from engine.params import Assessment, Scale
+from engine.params import Assessment, Scale, ValueParams, ValueScale
 from tests.match.samples import terms
 
 
@@ -34,6 +34,18 @@ def test_strong() -> None:
     assert isinstance(spec, OurSpec)
     assert (spec.move_s, spec.confidence_percent, spec.threads) == (0.1, 95, 2)
     assert (spec.contempt_centi, spec.table_mb, spec.sources) == (10, 16, (("book", "my.book"),))
+
+
+def test_players_that_reckon_with_a_person() -> None:
+    spec = parse_spec(
+        "opponent_model:depth=6,model=data/models,calibrated=my.onnx,rating=1500,budget_percent=5,"
+        "least_percent=1,value_scale=pawns,checkmate_centi=900"
+    )
+    assert isinstance(spec, OurSpec)
+    assert (spec.kind, spec.depth, spec.rating) == ("opponent_model", 6, 1500)
+    assert (spec.people.models, spec.people.calibrated) == (("data/models",), ("my.onnx",))
+    assert spec.people.value == ValueParams(ValueScale.PAWNS, 5, 1, 900)
+    assert parse_spec("calibrated") == OurSpec(text="calibrated", kind="calibrated")
 
 
 def test_other() -> None:
@@ -60,7 +72,10 @@ def test_where_it_is_started() -> None:
     ("text", "says"),
     [
         ("", "is not known"),
-        ("clever", "'clever' is not known; known: standard, trappy, strong, nboard"),
+        (
+            "clever",
+            "'clever' is not known; known: standard, trappy, strong, opponent_model, calibrated, nboard",
+        ),
         ("trappy_uci", "is not known"),
         ("trappy:depth", "'depth' is not KEY=VALUE"),
         ("trappy:depth=", "is not KEY=VALUE"),
@@ -75,6 +90,14 @@ def test_where_it_is_started() -> None:
         ("strong:confidence=80", "must be 73, 87, 95, 99 or 100"),
         ("strong:colour=red", "'colour' is not known; known: depth, time, table_mb, confidence, "),
         ("standard:depht=3", "'depht' is not known; known: depth, time, table_mb, assessment, "),
+        ("trappy:rating=1500", "rating is for players that reckon with a person"),
+        ("calibrated:confidence=95", "confidence is for the strong player"),
+        ("calibrated:budget_percent=-1", "budget_percent is -1.0, must be 0 to 100"),
+        ("opponent_model:rating=high", "a whole number"),
+        (
+            "opponent_model:colour=red",
+            "table_mb, rating, assessment, .*, model, calibrated, budget_percent, ",
+        ),
         ("uci:", "there is no command"),
         ("uci: ; time=1", "there is no command"),
         ("uci:'a", "the command cannot be read"),
