@@ -27,7 +27,7 @@ import numpy as np
 from engine.game import Move
 from engine.games.standard_chess import ChessPosition, StandardChess
 from engine.human.files import open_model
-from engine.human.maia import MaiaModel, Question
+from engine.human.maia import MaiaFamily, MaiaModel, Question
 from engine.human.maia_planes import HISTORY, encode, places
 from engine.human.model import Ask, HumanModel, Person
 from engine.human.onnx import Network
@@ -129,8 +129,10 @@ def accuracy(folder: Path, path: Path, count: int) -> None:
         print(
             f"{model.info.name}: {judged.text()}; without history {alone.text()}; {legal_mass(model, played)}"
         )
-    family = judge(open_model(folder), played)
+    family = judge(MaiaFamily(networks(folder)), played)
     print(f"interpolated by rating: {family.text()}")
+    opened = open_model(folder)
+    print(f"{opened.info.name}, as the bot opens the folder: {judge(opened, played).text()}")
     near = [min(by_net, key=lambda net, one=one: abs(net - one.rating)) for one in played]  # type: ignore[misc]
     nearest = Judged(
         [by_net[net].p[index] for index, net in enumerate(near)],

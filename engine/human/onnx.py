@@ -7,9 +7,11 @@ A file names its kind, game, name and licence in ONNX's own ``metadata_props``, 
 import hashlib
 import os
 import stat
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
+from weakref import WeakValueDictionary
 
 import numpy as np
 import onnxruntime
@@ -24,6 +26,11 @@ MOST_BYTES = 256 << 20
 
 _FATAL_ONLY = 4
 _LONGEST_NAME = 80
+
+_lock = threading.Lock()
+_running: WeakValueDictionary[str, Any] = WeakValueDictionary()
+"""Sessions by their file's checksum, shared by all who have the same one: they take memory, and may be asked
+from several threads at a time."""
 
 
 def read_model_file(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
@@ -103,15 +110,17 @@ class Network:
         Raises:
             BadModel: It cannot be run.
         """
-        if self._session is not None:
-            return
+        if self._session is None:
+            with _lock:  # so that of two threads that ask for the same one, one waits
+                self._session = _running.get(self.sha256) or self._started()
+                _running[self.sha256] = self._session
+
+    def _started(self) -> Any:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = _FATAL_ONLY  # errors come as exceptions, and need not be told twice
         try:
-            self._session = onnxruntime.InferenceSession(
-                self._data, options, providers=["CPUExecutionProvider"]
-            )
+            return onnxruntime.InferenceSession(self._data, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime's have no common class of their own
             raise BadModel(
                 f"{self.where}: a network of ONNX that cannot be run: {_first_line(error)}"

@@ -1,6 +1,7 @@
 """ONNX files of models: what they say of themselves, and what is wrong with those that are none."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,16 @@ def test_a_network_may_wait() -> None:
     assert network.kind == "maia"
     with pytest.raises(BadModel, match="cannot be run"):
         network.run("y", {"x": np.array([1], np.float32)})
+
+
+def test_the_same_network_runs_once() -> None:
+    one, other, third = (Network.load(data, "x") for data in (tiny(), tiny(), tiny("Neg")))
+    assert one._session is other._session
+    assert one._session is not third._session
+    x = {"x": np.array([3], np.float32)}
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda network: network.run("y", x).tolist(), [one, other, third] * 20))
+    assert found == [[3], [3], [-3]] * 20
 
 
 def test_only_regular_files_of_some_size_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
