@@ -20,7 +20,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, Protocol
 
 from engine.stop import StopFlag, Stopped
 from engine.uci.link import POLL_S, EngineError, end_group
@@ -48,6 +48,22 @@ class Resigned(EngineError):
     """The program gives the game up."""
 
 
+class Waiting(Protocol):
+    """How long to wait for a program; `engine.uci.link.Patience` is one, too."""
+
+    @property
+    def clock(self) -> Callable[[], float]:
+        """Seconds of a clock that never goes back."""
+
+    def check(self, name: str, since: float, /) -> None:
+        """Whether to wait on for a program of that name, which has said nothing since then.
+
+        Raises:
+            Stopped: What it says is not wanted any more.
+            EngineError: It has had its time.
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class Wait:
     """How long to wait for a program, by `time.monotonic`."""
@@ -60,6 +76,17 @@ class Wait:
     """So long the program may say nothing, in seconds."""
     late: str = "does not answer in time"
     """What a program has done that is not there by `until`."""
+    clock: Callable[[], float] = time.monotonic
+
+    def check(self, name: str, since: float) -> None:
+        """See `Waiting.check`."""
+        now = self.clock()
+        if self.stop.is_set():
+            raise Stopped("the engine was told to stop")
+        if now >= self.until:
+            raise EngineTimeout(f"{name} {self.late}")
+        if now - since > self.silence_s:
+            raise EngineTimeout(f"{name} has said nothing for {self.silence_s:g} s")
 
 
 class EngineProcess:
@@ -113,16 +140,21 @@ class EngineProcess:
         for thread in self._threads:
             thread.start()
 
-    def say(self, line: str, wait: Wait) -> None:
+    @property
+    def has_said(self) -> bool:
+        """There are lines that nobody has heard yet."""
+        return not self._told.empty()
+
+    def say(self, line: str, wait: Waiting) -> None:
         """Write a line.
 
         Raises:
             Stopped: The wait was ended.
             EngineCrashed: The program has ended.
-            EngineTimeout: It does not read what it is told.
+            EngineError: It does not read what it is told; a `Wait` has it as `EngineTimeout`.
         """
         left = f"{line}\n".encode()
-        since = time.monotonic()
+        since = wait.clock()
         while left:
             try:
                 left = left[os.write(self._to.fileno(), left) :]
@@ -132,15 +164,15 @@ class EngineProcess:
             except (OSError, ValueError) as error:
                 raise self._ended() from error
 
-    def hear(self, wait: Wait) -> str:
+    def hear(self, wait: Waiting) -> str:
         """The next line, without blanks around it; it may be empty.
 
         Raises:
             Stopped: The wait was ended.
             EngineCrashed: The program has ended.
-            EngineTimeout: It said nothing for too long, or went on talking for too long.
+            EngineError: It said nothing for too long, or went on talking for too long; likewise.
         """
-        since = time.monotonic()
+        since = wait.clock()
         while True:
             self._check(wait, since)
             try:
@@ -180,9 +212,12 @@ class EngineProcess:
 
     def complaint(self, what: str) -> str:
         """A message with what the program said last."""
+        return self._with_words(f"{self.name} {what}")
+
+    def _with_words(self, message: str) -> str:
         said = [f"last said: {self._last_words[:200]}"] if self._last_words else []
         said += [f"complained: {' | '.join(self._complaints)[:400]}"] if self._complaints else []
-        return f"{self.name} {what}" + (f" ({'; '.join(said)})" if said else "")
+        return message + (f" ({'; '.join(said)})" if said else "")
 
     def unanswered(self, question: str, answer: str, protocol: str) -> EngineTimeout:
         """The error of a program that does not take up the conversation."""
@@ -192,14 +227,11 @@ class EngineProcess:
             )
         )
 
-    def _check(self, wait: Wait, since: float) -> None:
-        now = time.monotonic()
-        if wait.stop.is_set():
-            raise Stopped("the engine was told to stop")
-        if now >= wait.until:
-            raise EngineTimeout(self.complaint(wait.late))
-        if now - since > wait.silence_s:
-            raise EngineTimeout(self.complaint(f"has said nothing for {wait.silence_s:g} s"))
+    def _check(self, wait: Waiting, since: float) -> None:
+        try:
+            wait.check(self.name, since)
+        except EngineError as error:
+            raise type(error)(self._with_words(str(error))) from None
 
     def _ended(self) -> EngineCrashed:
         try:

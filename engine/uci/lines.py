@@ -1,34 +1,26 @@
 """A link of our own for xiangqi and the variants of chess: UCI and UCCI, spoken as lines of text.
 
 The two protocols say the same in nearly the same words.  UCI counts xiangqi's ranks from 1 to 10, UCCI from 0
-to 9, and UCCI writes options without ``name`` and ``value``.  A thread reads what the engine prints, so that
-no wait is without an end; the stop flag is looked at between two lines.
+to 9, and UCCI writes options without ``name`` and ``value``.
 
 (Not python-chess for its variants: Fairy-Stockfish's lines go on for a move after a race is won at Racing
 Kings, and python-chess gives the whole line up.)
 """
 
-import contextlib
-import queue
 import re
-import subprocess
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import IO
 
+from engine.external.process import EngineProcess
 from engine.games import ENGINE_GAMES, get_game
 from engine.games.standard_chess import StandardChess
 from engine.stop import StopFlag, Stopped
-from engine.uci.link import POLL_S, Answer, Ask, EngineError, Line, Patience, end_group
+from engine.uci.link import Answer, Ask, EngineError, Line, Patience
 from engine.uci.scores import split_text
 from engine.uci.settings import EngineSettings
 
-_END_S = 1.0  # an engine may take so long to end when it is asked to
-_STOP_S = 5.0  # and so long to end a search
-_LONGEST_LINE = 1 << 16
-_MOST_WAITING = 10_000  # lines that nobody has read yet
+_STOP_S = 5.0  # an engine may take so long to end a search
 _MOVE = re.compile(r"([a-z])(\d+)([a-z])(\d+)([a-z]?)")
 _OPTION = re.compile(r"option (?:name )?(.+?) type (\w+)(.*)")
 _CLEARING = ("newgame", "clearhash")  # UCCI has no ucinewgame; its options differ from engine to engine
@@ -127,36 +119,20 @@ class LineLink:
 
     def __init__(self, settings: EngineSettings) -> None:
         self._is_ucci = settings.protocol == "ucci"
-        self._told: queue.Queue[str | None] = queue.Queue(_MOST_WAITING)
-        self._is_closed = False
-        self._last_words = ""
         self._is_searching = False
         self._stopped_at = 0.0
         self._options: dict[str, Option] = {}
-        self.name = settings.command[0]
-        try:
-            # A process group of its own: Ctrl-C is for the bot, which ends its engines itself.
-            self._process = subprocess.Popen(  # noqa: S603 - the operator's own command
-                settings.command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                encoding="utf-8",
-                errors="replace",
-                process_group=0,
-            )
-        except (OSError, ValueError) as error:
-            raise EngineError(f"cannot start {settings.command[0]}: {error}") from error
-        assert self._process.stdin is not None and self._process.stdout is not None  # noqa: S101, PT018
-        self._to: IO[str] = self._process.stdin
-        self._from: IO[str] = self._process.stdout
-        self._reader = threading.Thread(target=self._read, name="engine-lines", daemon=True)
-        self._reader.start()
+        self._process = EngineProcess(settings.command)
         try:
             self._greet(settings)
         except (EngineError, Stopped):
             self.close(quickly=True)
             raise
+
+    @property
+    def name(self) -> str:
+        """See `Link.name`."""
+        return self._process.name
 
     @property
     def max_lines(self) -> int:
@@ -166,23 +142,24 @@ class LineLink:
     def search(self, ask: Ask, patience: Patience) -> Answer:
         """See `Link.search`."""
         self._settle(patience)
-        self._set("MultiPV", str(ask.lines))
-        self._clear()
+        self._set("MultiPV", str(ask.lines), patience)
+        self._clear(patience)
         self._ready(patience)
         fen, moves = split_text(ask.position)
-        self._say(f"position fen {' '.join(fen)}" + self._moves(" moves", moves))
-        self._say(f"go depth {ask.depth}" + self._moves(" searchmoves", ask.moves))
+        self._process.say(f"position fen {' '.join(fen)}" + self._moves(" moves", moves), patience)
+        self._process.say(f"go depth {ask.depth}" + self._moves(" searchmoves", ask.moves), patience)
         self._is_searching = True
         lines, nodes = [], 0
         try:
-            while (said := self._hear(patience)).split(" ", 1)[0] not in ("bestmove", "nobestmove"):
+            while not _is_end(said := self._process.hear(patience)):
                 if said.startswith("info "):
                     line, so_far = read_info(said, self._from_wire)
                     nodes = nodes if so_far is None else so_far
                     if line is not None:
                         lines.append(line)
         except Stopped:
-            self._say("stop")  # what it still says is dropped before the next search
+            # What it still says is dropped before the next search.
+            self._process.say("stop", Patience(StopFlag(), _STOP_S))
             self._stopped_at = time.monotonic()
             raise
         self._is_searching = False
@@ -190,95 +167,27 @@ class LineLink:
 
     def close(self, *, quickly: bool = False) -> None:
         """See `Link.close`."""
-        if not quickly and self._process.poll() is None:
-            try:
-                self._say("stop")
-                self._say("quit")
-                self._process.wait(_END_S)
-            except (EngineError, subprocess.TimeoutExpired):
-                pass
-        end_group(self._process.pid)
-        self._process.wait()
-        self._is_closed = True
-        self._reader.join(_END_S)
-        for pipe in (self._to, self._from):
-            try:
-                if not self._reader.is_alive():  # a child of the engine's may still hold the other end
-                    pipe.close()
-            except OSError:  # what was not written yet can't be any more
-                pass
-
-    # --- One line at a time -----------------------------------------------------------------------------
-
-    def _read(self) -> None:
-        try:
-            while line := self._from.readline(_LONGEST_LINE):
-                self._tell(line.strip())
-        except (OSError, ValueError):
-            pass
-        self._tell(None)
-
-    def _tell(self, line: str | None) -> None:
-        """Hand a line over; an engine that says more than anybody reads has to wait."""
-        while not self._is_closed:
-            try:
-                self._told.put(line, timeout=POLL_S)
-            except queue.Full:
-                continue
-            return
-
-    def _say(self, line: str) -> None:
-        try:
-            self._to.write(line + "\n")
-            self._to.flush()
-        except (OSError, ValueError) as error:
-            raise self._ended() from error
-
-    def _hear(self, patience: Patience) -> str:
-        """The next line that is not empty."""
-        since = patience.clock()
-        while True:
-            # A full queue is no reason to overlook the stop flag.
-            patience.check(self.name, since)
-            try:
-                line = self._told.get(timeout=POLL_S)
-            except queue.Empty:
-                continue
-            if line is None:
-                with contextlib.suppress(queue.Full):
-                    self._told.put_nowait(None)  # for whoever asks next
-                raise self._ended()
-            if line:
-                self._last_words = line
-                return line
-
-    def _ended(self) -> EngineError:
-        try:
-            status = str(self._process.wait(POLL_S))
-        except subprocess.TimeoutExpired:
-            status = "not known yet"
-        said = f", last said: {self._last_words[:200]}" if self._last_words else ""
-        return EngineError(f"{self.name} ended by itself (exit status {status}{said})")
+        self._process.close(None if quickly else "stop\nquit")
 
     # --- What both protocols have -----------------------------------------------------------------------
 
     def _greet(self, settings: EngineSettings) -> None:
         patience = Patience(StopFlag(), settings.start_s, time.monotonic() + settings.start_s)
         try:
-            self._say(settings.protocol)
-            while (said := self._hear(patience)) != f"{settings.protocol}ok":
+            self._process.say(settings.protocol, patience)
+            while (said := self._process.hear(patience)) != f"{settings.protocol}ok":
                 if said.startswith("id name "):
-                    self.name = said.removeprefix("id name ").strip()
+                    self._process.name = said.removeprefix("id name ").strip()
                 elif option := read_option(said):
                     self._options[_key(option.name)] = option
             if "multipv" not in self._options:
                 raise EngineError(f"{self.name} has no option MultiPV, which trap profiles need")
-            self._set_variant(settings.game)
+            self._set_variant(settings.game, patience)
             for name, value in settings.options:
                 option = self._option(name)
                 if wrong := option.refuse(value):
                     raise EngineError(f"{self.name}: option {option.name} is {value!r}, {wrong}")
-                self._set(name, value)
+                self._set(name, value, patience)
             self._ready(patience)
         except Stopped:
             raise EngineError(
@@ -286,7 +195,7 @@ class LineLink:
                 f"within {settings.start_s:g} s"
             ) from None
 
-    def _set_variant(self, game_name: str) -> None:
+    def _set_variant(self, game_name: str, patience: Patience) -> None:
         """Say which game it is, where the engine knows more than one."""
         game = get_game(game_name)
         variant = str(game.board_type.uci_variant) if isinstance(game, StandardChess) else game_name
@@ -298,7 +207,7 @@ class LineLink:
         if option.refuse(variant):
             raise EngineError(f"{self.name} does not play {variant}: UCI_Variant does not offer it")
         # Fairy-Stockfish evaluates as for another game without it, also in UCCI mode.
-        self._set("UCI_Variant", variant)
+        self._set("UCI_Variant", variant, patience)
 
     def _option(self, name: str) -> Option:
         try:
@@ -307,32 +216,33 @@ class LineLink:
             known = ", ".join(option.name for option in self._options.values())
             raise EngineError(f"{self.name} has no option {name!r}; it has: {known}") from None
 
-    def _set(self, name: str, value: str) -> None:
+    def _set(self, name: str, value: str, patience: Patience) -> None:
         name = self._option(name).name
-        self._say(f"setoption {name} {value}" if self._is_ucci else f"setoption name {name} value {value}")
+        told = f"{name} {value}" if self._is_ucci else f"name {name} value {value}"
+        self._process.say(f"setoption {told}", patience)
 
-    def _clear(self) -> None:
+    def _clear(self, patience: Patience) -> None:
         """Forget earlier searches."""
         if not self._is_ucci:
-            self._say("ucinewgame")
+            self._process.say("ucinewgame", patience)
             return
         clearing = [option for key, option in self._options.items() if key.replace("_", "") in _CLEARING]
         for option in clearing:
-            self._say(f"setoption {option.name}")
+            self._process.say(f"setoption {option.name}", patience)
         if not clearing:
-            self._say("uccinewgame")
+            self._process.say("uccinewgame", patience)
 
     def _ready(self, patience: Patience) -> None:
-        self._say("isready")
-        while self._hear(patience) != "readyok":
+        self._process.say("isready", patience)
+        while self._process.hear(patience) != "readyok":
             pass
 
     def _settle(self, patience: Patience) -> None:
         """Wait for the end of a search that was stopped."""
         while self._is_searching:
-            if time.monotonic() - self._stopped_at > _STOP_S and self._told.empty():
+            if time.monotonic() - self._stopped_at > _STOP_S and not self._process.has_said:
                 raise EngineError(f"{self.name} does not end its search when told to stop")
-            self._is_searching = self._hear(patience).split(" ", 1)[0] not in ("bestmove", "nobestmove")
+            self._is_searching = not _is_end(self._process.hear(patience))
 
     def _moves(self, before: str, moves: Sequence[str]) -> str:
         shift = -1 if self._is_ucci else 0
@@ -340,6 +250,11 @@ class LineLink:
 
     def _from_wire(self, move: str) -> str:
         return shift_ranks(move, 1) if self._is_ucci else move
+
+
+def _is_end(said: str) -> bool:
+    """Whether a line ends a search."""
+    return said.split(" ", 1)[0] in ("bestmove", "nobestmove")
 
 
 def _key(name: str) -> str:

@@ -18,7 +18,7 @@ from engine.external.settings import Allowance, Choice, ExternalSettings
 from engine.game import IllegalMove, replay
 from engine.games import get_game
 from engine.stop import StopFlag, Stopped
-from engine.uci.link import EngineError
+from engine.uci.link import EngineError, Patience
 from tests.engine.fake_external import NAME
 from tests.programs import installed
 
@@ -407,6 +407,8 @@ def test_a_program_that_reads_nothing() -> None:
         process.say("x" * 10_000_000, Wait(stop))
     with pytest.raises(EngineTimeout):
         process.say("x", Wait(StopFlag(), until=0.0))
+    with pytest.raises(EngineError, match=f"has said nothing for {SHORT_S:g} s"):
+        process.say("x", Patience(StopFlag(), SHORT_S))
     process.close("quit")
 
 
