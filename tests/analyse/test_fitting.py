@@ -2,9 +2,17 @@ import pytest
 
 from bot.analyse.fitting import Refused, fit
 from bot.analyse.population import population
+from engine.training import calibrated as training
 from tests.analyse.samples import made_up, position
 
 pytest.importorskip("sklearn", reason="needs the extra `fit`")
+
+
+@pytest.fixture(autouse=True)
+def _little_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few settings to try, which takes a tenth of the time."""
+    monkeypatch.setattr(training, "PENALTIES", (3.0, 100.0))
+    monkeypatch.setattr(training, "TREES", (0, 2))
 
 
 def test_too_little_is_refused() -> None:
@@ -21,16 +29,16 @@ def test_people_who_never_err_teach_nothing() -> None:
 
 def test_noise_is_refused_with_numbers() -> None:
     """These people do just what the human-move model says."""
-    people = population("othello", made_up(600, shun=0.0), "net")
+    people = population("othello", made_up(510, shun=0.0), "net")
     with pytest.raises(
         Refused, match=r"not better beyond chance than net: .* log-loss of \d\.\d{4} .* not kept"
     ):
-        fit(people, name="x", against=None, resamples=200)
+        fit(people, name="x", against=None, resamples=100)
 
 
 def test_what_is_learned_has_to_beat_what_was() -> None:
-    people = population("othello", made_up(900, shun=6.0), "net")
-    fitted = fit(people, name="first", against=None, resamples=200)
+    people = population("othello", made_up(510, shun=6.0), "net")
+    fitted = fit(people, name="first", against=None, resamples=100)
     with_human, alone = fitted.validated
     assert with_human.better.low > 0
     assert with_human.against == "net"
@@ -40,7 +48,7 @@ def test_what_is_learned_has_to_beat_what_was() -> None:
     card = fitted.card({"seed": 1})
     assert card["cross_validation"][0]["better"]["low"] > 0
     assert card["sha256"] == fitted.model.info.sha256
-    again = fit(people, name="first", against=None, resamples=200)
+    again = fit(people, name="first", against=None, resamples=100)
     assert again.data == fitted.data
     with pytest.raises(Refused, match="not better beyond chance than first"):
-        fit(people, name="second", against=fitted.model, resamples=200)
+        fit(people, name="second", against=fitted.model, resamples=100)

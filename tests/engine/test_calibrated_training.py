@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from engine.human.calibrated import FEATURES, CalibratedModel
 from engine.human.onnx import Network
+from engine.training import calibrated as training
 from engine.training.calibrated import (
     FOLDS,
     Rows,
@@ -54,7 +55,7 @@ def test_rows_of_some_positions() -> None:
 
 
 def test_weights_come_out_again() -> None:
-    part = fit_part(made_up(4000), 1.0, 0, 1)
+    part = fit_part(made_up(3000), 1.0, 0, 1)
     assert part.weights[LN_P] == pytest.approx(1, abs=0.1)
     assert part.weights[LOSS] == pytest.approx(-4, abs=0.5)
     assert abs(part.weights[GAP]) < 0.3
@@ -76,9 +77,11 @@ def test_no_game_is_on_both_sides() -> None:
     assert len(folds_of(rows, 1)) == FOLDS
 
 
-def test_cross_validation_finds_what_is_there() -> None:
+def test_cross_validation_finds_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("sklearn", reason="needs the extra `fit`")
-    rows = made_up(600, bend=3.0)
+    monkeypatch.setattr(training, "PENALTIES", (3.0, 30.0))
+    monkeypatch.setattr(training, "TREES", (0, 4, 8))
+    rows = made_up(400, bend=3.0)
     tried, odds = tune(rows, 1)
     human = softmax(rows.features[:, LN_P].astype(float), rows)
     assert nll(odds, rows) == pytest.approx(tried[0].nll)
@@ -107,7 +110,7 @@ def test_the_file_says_what_was_learned() -> None:
 
 def test_trees_learn_what_a_line_cannot() -> None:
     pytest.importorskip("sklearn", reason="needs the extra `fit`")
-    rows, other = made_up(1500, bend=3.0), made_up(500, seed=2, bend=3.0)
-    line, trees = fit_part(rows, 3.0, 0, 1), fit_part(rows, 3.0, 30, 1)
+    rows, other = made_up(1000, bend=3.0), made_up(500, seed=2, bend=3.0)
+    line, trees = fit_part(rows, 3.0, 0, 1), fit_part(rows, 3.0, 15, 1)
     found = [nll(softmax(part.utilities(other.features), other), other) for part in (line, trees)]
     assert found[1] < found[0] - 0.005
