@@ -51,7 +51,9 @@ class Openings:
 
     @classmethod
     def none(cls) -> Self:
-        return cls(*(np.zeros(0, dtype=kind) for kind in (np.uint64, np.int64, np.uint8, np.uint16)))
+        return cls(
+            np.zeros(0, np.uint64), np.zeros(0, np.int64), np.zeros(0, np.uint8), np.zeros(0, np.uint16)
+        )
 
     @classmethod
     def counted(

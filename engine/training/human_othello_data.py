@@ -62,7 +62,8 @@ class Positions:
     @property
     def ply(self) -> NDArray[np.int64]:
         """Discs placed before, from 0."""
-        return np.bitwise_count(self.sight.own | self.sight.other).astype(np.int64) - 4
+        discs: NDArray[np.int64] = np.bitwise_count(self.sight.own | self.sight.other).astype(np.int64)
+        return discs - 4
 
     def of(self, chosen: NDArray[Any]) -> Self:
         """Some of them, by number or as a mask."""
