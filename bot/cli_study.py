@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shlex
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -199,7 +200,7 @@ def _about(people: "Population", about: str, seed: int, portion: "Portion") -> d
         "data": about,
         "portion": {key: value for key, value in asdict(portion).items() if value is not None},
         "seed": seed,
-        "command": " ".join(["desdemona", *sys.argv[1:]]),
+        "command": shlex.join(["desdemona", *sys.argv[1:]]),
     }
 
 
