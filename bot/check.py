@@ -18,6 +18,8 @@ from bot.servers.dialects import get_dialect
 from engine import ENGINE_VERSION
 from engine._native import UNIT
 from engine.games import ENGINE_GAMES, get_game
+from engine.human.model import BadModel
+from engine.human.value import PERSON_KINDS
 from engine.limits import Limits
 from engine.players import PLAYER_KINDS, Player, complete
 from engine.searchers import make_searcher
@@ -30,6 +32,7 @@ from storage.database import Database
 from storage.errors import RoleTaken, StorageError
 
 SELF_TEST_DEPTH = 6
+PEOPLE_DEPTH = 3
 OTHER_ENGINES_DEPTH = 4
 OTHER_ENGINES_S = 10.0
 
@@ -55,6 +58,7 @@ async def check(config: Config, source: str = "settings") -> list[Finding]:
         Finding("configuration", True, f"{source}: every setting is known and in range"),
         await _try("database", lambda: _database(config)),
         await _try("engine", lambda: asyncio.to_thread(_engine, config)),
+        await _try("human", lambda: asyncio.to_thread(_people, config)),
         *[
             await _try(f"uci.engines, {each.game}", partial(asyncio.to_thread, _other_engine, config, each))
             for each in config.uci.settings()
@@ -67,7 +71,7 @@ async def check(config: Config, source: str = "settings") -> list[Finding]:
 async def _try(what: str, look: Callable[[], Awaitable[str]]) -> Finding:
     try:
         return Finding(what, True, await look())
-    except (DesdemonaError, StorageError, EngineError, ValueError) as error:
+    except (DesdemonaError, StorageError, EngineError, BadModel, ValueError) as error:
         return Finding(what, False, str(error))
     except MemoryError:
         return Finding(what, False, "there is not enough memory: engine.table_mb is too large")
@@ -100,6 +104,8 @@ def _engine(config: Config) -> str:
         searcher = make_searcher(name, config.engine.table_mb)
         began = time.monotonic()
         for kind in PLAYER_KINDS:
+            if kind in PERSON_KINDS:
+                continue  # tried with their models
             player = Player(kind, game, config.trap.params(), searcher, strong)
             decision = player.choose(position, Limits(SELF_TEST_DEPTH), StopFlag())
             verify(complete(decision, searcher, StopFlag()))
@@ -108,6 +114,27 @@ def _engine(config: Config) -> str:
     sources = [source.about for found in strong.sources.values() for source in found]
     books = ", ".join(sources) or "no book"
     return f"version {ENGINE_VERSION} for {UNIT} processors, {books}: {', '.join(told)}"
+
+
+def _people(config: Config) -> str:
+    """What each game's models of people expect, and a decision by that, recomputed from its record."""
+    told, people = [], config.human.people()
+    for name in config.challenges.games:
+        if name in ENGINE_GAMES:
+            continue
+        game = get_game(name)
+        position = game.initial()
+        searcher = make_searcher(name, 1)
+        with people.lend(name) as models:
+            for kind in ("opponent_model", "calibrated"):
+                player = Player(kind, game, config.trap.params(), searcher, models=models)
+                decision = player.choose(position, Limits(PEOPLE_DEPTH), StopFlag())
+                verify(complete(decision, searcher, StopFlag()))
+                if decision.reckoning is not None and decision.reckoning.trouble:
+                    raise BadModel(decision.reckoning.trouble)
+            odds = "" if models.odds is None else f", odds by {models.odds.info.name}"
+            told.append(f"{name} by {models.human.info.name}{odds}")
+    return "replies expected: " + "; ".join(told)
 
 
 def _other_engine(config: Config, settings: EngineSettings) -> str:

@@ -26,6 +26,7 @@ async def test_all_is_well(tmp_path: Path) -> None:
         "configuration",
         "database",
         "engine",
+        "human",
         "site",
         "account",
     ]
@@ -35,12 +36,25 @@ async def test_all_is_well(tmp_path: Path) -> None:
 async def test_what_is_wrong_is_named(tmp_path: Path) -> None:
     (tmp_path / "desdemona.db").write_text("not a database, but long enough to be read as one" * 100)
     config = settings(tmp_path, server=ServerConfig(url="http://127.0.0.1:1"))
-    database, engine, site, account = (await check(config))[1:]
+    database, engine, human, site, account = (await check(config))[1:]
     assert not database.is_good
     assert "not a database" in database.text
     assert engine.is_good
+    assert human.is_good
     assert site.is_good
     assert (account.is_good, "needs a token" in account.text) == (False, True)
+
+
+async def test_models_of_people_are_tried(tmp_path: Path) -> None:
+    games = {"variants": ("othello", "connect4")}
+    good = (await check(settings(tmp_path, challenges=games)))[3]
+    assert good.is_good
+    assert good.text.startswith("replies expected: othello by ")
+    assert "connect4 by shallow-2" in good.text
+    human = {"models": (str(tmp_path / "gone.onnx"),)}
+    bad = (await check(settings(tmp_path, challenges=games, human=human)))[3]
+    assert not bad.is_good
+    assert "gone.onnx: No such file or directory" in bad.text
 
 
 @pytest.mark.parametrize(
@@ -74,7 +88,7 @@ async def test_what_a_site_plays(
         server={"dialect": dialect},
         challenges={"variants": variants},
     )
-    _, _, _, site, account = await check(config)
+    _, _, _, _, site, account = await check(config)
     assert (site.is_good, text in site.text) == (is_good, True), site
     assert f"{dialect} needs a token" in account.text
 

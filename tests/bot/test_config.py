@@ -13,7 +13,7 @@ from bot.config import FILE_LIMIT, Config, ServerConfig, load_config, read_token
 from bot.config_text import render
 from bot.errors import ConfigError
 from bot.events import CHAT_LIMIT
-from engine.params import Assessment, TrapParams
+from engine.params import Assessment, TrapParams, ValueParams, ValueScale
 
 ROOT = Path(__file__).parents[2]
 
@@ -199,6 +199,25 @@ def test_books_and_tables_are_opened(tmp_path: Path) -> None:
     (tmp_path / "book.bin").write_bytes(entry)
     config = load_config(written(tmp_path, '[engine]\npolyglot = "book.bin"\n'))
     assert [each.about for each in config.engine.strong().sources["chess"]] == ["a Polyglot book of 1 moves"]
+
+
+def test_models_of_people_are_opened(tmp_path: Path) -> None:
+    config = load_config(written(tmp_path, '[human]\nbudget_percent = 5\nscale = "pawns"\n'))
+    assert config.human.value() == ValueParams(ValueScale.PAWNS, 5)
+    assert config.human.people().games == ()
+    missing = load_config(written(tmp_path, '[human]\nmodels = ["none.onnx"]\n'))
+    with pytest.raises(ConfigError, match=r"human.models or human.calibrated: none.onnx: No such file"):
+        missing.human.people()
+    with pytest.raises(ConfigError, match="budget_percent"):
+        load_config(written(tmp_path, "[human]\nbudget_percent = 101\n"))
+
+
+def test_players_on_another_engines_scores_need_one(tmp_path: Path) -> None:
+    text = '[selection]\nmethod = "fixed"\nplayer = "opponent_model_uci"\n'
+    with pytest.raises(ConfigError, match="opponent_model_uci needs an engine for othello"):
+        load_config(written(tmp_path, text))
+    fixed = load_config(written(tmp_path, text.replace("_uci", "")))
+    assert fixed.selection.player == "opponent_model"
 
 
 @pytest.mark.parametrize(

@@ -17,15 +17,19 @@ from bot.services import Services
 from bot.thinking import Mind, Search, Turn, expected_reply
 from bot.workers import Rank, Shift, WorkerPool
 from engine.decision import Decision
+from engine.game import positions
 from engine.games import get_game
+from engine.human.model import Person
 from engine.limits import Limits
 from engine.players import Player
 from engine.search import ReferenceSearcher
 from engine.stop import StopFlag, Stopped
+from engine.trappy import verify
 from storage.database import Database
 from storage.records import GameStatus, StoredGame
 from tests.bot.books import check_books, stored_decisions
 from tests.bot.fakes import GAME_ID, FakeServer, Killer, config, picker, services
+from tests.human.fakes import FakeModel, OneModel
 from tests.storage.samples import NEW_GAME
 
 GAME = get_game("tictactoe")
@@ -274,6 +278,42 @@ def test_the_expected_reply() -> None:
     assert expected_reply(others) == best.reply
     bare = decision.with_chosen(replace(decision.chosen, replies=()))
     assert expected_reply(replace(bare, principal_variation=(decision.move,))) is None
+
+
+def test_the_likeliest_reply_is_expected_where_a_model_was_asked() -> None:
+    decision = alone(START)
+    odds = dict(
+        zip([reply.reply for reply in decision.chosen.replies], (0.1, 0.7, 0.2, *(0.0,) * 9), strict=False)
+    )
+    replies = tuple(replace(reply, probability=odds[reply.reply]) for reply in decision.chosen.replies)
+    asked = replace(
+        decision.with_chosen(replace(decision.chosen, replies=replies)),
+        model=FakeModel("tictactoe").info,
+        principal_variation=(decision.move, "c3"),
+    )
+    assert expected_reply(asked) == list(odds)[1]
+
+
+async def test_players_that_reckon_with_a_person_are_told_the_game_and_the_clock() -> None:
+    """A search that was begun ahead knows no clock of the opponent's, and all else that another one knows."""
+    async with scene() as found:
+        found.searcher.open.set()
+        model = FakeModel("tictactoe", plies_wanted=3)
+        mind = Mind(replace(found.given, people=OneModel(model)), found.tasks)
+        stored = a_game(player="opponent_model", opponent_rating=1432)
+        first = await mind.decide(stored, GAME, START, 60.0, found.clock(), (), 42.0)
+        assert {ask.person for ask in model.asked} == {Person(1432, 42.0)}
+        assert {len(ask.positions) for ask in model.asked} == {2}
+        reply = expected_reply(first)
+        assert reply is not None
+        line = tuple(positions(GAME, (first.move, reply)))
+        model.asked.clear()
+        mind.expect(stored, GAME, line[1], first, (first.move,))
+        second = await mind.decide(stored, GAME, line[2], 60.0, found.clock(), (first.move, reply), 40.0)
+        assert second.reckoning is not None
+        assert second.reckoning.person == Person(1432, None)
+        assert {ask.positions[:-1] for ask in model.asked} == {line[1:]}
+        verify(second)
 
 
 async def test_a_reply_that_was_expected_finds_the_search_done() -> None:
