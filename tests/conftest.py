@@ -5,8 +5,8 @@ from collections.abc import Generator
 import pytest
 from hypothesis import settings
 
-# The same examples on every run and every machine, and nothing kept between runs.
-settings.register_profile("repeatable", derandomize=True, database=None)
+# The same examples on every run and every machine, however busy it is, and nothing kept between runs.
+settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
 settings.load_profile("repeatable")
 
 
