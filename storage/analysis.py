@@ -15,6 +15,8 @@ from engine.formats.record import GameRecord
 from engine.game import Game
 from engine.games import get_game
 from engine.human.model import ModelInfo, Person
+from engine.human.odds import KIND as CALIBRATED
+from engine.human.shallow import KIND as GUESS
 from storage.analysis_models import AnalysedPositionRow, AnalysisRow, HumanModelRow, PredictionRow
 from storage.archive import BATCH, add_games, content_key, record_of_row
 from storage.archive_models import ImportedGameRow
@@ -326,7 +328,7 @@ async def own_positions(session: AsyncSession, game: str) -> AsyncIterator[Store
     """The bot's own moves that people answered, where the whole profile was kept, in the order of playing.
 
     Games with other programs are left out.  What a human-move model said comes along where the decision has
-    it of every reply.
+    it of every reply; what a calibrated model made of it is no such word.
     """
     last = 0
     while True:
@@ -364,7 +366,9 @@ def _own(row: DecisionRow, stored: GameRow, reply: str | None) -> StoredPosition
         return None
     game: Game[Any] = get_game(decision.game)
     scale = game.expected_scale_centi(game.parse_position(decision.position))
-    odds = [each.probability for each in replies]
+    is_human = decision.model is not None and decision.model.kind not in (CALIBRATED, GUESS)
+    odds = [each.probability if is_human else None for each in replies]
+    reckoning = decision.reckoning
     return StoredPosition(
         id=row.id,
         game_key=f"{stored.site}/{stored.site_game_id}",
@@ -377,7 +381,7 @@ def _own(row: DecisionRow, stored: GameRow, reply: str | None) -> StoredPosition
             move=decision.move,
             reply=reply,
             rating=stored.opponent_rating,
-            clock_s=None,
+            clock_s=None if reckoning is None else reckoning.person.clock_s,
             logistic_centi=scale,
             replies=replies,
             nodes=row.nodes,

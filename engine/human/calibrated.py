@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from engine.decision import Candidate
 from engine.game import WIN_CENTI, Game
 from engine.human.model import BadModel, ModelInfo, Person
+from engine.human.odds import KIND
 from engine.human.onnx import Network
 
-KIND = "calibrated"
 FEATURES_VERSION = "1"
 """Changes with the meaning of `reply_features`; a file names the one that it was learned with."""
 INPUT, OUTPUT = "features", "utilities"

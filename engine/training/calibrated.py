@@ -23,9 +23,9 @@ from engine.human.calibrated import (
     FEATURES_VERSION,
     HUMAN_FEATURES,
     INPUT,
-    KIND,
     OUTPUT,
 )
+from engine.human.odds import KIND
 from engine.human.onnx import PREFIX
 
 EXTRA = "fit"

@@ -2,9 +2,10 @@ from dataclasses import replace
 
 import pytest
 
-from engine.decision import ReplyProfile
+from engine.decision import Reckoning, ReplyProfile
 from engine.formats.record import GameRecord
 from engine.human.model import ModelInfo, Person
+from engine.params import ValueParams
 from storage.analysis import (
     AnalysedPosition,
     Analysis,
@@ -24,7 +25,7 @@ from storage.analysis import (
 )
 from storage.archive import BATCH, content_key
 from storage.database import Database
-from tests.storage.samples import FELL, UNANSWERED, decision, opened, settled
+from tests.storage.samples import FELL, OPTIMAL, UNANSWERED, decision, opened, settled
 
 GAME = GameRecord(game="othello", players=("Anna", "Bert"), moves=("f5", "d6", "c3"), date="2016")
 OTHER = replace(GAME, players=("Anna", "Clara"), date="2017-03")
@@ -149,3 +150,24 @@ async def test_moves_of_ours_that_people_answered(database: Database, is_bot: bo
     assert (only.game_key, only.human, only.found.ply) == ("arena/game0001", None, 1)
     assert (only.found.move, only.found.reply, only.found.rating, only.found.side) == ("f5", "d6", 1600, 1)
     assert only.found.candidate.replies == decision().chosen.replies
+
+
+@pytest.mark.parametrize(("kind", "human"), [("othello", (0.5, 0.25, 0.25)), ("calibrated", None)])
+async def test_only_a_human_move_model_s_word_comes_along(
+    database: Database, kind: str, human: tuple[float, ...] | None
+) -> None:
+    made = decision()
+    replies = tuple(
+        replace(reply, probability=p) for reply, p in zip(made.chosen.replies, (0.5, 0.25, 0.25), strict=True)
+    )
+    made = replace(
+        made.with_chosen(replace(made.chosen, replies=replies)),
+        model=ModelInfo(kind, "net", "a" * 64),
+        reckoning=Reckoning(ValueParams(), Person(1600, 33.5), None),
+    )
+    async with database.write() as session:
+        game = await opened(session)
+        await settled(session, game.id, 0, made, OPTIMAL)
+    async with database.read() as session:
+        (found,) = [each async for each in own_positions(session, "othello")]
+    assert (found.human, found.found.clock_s) == (human, 33.5)
