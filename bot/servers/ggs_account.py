@@ -604,11 +604,13 @@ class GgsAccount:
             game
             for game in self._games.values()
             if game.status in (Status.AWAY, Status.DOUBTFUL)
+            and game.about.rated  # others are not kept
             and is_same(game, told, our_side)
             and agree(game.moves, moves)
             and min(len(game.moves), len(moves)) >= least
         ]
-        return max(found, key=lambda game: len(game.moves), default=None)
+        # Of several that have begun alike, the one that has come as far.
+        return min(found, key=lambda game: abs(len(game.moves) - len(moves)), default=None)
 
     def _new_game(self, board: str, told: GgfGame, our_side: int, at: datetime) -> Game:
         names, ratings = (told.black, told.white), (told.black_rating, told.white_rating)

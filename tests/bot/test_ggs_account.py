@@ -639,6 +639,14 @@ def test_of_two_adjourned_games_the_moves_tell_which_goes_on() -> None:
         assert story.told() == [GameStarted("other", True)]
 
 
+def test_of_adjourned_games_that_begin_alike_the_one_that_has_come_as_far_goes_on() -> None:
+    one, two = known("f5", "d6"), replace(known("f5", "d6", "c3", "d3", "c4", "f4"), game_id="other")
+    lost = replace(known("f5", "d6", "c3", rated=False), game_id="unrated")  # those are not kept
+    story = Story(one, two, lost).hear(STORED)
+    story.hear("+ match .2 1800 desdemon 1720 bob 8 R", join(".2", moves="B[f5]W[d6]B[c3]"))
+    assert story.told() == [GameStarted("old", True)]
+
+
 def test_an_adjourned_game_is_taken_up_by_its_id() -> None:
     story = begun().hear("update .1 f5", "- match .1 1720 bob 1800 desdemon 8 R bob left .4")
     assert TellGame(GAME, GameAdjourned("bob has left")) in story.out
