@@ -49,8 +49,9 @@ _FIRST_DEPTH = 2
 # times the one before as that took of its own forerunner, within these limits; searches of odd and of even
 # depths grow unlike each other, so the larger of the last two ratios counts.
 _LEAST_GROWTH, _MOST_GROWTH = 2.5, 6.0
-# What the analysis of an iteration costs beside its plain search.
-_ANALYSIS_COST = 1.5
+# What the analysis of an iteration costs beside its plain search, and what whole profiles of all moves that are
+# worth a look do (`python -m bench.person`).
+_ANALYSIS_COST, _WHOLE_COST = 1.5, 4.0
 # Trap analysis costs about as much as all plain iterations up to its depth, so only the last one gets it, and
 # now and then one before, lest a search that is stopped had nothing to show.
 _ANALYSE_EVERY = 3
@@ -344,7 +345,8 @@ class Player:
         candidates = latest = found_at(first, depth, StopFlag())
         profiler = Profiler(game, self._searcher, position, params, stop)
         every = _ANALYSE_EVERY if limits.time_s is not None else math.inf
-        share = 1 + _ANALYSIS_COST if analyses else 1.0
+        is_whole = reckoner is not None and reckoner.needs_all_replies
+        share = 1 + (_WHOLE_COST if is_whole else _ANALYSIS_COST) if analyses else 1.0
         pace = _Pace()
         try:
             while reached < limits.depth and not stop.is_set():

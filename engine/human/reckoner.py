@@ -114,6 +114,11 @@ class Reckoner:
         self._after: dict[str, Any] = {}
         self._predicted: dict[str, tuple[float, ...]] = {}
 
+    @property
+    def needs_all_replies(self) -> bool:
+        """Whether odds go by whole profiles; else only the likely replies are looked into."""
+        return self._odds is not None
+
     def failed(self, error: BadModel) -> str:
         """What to write down of a model's failure; the log tells of it once."""
         self._models.health.failed(self._game.name, error)
@@ -251,7 +256,7 @@ class Reckoner:
     def _wanted(self, move: str) -> list[str]:
         """The replies whose scores a value needs: calibrated odds need them all, else the likely ones do."""
         texts = self._reply_texts(move)
-        if self._odds is not None:
+        if self.needs_all_replies:
             return texts
         self._ask([move])
         odds = self._predicted[move]
