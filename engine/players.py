@@ -49,8 +49,8 @@ _FIRST_DEPTH = 2
 # times the one before as that took of its own forerunner, within these limits; searches of odd and of even
 # depths grow unlike each other, so the larger of the last two ratios counts.
 _LEAST_GROWTH, _MOST_GROWTH = 2.5, 6.0
-# What the analysis of an iteration costs beside its plain search, and what whole profiles of all the moves that
-# are worth a look cost (`python -m bench.person`).
+# What the analysis of an iteration costs beside its plain search; and with the whole profiles of all moves
+# that are worth a look (`python -m bench.person`).
 _ANALYSIS_COST, _WHOLE_COST = 1.5, 4.0
 # Trap analysis costs about as much as all plain iterations up to its depth, so only the last one gets it, and
 # now and then one before, lest a search that is stopped had nothing to show.
