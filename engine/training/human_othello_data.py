@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from engine.formats.wthor import BadWthor, parse_games
 from engine.human.othello import OthelloHumanModel, Sight
-from engine.human.othello_boards import SQUARES, TURNED, flips_masks, moves_masks, square_bits, upright
+from engine.human.othello_boards import TURNED, flips_masks, moves_masks, square_bits, upright
 from engine.human.othello_openings import Openings, keys_of
 
 VALIDATION = range(2016, 2020)
@@ -23,6 +23,7 @@ BLOCK = 10
 _START = (0x0000000810000000, 0x0000001008000000)
 _NONE = np.uint64(0)
 _AT_ONCE = 1024
+_EQUAL = 1e-9
 _OPENING_PLIES = 34
 _HALF_LIFE_YEARS = 15.0
 """Games lose half of their weight in so many years: the way of playing changes."""
@@ -195,10 +196,20 @@ def openings_of(positions: Positions, least: int = LEAST_MET) -> Openings:
 class Measured(NamedTuple):
     """What a model says of each of some positions in which a person moved."""
 
-    place: NDArray[np.int64]
-    """How many moves it holds for likelier than the one played (of equal ones: the first on the board)."""
+    likelier: NDArray[np.int64]
+    """How many moves it holds for likelier than the one played."""
+    alike: NDArray[np.int64]
+    """How many for as likely, the one played included: a symmetric position has moves that are images."""
     loss: NDArray[np.float64]
     """-ln p of the move played."""
+
+    def among(self, count: int) -> NDArray[np.float64]:
+        """The chance that the move played is among so many that it names first, equal ones by lot."""
+        return np.clip((count - self.likelier) / self.alike, 0, 1)
+
+    def of(self, chosen: NDArray[Any]) -> "Measured":
+        """Some of them, by number or as a mask."""
+        return Measured(*(values[chosen] for values in self))
 
 
 def measure(model: OthelloHumanModel, positions: Positions, done: Any = None) -> Measured:
@@ -210,7 +221,7 @@ def measure(model: OthelloHumanModel, positions: Positions, done: Any = None) ->
     Raises:
         BadModel: The model gives no answer.
     """
-    place = np.empty(len(positions), dtype=np.int64)
+    likelier, alike = np.empty((2, len(positions)), dtype=np.int64)
     loss = np.empty(len(positions))
     for start in range(0, len(positions), _AT_ONCE):
         part = slice(start, min(start + _AT_ONCE, len(positions)))
@@ -218,17 +229,17 @@ def measure(model: OthelloHumanModel, positions: Positions, done: Any = None) ->
         chances = model.chances(positions.sight.of(numbers))
         square = positions.square[part]
         played = np.take_along_axis(chances, square[:, None], axis=1)
-        before = (chances == played) & (np.arange(SQUARES) < square[:, None])
-        place[part] = (chances > played).sum(axis=1) + before.sum(axis=1)
+        likelier[part] = (chances > played + _EQUAL).sum(axis=1)
+        alike[part] = (chances >= played - _EQUAL).sum(axis=1) - likelier[part]
         loss[part] = -np.log(np.maximum(played[:, 0], np.finfo(float).tiny))
         if done is not None:
             done(part.stop)
-    return Measured(place, loss)
+    return Measured(likelier, alike, loss)
 
 
 def summary(measured: Measured, game: NDArray[np.integer]) -> dict[str, Any]:
     """Top-1, top-3 and log-loss of some positions, with 95 % intervals over games."""
-    first, three = measured.place == 0, measured.place < 3
+    first, three = measured.among(1), measured.among(3)
     return {
         "positions": len(game),
         "top1": round(float(first.mean()), 4),
@@ -256,7 +267,7 @@ def report(measured: Measured, positions: Positions) -> dict[str, Any]:
     """
 
     def part(mask: NDArray[np.bool_]) -> dict[str, Any]:
-        return summary(Measured(measured.place[mask], measured.loss[mask]), positions.game[mask])
+        return summary(measured.of(mask), positions.game[mask])
 
     choice = (positions.moves > 1) & (positions.ply > 0)
     block = positions.ply // BLOCK

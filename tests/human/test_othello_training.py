@@ -127,11 +127,13 @@ def test_repeated_positions_are_counted(folder: Path) -> None:
 
 def test_the_report_counts_by_ply() -> None:
     positions = some_positions([1, 1, 2, 1, 2], [1, 9, 10, 0, 11])
-    measured = Measured(np.array([0, 2, 3, 3, 0]), np.array([0.1, 0.5, 2.0, 1.5, 0.0]))
+    measured = Measured(
+        np.array([0, 2, 3, 3, 0]), np.array([2, 1, 1, 1, 1]), np.array([0.1, 0.5, 2.0, 1.5, 0.0])
+    )
     found = report(measured, positions)
     assert found["games"] == 2
     assert (found["with_a_choice"]["positions"], found["forced_moves_too"]["positions"]) == (3, 5)
-    assert found["with_a_choice"]["top1"] == pytest.approx(1 / 3, abs=1e-4)
+    assert found["with_a_choice"]["top1"] == pytest.approx(1 / 6, abs=1e-4)
     assert found["with_a_choice"]["top3"] == pytest.approx(2 / 3, abs=1e-4)
     assert found["by_ply"]["1-10"]["log_loss"] == 0.3
     assert found["by_ply"]["11-20"]["top1"] == 0
@@ -156,7 +158,8 @@ def test_intervals_are_over_games() -> None:
     """Twenty positions of one kind in each game are worth one, not twenty."""
     places = np.repeat([0, 1] * 50, 20)
     games = np.repeat(np.arange(100), 20)
-    low, high = summary(Measured(places, places.astype(float)), games)["top1_interval"]
+    measured = Measured(places, np.ones_like(places), places.astype(float))
+    low, high = summary(measured, games)["top1_interval"]
     assert high - low == pytest.approx(2 * 1.96 * 0.5 / math.sqrt(99), abs=2e-4)
 
 
@@ -167,9 +170,15 @@ def test_moves_are_ranked_as_the_model_says(folder: Path, by_lot: bytes) -> None
     chances = model.chances(positions.sight)
     for row in range(0, len(positions), 7):
         square = int(positions.square[row])
-        order = sorted(range(64), key=lambda at: -chances[row, at])
-        assert measured.place[row] == order.index(square)
+        likelier = sum(chances[row] > chances[row, square] + 1e-9)
+        assert measured.likelier[row] == likelier
+        if positions.ply[row]:
+            assert measured.alike[row] == 1
+            assert measured.among(3)[row] == (likelier < 3)
         assert measured.loss[row] == pytest.approx(-math.log(chances[row, square]))
+    assert measured.among(1)[positions.ply == 0] == pytest.approx(
+        1 / 4
+    )  # whichever way one looks at the start
 
 
 def test_lines_are_numbers_to_the_base_of_three() -> None:
