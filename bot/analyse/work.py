@@ -2,6 +2,7 @@
 
 import threading
 import time
+import weakref
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from engine.profiles import Profiler
 from engine.search import Searcher
 from engine.searchers import make_searcher
 from engine.stop import StopFlag
-from engine.uci.link import Ask, EngineError, Link, Patience
+from engine.uci.link import Ask, EngineError, Patience
 from engine.uci.scores import by_depth, plies_played
 from engine.uci.settings import EngineSettings
 from engine.uci.source import open_link
@@ -24,6 +25,14 @@ _mine = threading.local()  # searchers and engines are for one thread at a time
 
 class AnalysisError(DesdemonaError):
     """An analysis cannot begin or go on; the message says why."""
+
+
+class _Engine:
+    """A running engine that ends with the thread that it is for, lest it keep the process alive."""
+
+    def __init__(self, settings: EngineSettings) -> None:
+        self.link = open_link(settings)
+        weakref.finalize(self, self.link.close, quickly=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +70,11 @@ def profile(task: Task) -> Found:
     return Found(task.number, replies, nodes, time.perf_counter() - began)
 
 
+def end_engines() -> None:
+    """End the engines of this thread, which otherwise run for as long as it does."""
+    _mine.__dict__.pop("engines", None)
+
+
 def _native(task: Task) -> tuple[tuple[ReplyProfile, ...], int]:
     game = get_game(task.game)
     searchers: dict[str, Searcher] = _mine.__dict__.setdefault("searchers", {})
@@ -81,12 +95,12 @@ def _engine(task: Task, settings: EngineSettings) -> tuple[tuple[ReplyProfile, .
     after: Any = game.play(position, game.parse_move(position, task.move))
     text = game.position_text(after)
     moves = tuple(game.move_text(move) for move in game.legal_moves(after))
-    links: dict[EngineSettings, Link] = _mine.__dict__.setdefault("links", {})
+    engines: dict[EngineSettings, _Engine] = _mine.__dict__.setdefault("engines", {})
     depth = task.depth - 1
     try:
-        if settings not in links:
-            links[settings] = open_link(settings)
-        link = links[settings]
+        if settings not in engines:
+            engines[settings] = _Engine(settings)
+        link = engines[settings].link
         patience = Patience(StopFlag(), settings.silence_s)
         most = link.max_lines
         parts = [moves[at : at + most] for at in range(0, len(moves), most)]
@@ -97,9 +111,7 @@ def _engine(task: Task, settings: EngineSettings) -> tuple[tuple[ReplyProfile, .
         lines = [line for answer in answers for line in answer.lines]
         scores = by_depth(lines, moves, depth, plies_played(text))
     except EngineError as error:
-        link_or_none = links.pop(settings, None)
-        if link_or_none is not None:
-            link_or_none.close(quickly=True)
+        engines.pop(settings, None)
         raise AnalysisError(f"{task.position}: {error}") from None
     replies = tuple(ReplyProfile(move, tuple(-score for score in scores[move])) for move in moves)
     return replies, sum(answer.nodes for answer in answers)

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +12,7 @@ import pytest
 
 from bot.analyse.games import Answered, Choice, GivenGame, choose
 from bot.analyse.runner import Tally, predict, run_analysis
-from bot.analyse.work import AnalysisError, Found, Task, profile
+from bot.analyse.work import AnalysisError, Found, Task, end_engines, profile
 from engine.formats.record import GameRecord
 from engine.games import get_game
 from engine.human.model import BadModel
@@ -168,6 +168,13 @@ async def test_a_model_that_talks_nonsense_is_refused(database: Database, wanted
         await predict(analysis_id, model, database, lambda _: None, asyncio.Event())
 
 
+@pytest.fixture
+def _no_engine_stays() -> Iterator[None]:
+    yield
+    end_engines()
+
+
+@pytest.mark.usefixtures("_no_engine_stays")
 def test_profiles_of_another_engine() -> None:
     game = get_game("chess")
     start = game.position_text(game.initial())
@@ -181,6 +188,7 @@ def test_profiles_of_another_engine() -> None:
     assert first.scores_centi == tuple(-fake_score(board, first.reply, depth) for depth in (1, 2, 3))
 
 
+@pytest.mark.usefixtures("_no_engine_stays")
 def test_an_engine_that_ends_is_told_of(tmp_path: Path) -> None:
     game = get_game("chess")
     start = game.position_text(game.initial())
