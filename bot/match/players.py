@@ -1,4 +1,4 @@
-"""The two kinds of players behind one interface: that of `engine.external.player.ExternalEngine`."""
+"""The kinds of players behind one interface: that of `engine.external.player.ExternalEngine`."""
 
 import logging
 import random
@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from bot.manners import score_centi
-from bot.match.specs import MatchError, OurSpec
+from bot.match.people import HumanPlayer, opened
+from bot.match.specs import HumanSpec, MatchError, OurSpec
 from bot.match.terms import Terms
 from engine.decision import Decision
 from engine.external.player import ExternalEngine
 from engine.external.settings import Allowance, Choice, ExternalSettings
 from engine.game import if_it_goes_on, positions
 from engine.games import get_game
-from engine.human.model import BadModel, Person
-from engine.human.people import People
+from engine.human.model import Person
 from engine.human.reckoner import Background, Models
 from engine.human.value import PERSON_KINDS
 from engine.limits import Limits, from_clock
@@ -148,16 +148,7 @@ class OurPlayer:
 
 def _models(spec: OurSpec, game_name: str) -> Models | None:
     """What a player that reckons with a person asks; None: another one does not."""
-    if spec.kind not in PERSON_KINDS:
-        return None
-    try:
-        people = People(spec.people)
-        for known in people.games:
-            if known != game_name:
-                raise MatchError(f"player {spec.text!r}: its model is for {known}, not for {game_name}")
-        return people.models(game_name)
-    except BadModel as error:
-        raise MatchError(f"player {spec.text!r}: {error}") from None
+    return opened(spec.text, spec.people, game_name) if spec.kind in PERSON_KINDS else None
 
 
 def make_player(terms: Terms, which: int, seed: str) -> MatchPlayer:
@@ -169,6 +160,8 @@ def make_player(terms: Terms, which: int, seed: str) -> MatchPlayer:
     spec = terms.spec(which)
     if isinstance(spec, OurSpec):
         return OurPlayer(spec, terms.game, seed)
+    if isinstance(spec, HumanSpec):
+        return HumanPlayer(spec, terms.game, seed)
     allowance = terms.allowance(spec, (1.0, 1.0))
     silence_s = spec.silence_s
     if allowance.remaining_s is not None:

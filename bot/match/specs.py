@@ -16,6 +16,9 @@ from engine.root_sources import ROOT_SOURCES
 OUR_KINDS = ("standard", "trappy", "strong", "opponent_model", "calibrated")
 """Players of ours that need no other engine."""
 
+HUMAN = "human"
+"""People, as a model knows them: no player of ours, but one to play against."""
+
 _OURS_EXAMPLE = "trappy:depth=8,assessment=last"
 _OTHERS_EXAMPLE = "uci:PROGRAM ARGUMENTS; option.Threads=1; time=0.1"
 
@@ -72,7 +75,28 @@ class OtherSpec:
     """Names and values to set."""
 
 
-PlayerSpec = OurSpec | OtherSpec
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HumanSpec:
+    """A stand-in for people: each move is drawn from what a human-move model expects of them."""
+
+    text: str
+    """As it was typed, without blanks around it."""
+    kind: str = HUMAN
+    model: str | None = None
+    """File or folder of the model; None: the one that comes with the program, or the guess."""
+    rating: int | None = None
+    """Of the people, for models that know ratings."""
+    temperature: float = 1.0
+    """Odds are raised to 1 / temperature: below 1 the likeliest moves are likelier still; 0: only they are
+    played."""
+    name: str | None = None
+    """What the opponent is called in the database; None: the text."""
+    depth: int | None = None
+    move_s: float | None = None
+    """Neither counts: nothing is searched."""
+
+
+PlayerSpec = OurSpec | OtherSpec | HumanSpec
 
 
 def parse_spec(text: str) -> PlayerSpec:
@@ -81,6 +105,7 @@ def parse_spec(text: str) -> PlayerSpec:
     ::
 
         KIND[:KEY=VALUE,KEY=VALUE...]           KIND: standard, trappy, strong, opponent_model, calibrated
+        human[:KEY=VALUE,KEY=VALUE...]
         PROTOCOL:COMMAND[; KEY=VALUE]...        PROTOCOL: nboard, gtp, uci, ucci
 
     The command is split as a shell would do it, and no shell is asked; a semicolon ends it.  docs/matches.md
@@ -93,9 +118,11 @@ def parse_spec(text: str) -> PlayerSpec:
     kind, _, rest = text.partition(":")
     if kind in OUR_KINDS:
         return _ours(text, kind, rest)
+    if kind == HUMAN:
+        return _human(text, rest)
     if kind in PROTOCOL_GAMES:
         return _other(text, kind, rest)
-    known = ", ".join((*OUR_KINDS, *PROTOCOL_GAMES))
+    known = ", ".join((*OUR_KINDS, HUMAN, *PROTOCOL_GAMES))
     raise MatchError(
         f"player {text!r}: {kind!r} is not known; known: {known}; write {_OURS_EXAMPLE!r} or "
         f"{_OTHERS_EXAMPLE!r}, for instance"
@@ -181,6 +208,15 @@ def _ours(text: str, kind: str, rest: str) -> OurSpec:
     )
 
 
+def _human(text: str, rest: str) -> HumanSpec:
+    found = {}
+    for key, value in _values(text, rest.split(",") if rest.strip() else []).items():
+        if key not in _HUMAN_KEYS:
+            raise MatchError(f"player {text!r}: {key!r} is not known; known: {', '.join(_HUMAN_KEYS)}")
+        found[key] = _read(text, key, value, _HUMAN_KEYS[key])
+    return HumanSpec(text=text, **found)
+
+
 def _other(text: str, kind: str, rest: str) -> OtherSpec:
     command, *parts = rest.split(";")
     try:
@@ -252,6 +288,12 @@ def _number(value: str) -> float:
         raise ValueError("it must be a number") from None
 
 
+def _temperature(value: str) -> float:
+    if not 0 <= _number(value) <= 100:  # nor NaN
+        raise ValueError("it must be 0 to 100")
+    return _number(value)
+
+
 def _confidence(value: str) -> int:
     if value not in ("73", "87", "95", "99", "100"):
         raise ValueError("it must be 73, 87, 95, 99 or 100")
@@ -283,6 +325,12 @@ _VALUE_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "least_percent": ("least_percent", _number),
     "value_scale": ("scale", ValueScale),
     "checkmate_centi": ("checkmate_centi", _whole(1, _LARGE)),
+}
+_HUMAN_KEYS: dict[str, Callable[[str], Any]] = {
+    "model": str,
+    "rating": _whole(0, 5000),
+    "temperature": _temperature,
+    "name": str,
 }
 _PERSON_KEYS = ("rating", *_MODEL_KEYS, *_VALUE_KEYS)
 _OTHER_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {

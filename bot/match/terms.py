@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from bot.match.specs import MatchError, OtherSpec, OurSpec, PlayerSpec
+from bot.match.specs import HumanSpec, MatchError, OtherSpec, OurSpec, PlayerSpec
 from engine import ENGINE_VERSION
 from engine.external.settings import Allowance
 
@@ -122,12 +122,12 @@ class Terms:
 
 def opponent_name(spec: PlayerSpec) -> str:
     """What the opponent is called."""
-    return (spec.name if isinstance(spec, OtherSpec) else None) or spec.text
+    return (spec.name if isinstance(spec, OtherSpec | HumanSpec) else None) or spec.text
 
 
 def called(spec: PlayerSpec, which: int) -> str:
     """A player of a match for messages: its name if it was given one, else its program."""
-    name = (spec.name or spec.command[0]) if isinstance(spec, OtherSpec) else spec.text
+    name = (spec.name or spec.command[0]) if isinstance(spec, OtherSpec) else opponent_name(spec)
     return f"{'AB'[which]} ({name})"
 
 

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from bot.match.openings import Opening
+from bot.match.people import HumanPlayer, sharpened
 from bot.match.play import End, Played, Task, play, play_game
 from bot.match.players import MatchPlayer, OurPlayer, make_player
-from bot.match.specs import MatchError, OurSpec
+from bot.match.specs import HumanSpec, MatchError, OurSpec
 from bot.match.terms import Adjudication, GameClock, Terms
 from engine.external.settings import Allowance, Choice
 from engine.game import positions, replay
@@ -307,7 +308,7 @@ def test_passes_are_played_for_other_programs() -> None:
 
 def test_a_player_that_reckons_with_a_person_is_told_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
     model = FakeModel("othello", plies_wanted=3)
-    monkeypatch.setattr("bot.match.players.People", lambda _settings: OneModel(model))
+    monkeypatch.setattr("bot.match.people.People", lambda _settings: OneModel(model))
     player = OurPlayer(OurSpec(text="x", kind="opponent_model", table_mb=1, rating=1700), "othello", "")
     player.new_game()
     moves = ("f5", "d6", "c3", "d3")
@@ -328,3 +329,47 @@ def test_a_model_that_cannot_be_used(tmp_path: Path) -> None:
     if own.exists():
         with pytest.raises(MatchError, match="its model is for othello, not for chess"):
             make_player(terms(f"opponent_model:model={own}", game="chess"), 0, "")
+
+
+@pytest.mark.parametrize("game", ["othello", "tictactoe"])
+def test_people_are_drawn_by_their_odds(game: str) -> None:
+    """Equal seeds draw equal games; at temperature 0 the likeliest move is played."""
+    given = terms("standard:depth=2", "human:rating=1500,name=Club", game=game)
+    first, again = (play(Task(given, 0, 7, START)) for _ in range(2))
+    assert first.moves == again.moves
+    assert first.finished.end is End.RULES
+    assert play(Task(given, 0, 8, START)).moves != first.moves
+    assert first.finished.names[1].startswith("people by ")
+    sure = play(Task(terms("standard:depth=2", "human:temperature=0", game=game), 1, 7, START))
+    assert (
+        sure.moves
+        == play(Task(terms("standard:depth=2", "human:temperature=0", game=game), 1, 9, START)).moves
+    )
+
+
+def test_sharpened_odds() -> None:
+    assert sharpened((0.2, 0.5, 0.3), 0) == [0.0, 1.0, 0.0]
+    assert sharpened((0.25, 0.5, 0.0), 1) == [0.5, 1.0, 0.0]
+    assert sharpened((0.25, 0.5, 0.0), 0.5) == [0.25, 1.0, 0.0]
+    assert sharpened((0.001, 0.999), 0.01)[0] == pytest.approx(0)
+
+
+def test_people_know_the_game_so_far_and_whose_clock_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = FakeModel("othello", plies_wanted=2)
+    monkeypatch.setattr("bot.match.people.People", lambda _settings: OneModel(model))
+    player = HumanPlayer(HumanSpec(text="human", rating=1700), "othello", "seed")
+    player.new_game()
+    moves = ("f5", "d6", "c3")
+    choice = player.choose(moves, Allowance(remaining_s=(5.0, 6.0), increment_s=0), StopFlag())
+    [ask] = model.asked
+    line = tuple(positions(get_game("othello"), moves))
+    assert (ask.positions, ask.person) == (line[-2:], Person(1700, 6.0))
+    assert choice.variation == (choice.move,)
+
+
+def test_people_without_a_sound_model_lose(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = FakeModel("othello", lambda *_: (2.0,))
+    monkeypatch.setattr("bot.match.people.People", lambda _settings: OneModel(model))
+    found = game_of(terms("standard:depth=2", "human", game="othello"), 1)
+    assert (found.finished.end, found.finished.loser, found.finished.points) == (End.CRASH, 1, 1.0)
+    assert "1 probabilities for" in found.finished.reason

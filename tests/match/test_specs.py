@@ -1,6 +1,6 @@
 import pytest
 
-from bot.match.specs import MatchError, OtherSpec, OurSpec, game_of, parse_spec
+from bot.match.specs import HumanSpec, MatchError, OtherSpec, OurSpec, game_of, parse_spec
 from bot.match.terms import (
     Adjudication,
     GameClock,
@@ -48,6 +48,14 @@ def test_players_that_reckon_with_a_person() -> None:
     assert parse_spec("calibrated") == OurSpec(text="calibrated", kind="calibrated")
 
 
+def test_people() -> None:
+    spec = parse_spec("human:model=data/models,rating=1500,temperature=0.8,name=Club")
+    assert spec == HumanSpec(text=spec.text, model="data/models", rating=1500, temperature=0.8, name="Club")
+    assert opponent_name(spec) == "Club"
+    assert opponent_name(parse_spec("human")) == "human"
+    assert game_of(parse_spec("standard"), parse_spec("human"), "chess") == "chess"
+
+
 def test_other() -> None:
     spec = parse_spec('uci:"/opt/an engine" -u x; option.Skill Level=3; option.Book= ; time=0.2; name=Fish')
     assert spec == OtherSpec(
@@ -74,7 +82,7 @@ def test_where_it_is_started() -> None:
         ("", "is not known"),
         (
             "clever",
-            "'clever' is not known; known: standard, trappy, strong, opponent_model, calibrated, nboard",
+            "'clever' is not known; known: standard, trappy, strong, opponent_model, calibrated, human, nb",
         ),
         ("trappy_uci", "is not known"),
         ("trappy:depth", "'depth' is not KEY=VALUE"),
@@ -98,6 +106,8 @@ def test_where_it_is_started() -> None:
             "opponent_model:colour=red",
             "table_mb, rating, assessment, .*, model, calibrated, budget_percent, ",
         ),
+        ("human:depth=3", "'depth' is not known; known: model, rating, temperature, name"),
+        ("human:temperature=nan", "it must be 0 to 100"),
         ("uci:", "there is no command"),
         ("uci: ; time=1", "there is no command"),
         ("uci:'a", "the command cannot be read"),
