@@ -94,6 +94,8 @@ class Terms:
             clocks_s: What is left on the clocks, by side; nothing where there is no clock.
         """
         depth = spec.depth or self.depth
+        if isinstance(spec, HumanSpec) and self.clock is None:
+            return Allowance()  # nothing is searched: how long a busy machine takes says nothing
         if self.clock is not None:
             return Allowance(remaining_s=clocks_s, increment_s=self.clock.increment_s, depth=depth)
         if spec.depth is not None or spec.move_s is not None:

@@ -52,6 +52,7 @@ def test_people() -> None:
     spec = parse_spec("human:model=data/models,rating=1500,temperature=0.8,name=Club")
     assert spec == HumanSpec(text=spec.text, model="data/models", rating=1500, temperature=0.8, name="Club")
     assert opponent_name(spec) == "Club"
+    assert terms("standard", "human", move_s=0.1).allowance(spec, (1.0, 1.0)) == Allowance()
     assert opponent_name(parse_spec("human")) == "human"
     assert game_of(parse_spec("standard"), parse_spec("human"), "chess") == "chess"
 
