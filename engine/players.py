@@ -63,6 +63,7 @@ _LOT_SHARE = 0.5  # there may be nothing to draw from
 _JUDGED_DEPTH = 8
 _JUDGED_SHARE = 0.15
 _LEAST_S, _MOST_S = 0.001, 1e6  # what a strong search may be given
+_ASKING_S = 0.05  # with less, nobody is asked about people: networks cannot be stopped while they answer
 
 
 @runtime_checkable
@@ -200,9 +201,10 @@ class Player:
                 nodes, time_s = self._searcher.nodes - nodes_before, time.monotonic() - began
                 return replace(decision, nodes=nodes, time_s=time_s)
         reckoner = self._reckoner(position, params, background)
+        has_time = not stop.is_set() and (limits.time_s is None or limits.time_s >= _ASKING_S)
+        asked, trouble = (reckoner, "") if has_time else (None, "there was no time to ask it")
         try:
-            decision = self._searched(position, params, limits, stop, began, found_at_root, reckoner)
-            trouble = ""
+            decision = self._searched(position, params, limits, stop, began, found_at_root, asked)
         except BadModel as error:
             if reckoner is None:
                 raise

@@ -207,7 +207,7 @@ def test_a_model_that_failed_is_told(finished: Page) -> None:
         decision |= {"player": "opponent_model", "trouble": "it said nan"}
     show_report(finished, report)
     finished.click(".chip[data-index='0']")
-    finished.until_text(".moment-words", "model of people failed her here (it said nan)")
+    finished.until_text(".moment-words", "without her model of people here (it said nan)")
 
 
 def test_values_on_the_expected_scale_are_shares(finished: Page) -> None:

@@ -311,10 +311,16 @@ def test_every_game_is_played_without_a_file(name: str, kind: str) -> None:
     assert "shallow" in models
 
 
-def test_a_stopped_player_still_decides() -> None:
-    stop = StopFlag()
-    stop.set()
+@pytest.mark.parametrize("hurry", ["stopped", "no time"])
+def test_in_haste_nobody_is_asked(hurry: str) -> None:
+    stop, model = StopFlag(), FakeModel("othello")
+    if hurry == "stopped":
+        stop.set()
+    limits = Limits(30, 0.01 if hurry == "no time" else None)
     position = random_position(othello, random.Random(3), plies=12)
-    decision = Player("opponent_model", othello, TrapParams(), native).choose(position, Limits(30), stop)
-    assert decision.depth == 2
+    player = Player("opponent_model", othello, TrapParams(), native, models=Models(model))
+    decision = player.choose(position, limits, stop)
+    assert (model.asked, decision.model) == ([], None)
+    assert decision.reckoning is not None
+    assert decision.reckoning.trouble == "there was no time to ask it"
     verify(decision)

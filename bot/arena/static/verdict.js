@@ -80,7 +80,7 @@ export function oddsText(probability) {
 
 /** What was expected of the person, of players that reckon with one; empty: nothing. */
 function whoWasAsked({ model, trouble }, bot) {
-  if (trouble) return `${bot}'s model of people failed her here (${trouble}), so she took the best move.`;
+  if (trouble) return `${bot} had to do without her model of people here (${trouble}), and took the best move.`;
   return model ? `${bot} asked what people reply here (${model.name}), and took the move that promised most.` : "";
 }
 
