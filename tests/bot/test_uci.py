@@ -170,6 +170,7 @@ async def test_check_tries_the_engines(
         "configuration",
         "database",
         "engine",
+        "human",
         "uci.engines, xiangqi",
         "uci.engines, chess",
         "site",
