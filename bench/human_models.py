@@ -1,6 +1,6 @@
 """How fast Maia's networks answer, and how often people play what they expect.
 
-    python -m bench.human_models MODELS [--games FILE.pgn] [--positions 8000] [--skip-speed]
+    python -m bench.human_models MODELS [--games FILE.pgn] [--positions 5000] [--only speed|accuracy]
 
 MODELS is the folder that ``desdemona model import`` wrote.
 
@@ -27,7 +27,7 @@ import numpy as np
 from engine.game import Move
 from engine.games.standard_chess import ChessPosition, StandardChess
 from engine.human.files import open_model
-from engine.human.maia import MaiaFamily, MaiaModel, Question
+from engine.human.maia import MaiaFamily, MaiaModel
 from engine.human.maia_planes import HISTORY, encode, places
 from engine.human.model import Ask, HumanModel, Person
 from engine.human.onnx import Network
@@ -90,6 +90,8 @@ class Judged:
     """Of the move played."""
     first: list[bool]
     """Whether it was the likeliest."""
+    masses: list[float]
+    """Share of legal moves in what it would play; empty where nobody knows."""
 
     def text(self) -> str:
         top = statistics.fmean(self.first)
@@ -99,14 +101,17 @@ class Judged:
 
 
 def judge(model: HumanModel, played: Sequence[Played], *, with_history: bool = True) -> Judged:
-    judged = Judged([], [])
+    judged = Judged([], [], [])
     for start in range(0, len(played), BATCH):
         part = played[start : start + BATCH]
-        asks = [
-            Ask(one.history if with_history else (board_alone(one.history[-1]),), Person(one.rating))
-            for one in part
-        ]
-        for one, answer in zip(part, model.predict(asks), strict=True):
+        histories = [one.history if with_history else (board_alone(one.history[-1]),) for one in part]
+        if isinstance(model, MaiaModel):
+            answers, masses = model.ask(histories)
+            judged.masses.extend(masses)
+        else:
+            asks = zip(histories, part, strict=True)
+            answers = model.predict([Ask(history, Person(one.rating)) for history, one in asks])
+        for one, answer in zip(part, answers, strict=True):
             p = answer[one.history[-1].legal.index(one.move)]
             judged.p.append(p)
             judged.first.append(p == max(answer))
@@ -126,9 +131,8 @@ def accuracy(folder: Path, path: Path, count: int) -> None:
         judged = judge(model, played)
         by_net[model.rating or 0] = judged
         alone = judge(model, played, with_history=False)
-        print(
-            f"{model.info.name}: {judged.text()}; without history {alone.text()}; {legal_mass(model, played)}"
-        )
+        mass = f"legal moves: mean {statistics.fmean(judged.masses):.4f}, least {min(judged.masses):.4f}"
+        print(f"{model.info.name}: {judged.text()}; without history {alone.text()}; {mass}", flush=True)
     family = judge(MaiaFamily(networks(folder)), played)
     print(f"interpolated by rating: {family.text()}")
     opened = open_model(folder)
@@ -137,6 +141,7 @@ def accuracy(folder: Path, path: Path, count: int) -> None:
     nearest = Judged(
         [by_net[net].p[index] for index, net in enumerate(near)],
         [by_net[net].first[index] for index, net in enumerate(near)],
+        [],
     )
     print(f"the nearest to the rating: {nearest.text()}")
     for low in range(800, 2400, 200):
@@ -147,13 +152,6 @@ def accuracy(folder: Path, path: Path, count: int) -> None:
         both = statistics.fmean(family.first[i] for i in inside)
         row = "  ".join(f"{net} {top:.3f}" for net, top in tops.items())
         print(f"{low}-{low + 199}, {len(inside):5} positions: {row}  interpolated {both:.3f}")
-
-
-def legal_mass(model: MaiaModel, played: Sequence[Played]) -> str:
-    masses: list[float] = []
-    for start in range(0, len(played), BATCH):
-        masses += Question([one.history for one in played[start : start + BATCH]]).answers(model)[1]
-    return f"legal mass: mean {statistics.fmean(masses):.4f}, least {min(masses):.4f}"
 
 
 def networks(folder: Path) -> list[MaiaModel]:
@@ -203,12 +201,14 @@ def main() -> None:
     )
     parser.add_argument("models", type=Path)
     parser.add_argument("--games", type=Path, default=GAMES)
-    parser.add_argument("--positions", type=int, default=8000)
-    parser.add_argument("--skip-speed", action="store_true")
+    parser.add_argument("--positions", type=int, default=5000)
+    parser.add_argument("--only", choices=("speed", "accuracy"))
     options = parser.parse_args()
     np.seterr(all="raise")
-    if not options.skip_speed:
+    if options.only != "accuracy":
         speed(networks(options.models)[0])
+    if options.only == "speed":
+        return
     if options.games.exists():
         accuracy(options.models, options.games, options.positions)
     else:
