@@ -1,12 +1,13 @@
 """Openings: from a file, or nearly balanced ones by a seed.  Every one is played with both colours.
 
 Where a side is far ahead from the start, a pair of games says little about its players; and deterministic
-players would play the same game again and again from the usual start.
+players would play the same game again and again from the usual start.  Games at odds are the exception: there
+it is one player that gives them, with both colours.
 """
 
 import hashlib
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -24,6 +25,7 @@ from engine.stop import StopFlag
 _TABLE_MB = 16
 _MOST_TRIES = 1000
 _SURE_PERCENT = 73
+_BAR = "|"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,12 @@ class Opening:
     """First position, as `Game.position_text` has it; None: the usual one."""
     moves: tuple[str, ...]
     """Played from there, in the game's notation."""
+    second: "Opening | None" = None
+    """How the game begins in which A moves second; None: in the same way."""
+
+    def of_game(self, number: int) -> "Opening":
+        """That of a game by its number; in even ones A plays the side that moves first."""
+        return self if number % 2 == 0 or self.second is None else self.second
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +111,9 @@ def _random_opening(game_name: str, seed: int, index: int) -> Opening:
 def read_openings(data: bytes, game_name: str, where: str, most_plies: int | None = None) -> list[Opening]:
     """The openings of a file: positions or lists of moves, one on a line, or games (GGF, PGN).
 
+    Two on a line with a bar between them are for games at odds: the first is played where A moves first, the
+    other where A moves second.
+
     Args:
         data: What is in the file.
         where: What error messages call it.
@@ -127,7 +138,7 @@ def read_openings(data: bytes, game_name: str, where: str, most_plies: int | Non
         openings = [_of_record(game, record, what, most_plies) for what, record in records]
     else:
         openings = [
-            _of_line(game, line, f"{where}: line {number}", most_plies)
+            _of_whole_line(game, line, f"{where}: line {number}", most_plies)
             for number, line in enumerate(lines, start=1)
             if line.strip() and not line.lstrip().startswith("#")
         ]
@@ -145,8 +156,13 @@ def shuffled(openings: list[Opening], seed: int) -> list[Opening]:
 
 def fingerprint(openings: list[Opening]) -> str:
     """Equal for equal lists of openings."""
-    text = "\n".join(f"{opening.start}|{' '.join(opening.moves)}" for opening in openings)
+    text = "\n".join(_fingerprinted(opening) for opening in openings)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _fingerprinted(opening: Opening) -> str:
+    text = f"{opening.start}|{' '.join(opening.moves)}"
+    return text if opening.second is None else f"{text}|{_fingerprinted(opening.second)}"
 
 
 def position_after(game: Game[Any], opening: Opening) -> tuple[Any, Any]:
@@ -157,6 +173,15 @@ def position_after(game: Game[Any], opening: Opening) -> tuple[Any, Any]:
     """
     start = game.initial() if opening.start is None else game.parse_position(opening.start)
     return start, replay(game, opening.moves, start)
+
+
+def _of_whole_line(game: Game[Any], line: str, what: str, most_plies: int | None) -> Opening:
+    first, *others = (_of_line(game, part, what, most_plies) for part in line.split(_BAR))
+    if not others:
+        return first
+    if len(others) > 1:
+        raise MatchError(f"{what}: more than two openings on a line")
+    return replace(first, second=others[0])
 
 
 def _of_line(game: Game[Any], line: str, what: str, most_plies: int | None) -> Opening:

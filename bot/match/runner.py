@@ -42,7 +42,7 @@ class Match:
     def task(self, number: int) -> Task:
         """What a worker has to know of a game."""
         opening = self.openings[number // 2 % len(self.openings)] if self.openings else None
-        return Task(self.terms, number, self.seed, opening)
+        return Task(self.terms, number, self.seed, opening and opening.of_game(number))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

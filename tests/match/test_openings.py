@@ -61,6 +61,18 @@ rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1
     assert third == Opening(None, ())  # the usual start, which some protocols know no other than
 
 
+def test_odds_have_a_start_for_either_colour() -> None:
+    """The second of a line is played where A moves second."""
+    lacking = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNB1KBNR w KQkq - 0 1"
+    text = f"{lacking} | e2e4 e7e5\ne2e4\n"
+    odds, plain = read_openings(text.encode(), "chess", "x")
+    assert odds.of_game(4) == odds
+    assert odds.start == lacking
+    assert odds.of_game(5) == Opening(None, ("e2e4", "e7e5"))
+    assert plain.of_game(4) == plain.of_game(5) == Opening(None, ("e2e4",))
+    assert len({fingerprint([odds]), fingerprint([Opening(lacking, ())]), fingerprint([plain])}) == 3
+
+
 def test_transcripts_of_othello() -> None:
     found = read_openings(b"f5d6c3d3c4\nF5 f6 e6\n", "othello", "x", most_plies=4)
     assert found == [Opening(None, ("f5", "d6", "c3", "d3")), Opening(None, ("f5", "f6", "e6"))]
@@ -84,6 +96,8 @@ def test_games_as_openings() -> None:
         ("# nothing\n", "chess", "there is no opening in it"),
         ("f5d6\nhello\n", "othello", "x: line 2: neither a position .* nor moves"),
         ("f5f5\n", "othello", "x: line 1"),
+        ("f5d6\nf5 | d3 | c4\n", "othello", "x: line 2: more than two openings on a line"),
+        ("f5 |\n", "othello", "x: line 1: neither a position"),
         ("e2e5\n", "chess", "x: line 1"),
         ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1\n", "chess", "x: line 1: the game is over"),
         ('[Event "?"]\n\n1. e5 *\n', "chess", "x: game 1"),
