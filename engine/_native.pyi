@@ -61,6 +61,14 @@ class OthelloSearch:
         Releases the GIL.  Raises Stopped when the flag is or becomes set, ValueError for bad arguments.
         """
 
+    def scores_after(
+        self, position: tuple[int, int], moves: Sequence[int], least: int, most: int, stop: StopFlag
+    ) -> list[tuple[int, ...]]:
+        """
+        Exact scores of the positions after some legal moves, for whoever is to move there, by searches of
+        `least` .. `most` plies: a tuple of them for each move.  Raises as `search` does.
+        """
+
     def trappy_candidates(
         self,
         position: tuple[int, int],
@@ -137,6 +145,14 @@ class Connect4Search:
         Releases the GIL.  Raises Stopped when the flag is or becomes set, ValueError for bad arguments.
         """
 
+    def scores_after(
+        self, position: tuple[int, int], moves: Sequence[int], least: int, most: int, stop: StopFlag
+    ) -> list[tuple[int, ...]]:
+        """
+        Exact scores of the positions after some legal moves, for whoever is to move there, by searches of
+        `least` .. `most` plies: a tuple of them for each move.  Raises as `search` does.
+        """
+
     def trappy_candidates(
         self,
         position: tuple[int, int],
@@ -200,6 +216,14 @@ class ChessSearch:
         Score in centi-units for the side to move: exact inside the window, else a bound (fail-soft).
 
         Releases the GIL.  Raises Stopped when the flag is or becomes set, ValueError for bad arguments.
+        """
+
+    def scores_after(
+        self, position: str, moves: Sequence[int], least: int, most: int, stop: StopFlag
+    ) -> list[tuple[int, ...]]:
+        """
+        Exact scores of the positions after some legal moves, for whoever is to move there, by searches of
+        `least` .. `most` plies: a tuple of them for each move.  Raises as `search` does.
         """
 
     def trappy_candidates(
@@ -280,6 +304,14 @@ class XiangqiSearch:
         Score in centi-units for the side to move: exact inside the window, else a bound (fail-soft).
 
         Releases the GIL.  Raises Stopped when the flag is or becomes set, ValueError for bad arguments.
+        """
+
+    def scores_after(
+        self, position: str, moves: Sequence[int], least: int, most: int, stop: StopFlag
+    ) -> list[tuple[int, ...]]:
+        """
+        Exact scores of the positions after some legal moves, for whoever is to move there, by searches of
+        `least` .. `most` plies: a tuple of them for each move.  Raises as `search` does.
         """
 
     def trappy_candidates(

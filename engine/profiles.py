@@ -6,7 +6,7 @@ table, for any game and search, and is the measure of everything else.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -34,6 +34,23 @@ class LazySource(Protocol):
         """
 
 
+@runtime_checkable
+class BatchSource(Protocol):
+    """A searcher that finds many scores at one call, which costs less than as many calls."""
+
+    def scores_after(
+        self, position: Any, moves: Sequence[Move], least: int, most: int, stop: StopFlag
+    ) -> list[tuple[int, ...]]:
+        """Exact scores of the positions after some legal moves, by searches of `least` .. `most` plies.
+
+        Returns:
+            For each move its scores, of whoever is to move there: those that `exact_score` finds.
+
+        Raises:
+            Stopped: The flag is or becomes set.
+        """
+
+
 class Profiler:
     """Scores around one position, each found at most once however deep the search goes on."""
 
@@ -50,7 +67,7 @@ class Profiler:
         # Rules in Python are slow beside a search in C++: what nobody asks for is left alone.
         self._positions_after: dict[Move, Any] = {}
         self._replies_to: dict[Move, tuple[Move, ...]] = {}
-        self._exact: dict[tuple[Move, Move, int], int] = {}
+        self._exact: dict[tuple[Move, Move], tuple[int, ...]] = {}
         self._order = list(self.moves)
 
     def _after(self, move: Move) -> Any:
@@ -149,18 +166,34 @@ class Profiler:
 
     def all_replies(self, move: Move, depth: int) -> tuple[ReplyProfile, ...]:
         """The whole profile of a move: exact scores of every reply at every depth."""
-        return tuple(self.reply_profile(move, reply, depth) for reply in self._replies(move))
+        return self.reply_profiles(move, self._replies(move), depth)
 
-    def reply_profile(self, move: Move, reply: Move, depth: int) -> ReplyProfile:
-        """s_2 .. s_D of one reply, our view."""
-        after = self._game.play(self._after(move), reply)
-        scores = []
-        for d in range(2, depth + 1):
-            key = move, reply, d
-            if key not in self._exact:
-                self._exact[key] = exact_score(self._searcher, after, d - 2, self._stop)
-            scores.append(self._exact[key])
-        return ReplyProfile(self._game.move_text(reply), tuple(scores))
+    def reply_profiles(self, move: Move, replies: Sequence[Move], depth: int) -> tuple[ReplyProfile, ...]:
+        """s_2 .. s_D of some replies, our view."""
+        known = self._exact
+        lacking: dict[int, list[Move]] = {}
+        for reply in replies:
+            depths = len(known.setdefault((move, reply), ()))
+            if depths < depth - 1:
+                lacking.setdefault(depths, []).append(reply)
+        for depths, some in lacking.items():
+            found = self._scores_after(self._after(move), some, depths, depth - 2)
+            for reply, scores in zip(some, found, strict=True):
+                known[move, reply] += scores
+        text = self._game.move_text
+        return tuple(ReplyProfile(text(reply), known[move, reply][: depth - 1]) for reply in replies)
+
+    def _scores_after(
+        self, position: Any, moves: Sequence[Move], least: int, most: int
+    ) -> Sequence[tuple[int, ...]]:
+        searcher, stop = self._searcher, self._stop
+        if isinstance(searcher, BatchSource):
+            return searcher.scores_after(position, moves, least, most, stop)
+        found = []
+        for move in moves:
+            after = self._game.play(position, move)
+            found.append(tuple(exact_score(searcher, after, d, stop) for d in range(least, most + 1)))
+        return found
 
 
 def whole_profile(profiler: Profiler, game: Game[Any], candidate: Candidate, depth: int) -> Candidate:

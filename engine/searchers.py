@@ -1,6 +1,6 @@
 """Which search serves which game: the C++ core where it knows the game, else the reference."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Protocol, TypeVar
 
@@ -15,7 +15,7 @@ from engine._native import (
 )
 from engine.decision import Candidate, ReplyProfile
 from engine.expected import expected_table
-from engine.game import Game
+from engine.game import Game, Move
 from engine.games import chess_evaluation, get_game, xiangqi_evaluation
 from engine.games.connect4 import Connect4
 from engine.games.othello import Othello, OthelloPosition
@@ -64,6 +64,14 @@ class NativeSearcher:
         """See `Searcher.search`."""
         score: int = self._core.search(self._game.native_position(position), depth, alpha, beta, stop)
         return score
+
+    def scores_after(
+        self, position: Any, moves: Sequence[Move], least: int, most: int, stop: StopFlag
+    ) -> list[tuple[int, ...]]:
+        """See `engine.profiles.BatchSource.scores_after`."""
+        native = self._game.native_position(position)
+        found: list[tuple[int, ...]] = self._core.scores_after(native, moves, least, most, stop)
+        return found
 
     def trappy_candidates(
         self, position: Any, depth: int, params: TrapParams, stop: StopFlag

@@ -12,7 +12,7 @@ one that cannot be undone, so that repetitions are known.  The moves of a search
 import re
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 
 import chess
 
@@ -55,6 +55,11 @@ def _move(number: Move) -> chess.Move:
     return chess.Move(start, to, drop=code - _DROPS)
 
 
+@cache  # a few thousand texts, which analyses of profiles ask for again and again
+def _uci(number: Move) -> str:
+    return _move(number).uci()
+
+
 def _key(board: chess.Board) -> Hashable:
     """All that makes two positions the same one in the sense of repetition (FIDE Laws 9.2)."""
     if type(board) is not chess.Board:
@@ -79,6 +84,16 @@ class ChessPosition:
     """Moves of a searched line from there; None in the game itself."""
     past: tuple[Hashable, ...] = field(compare=False)
     """Keys of the game's positions from `start` on, after all of `moves` included."""
+
+    @cached_property
+    def text(self) -> str:
+        """See `Game.position_text`."""
+        parts = [self.start]
+        if self.moves:
+            parts += ["moves", *map(_uci, self.moves)]
+        if self.line:
+            parts += ["line", *map(_uci, self.line)]
+        return " ".join(parts)
 
     @cached_property
     def is_third(self) -> bool:
@@ -194,7 +209,7 @@ class StandardChess:
     def move_text(self, move: Move) -> str:
         if not 0 < move < _CODES << 12:
             return f"move {move}"
-        return _move(move).uci()
+        return _uci(move)
 
     def move_name(self, position: ChessPosition, move: Move) -> str:
         return position.board.san(_move(move))
@@ -217,16 +232,11 @@ class StandardChess:
         raise IllegalMove(text, self.position_text(position))
 
     def position_text(self, position: ChessPosition) -> str:
-        parts = [position.start]
-        if position.moves:
-            parts += ["moves", *map(self.move_text, position.moves)]
-        if position.line:
-            parts += ["line", *map(self.move_text, position.line)]
-        return " ".join(parts)
+        return position.text
 
     def native_position(self, position: ChessPosition) -> str:
         """The position as the C++ core takes it."""
-        return self.position_text(position)
+        return position.text
 
     def board_text(self, position: ChessPosition) -> str:
         return position.board.fen()

@@ -171,10 +171,8 @@ class Reckoner:
         replies = {self._game.move_text(reply): reply for reply in self._game.legal_moves(after)}
         found: dict[str, ReplyProfile] = {}
         if replies and not self._game.stood_before(after):
-            found = {
-                text: profiler.reply_profile(move, replies[text], depth)
-                for text in self._wanted(candidate.move)
-            }
+            wanted = [replies[text] for text in self._wanted(candidate.move)]
+            found = {profile.reply: profile for profile in profiler.reply_profiles(move, wanted, depth)}
         return self._with_value(candidate, found)
 
     # --- Scores of another program ----------------------------------------------------------------------

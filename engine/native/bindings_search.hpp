@@ -107,6 +107,31 @@ class GameSearch {
         return core_->search(p, depth, alpha, beta, stop);
     }
 
+    nb::list scores_after(Argument argument, const std::vector<int>& moves, int least, int most,
+                          const StopFlag& stop) {
+        const Position p = Binding::position(argument);
+        depth_in_range(least, 0, Binding::kMaxDepth);
+        depth_in_range(most, least, Binding::kMaxDepth);
+        const int count = static_cast<int>(moves.size());
+        const int depths = most - least + 1;
+        std::vector<int> scores(moves.size() * static_cast<std::size_t>(depths));
+        bool are_legal;
+        {
+            const nb::gil_scoped_release release;
+            const Use use(busy_);
+            are_legal = core_->are_legal(p, moves.data(), count);
+            if (are_legal) core_->scores_after(p, moves.data(), count, least, most, stop, scores.data());
+        }
+        if (!are_legal) throw nb::value_error("a move is not legal");
+        nb::list found;
+        for (int i = 0; i < count; ++i) {
+            nb::list row;
+            for (int j = 0; j < depths; ++j) row.append(scores[static_cast<std::size_t>(i * depths + j)]);
+            found.append(nb::tuple(row));
+        }
+        return found;
+    }
+
     nb::list trappy_candidates(Argument argument, int depth, int assessment, int margin_centi, bool swindle,
                                const nb::bytes& expected, double risk, const StopFlag& stop) {
         if (assessment < 0 || assessment > 2) throw nb::value_error("assessment must be 0, 1 or 2");
@@ -201,6 +226,9 @@ void bind_search(nb::module_& m, const char* name) {
                                "depth: int, assessment: int, margin_centi: int, swindle: bool, "
                                "expected: bytes, risk: float, stop: StopFlag) "
                                "-> list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, float]]]]";
+    const std::string scores = "def scores_after" + position +
+                               "moves: Sequence[int], least: int, most: int, stop: StopFlag) "
+                               "-> list[tuple[int, ...]]";
     const std::string think = "def think" + position +
                               "depth: int, seconds: float, confidence: int, threads: int, contempt_centi: int, "
                               "stop: StopFlag) -> tuple[int, int, int, int, bool, tuple[int, ...], int]";
@@ -215,6 +243,10 @@ void bind_search(nb::module_& m, const char* name) {
     bound.def("search", &Self::search, "position"_a, "depth"_a, "alpha"_a, "beta"_a, "stop"_a,
              "Score in centi-units for the side to move: exact inside the window, else a bound (fail-soft).\n\n"
              "Releases the GIL.  Raises Stopped when the flag is or becomes set, ValueError for bad arguments.")
+        .def("scores_after", &Self::scores_after, "position"_a, "moves"_a, "least"_a, "most"_a, "stop"_a,
+             nb::sig(scores.c_str()),
+             "Exact scores of the positions after some legal moves, for whoever is to move there, by searches of\n"
+             "`least` .. `most` plies: a tuple of them for each move.  Raises as `search` does.")
         .def("trappy_candidates", &Self::trappy_candidates, "position"_a, "depth"_a, "assessment"_a,
              "margin_centi"_a, "swindle"_a, "expected"_a, "risk"_a, "stop"_a, nb::sig(trappy.c_str()),
              "Candidates as far as trappy minimax needs them to choose, in the fixed order of moves: tuples of\n"

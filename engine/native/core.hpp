@@ -84,6 +84,13 @@ class Core {
         return score;
     }
 
+    // Exact scores of the positions after some legal moves, for whoever is to move there, by searches of `least` ..
+    // `most` plies: a row of `most - least + 1` for each move.  Throws Stopped.
+    void scores_after(const Position& p, const int* moves, int count, int least, int most, const StopFlag& stop,
+                      int* scores) {
+        if (!try_scores_after(p, moves, count, least, most, stop, scores)) throw Stopped{};
+    }
+
     // Candidates of trappy minimax at a depth of 2 or more: as much of raw values and profiles as the choice
     // depends on.  Throws Stopped.
     void trappy_candidates(const Position& p, int depth, const TrapOptions& options, const StopFlag& stop,
@@ -107,12 +114,15 @@ class Core {
     }
 
     virtual bool is_over(const Position& p) = 0;
+    virtual bool are_legal(const Position& p, const int* moves, int count) = 0;
     virtual int evaluate(const Position& p) = 0;
     virtual std::uint64_t nodes() const = 0;
 
    protected:
     // What the units fill in; false: stopped.  (No exception crosses the border between units.)
     virtual bool try_search(const Position& p, int depth, int alpha, int beta, const StopFlag& stop, int& score) = 0;
+    virtual bool try_scores_after(const Position& p, const int* moves, int count, int least, int most,
+                                  const StopFlag& stop, int* scores) = 0;
     virtual bool try_trappy(const Position& p, int depth, const TrapOptions& options, const StopFlag& stop,
                             ProfileSink& sink) = 0;
     virtual bool try_think(const Position& p, const ThinkLimits& limits, const StopFlag& stop,

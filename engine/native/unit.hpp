@@ -37,24 +37,37 @@ class UnitCore final : public Core<typename G::Position> {
 
     bool is_allocated() const { return table_.is_allocated() && strong_.is_allocated(); }
     bool is_over(const Position& p) override { return game_.moves(game_.root(p)).empty(); }
+    bool are_legal(const Position& p, const int* moves, int count) override {
+        const auto root = game_.root(p);
+        for (int i = 0; i < count; ++i) {
+            bool is_legal = false;
+            for (const int move : game_.moves(root)) is_legal |= move == moves[i];
+            if (!is_legal) return false;
+        }
+        return true;
+    }
     int evaluate(const Position& p) override { return game_.evaluate(game_.root(p)); }
     std::uint64_t nodes() const override { return search_.nodes() + strong_.nodes(); }
 
    protected:
     bool try_search(const Position& p, int depth, int alpha, int beta, const StopFlag& stop, int& score) override {
         try {
+            return try_node(game_.root(p), depth, alpha, beta, stop, score);
+        } catch (const Unwind&) {
+            return false;
+        }
+    }
+
+    bool try_scores_after(const Position& p, const int* moves, int count, int least, int most, const StopFlag& stop,
+                          int* scores) override {
+        try {
             const auto root = game_.root(p);
-            if constexpr (Solves<Strong, G>) {
-                const int plies = Strong::plies_left(root);
-                if (plies >= kSolvePlies && depth >= 2 * plies && !game_.moves(root).empty()) {
-                    SolveResult solved;  // no line is longer, each move after a pass: the true result, much sooner
-                    if (!try_solve(p, stop, solved)) return false;
-                    score = solved.score_centi;
-                    return true;
+            for (int i = 0; i < count; ++i) {
+                const auto after = game_.play(root, moves[i]);
+                for (int depth = least; depth <= most; ++depth) {
+                    if (!try_node(after, depth, -kInfinity, kInfinity, stop, *scores++)) return false;
                 }
             }
-            table_.new_search();
-            score = search_.search(root, depth, alpha, beta, stop);
             return true;
         } catch (const Unwind&) {
             return false;
@@ -86,6 +99,22 @@ class UnitCore final : public Core<typename G::Position> {
     }
 
    private:
+    // May throw Unwind.
+    bool try_node(const typename G::Node& node, int depth, int alpha, int beta, const StopFlag& stop, int& score) {
+        if constexpr (Solves<Strong, G>) {
+            const int plies = Strong::plies_left(node);
+            if (plies >= kSolvePlies && depth >= 2 * plies && !game_.moves(node).empty()) {
+                SolveResult solved;  // no line is longer, each move after a pass: the true result, much sooner
+                if (!try_solve(node.position, stop, solved)) return false;
+                score = solved.score_centi;
+                return true;
+            }
+        }
+        table_.new_search();
+        score = search_.search(node, depth, alpha, beta, stop);
+        return true;
+    }
+
     static constexpr int kSolveDepth = 1'000;  // no game is longer
     static constexpr int kSolvePlies = 6;      // from here on the solver is faster than the search
 

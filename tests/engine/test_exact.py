@@ -13,7 +13,7 @@ from engine.games import get_game
 from engine.limits import Limits
 from engine.params import Assessment, TrapParams
 from engine.players import Player, Thinker, complete
-from engine.profiles import Profiler
+from engine.profiles import BatchSource, Profiler
 from engine.search import INFINITY, ReferenceSearcher, Searcher, exact_score, minimax
 from engine.searchers import NATIVE_GAMES, make_searcher
 from engine.stop import StopFlag, Stopped
@@ -64,6 +64,39 @@ def test_native_equals_reference(name: str, data: st.DataObject) -> None:
     assert exact_score(used[name], position, depth, StopFlag()) == expected
     if depth <= 1:
         assert minimax(game, game.for_search(position), depth) == expected
+
+
+@every_native_game
+@given(data=st.data())
+@settings(max_examples=30, deadline=None)
+def test_many_scores_at_a_call_are_those_of_single_calls(name: str, data: st.DataObject) -> None:
+    game, size = get_game(name), SIZES[name]
+    repetitive = st.randoms(use_true_random=False).map(lambda rng: repetitive_position(game, rng, 12))
+    position = game.for_search(data.draw(st.one_of(positions(game, size.plies), repetitive)))
+    stop = StopFlag()
+    moves = data.draw(st.lists(st.sampled_from(game.legal_moves(position) or (-1,)), max_size=4))
+    if -1 in moves:
+        return
+    least, most = sorted(data.draw(st.lists(st.integers(0, size.depth - 2), min_size=2, max_size=2)))
+    batch = used[name]
+    assert isinstance(batch, BatchSource)
+    assert batch.scores_after(position, moves, least, most, stop) == [
+        tuple(exact_score(other[name], game.play(position, move), d, stop) for d in range(least, most + 1))
+        for move in moves
+    ]
+
+
+@every_native_game
+def test_many_scores_are_of_legal_moves_and_of_some_depth(name: str) -> None:
+    game, stop = get_game(name), StopFlag()
+    start, batch = game.for_search(game.initial()), used[name]
+    assert isinstance(batch, BatchSource)
+    for moves, least, most in (([12_345], 0, 1), (game.legal_moves(start), 2, 1), ((), -1, 1)):
+        with pytest.raises(ValueError, match=r"legal|depth"):
+            batch.scores_after(start, moves, least, most, stop)
+    stop.set()
+    with pytest.raises(Stopped):
+        batch.scores_after(start, game.legal_moves(start), 3, 3, stop)
 
 
 @every_native_game
