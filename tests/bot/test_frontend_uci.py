@@ -38,7 +38,7 @@ def test_a_model_of_people_is_told_the_game_and_the_opponent() -> None:
         gui.tell(
             "setoption name UCI_Opponent value none 1650 human A. Person", "position startpos moves e2e4"
         )
-        gui.tell(ITALIAN, "setoption name Threads value 1", "go depth 3 wtime 9000 btime 2500")
+        gui.tell(ITALIAN, "setoption name Threads value 1", "go depth 3 wtime 900000 btime 2500")
         gui.hear_until("bestmove")
         rules = get_game("chess")
         line = list(positions(rules, ITALIAN.split()[3:]))
