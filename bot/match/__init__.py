@@ -5,6 +5,7 @@
 `terms`               what all games of a match have in common; their fingerprint names the match
 `openings`            from a file, or nearly balanced ones by a seed
 `players`             the two kinds of players behind one interface
+`line`                positions while a list of moves grows
 `play`                one game, from its opening to its end: a pure function of its task, but for time
 `score`, `sprt`       results, Elo with its interval, sequential test: arithmetic
 `workers`             where games are played: processes here, or a cluster

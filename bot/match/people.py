@@ -5,9 +5,10 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from bot.match.line import Line
 from bot.match.specs import HumanSpec, MatchError
 from engine.external.settings import Allowance, Choice
-from engine.game import if_it_goes_on, positions
+from engine.game import if_it_goes_on
 from engine.games import get_game
 from engine.human.model import Ask, BadModel, Person, predicted
 from engine.human.people import People, PeopleSettings
@@ -34,12 +35,12 @@ class HumanPlayer:
         self.name = f"people by {self._model.info.name}"
         self._spec = spec
         self._game = get_game(game_name)
-        self._start: Any = self._game.initial()
+        self._line = Line(self._game)
         self._rng = random.Random(seed)  # noqa: S311 - people are no secret
 
     def new_game(self, start: Any = None) -> None:
         """Begin a game in that position; None: the usual one."""
-        self._start = self._game.initial() if start is None else start
+        self._line.begin(start)
 
     def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> Choice:  # noqa: ARG002
         """Draw a move.
@@ -50,7 +51,7 @@ class HumanPlayer:
         """
         began = time.monotonic()
         game = self._game
-        *before, last = positions(game, moves, self._start)
+        *before, last = self._line.positions(moves)
         position = if_it_goes_on(game, last)
         legal = game.legal_moves(position)
         if not legal:

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from bot.manners import score_centi
+from bot.match.line import Line
 from bot.match.people import HumanPlayer, opened
 from bot.match.specs import HumanSpec, MatchError, OurSpec
 from bot.match.terms import Terms
 from engine.decision import Decision
 from engine.external.player import ExternalEngine
 from engine.external.settings import Allowance, Choice, ExternalSettings
-from engine.game import if_it_goes_on, positions
+from engine.game import if_it_goes_on
 from engine.games import get_game
 from engine.human.model import Person
 from engine.human.reckoner import Background, Models
@@ -68,7 +69,7 @@ class OurPlayer:
         """Of this game, with the number of moves before each."""
         self._game = get_game(game_name)
         self._searcher = make_searcher(game_name, spec.table_mb)
-        self._start: Any = self._game.initial()
+        self._line = Line(self._game)
         try:
             sources = [ROOT_SOURCES[key][1](Path(path)) for key, path in spec.sources]
         except ValueError as error:
@@ -87,7 +88,7 @@ class OurPlayer:
 
     def new_game(self, start: Any = None) -> None:
         """Begin a game in that position; None: the usual one."""
-        self._start = self._game.initial() if start is None else start
+        self._line.begin(start)
         self.decisions = []
 
     def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> Choice:
@@ -98,7 +99,7 @@ class OurPlayer:
         """
         began = time.monotonic()
         game = self._game
-        *before, last = positions(game, moves, self._start)
+        *before, last = self._line.positions(moves)
         position = if_it_goes_on(game, last)
         clocks_s = allowance.remaining_s
         their_s = None if clocks_s is None else clocks_s[1 - game.side_to_move(position)]

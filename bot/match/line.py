@@ -1,0 +1,38 @@
+"""A game's positions while its list of moves grows."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from engine.game import Game, positions
+
+
+class Line:
+    """Makes each position once, where a player is told all moves anew each time.
+
+    Args:
+        game: The rules.
+    """
+
+    def __init__(self, game: Game[Any]) -> None:
+        self._game = game
+        self._moves: list[str] = []
+        self._positions: list[Any] = [game.initial()]
+
+    def begin(self, start: Any = None) -> None:
+        """A new game from that position; None: the usual one."""
+        self._moves, self._positions = [], [self._game.initial() if start is None else start]
+
+    def positions(self, moves: Sequence[str]) -> Sequence[Any]:
+        """See `engine.game.positions`; not to be changed.
+
+        Raises:
+            IllegalMove: See there.
+        """
+        known = len(self._moves)
+        if list(moves[:known]) != self._moves:
+            self._moves, self._positions, known = [], self._positions[:1], 0
+        for text in moves[known:]:
+            *_, last = positions(self._game, [text], self._positions[-1])
+            self._moves.append(text)
+            self._positions.append(last)
+        return self._positions
