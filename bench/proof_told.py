@@ -172,7 +172,8 @@ class _Drawn:
     def ratio(self, above: str, below: str) -> Floats:
         """One sum over another."""
         top, bottom = self._sums[above], self._sums[below]
-        return np.divide(top, bottom, out=np.full(len(top), math.nan), where=bottom > 0)
+        found: Floats = np.divide(top, bottom, out=np.full(len(top), math.nan), where=bottom > 0)
+        return found
 
     def total(self, name: str) -> int:
         """Over all pairs."""
@@ -195,7 +196,8 @@ def _tables(arms: Sequence[Arm]) -> list[str]:
         has_discs = each.total("discs") != 0
         lines.append(
             f"| {name} | {games}: +{wins} ={drawn_games} -{games - wins - drawn_games} "
-            f"| {_told(100 * points, 1)} % | {_less(each, control, lambda d: 100 * d.ratio('points', 'games'), 1)} "
+            f"| {_told(100 * points, 1)} % "
+            f"| {_less(each, control, lambda d: 100 * d.ratio('points', 'games'), 1)} "
             f"| {_told(elos, 0)} | {'' if each is control else _told(elos - control_elos, 0, signed=True)} "
             f"| {_told(plies, 1)} | {_less(each, control, lambda d: d.ratio('plies_to_win', 'wins'), 1)} "
             f"| {_told(discs, 1, signed=True) if has_discs else ''} "
@@ -203,8 +205,8 @@ def _tables(arms: Sequence[Arm]) -> list[str]:
         )
     lines += [
         "",
-        "| player | errors a game | less control | errors per 100 replies | less control | cost of a reply, % "
-        "| less control | moves that set a trap | fell |",
+        "| player | errors a game | less control | errors per 100 replies | less control "
+        "| cost of a reply, % | less control | moves that set a trap | fell |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for name, each in drawn.items():
