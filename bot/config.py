@@ -325,7 +325,8 @@ class HumanConfig(Section):
     budget_percent: float = Field(default=_VALUE.budget_percent, ge=0, le=100)
     """The most points of expected score, out of 100, that a move may give up against the best reply."""
     least_percent: float = Field(default=_VALUE.least_percent, ge=0, le=50)
-    """Replies that are less likely than this, in per cent, are not looked into, and count as the best one."""
+    """Replies that are less likely than this, in per cent, are not looked into, and count as the best one.
+    Not so with a calibrated model, which looks into all of them."""
     scale: ValueScale = _VALUE.scale
     """What moves are valued in: expected (points of expected score), or pawns (hundredths of a pawn or disc,
     at most checkmate_centi)."""

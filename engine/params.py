@@ -107,7 +107,8 @@ class ValueParams:
     """The most points of expected score (hundredths of a game) that a move may give up against the best: what
     the best reply to it takes, for sure.  0: none; on either scale."""
     least_percent: float = 2.0
-    """Replies that are less likely are not looked into: they count as if each were the best."""
+    """Replies that are less likely are not looked into: they count as if each were the best.  With calibrated
+    odds, for which every reply is looked into, it is 0."""
     checkmate_centi: int = 1000
     """What a decided game counts on the scale of pawns, and the most that any score does (the paper's
     CHECKMATE_WEIGHT, ten pawns)."""

@@ -107,7 +107,9 @@ class Reckoner:
         self._params = params
         self._background = background
         root = game.for_search(position)
-        self.value = models.value.for_position(game.expected_scale_centi(root))
+        # Calibrated odds go by whole profiles, so there every reply has its scores.
+        value = models.value if self._odds is None else replace(models.value, least_percent=0.0)
+        self.value = value.for_position(game.expected_scale_centi(root))
         wanted = max(1, models.human.plies_wanted)
         self._past = (*background.before, position)[-wanted:]
         self._moves = {game.move_text(move): move for move in game.legal_moves(position)}

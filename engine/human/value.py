@@ -6,6 +6,7 @@ counts as often as it is expected ("When Suboptimal Minimax is Better" weighs by
     value(m) = sum over r of p(r | m) w(s_D(m, r))
 
 Replies that are hardly ever played are not looked into; they count as if each were the best, at w(raw(m)).
+(Calibrated odds are of whole profiles: then every reply is looked into, and counts.)
 Expectations are no proof, so only moves that give up little for sure have a value at all: those within a
 budget of expected score below the best (`floor_centi`).  And where the best is a forced win, nothing is
 expected: it is worth the whole point, so no average is worth more, and it is played, the shortest first.
