@@ -14,9 +14,7 @@ from engine.decision import Candidate, Decision, ReplyProfile
 from engine.formats.record import GameRecord
 from engine.game import Game
 from engine.games import get_game
-from engine.human.model import ModelInfo, Person
-from engine.human.odds import KIND as CALIBRATED
-from engine.human.shallow import KIND as GUESS
+from engine.human.model import CALIBRATED, SHALLOW, ModelInfo, Person
 from storage.analysis_models import AnalysedPositionRow, AnalysisRow, HumanModelRow, PredictionRow
 from storage.archive import BATCH, add_games, content_key, record_of_row
 from storage.archive_models import ImportedGameRow
@@ -366,7 +364,7 @@ def _own(row: DecisionRow, stored: GameRow, reply: str | None) -> StoredPosition
         return None
     game: Game[Any] = get_game(decision.game)
     scale = game.expected_scale_centi(game.parse_position(decision.position))
-    is_human = decision.model is not None and decision.model.kind not in (CALIBRATED, GUESS)
+    is_human = decision.model is not None and decision.model.kind not in (CALIBRATED, SHALLOW)
     odds = [each.probability if is_human else None for each in replies]
     reckoning = decision.reckoning
     return StoredPosition(

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from engine.decision import Candidate
 from engine.game import WIN_CENTI, Game
-from engine.human.model import BadModel, ModelInfo, Person
-from engine.human.odds import KIND
+from engine.human.model import CALIBRATED, BadModel, ModelInfo, Person
 from engine.human.onnx import Network
 
 FEATURES_VERSION = "1"
@@ -159,8 +158,8 @@ class CalibratedModel:
     """
 
     def __init__(self, network: Network) -> None:
-        if network.kind != KIND:
-            raise BadModel(f"{network.where}: a network of kind {network.kind!r}, not {KIND!r}")
+        if network.kind != CALIBRATED:
+            raise BadModel(f"{network.where}: a network of kind {network.kind!r}, not {CALIBRATED!r}")
         version = network.metadata.get("features", "")
         if version != FEATURES_VERSION:
             raise BadModel(

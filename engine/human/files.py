@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-from engine.human.maia import KIND as MAIA
 from engine.human.maia import MaiaFamily, MaiaModel
-from engine.human.model import BadModel, HumanModel
+from engine.human.model import MAIA, OTHELLO, BadModel, HumanModel
 from engine.human.onnx import Network
-from engine.human.othello import KIND as OTHELLO
 from engine.human.othello import OthelloHumanModel
 from engine.human.wide import WideModel
 

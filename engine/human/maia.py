@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from engine.games.standard_chess import ChessPosition, StandardChess
 from engine.human.maia_planes import HISTORY, MOVES, Planes, encode, places
-from engine.human.model import Ask, BadModel, ModelInfo
+from engine.human.model import MAIA, Ask, BadModel, ModelInfo
 from engine.human.onnx import Network
 
-KIND = "maia"
 GAME = "chess"
 
 LEAST_LEGAL_MASS = 0.997
@@ -63,7 +62,7 @@ class MaiaModel:
     plies_wanted = HISTORY
 
     def __init__(self, network: Network) -> None:
-        network.require(KIND, GAME)
+        network.require(MAIA, GAME)
         self._network = network
         self.info = network.info
         rating = network.metadata.get("rating", "")
@@ -189,7 +188,7 @@ class MaiaFamily:
         self._unrated = unrated
         sums = " ".join(model.info.sha256 for model in self._models)
         name = "-".join(str(rating) for rating in (self._ratings[0], self._ratings[-1]))
-        self.info = ModelInfo(KIND, f"{KIND}-{name}", hashlib.sha256(sums.encode()).hexdigest())
+        self.info = ModelInfo(MAIA, f"{MAIA}-{name}", hashlib.sha256(sums.encode()).hexdigest())
 
     def shares(self, rating: int | None) -> list[tuple[MaiaModel, float]]:
         """Which networks speak for people of a rating, and how much each counts; the shares add up to 1."""

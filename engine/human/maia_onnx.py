@@ -25,7 +25,7 @@ from engine.games.standard_chess import StandardChess
 from engine.human.lc0 import POLICY_PLANES, Convolution, Lc0Network, SqueezeExcite, read_network
 from engine.human.maia import MaiaModel, openings
 from engine.human.maia_planes import EMPTY, MOVES, NOW, PAST, SLOTS
-from engine.human.model import BadModel
+from engine.human.model import MAIA, BadModel
 from engine.human.onnx import PREFIX, Network
 
 Matrix = NDArray[Any]
@@ -155,7 +155,7 @@ def write_onnx(
         producer_name="desdemona",
         doc_string=_card(name, is_published=is_published),
     )
-    metadata = {"kind": "maia", "game": "chess", "name": name, "licence": licence}
+    metadata = {"kind": MAIA, "game": "chess", "name": name, "licence": licence}
     metadata |= {"source_sha256": network.sha256, "rating": "" if rating is None else str(rating)}
     helper.set_model_props(model, {PREFIX + key: text for key, text in metadata.items()})
     try:

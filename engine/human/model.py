@@ -11,6 +11,11 @@ from typing import Any, Protocol
 
 from engine.game import Game
 
+MAIA, OTHELLO, SHALLOW, CALIBRATED, NOBODY = "maia", "othello", "shallow", "calibrated", "none"
+"""Kinds of models (`ModelInfo.kind`).  Networks of people's moves, at chess and at Othello; the guess that
+short searches make; calibrated odds (`engine.human.odds`), which are no human-move model; and what stands for
+a model that cannot be opened."""
+
 MASS_TOLERANCE = 1e-3
 """Probabilities of the legal moves may miss 1 by so much: single precision, and no more."""
 
@@ -44,7 +49,8 @@ class ModelInfo:
     """Which model it was; stored with every decision that counted on it."""
 
     kind: str
-    """``maia``, ``othello`` or ``shallow``."""
+    """``maia``, ``othello``, ``shallow``, ``calibrated`` or ``none``; a mean over networks
+    (`engine.human.wide`) has theirs."""
     name: str
     """For people: ``maia-1500``."""
     sha256: str

@@ -13,8 +13,6 @@ from engine.decision import Candidate
 from engine.game import Game
 from engine.human.model import MASS_TOLERANCE, BadModel, ModelInfo, Person
 
-KIND = "calibrated"
-
 
 class ReplyOdds(Protocol):
     """Says what a person will answer to one of our moves.  For one thread at a time."""

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.games.othello import Othello, OthelloPosition
-from engine.human.model import Ask, BadModel, ModelInfo
+from engine.human.model import OTHELLO, Ask, BadModel, ModelInfo
 from engine.human.onnx import Network
 from engine.human.othello_boards import (
     SQUARES,
@@ -32,7 +32,6 @@ from engine.human.othello_boards import (
 )
 from engine.human.othello_openings import Openings, keys_of
 
-KIND = "othello"
 GAME = "othello"
 INPUT, OUTPUT = "squares", "logits"
 OPENINGS = "openings"
@@ -155,7 +154,7 @@ class OthelloHumanModel:
     plies_wanted = 2
 
     def __init__(self, network: Network, *, openings: bool = True) -> None:
-        network.require(KIND, GAME)
+        network.require(OTHELLO, GAME)
         self._network = network
         self._openings = Openings.read(network.metadata.get(OPENINGS, "") if openings else "", network.where)
         self.predict([Ask((Othello().initial(),))])  # tried now, not in the middle of a game

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from engine.human.model import Ask, BadModel, HumanModel, ModelInfo
+from engine.human.model import NOBODY, Ask, BadModel, HumanModel, ModelInfo
 from engine.human.odds import ReplyOdds
 from engine.human.reckoner import ModelHealth, Models
 from engine.human.shallow import ShallowModel
@@ -159,7 +159,7 @@ class _Unopened:
     def __init__(self, game_name: str, error: BadModel) -> None:
         self.game = game_name
         self.error = error
-        self.info = ModelInfo("none", "no model", "")
+        self.info = ModelInfo(NOBODY, "no model", "")
 
     def predict(self, asks: Sequence[Ask]) -> list[tuple[float, ...]]:  # noqa: ARG002
         raise self.error

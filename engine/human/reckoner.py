@@ -14,9 +14,8 @@ from typing import Any, TypeVar
 
 from engine.decision import Candidate, Reckoning, ReplyProfile
 from engine.game import WIN_CENTI, Game
-from engine.human.model import Ask, BadModel, HumanModel, ModelInfo, Person, predicted
+from engine.human.model import SHALLOW, Ask, BadModel, HumanModel, ModelInfo, Person, predicted
 from engine.human.odds import ReplyOdds, checked_odds
-from engine.human.shallow import KIND as GUESS
 from engine.human.value import NOBODY_LOOKED, choose_by_value, floor_centi, is_won, value_of
 from engine.params import TrapParams, ValueParams
 from engine.profiles import Profiler
@@ -103,7 +102,7 @@ class Reckoner:
         self._models = models
         self._odds = models.odds if is_calibrated else None
         # Calibrated odds know better than a guess, and were learned without one.
-        self._asks_human = self._odds is None or models.human.info.kind != GUESS
+        self._asks_human = self._odds is None or models.human.info.kind != SHALLOW
         self._params = params
         self._background = background
         root = game.for_search(position)

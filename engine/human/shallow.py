@@ -14,12 +14,11 @@ from typing import Any
 from engine.expected import WHOLE, expected_score
 from engine.game import Game
 from engine.games import get_game
-from engine.human.model import Ask, ModelInfo
+from engine.human.model import SHALLOW, Ask, ModelInfo
 from engine.search import Searcher, exact_score
 from engine.searchers import make_searcher
 from engine.stop import StopFlag
 
-KIND = "shallow"
 TABLE_MB = 1
 
 
@@ -69,8 +68,8 @@ class ShallowModel:
         self._options = options
         self._searcher = searcher or make_searcher(game_name, TABLE_MB)
         text = " ".join(f"{name}={value}" for name, value in asdict(options).items())
-        name = f"{KIND}-{options.plies}" if options.plies else "uniform"
-        self.info = ModelInfo(KIND, name, hashlib.sha256(text.encode()).hexdigest())
+        name = f"{SHALLOW}-{options.plies}" if options.plies else "uniform"
+        self.info = ModelInfo(SHALLOW, name, hashlib.sha256(text.encode()).hexdigest())
 
     def predict(self, asks: Sequence[Ask]) -> list[tuple[float, ...]]:
         """See `HumanModel.predict`."""

@@ -25,7 +25,7 @@ from engine.human.calibrated import (
     INPUT,
     OUTPUT,
 )
-from engine.human.odds import KIND
+from engine.human.model import CALIBRATED
 from engine.human.onnx import PREFIX
 
 EXTRA = "fit"
@@ -327,7 +327,7 @@ def to_onnx(with_human: Part, alone: Part, metadata: dict[str, str]) -> bytes:
     )
     opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid("ai.onnx.ml", _ML_OPSET)]
     model = helper.make_model(graph, opset_imports=opsets, producer_name="desdemona", ir_version=_IR)
-    told = {"kind": KIND, "features": FEATURES_VERSION, **metadata}
+    told = {"kind": CALIBRATED, "features": FEATURES_VERSION, **metadata}
     helper.set_model_props(model, {f"{PREFIX}{key}": text for key, text in told.items()})
     onnx.checker.check_model(model)
     return bytes(model.SerializeToString())

@@ -23,8 +23,9 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
+from engine.human.model import OTHELLO
 from engine.human.onnx import PREFIX
-from engine.human.othello import GAME, INPUT, KIND, OPENINGS, OTHER, OUTPUT, OWN, PLANES
+from engine.human.othello import GAME, INPUT, OPENINGS, OTHER, OUTPUT, OWN, PLANES
 from engine.human.othello_boards import SQUARES
 from engine.human.othello_openings import Openings
 
@@ -211,7 +212,7 @@ def to_onnx(
     )
     logits = add("Reshape", logits, graph.ints(-1, SQUARES))
     add("Add", logits, weights["prior"], output=OUTPUT)
-    metadata = {"kind": KIND, "game": GAME, "name": name, "licence": licence}
+    metadata = {"kind": OTHELLO, "game": GAME, "name": name, "licence": licence}
     if openings is not None:
         metadata[OPENINGS] = openings.text()
     return _file(graph, metadata, text)
