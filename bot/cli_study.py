@@ -14,6 +14,7 @@ from bot.cli_analyse import counting
 from bot.cli_parts import MOST, GameFormat, UsageError, config_of, note, print_json, require_known
 from engine.games import GAMES
 from engine.human.model import BadModel, ModelInfo
+from engine.human.odds import default_path
 from storage.analysis import (
     AnalysisCount,
     StoredPosition,
@@ -216,7 +217,7 @@ def _write(out: Path, fitted: "Fitted", card: dict[str, Any]) -> None:
 
 
 def _calibrated(path: Path | None, game: str) -> "CalibratedModel | None":
-    from engine.human.calibrated import default_path, open_calibrated
+    from engine.human.calibrated import open_calibrated
 
     require_known("--game", game, GAMES)
     if path is None and not default_path(game).exists():

@@ -11,7 +11,6 @@ Scores count as expected scores, so that models hardly depend on whose scores th
 their place (first, last but one, last), so that profiles of other depths can be judged too.
 """
 
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -210,11 +209,6 @@ class CalibratedModel:
         return np.asarray(powers / powers.sum())
 
 
-def default_path(game: str) -> Path:
-    """Where the model that comes with the program is, if there is one."""
-    return Path(__file__).with_name(f"calibrated_{game}.onnx")
-
-
 def open_calibrated(path: Path) -> CalibratedModel:
     """The model of a file.
 
@@ -222,13 +216,3 @@ def open_calibrated(path: Path) -> CalibratedModel:
         BadModel: There is none, or none that can be used; the message names it and says what is wrong.
     """
     return CalibratedModel(Network.open(path))
-
-
-@cache
-def default_calibrated(game: str) -> CalibratedModel | None:
-    """The model that comes with the program; None: there is none for this game.
-
-    It is one for the whole process, so for one thread alone; others open their own.
-    """
-    path = default_path(game)
-    return open_calibrated(path) if path.exists() else None

@@ -7,6 +7,7 @@ say how often a reply that looks good at a glance and is bad in truth is played.
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Protocol
 
 from engine.decision import Candidate
@@ -48,6 +49,11 @@ class ReplyOdds(Protocol):
         Raises:
             BadModel: The model gives no answer.
         """
+
+
+def default_path(game: str, folder: Path = Path(__file__).parent) -> Path:
+    """Where the model that comes with the program is, if there is one for this game."""
+    return folder / f"calibrated_{game}.onnx"
 
 
 def checked_odds(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from engine.human.model import NOBODY, Ask, BadModel, HumanModel, ModelInfo
-from engine.human.odds import ReplyOdds
+from engine.human.odds import ReplyOdds, default_path
 from engine.human.reckoner import ModelHealth, Models
 from engine.human.shallow import ShallowModel
 from engine.params import ValueParams
@@ -126,19 +126,24 @@ class People:
 
     def _human(self, game_name: str) -> HumanModel:
         if game_name in self._humans:
-            path, first = self._humans[game_name]
-            self._humans[game_name] = path, None
+            path, first = self._taken(self._humans, game_name)
             return first or self._open_human(path)
         own = self._folder / f"{game_name}_human.onnx"
         return self._open_human(own) if own.exists() else ShallowModel(game_name)
 
     def _odds(self, game_name: str) -> ReplyOdds | None:
         if game_name in self._calibrated:
-            path, first = self._calibrated[game_name]
-            self._calibrated[game_name] = path, None
+            path, first = self._taken(self._calibrated, game_name)
             return first or self._open_odds(path)
-        own = self._folder / f"calibrated_{game_name}.onnx"
+        own = default_path(game_name, self._folder)
         return self._open_odds(own) if own.exists() else None
+
+    def _taken(self, opened: dict[str, tuple[Path, T | None]], game_name: str) -> tuple[Path, T | None]:
+        """A game's file, and the model that was opened at the start for the one who comes first."""
+        with self._lock:
+            path, first = opened[game_name]
+            opened[game_name] = path, None
+        return path, first
 
 
 def _by_game(paths: Sequence[str], opened: Callable[[Path], T]) -> dict[str, tuple[Path, T | None]]:

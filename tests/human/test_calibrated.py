@@ -12,14 +12,13 @@ from engine.games.othello import Othello
 from engine.human.calibrated import (
     FEATURES,
     CalibratedModel,
-    default_calibrated,
     expected,
     open_calibrated,
     reply_features,
     trappiness_of,
 )
 from engine.human.model import BadModel, Person
-from engine.human.odds import checked_odds
+from engine.human.odds import checked_odds, default_path
 from engine.human.onnx import Network
 from engine.training.calibrated import Part, to_onnx
 from engine.trappy import trappiness
@@ -119,8 +118,7 @@ def test_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("game", ["chess", "othello"])
 def test_the_models_that_come_with_the_program(game: str) -> None:
-    found = default_calibrated(game)
-    assert found is not None
+    found = open_calibrated(default_path(game))
     assert found.game == game
     rng = np.random.default_rng(1)
     features = reply_features(rng.integers(-400, 400, (9, 6)), 150.0, 30, (1 / 9,) * 9, Person(1500, 30.0))
@@ -128,7 +126,3 @@ def test_the_models_that_come_with_the_program(game: str) -> None:
         odds = found.probabilities(features, has_human)
         assert odds.sum() == pytest.approx(1)
         assert odds.min() >= 0
-
-
-def test_without_one_there_is_none() -> None:
-    assert default_calibrated("tictactoe") is None

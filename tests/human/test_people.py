@@ -1,6 +1,8 @@
 """The models that a program has: which game has which, and one of each for every thread."""
 
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,6 +59,27 @@ def test_each_thread_has_models_of_its_own(tmp_path: Path) -> None:
     with made.lend("chess") as again:
         assert again in (one, other)
     assert len(files.opened) == 4
+
+
+class Watched(dict[str, Any]):
+    """Has its content looked at under a lock only."""
+
+    def __init__(self, content: dict[str, Any], lock: threading.Lock) -> None:
+        super().__init__(content)
+        self._lock = lock
+
+    def __getitem__(self, key: str) -> Any:
+        assert self._lock.locked()
+        return super().__getitem__(key)
+
+
+def test_no_two_threads_get_the_model_that_was_opened_first(tmp_path: Path) -> None:
+    made = people(Files(), tmp_path, "chess.1", calibrated=("chess.2",))
+    made._humans = Watched(made._humans, made._lock)
+    made._calibrated = Watched(made._calibrated, made._lock)
+    one, other = made.models("chess"), made.models("chess")
+    assert one.human is not other.human
+    assert one.odds is not other.odds
 
 
 def test_games_without_a_file_have_what_comes_with_the_program(tmp_path: Path) -> None:
