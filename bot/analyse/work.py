@@ -70,11 +70,6 @@ def profile(task: Task) -> Found:
     return Found(task.number, replies, nodes, time.perf_counter() - began)
 
 
-def end_engines() -> None:
-    """End the engines of this thread, which otherwise run for as long as it does."""
-    _mine.__dict__.pop("engines", None)
-
-
 def _native(task: Task) -> tuple[tuple[ReplyProfile, ...], int]:
     game = get_game(task.game)
     searchers: dict[str, Searcher] = _mine.__dict__.setdefault("searchers", {})

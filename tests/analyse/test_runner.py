@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,7 +12,7 @@ import pytest
 
 from bot.analyse.games import Answered, Choice, GivenGame, choose
 from bot.analyse.runner import Tally, predict, run_analysis
-from bot.analyse.work import AnalysisError, Found, Task, end_engines, profile
+from bot.analyse.work import AnalysisError, Found, Task, profile
 from engine.formats.record import GameRecord
 from engine.games import get_game
 from engine.human.model import BadModel
@@ -169,17 +169,17 @@ async def test_a_model_that_talks_nonsense_is_refused(database: Database, wanted
 
 
 @pytest.fixture
-def _no_engine_stays() -> Iterator[None]:
-    yield
-    end_engines()
+def worker() -> Iterator[ThreadPoolExecutor]:
+    """A thread of its own: its engines end with it."""
+    with ThreadPoolExecutor(1) as pool:
+        yield pool
 
 
-@pytest.mark.usefixtures("_no_engine_stays")
-def test_profiles_of_another_engine() -> None:
+def test_profiles_of_another_engine(worker: ThreadPoolExecutor) -> None:
     game = get_game("chess")
     start = game.position_text(game.initial())
     settings = EngineSettings(game="chess", command=(*FAKE, "chess", "uci"), depth=4)
-    found = profile(Task(5, "chess", start, "e2e4", 4, settings))
+    found = worker.submit(profile, Task(5, "chess", start, "e2e4", 4, settings)).result()
     assert isinstance(found, Found)
     assert (found.number, len(found.replies)) == (5, 20)
     after = game.play(game.initial(), game.parse_move(game.initial(), "e2e4"))
@@ -188,13 +188,12 @@ def test_profiles_of_another_engine() -> None:
     assert first.scores_centi == tuple(-fake_score(board, first.reply, depth) for depth in (1, 2, 3))
 
 
-@pytest.mark.usefixtures("_no_engine_stays")
-def test_an_engine_that_ends_is_told_of(tmp_path: Path) -> None:
+def test_an_engine_that_ends_is_told_of(tmp_path: Path, worker: ThreadPoolExecutor) -> None:
     game = get_game("chess")
     start = game.position_text(game.initial())
     once = f"once={tmp_path / 'once'}"
     settings = EngineSettings(game="chess", command=(*FAKE, "chess", "uci", "crash=1", once), depth=4)
     task = Task(0, "chess", start, "e2e4", 4, settings)
     with pytest.raises(AnalysisError, match="ended by itself"):
-        profile(task)
-    assert len(profile(task).replies) == 20
+        worker.submit(profile, task).result()
+    assert len(worker.submit(profile, task).result().replies) == 20
