@@ -33,6 +33,9 @@ R = TypeVar("R")
 _AHEAD = 4
 """So many moves wait for each worker."""
 _MOST_DEATHS = 3
+"""So many workers may die one after the other, for each move that is handed out at a time."""
+_MOST_FAILURES = 3
+"""So many moves may fail before the first that goes well."""
 _PREDICTED_AT_ONCE = 64
 
 OnCount = Callable[[int], None]
@@ -93,7 +96,8 @@ async def run_analysis(
     stopped = asyncio.ensure_future(stop.wait())
     try:
         while (todo or running) and not stop.is_set():
-            while todo and len(running) < _AHEAD * hands.capacity():
+            places = _AHEAD * await asyncio.to_thread(hands.capacity)  # a cluster may keep us waiting
+            while todo and len(running) < places:
                 at = todo.popleft()
                 task = _task(at, wanted[at], analysis, engine)
                 running[asyncio.wrap_future(hands.run(profile, task))] = at
@@ -107,12 +111,12 @@ async def run_analysis(
                     deaths = 0
                 except hands.deaths:
                     deaths += 1
-                    if deaths >= _MOST_DEATHS * _AHEAD * hands.capacity():
+                    if deaths >= _MOST_DEATHS * places:
                         raise AnalysisError(f"{deaths} workers died one after the other") from None
                     todo.appendleft(at)
                 except AnalysisError as error:
                     failed += 1
-                    if failed >= _MOST_DEATHS and not new:
+                    if failed >= _MOST_FAILURES and not new:
                         raise AnalysisError(f"{failed} moves failed and none went well: {error}") from None
                 except DesdemonaError:
                     raise

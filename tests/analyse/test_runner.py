@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -54,8 +55,10 @@ class Here:
     def __init__(self, *failures: BaseException) -> None:
         self.failures = list(failures)
         self.done: list[Any] = []
+        self.asked_in: list[threading.Thread] = []
 
     def capacity(self) -> int:
+        self.asked_in.append(threading.current_thread())
         return 1
 
     def run(self, work: Callable[[T], R], task: T) -> "Future[R]":
@@ -103,6 +106,13 @@ async def test_every_answer_with_its_profile(database: Database, wanted: list[An
         assert each.found.replies == profiler.all_replies(move, 4)
         assert each.found.reply == RECORD.moves[each.found.ply]
         assert each.found.rating == (1700 if each.found.side else None)
+
+
+async def test_the_loop_does_not_wait_for_a_cluster(database: Database, wanted: list[Answered]) -> None:
+    hands = Here()
+    await run(database, wanted, hands)
+    assert len(hands.asked_in) == 2  # once a round, of which there are two: four moves, and three
+    assert threading.current_thread() not in hands.asked_in
 
 
 async def test_the_same_run_goes_on(database: Database, wanted: list[Answered]) -> None:
