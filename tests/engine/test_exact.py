@@ -37,8 +37,8 @@ class Size:
 
 SIZES = {
     "othello": Size(60, 4, 8, {4: 24, 5: 16, 6: 8}),
-    "chess": Size(120, 2, 5, {3: 16, 4: 24, 5: 3}),
-    "xiangqi": Size(120, 2, 5, {3: 16, 4: 24, 5: 3}),
+    "chess": Size(120, 2, 5, {3: 9, 4: 12, 5: 3}),
+    "xiangqi": Size(120, 2, 5, {3: 9, 4: 9}),
     "connect4": Size(36, 5, 9, {4: 60, 6: 60, 8: 12}),
 }
 
@@ -55,7 +55,7 @@ def test_every_native_game_is_tested() -> None:
 
 @every_native_game
 @given(data=st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_native_equals_reference(name: str, data: st.DataObject) -> None:
     game, size = get_game(name), SIZES[name]
     position = data.draw(positions(game, size.plies))
@@ -118,7 +118,7 @@ def test_searches_of_lines_know_the_same_past(name: str, data: st.DataObject) ->
 
 @every_native_game
 @given(data=st.data(), alpha=st.integers(-1000, 1000), width=st.integers(1, 400))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_windows_give_true_bounds(name: str, data: st.DataObject, alpha: int, width: int) -> None:
     """Inside the window the score, outside it a bound from the same side (fail-soft)."""
     position = data.draw(positions(get_game(name), SIZES[name].plies))
@@ -153,7 +153,7 @@ def test_the_table_never_shows(name: str, data: st.DataObject) -> None:
 def test_the_past_never_shows_where_it_does_not_matter(name: str) -> None:
     """One searcher for two games that reach the same position, in one of which it has stood twice."""
     game, searcher = get_game(name), make_searcher(name, 8)
-    for seed in range(12):
+    for seed in range(6):
         position = repetitive_position(game, random.Random(seed), SIZES[name].plies)
         bare = game.parse_position(game.position_text(position).split(" moves ")[0])
         for start in (position, bare, position):

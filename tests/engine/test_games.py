@@ -30,7 +30,7 @@ def play_out(game: Game[Any], seed: int) -> tuple[list[Any], list[int]]:
     return positions, moves
 
 
-@every_game_with(seeds=3)
+@every_game_with(seeds=2)
 def test_random_play(game: Game[Any], seed: int) -> None:
     positions, moves = play_out(game, seed)
     for position, following, move in zip(positions[:-1], positions[1:], moves, strict=True):
