@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from bot.analyse.games import Answered, Choice, choose, read_games
 from bot.analyse.runner import OnCount, Tally, predict, run_analysis
+from bot.analyse.work import AnalysisError
 from bot.cli_parts import MOST, UsageError, config_of, note, print_json, require_known
 from bot.match.workers import ClusterWorkers, LocalWorkers
 from engine import ENGINE_VERSION
@@ -183,9 +184,12 @@ async def _run(
 def _wanted(paths: list[Path], game: str, form: Format | None, choice: Choice) -> list[Answered]:
     with counting("games", None) as on_count:
         given = []
-        for each in read_games(paths, game, form):
-            given.append(each)
-            on_count(1)
+        try:
+            for each in read_games(paths, game, form, note):
+                given.append(each)
+                on_count(1)
+        except AnalysisError as error:
+            raise UsageError(str(error)) from None
     if not given:
         raise UsageError(f"no game of {game} in {', '.join(map(str, paths))}")
     with counting("moves", choice.sample) as on_count:

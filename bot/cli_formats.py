@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -32,11 +32,12 @@ from bot.cli_parts import (
     note,
     require_known,
 )
+from bot.game_files import lines_of, wthor_games
 from bot.log import printable
-from bot.regular_files import open_regular, read_regular
+from bot.regular_files import open_regular
 from engine.formats import files, wthor
 from engine.formats.files import Format
-from engine.formats.record import LONGEST_GAME, BadGame, GameRecord
+from engine.formats.record import BadGame, GameRecord
 from engine.games import GAMES
 from storage.archive import BATCH, add_games, each_game
 from storage.archive_own import record_of
@@ -47,8 +48,6 @@ from storage.records import Filters
 
 _LARGE_BYTES = 1_000_000
 """Files from this size on are worth a progress bar."""
-_LARGEST_BASE = 64 << 20
-"""Longest file of WTHOR that is read, in bytes: nearly a million games, seven times what there is."""
 _MOST_TOLD = 20
 """Bad games of a file that are told one by one."""
 
@@ -195,7 +194,7 @@ async def _import_file(
                 raise BadGame("the format is not known by its beginning; say which with --format")
             file.seek(0)
             with _progress(path.name, length) as advance:
-                found = wthor_games(path, names) if form is Format.WTHOR else None
+                found = wthor_games(path, names, note) if form is Format.WTHOR else None
                 lines = lines_of(file, advance)
                 for number, record in enumerate(found or files.read(lines, form, game), start=1):
                     if form is Format.WTHOR:
@@ -229,60 +228,6 @@ async def _keep(database: Database, tally: _Tally, path: Path, form: Format | No
     tally.new += new
     tally.known += len(tally.batch) - new
     tally.batch.clear()
-
-
-def lines_of(file: IO[bytes], advance: Callable[[int], None]) -> Iterator[str]:
-    """The lines of a file of games; `advance` is told the length of each.
-
-    Raises:
-        BadGame: A line goes on and on.
-    """
-    while line := file.readline(LONGEST_GAME + 1):
-        if len(line) > LONGEST_GAME:
-            raise BadGame(f"more than {LONGEST_GAME} bytes without a line break")
-        advance(len(line))
-        yield files.decode(line)
-
-
-def wthor_games(path: Path, names: list[Path]) -> Iterator[GameRecord | BadGame]:
-    """The games of a .wtb file, and in place of one that cannot be read the reason.
-
-    Args:
-        names: The .jou and .trn files that were given; else those beside it count.
-
-    Raises:
-        BadGame: The file is none, or which file of names it means cannot be told.
-        OSError: A file cannot be read.
-    """
-    base = wthor.parse_games(read_regular(path, _LARGEST_BASE))
-    players = _names(path, ".jou", names)
-    tournaments = _names(path, ".trn", names)
-    for game in base.games():
-        try:
-            yield game if isinstance(game, BadGame) else wthor.to_record(game, base, players, tournaments)
-        except BadGame as error:
-            yield error
-
-
-def _names(path: Path, suffix: str, names: list[Path]) -> tuple[str, ...]:
-    """The names that a WTHOR file means: from the file that was given, or the only one beside it.
-
-    Raises:
-        BadGame: Which file it is cannot be told, or it is none.
-        OSError: It cannot be read.
-    """
-    given = [name for name in names if name.suffix.lower() == suffix]
-    found = given or [name for name in path.parent.iterdir() if name.suffix.lower() == suffix]
-    if len(found) > 1:
-        raise BadGame(f"there are several {suffix} files: {', '.join(sorted(map(str, found)))}; name one")
-    if not found:
-        note(f"{path}: no {suffix} file is beside it: numbers stand for the names")
-        return ()
-    parse = wthor.parse_players if suffix == ".jou" else wthor.parse_tournaments
-    try:
-        return parse(read_regular(found[0], _LARGEST_BASE))
-    except BadGame as error:
-        raise BadGame(f"{found[0]}: {error}") from None
 
 
 class _Advance:

@@ -48,6 +48,15 @@ def test_packages_look_downwards_only(package: str) -> None:
         assert not imported(module) & (forbidden - allowed), module
 
 
+def test_only_commands_know_of_commands() -> None:
+    for module in (ROOT / "bot").rglob("*.py"):
+        if module.name == "__main__.py" or module.name.startswith("cli"):
+            continue
+        tree = ast.parse(module.read_text())
+        sources = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        assert not [source for source in sources if source.startswith("bot.cli")], module
+
+
 def test_only_storage_speaks_sql() -> None:
     for module in (ROOT / "bot").rglob("*.py"):
         assert not imported(module) & {"sqlite3", "alembic", "aiosqlite", "asyncpg"}, module

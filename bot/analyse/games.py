@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.cli_formats import lines_of, wthor_games
-from bot.cli_parts import UsageError, note
+from bot.analyse.work import AnalysisError
+from bot.game_files import lines_of, wthor_games
 from bot.regular_files import open_regular
 from engine.formats import files, pgn
 from engine.formats.files import Format
@@ -107,11 +107,20 @@ def half_of(key: str, seed: int) -> int:
     return _draw(seed, key, "half") & 1
 
 
-def read_games(paths: Sequence[Path], game: str, form: Format | None = None) -> Iterator[GivenGame]:
-    """The games of files in order, those of other games left out; what cannot be read is noted.
+def read_games(
+    paths: Sequence[Path],
+    game: str,
+    form: Format | None = None,
+    on_bad: Callable[[str], None] = lambda _: None,
+) -> Iterator[GivenGame]:
+    """The games of files in order, those of other games left out.
+
+    Args:
+        form: Of the files; None: by what is in each.
+        on_bad: Told what cannot be read, in a line for each of the first few games of a file.
 
     Raises:
-        UsageError: A file cannot be read.
+        AnalysisError: A file cannot be read.
     """
     names = [path for path in paths if path.suffix.lower() in (".jou", ".trn")]
     for path in paths:
@@ -119,18 +128,18 @@ def read_games(paths: Sequence[Path], game: str, form: Format | None = None) -> 
             continue
         bad = 0
         try:
-            for given in _file(path, form, game, names):
+            for given in _file(path, form, game, names, on_bad):
                 if isinstance(given, BadGame):
                     bad += 1
                     if bad <= _MOST_TOLD:
-                        note(f"{path}: {given}")
+                        on_bad(f"{path}: {given}")
                 elif given.record.game == game and given.record.moves:
                     yield given
         except (OSError, BadGame) as error:
             text = error.strerror if isinstance(error, OSError) else error
-            raise UsageError(f"{path}: {text}") from None
+            raise AnalysisError(f"{path}: {text}") from None
         if bad > _MOST_TOLD:
-            note(f"{path}: and {bad - _MOST_TOLD} more bad games")
+            on_bad(f"{path}: and {bad - _MOST_TOLD} more bad games")
 
 
 def choose(
@@ -232,7 +241,9 @@ def _of_game(given: GivenGame, plies: set[int]) -> Iterator[Answered]:
         before = position, move
 
 
-def _file(path: Path, form: Format | None, game: str, names: list[Path]) -> Iterator[GivenGame | BadGame]:
+def _file(
+    path: Path, form: Format | None, game: str, names: list[Path], on_bad: Callable[[str], None]
+) -> Iterator[GivenGame | BadGame]:
     with open_regular(path) as file:
         length = os.fstat(file.fileno()).st_size
         form = form or files.detect(file.read(files.HEAD_BYTES), length)
@@ -240,10 +251,10 @@ def _file(path: Path, form: Format | None, game: str, names: list[Path]) -> Iter
             raise BadGame("the format is not known by its beginning; say which with --format")
         file.seek(0)
         if form is Format.PGN:
-            yield from _pgn(pgn.split(lines_of(file, lambda _: None)), path.name)
+            yield from _pgn(pgn.split(lines_of(file)), path.name)
             return
-        found = wthor_games(path, names) if form is Format.WTHOR else None
-        for record in found or files.read(lines_of(file, lambda _: None), form, game):
+        found = wthor_games(path, names, on_bad) if form is Format.WTHOR else None
+        for record in found or files.read(lines_of(file), form, game):
             if isinstance(record, BadGame):
                 yield record
             else:

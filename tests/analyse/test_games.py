@@ -1,10 +1,11 @@
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bot.analyse.games import Choice, GivenGame, choose, half_of, read_games, year_of
-from bot.cli_parts import UsageError
+from bot.analyse.work import AnalysisError
 from engine.formats.record import GameRecord
 from engine.games import get_game
 from storage.archive import content_key
@@ -39,11 +40,15 @@ PGN = """[Event "A"]
 """
 
 
+def given_games(tmp_path: Path, text: str, on_bad: Callable[[str], None] = lambda _: None) -> list[GivenGame]:
+    file = tmp_path / "games.pgn"
+    file.write_text(text)
+    return list(read_games([file], "chess", on_bad=on_bad))
+
+
 @pytest.fixture
 def games(tmp_path: Path) -> list[GivenGame]:
-    file = tmp_path / "games.pgn"
-    file.write_text(PGN)
-    return list(read_games([file], "chess"))
+    return given_games(tmp_path, PGN)
 
 
 def plies(games: list[GivenGame], **choice: object) -> list[tuple[str, int]]:
@@ -128,11 +133,20 @@ def test_years(date: str, year: int | None) -> None:
     assert year_of(date) == year
 
 
+def test_bad_games_are_told_of(tmp_path: Path) -> None:
+    told: list[str] = []
+    bad = '[White "x"]\n\n1. e9 *\n\n' * 6
+    assert len(given_games(tmp_path, bad + PGN, told.append)) == 2
+    path = tmp_path / "games.pgn"
+    assert [line.startswith(f"{path}: ") for line in told] == [True] * 6
+    assert told[5] == f"{path}: and 2 more bad games"
+
+
 def test_what_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"none\.pgn: No such file"):
+    with pytest.raises(AnalysisError, match=r"none\.pgn: No such file"):
         list(read_games([tmp_path / "none.pgn"], "chess"))
     (tmp_path / "odd.bin").write_bytes(b"\0\1\2")
-    with pytest.raises(UsageError, match="the format is not known"):
+    with pytest.raises(AnalysisError, match="the format is not known"):
         list(read_games([tmp_path / "odd.bin"], "chess"))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot import cli_formats
+from bot import cli_formats, game_files
 from engine.formats import files, ggf, pgn
 from engine.formats.files import Format
 from engine.formats.record import BadGame, GameRecord
@@ -222,7 +222,7 @@ def test_a_game_without_an_end(
     desdemona: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, begin: str, line: str
 ) -> None:
     """What stands before it is kept."""
-    for module in (cli_formats, files, pgn):
+    for module in (game_files, files, pgn):
         monkeypatch.setattr(module, "LONGEST_GAME", 1000)
     (tmp_path / "a").write_text(begin + line * 300)
     status, _, err = desdemona("import", "--format", form, "a")
@@ -232,7 +232,7 @@ def test_a_game_without_an_end(
 
 
 def test_too_large_for_a_base(desdemona: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli_formats, "_LARGEST_BASE", 1 << 20)
+    monkeypatch.setattr(game_files, "_LARGEST_BASE", 1 << 20)
     (tmp_path / "a.wtb").write_bytes(b"x" * ((1 << 20) + 1))
     status, _, err = desdemona("import", "--format", "wthor", "a.wtb")
     assert (status, err) == (1, "a.wtb: larger than 1 MiB\n")
