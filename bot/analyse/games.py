@@ -14,7 +14,7 @@ from bot.game_files import lines_of, wthor_games
 from bot.regular_files import open_regular
 from engine.formats import files, pgn
 from engine.formats.files import Format
-from engine.formats.record import BadGame, GameRecord, steps
+from engine.formats.record import BadGame, GameRecord, start_of, steps
 from engine.game import Game
 from engine.games import get_game
 from storage.archive import content_key
@@ -174,13 +174,12 @@ def _plies(given: GivenGame, choice: Choice) -> Iterator[int]:
     if not any(wanted):
         return
     first = _draw(0, given.key, "every") % choice.every
-    start_side = 0 if record.start is None else None
+    game: Game[Any] = get_game(record.game)
+    start_side = 0 if record.start is None else game.side_to_move(start_of(record))
     last = len(record.moves) - 1 if choice.to_ply is None else min(choice.to_ply, len(record.moves) - 1)
     for ply in range(max(1, choice.from_ply), last + 1):
-        if ply % choice.every == first:
-            # Passes are moves, so sides alternate; of another start the side is looked at later.
-            if start_side is not None and not wanted[(start_side + ply) % 2]:
-                continue
+        # Passes are moves, so sides alternate.
+        if ply % choice.every == first and wanted[(start_side + ply) % 2]:
             yield ply
 
 

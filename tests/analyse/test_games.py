@@ -39,6 +39,18 @@ PGN = """[Event "A"]
 1. e4 e9 *
 """
 
+SET_UP = """[Event "S"]
+[White "Anna"]
+[Black "Bert"]
+[WhiteElo "1500"]
+[BlackElo "1700"]
+[SetUp "1"]
+[FEN "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"]
+[Result "*"]
+
+1... e5 2. Nf3 Nc6 3. Bb5 *
+"""
+
 
 def given_games(tmp_path: Path, text: str, on_bad: Callable[[str], None] = lambda _: None) -> list[GivenGame]:
     file = tmp_path / "games.pgn"
@@ -89,6 +101,15 @@ def test_moves_can_be_chosen(games: list[GivenGame]) -> None:
     some = plies(games, every=3)
     assert 2 <= len(some) <= 4
     assert plies(games, every=3) == some
+
+
+def test_who_replied_in_a_game_from_a_set_up_position(tmp_path: Path) -> None:
+    """Black begins it, so black makes the even plies."""
+    (given,) = given_games(tmp_path, SET_UP)
+    found = [(each.ply, each.side, each.rating) for each in choose([given], Choice())]
+    assert found == [(1, 0, 1500), (2, 1, 1700), (3, 0, 1500)]
+    assert plies([given], min_rating=1600) == [("S", 2)]
+    assert plies([given], max_rating=1600) == plies([given], players=("ann",)) == [("S", 1), ("S", 3)]
 
 
 def test_a_larger_sample_holds_the_smaller(games: list[GivenGame]) -> None:
