@@ -1,7 +1,7 @@
-"""Do traps pay against people?  Matches of every player against people as models know them.
+"""Do traps pay against people?  Games of every player against people as models know them.
 
-    python -m bench.proof_in_play play chess-odds --maia data/maia [--games 402] [--database sqlite:///data/proof.db]
-    python -m bench.proof_in_play tell chess-odds [--games 402] [--database sqlite:///data/proof.db]
+    python -m bench.proof_in_play play chess-odds --maia data/maia [--games 402] [--folder docs/data]
+    python -m bench.proof_in_play tell chess-odds [--games 402] [--folder docs/data]
 
 The parts are `PARTS`: chess and Othello, from normal starts and at odds.  In each, every player meets the
 same people in the same openings, in batches, so that all have played about the same number of games whenever
@@ -11,22 +11,26 @@ of 0.5: else even a queen is too little), and at Othello the program's own netwo
 is, once as it is, and once surer of itself (temperature 1.5, 1, 0.5).  Our players search to a fixed depth;
 those that reckon with people take at chess the network for 1500, whoever is there, and are not told the
 rating.
+
+Games are those of `desdemona match`; of each a line is kept in a file of the part (`bench.proof_told.Row`),
+which is enough for all tables.
 """
 
 import argparse
-import asyncio
-import sys
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
-from bench.proof_told import tell
+from bench.proof_told import Row, read_rows, row_of, told, write_row
 from bot.match.openings import Opening, read_openings
-from bot.match.play import Finished
-from bot.match.runner import Match, Standing, run_match
+from bot.match.play import Task
+from bot.match.play import play as play_one
+from bot.match.runner import Match
 from bot.match.specs import parse_spec
 from bot.match.terms import Terms
 from bot.match.workers import LocalWorkers
-from storage.database import Database
 
 PLAYERS = {
     "standard": "standard",
@@ -36,13 +40,13 @@ PLAYERS = {
     "opponent_model": "opponent_model",
     "calibrated": "calibrated",
 }
-"""Arms by their names in matches' ids; the first is the control."""
+"""By the names in the files; the first is the control."""
 
 _RECKONING = ("opponent_model", "calibrated")
 _RATINGS = (1100, 1500, 1900)
 _OUR_RATING = 1500
 _TEMPERATURES = (1.5, 1.0, 0.5)
-_BATCH = 10  # games with each of the people before the next player has its turn
+_BATCH = 10  # games with the same people before the next player has its turn
 _SEED = 1
 
 _QUEEN = (
@@ -80,40 +84,35 @@ PARTS = {
 }
 
 
-def matches(name: str, player: str, games: int, maia: Path | None) -> dict[str, Match]:
-    """The matches of a player in a part, by the people it meets.
+def tasks(name: str, each: int, maia: Path | None) -> Iterator[tuple[str, str, Task]]:
+    """Every game of a part in the order of playing, with the names of the player and the people.
 
     Args:
         name: One of `PARTS`.
-        player: One of `PLAYERS`.
-        games: With each of the people.
+        each: Games of each player with each of the people.
         maia: Folder of Maia's networks, for chess.
     """
     part = PARTS[name]
-    text, people = PLAYERS[player], _people(part, maia)
-    if maia is not None and part.game == "chess" and player in _RECKONING:
-        text += f":model={maia / f'maia-{_OUR_RATING}.onnx'}"
     openings: list[Opening] | None = None
     if part.openings:
         openings = read_openings("\n".join(part.openings).encode(), part.game, name)
-    found = {}
-    for short, spec in people.items():
-        terms = Terms(
-            game=part.game,
-            a=parse_spec(text),
-            b=parse_spec(spec),
-            depth=part.depth,
-            openings=f"{name} seed {_SEED}",
-        )
-        found[short] = Match(
-            id=match_id(name, player, short), terms=terms, games=games, seed=_SEED, openings=openings
-        )
-    return found
-
-
-def match_id(name: str, player: str, people: str) -> str:
-    """The name of a match in the database."""
-    return f"{name}.{player.replace('_', '-')}.{people}"
+    matches = {}
+    for player, text in PLAYERS.items():
+        for people, spec in _people(part, maia).items():
+            if part.game == "chess" and maia is not None and player in _RECKONING:
+                text = f"{PLAYERS[player]}:model={maia / f'maia-{_OUR_RATING}.onnx'}"
+            terms = Terms(
+                game=part.game,
+                a=parse_spec(text),
+                b=parse_spec(spec),
+                depth=part.depth,
+                openings=f"{name} seed {_SEED}",
+            )
+            matches[player, people] = Match(id=name, terms=terms, games=each, seed=_SEED, openings=openings)
+    for first in range(0, each, _BATCH):
+        for (player, people), match in matches.items():
+            for number in range(first, min(first + _BATCH, each)):
+                yield player, people, match.task(number)
 
 
 def _people(part: Part, maia: Path | None) -> dict[str, str]:
@@ -127,23 +126,31 @@ def _people(part: Part, maia: Path | None) -> dict[str, str]:
     }
 
 
-async def play(name: str, games: int, maia: Path | None, url: str, processes: int) -> None:
+def play(name: str, games: int, maia: Path | None, folder: Path, processes: int) -> None:
     """Play what is still to be played of a part."""
-    database, workers = await Database.open(url), LocalWorkers(processes)
-    each = games // 3
+    path = folder / f"{name}.csv"
+    known = {(row.player, row.people, row.number) for row in (read_rows(path) if path.exists() else ())}
+    todo = (each for each in tasks(name, games // 3, maia) if (*each[:2], each[2].number) not in known)
+    workers = LocalWorkers(processes)
+    running: dict[Future[Row], tuple[str, str, Task]] = {}
     try:
-        for batch in range(_BATCH, each + _BATCH, _BATCH):
-            for player in PLAYERS:
-                for match in matches(name, player, min(batch, each), maia).values():
-                    await run_match(match, database, workers, _silent, asyncio.Event())
-            print(f"{name}: {3 * min(batch, each)} games of each player", file=sys.stderr, flush=True)
+        with path.open("a", newline="") as file:
+            while True:
+                for each in islice(todo, 2 * processes - len(running)):
+                    running[workers.run(played, each)] = each
+                if not running:
+                    return
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    del running[future]
+                    write_row(file, future.result())
     finally:
         workers.close()
-        await database.close()
 
 
-def _silent(game: Finished | None, now: Standing) -> None:
-    """Nothing: batches are told."""
+def played(what: tuple[str, str, Task]) -> Row:
+    """One game, and what there is to keep of it."""
+    player, people, task = what
+    return row_of(player, people, play_one(task))
 
 
 def main() -> None:
@@ -154,15 +161,15 @@ def main() -> None:
     parser.add_argument("part", choices=PARTS)
     parser.add_argument("--games", type=int, default=402, help="of each player, a third with each people")
     parser.add_argument("--maia", type=Path)
-    parser.add_argument("--database", default="sqlite:///data/proof.db")
+    parser.add_argument("--folder", type=Path, default=Path("docs/data"), help="where the parts' files are")
     parser.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
     if options.games % 6:
         parser.error("--games must be a multiple of 6: three people, both colours")
     if options.what == "play":
-        asyncio.run(play(options.part, options.games, options.maia, options.database, options.processes))
+        play(options.part, options.games, options.maia, options.folder, options.processes)
     else:
-        asyncio.run(tell(options.part, tuple(PLAYERS), options.games // 3, options.database))
+        print(told(read_rows(options.folder / f"{options.part}.csv"), tuple(PLAYERS), options.games // 3))
 
 
 if __name__ == "__main__":

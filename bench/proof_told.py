@@ -1,31 +1,29 @@
-"""What came of the matches of `bench.proof_in_play`: scores, plies to win, errors provoked, falls expected.
+"""What came of the games of `bench.proof_in_play`: scores, plies to win, errors provoked, falls expected.
 
 Every number of a player stands beside its difference from the control, the first player.  Intervals hold the
 middle 95 % of 2,000 resamples of pairs of games, drawn alike for all players, within each of the people: a
 pair's two games share an opening, and players share pairs.
 """
 
-import json
+import csv
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
+from operator import attrgetter
+from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.analyse.population import BAD
+from bot.match.play import Played
 from bot.match.score import elo_of
+from engine.decision import Decision
 from engine.games import get_game
 from engine.human.calibrated import expected
 from engine.params import TrapParams
 from engine.trappy import reply_quality
-from storage.database import Database
-from storage.games import list_games
-from storage.models import DecisionRow
-from storage.records import MATCH_SITE, Filters, StoredGame
 
 RESAMPLES = 2000
 TRAP = TrapParams()
@@ -33,23 +31,24 @@ TRAP = TrapParams()
 
 Floats = NDArray[np.float64]
 
-_POINTS = {"win": 1.0, "draw": 0.5, "loss": 0.0}
-
 
 @dataclass
-class Tally:
-    """Sums over a pair's two games."""
+class Row:
+    """What is kept of a game."""
 
-    games: int = 0
+    player: str
+    people: str
+    number: int
+    """In even ones we move first; two of one opening follow each other."""
     points: float = 0.0
-    wins: int = 0
-    plies_to_win: int = 0
-    discs: float = 0.0
+    plies: int = 0
+    discs: int = 0
+    """Ours less theirs, at Othello."""
     judged: int = 0
-    """Moves of ours that were answered and whose whole profile is known."""
+    """Moves of ours that were answered where there was a choice."""
     errors: int = 0
-    """Replies that cost `BAD` or more of expected score."""
-    lost: float = 0.0
+    """Replies that cost `BAD` or more of expected score, as our search of the same depth sees it."""
+    cost: float = 0.0
     """Expected score that replies cost."""
     traps: int = 0
     """Moves that set a trap."""
@@ -63,111 +62,100 @@ class Tally:
     expected_falls: float = 0.0
 
 
-@dataclass
-class Arm:
-    """A player's pairs: rows of `Tally` by people, then by the pair's number."""
-
-    name: str
-    pairs: dict[str, list[Tally]] = field(default_factory=dict)
-
-
-async def tell(part: str, players: Sequence[str], each: int, url: str) -> None:
-    """Print the tables of a part.
-
-    Args:
-        part: Its name.
-        players: The control first.
-        each: Games with each of the people; of longer matches the first.
-    """
-    database = await Database.open(url, upgrade=False)
-    try:
-        arms = [await _arm(database, part, player, each) for player in players]
-    finally:
-        await database.close()
-    print("\n".join(_tables(arms)))
+def read_rows(path: Path) -> list[Row]:
+    """The lines of a file."""
+    kinds = {field.name: {"str": str, "int": int, "float": float}[str(field.type)] for field in fields(Row)}
+    with path.open(newline="") as file:
+        return [
+            Row(**{name: kinds[name](text) for name, text in line.items()}) for line in csv.DictReader(file)
+        ]
 
 
-async def _arm(database: Database, part: str, player: str, each: int) -> Arm:
-    arm, dashed = Arm(player), player.replace("_", "-")
-    async with database.read() as session:
-        games = await list_games(session, Filters(site=MATCH_SITE))
-        for game in games:
-            match, number = game.selection["match"], game.selection["number"]
-            people = match.removeprefix(f"{part}.{dashed}.")
-            if people == match or number >= each:
-                continue
-            pairs = arm.pairs.setdefault(people, [Tally() for _ in range(each // 2)])
-            await _add(session, game, pairs[number // 2])
-    for people, pairs in arm.pairs.items():
-        arm.pairs[people] = [pair if pair.games == 2 else Tally() for pair in pairs]  # whole ones count
-    return arm
+def write_row(file: TextIO, row: Row) -> None:
+    """Add a line, and the names of the columns before the first."""
+    writer = csv.DictWriter(file, [field.name for field in fields(Row)], lineterminator="\n")
+    if file.tell() == 0:
+        writer.writeheader()
+    writer.writerow({name: round(v, 4) if isinstance(v, float) else v for name, v in asdict(row).items()})
+    file.flush()
 
 
-async def _add(session: AsyncSession, game: StoredGame, tally: Tally) -> None:
-    points = _POINTS[game.result.value] if game.result is not None else 0.0
-    tally.games += 1
-    tally.points += points
-    if points == 1:
-        tally.wins += 1
-        tally.plies_to_win += len(game.moves)
-    tally.discs += game.selection["margin"] or 0
-    rows = await session.execute(
-        select(DecisionRow.ply, DecisionRow.record).where(
-            DecisionRow.game_id == game.id, DecisionRow.is_complete.is_(True)
-        )
-    )
-    for ply, record in rows:
-        if ply + 1 < len(game.moves):
-            _judge(record if isinstance(record, dict) else json.loads(record), game.moves[ply + 1], tally)
+def row_of(player: str, people: str, played: Played) -> Row:
+    """What is kept of a game."""
+    finished, moves = played.finished, played.moves
+    row = Row(player, people, finished.number, finished.points, len(moves), finished.margin or 0)
+    for ply, decision in played.decisions:
+        if ply + 1 < len(moves) and decision.is_complete:
+            _judge(decision, moves[ply + 1], row)
+    return row
 
 
-def _judge(record: dict[str, Any], reply: str, tally: Tally) -> None:
-    chosen = next(each for each in record["candidates"] if each["move"] == record["move"])
-    replies = chosen["replies"]
-    at = next((index for index, each in enumerate(replies) if each["reply"] == reply), None)
-    if at is None or len(replies) < 2:
+def _judge(decision: Decision, reply: str, row: Row) -> None:
+    replies, raw = decision.chosen.replies, decision.chosen.raw_centi
+    texts = [each.reply for each in replies]
+    if len(replies) < 2 or reply not in texts:
         return
-    game, raw = get_game(record["game"]), chosen["raw_centi"]
-    logistic = game.expected_scale_centi(game.parse_position(record["position"]))
-    finals = np.array([each["scores_centi"][-1] for each in replies], np.float64)
+    at, game = texts.index(reply), get_game(decision.game)
+    logistic = game.expected_scale_centi(game.parse_position(decision.position))
+    finals = np.array([each.final_centi for each in replies], np.float64)
     cost = expected(finals, logistic) - expected(np.array([raw]), logistic)
-    quality = np.array([reply_quality(each["scores_centi"], raw, TRAP) for each in replies])
+    quality = np.array([reply_quality(each.scores_centi, raw, TRAP) for each in replies])
     is_set = quality.max() >= TRAP.threshold_centi
     falls = (quality > 0) & (finals > raw) & is_set
     errs = cost >= BAD
-    tally.judged += 1
-    tally.errors += bool(errs[at])
-    tally.lost += float(cost[at])
-    tally.traps += bool(is_set)
-    tally.falls += bool(falls[at])
-    odds = [each["probability"] for each in replies]
-    if None not in odds:
-        tally.told += 1
-        tally.told_errors += bool(errs[at])
-        tally.told_falls += bool(falls[at])
-        tally.expected_errors += float(np.array(odds)[errs].sum())
-        tally.expected_falls += float(np.array(odds)[falls].sum())
+    row.judged += 1
+    row.errors += int(errs[at])
+    row.cost += float(cost[at])
+    row.traps += int(is_set)
+    row.falls += int(falls[at])
+    odds = np.array([math.nan if each.probability is None else each.probability for each in replies])
+    if not np.isnan(odds).any():
+        row.told += 1
+        row.told_errors += int(errs[at])
+        row.told_falls += int(falls[at])
+        row.expected_errors += float(odds[errs].sum())
+        row.expected_falls += float(odds[falls].sum())
 
 
 # --- Tables ---------------------------------------------------------------------------------------------
 
 
-class _Drawn:
-    """Sums of every field over all pairs of an arm: themselves, then those of each resample."""
+_VALUES: dict[str, Callable[[Row], float]] = {
+    **{field.name: attrgetter(field.name) for field in fields(Row)[3:]},
+    "games": lambda _: 1,
+    "wins": lambda row: row.points == 1,
+    "plies_to_win": lambda row: row.plies * (row.points == 1),
+}
 
-    def __init__(self, arm: Arm, seed: int = 1) -> None:
-        self._sums: dict[str, Floats] = {}
+
+class _Drawn:
+    """Sums over all pairs of a player: of what there is, then of each resample.
+
+    Args:
+        rows: The player's.
+        each: So many games with each of the people count, whole pairs of them.
+    """
+
+    def __init__(self, rows: Iterable[Row], each: int, seed: int = 1) -> None:
+        found: dict[str, dict[int, Row]] = {}
+        for row in rows:
+            if row.number < each:
+                found.setdefault(row.people, {})[row.number] = row
         rng = np.random.default_rng(seed)
-        columns: dict[str, list[Floats]] = {name: [] for name in Tally.__dataclass_fields__}
-        for people in sorted(arm.pairs):
-            pairs = arm.pairs[people]
-            count = len(pairs)
-            drawn = rng.multinomial(count, np.full(count, 1 / count), RESAMPLES)
-            weights = np.concatenate([np.ones((1, count)), drawn])
-            for name, column in columns.items():
-                column.append(weights @ np.array([getattr(pair, name) for pair in pairs], np.float64))
-        for name, column in columns.items():
-            self._sums[name] = np.sum(column, axis=0)
+        sums: dict[str, list[Floats]] = {}
+        for people in sorted(found):
+            games = found[people]
+            pairs = [
+                (games[number], games[number + 1])
+                for number in range(0, each, 2)
+                if number in games and number + 1 in games
+            ]
+            drawn = rng.multinomial(len(pairs), np.full(len(pairs), 1 / len(pairs)), RESAMPLES)
+            weights = np.concatenate([np.ones((1, len(pairs))), drawn])
+            for name, value in _VALUES.items():
+                column = np.array([value(one) + value(two) for one, two in pairs], np.float64)
+                sums.setdefault(name, []).append(weights @ column)
+        self._sums = {name: np.sum(parts, axis=0) for name, parts in sums.items()}
 
     def ratio(self, above: str, below: str) -> Floats:
         """One sum over another."""
@@ -180,9 +168,15 @@ class _Drawn:
         return round(float(self._sums[name][0]))
 
 
-def _tables(arms: Sequence[Arm]) -> list[str]:
-    drawn = {arm.name: _Drawn(arm) for arm in arms if arm.pairs}
-    control = next(iter(drawn.values()))
+def told(rows: Sequence[Row], players: Sequence[str], count: int) -> str:
+    """The tables.
+
+    Args:
+        players: The control first.
+        count: Games with each of the people.
+    """
+    drawn = {name: _Drawn((row for row in rows if row.player == name), count) for name in players}
+    control = drawn[players[0]]
     lines = [
         "| player | games, + = - | score | less control | Elo | less control | plies to win | less control "
         "| discs | less control |",
@@ -215,8 +209,8 @@ def _tables(arms: Sequence[Arm]) -> list[str]:
             f"| {_less(each, control, lambda d: d.ratio('errors', 'games'), 2)} "
             f"| {_told(100 * each.ratio('errors', 'judged'), 2)} "
             f"| {_less(each, control, lambda d: 100 * d.ratio('errors', 'judged'), 2)} "
-            f"| {_told(100 * each.ratio('lost', 'judged'), 2)} "
-            f"| {_less(each, control, lambda d: 100 * d.ratio('lost', 'judged'), 2)} "
+            f"| {_told(100 * each.ratio('cost', 'judged'), 2)} "
+            f"| {_less(each, control, lambda d: 100 * d.ratio('cost', 'judged'), 2)} "
             f"| {100 * each.ratio('traps', 'judged')[0]:.1f} % of {each.total('judged')} "
             f"| {_told(100 * each.ratio('falls', 'traps'), 1)} % |"
         )
@@ -234,7 +228,7 @@ def _tables(arms: Sequence[Arm]) -> list[str]:
                 f"| {each.total('expected_falls')}, {each.total('told_falls')} "
                 f"| {_told(each.ratio('expected_falls', 'told_falls'), 2)} |"
             )
-    return lines
+    return "\n".join(lines)
 
 
 def _elo(shares: Floats) -> Floats:
