@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from operator import attrgetter
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,11 +64,10 @@ class Row:
 
 def read_rows(path: Path) -> list[Row]:
     """The lines of a file."""
-    kinds = {field.name: {"str": str, "int": int, "float": float}[str(field.type)] for field in fields(Row)}
+    kinds: dict[str, Any] = {field.name: field.type for field in fields(Row)}
     with path.open(newline="") as file:
-        return [
-            Row(**{name: kinds[name](text) for name, text in line.items()}) for line in csv.DictReader(file)
-        ]
+        lines = csv.DictReader(file)
+        return [Row(**{name: kinds[name](text) for name, text in line.items()}) for line in lines]
 
 
 def write_row(file: TextIO, row: Row) -> None:

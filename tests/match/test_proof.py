@@ -1,0 +1,67 @@
+"""The bench of matches against people: what it keeps of a game, and what its tables say of it."""
+
+from pathlib import Path
+
+import pytest
+
+from bench import proof_in_play
+from bench.proof_told import Row, read_rows, row_of, told, write_row
+from bot.match.play import play
+from engine.games import get_game
+
+
+def test_every_player_meets_the_same_people_in_the_same_openings() -> None:
+    games = list(proof_in_play.tasks("othello-corners", 12, None))
+    assert len(games) == 6 * 3 * 12
+    of = {(player, people, task.number): task for player, people, task in games}
+    assert len(of) == len(games)
+    for (_, people, number), task in of.items():
+        control = of["standard", people, number]
+        assert (task.opening, task.seed, task.terms.b) == (control.opening, control.seed, control.terms.b)
+    first, second = (of["standard", "t1", number].opening for number in (0, 1))
+    assert first is not None
+    assert second is not None
+    game = get_game("othello")
+    theirs = [game.board_rows(game.parse_position(each.start or ""))[0][0] for each in (first, second)]
+    assert theirs == ["w", "b"]  # a corner for whoever is not ours
+
+
+def test_a_game_is_kept_and_read_back(tmp_path: Path) -> None:
+    tasks = list(proof_in_play.tasks("othello-corners", 2, None))
+    kept = []
+    path = tmp_path / "part.csv"
+    with path.open("a", newline="") as file:
+        for player, people, task in tasks:
+            if people == "t1" and player in ("standard", "calibrated"):
+                row = row_of(player, people, play(task))
+                assert 20 <= row.judged <= 32
+                assert row.falls <= row.traps <= row.judged
+                assert row.errors <= row.judged
+                assert (row.told > 0) == (player == "calibrated")
+                assert row.points == (0.5 if row.discs == 0 else float(row.discs > 0))
+                kept.append(row)
+                write_row(file, row)
+    found = read_rows(path)
+    assert [(each.player, each.number, each.points) for each in found] == [
+        (each.player, each.number, each.points) for each in kept
+    ]
+    assert [each.expected_falls for each in found] == pytest.approx(
+        [each.expected_falls for each in kept], abs=1e-4
+    )
+    assert "| calibrated | 2: +" in told(found, ("standard", "calibrated"), 2)
+
+
+def test_tables_tell_players_apart() -> None:
+    """Of pairs that are all alike there is nothing to be unsure of; half a pair does not count."""
+    rows = [
+        Row(player, "p", number, points, plies=40 + 10 * number % 2, discs=2, judged=10, errors=errs, traps=5)
+        for player, points, errs in (("standard", 0.5, 1), ("best", 1.0, 2))
+        for number in range(6)
+    ]
+    rows.append(Row("best", "p", 6, 0.0))
+    lines = told(rows, ("standard", "best"), 8).splitlines()
+    assert lines[2].startswith("| standard | 6: +0 =6 -0 | 50.0 (50.0 to 50.0) % |  | 0 (0 to 0) |")
+    assert lines[3].startswith(
+        "| best | 6: +6 =0 -0 | 100.0 (100.0 to 100.0) % | +50.0 (+50.0 to +50.0) | none |"
+    )
+    assert "| best | 2.00 (2.00 to 2.00) | +1.00 (+1.00 to +1.00) | 20.00" in lines[8]
