@@ -154,7 +154,8 @@ def fit_command(
 
     It counts on the replies' profiles, on a human-move model's word, on rating, clock and stage of the game.
     A model that cross-validation by game does not find better than the one it is to replace is refused, with
-    the numbers, and exit status 1; so is too little data.  Needs the extra `fit`.
+    the numbers; so is one that is worse where there is no human-move model, and too little data.  Needs the
+    extra `fit`.
     """
     from bot.analyse.fitting import fit
     from bot.analyse.population import Portion

@@ -1,7 +1,8 @@
 """Learning a calibrated model from what a database holds, and refusing one that learned nothing.
 
 A model is kept only if it is better than the one that it is to replace, on moves that it has not seen: by
-cross-validation over whole games, and beyond chance.
+cross-validation over whole games, and beyond chance.  Its part for where there is no human-move model must at
+least not be worse.
 """
 
 from collections.abc import Callable
@@ -103,7 +104,7 @@ def fit(
         on_step: Told what comes next.
 
     Raises:
-        Refused: There is too little data, or the model is no better.
+        Refused: There is too little data, or the model is no better, or worse without a human-move model.
         NoScikit: scikit-learn is not installed.
     """
     _require_enough(people)
@@ -183,12 +184,20 @@ def _validated(
 
 
 def _check_gain(validated: list[Validated]) -> None:
-    """Raises `Refused` unless the first part, which is used wherever it can be, is better beyond chance."""
-    first = validated[0]
-    if not first.better.low > 0:
+    """Raises `Refused` unless the first part is better beyond chance, and no other is worse beyond chance.
+
+    The first one is used wherever it can be, the one without a human-move model wherever there is none.
+    """
+    for at, each in enumerate(validated):
+        if at == 0 and not each.better.low > 0:
+            what = "not better"
+        elif each.better.high < 0:
+            what = "worse"
+        else:
+            continue
         raise Refused(
-            f"the model {first.part} is not better beyond chance than {first.against}: "
-            f"{FOLDS}-fold cross-validation by game gives a log-loss of {first.nll:.4f} a reply against "
-            f"{first.against_nll:.4f}, better by {first.better.value:+.4f} "
-            f"({first.better.low:+.4f} to {first.better.high:+.4f}, 95 %); it was not kept"
+            f"the model {each.part} is {what} beyond chance than {each.against}: "
+            f"{FOLDS}-fold cross-validation by game gives a log-loss of {each.nll:.4f} a reply against "
+            f"{each.against_nll:.4f}, better by {each.better.value:+.4f} "
+            f"({each.better.low:+.4f} to {each.better.high:+.4f}, 95 %); it was not kept"
         )

@@ -1,9 +1,14 @@
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from bot.analyse import fitting
 from bot.analyse.fitting import Refused, fit
 from bot.analyse.population import population
+from engine.human.calibrated import FEATURES
 from engine.training import calibrated as training
 from tests.analyse.samples import made_up, position
+from tests.human.test_calibrated import model
 
 pytest.importorskip("sklearn", reason="needs the extra `fit`")
 
@@ -52,3 +57,20 @@ def test_what_is_learned_has_to_beat_what_was() -> None:
     assert again.data == fitted.data
     with pytest.raises(Refused, match="not better beyond chance than first"):
         fit(people, name="second", against=fitted.model, resamples=100)
+
+
+def test_what_is_worse_without_a_human_move_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    people = population("othello", made_up(510, shun=6.0), "net")
+    against = model({}, {"loss": -6.0})
+
+    def tune(rows: training.Rows, seed: int) -> tuple[list[training.Tried], NDArray[np.float64]]:
+        """Learns nothing without a human-move model."""
+        tried, odds = training.tune(rows, seed)
+        has_human = rows.features[:, FEATURES.index("ln_p")].any()
+        return tried, odds if has_human else training.softmax(np.zeros(len(odds)), rows)
+
+    monkeypatch.setattr(fitting, "tune", tune)
+    with pytest.raises(
+        Refused, match=r"the model without a human-move model is worse beyond chance than test .* not kept"
+    ):
+        fit(people, name="alone worse", against=against, resamples=100)
