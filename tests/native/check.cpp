@@ -228,6 +228,39 @@ void check_search(Random& random, Bench& bench) {
     }
 }
 
+// Many scores at one call are those of single searches; and which moves there are.
+void check_scores(Random& random, Bench& bench) {
+    const Position p = inputs::any(random, bench.best());
+    Set& set = bench.any_set(random);
+    const Unit& unit = bench.best();
+    const StopFlag never;
+    const Board legal = unit.othello_moves(p);
+    const bool passes = legal == 0 && unit.othello_moves(naive::passed(p)) != 0;
+    std::vector<int> moves;
+    for (int move = -1; move <= 65; ++move) {
+        const bool is_legal = move >= 0 && move < 64 ? (legal >> move & 1) != 0 : move == 64 && passes;
+        set.on_all([&](OthelloCore& core) {
+            require(core.are_legal(p, &move, 1) == is_legal, "move %d: %s", move, text(p).c_str());
+            return move;
+        }, "a move's legality", p);
+        if (is_legal) moves.push_back(move);
+    }
+    const int least = random.between(0, 2);
+    const int most = least + random.between(0, inputs::empties_of(p) <= 5 ? 9 : 1);
+    const auto depths = static_cast<std::size_t>(most - least + 1);
+    const auto found = set.on_all([&](OthelloCore& core) {
+        std::vector<int> scores(moves.size() * depths);
+        core.scores_after(p, moves.data(), static_cast<int>(moves.size()), least, most, never, scores.data());
+        return scores;
+    }, "many scores", p);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const int depth = least + static_cast<int>(i % depths);
+        const int exact = set.exact(unit.othello_play(p, moves[i / depths]), depth);
+        require(found[i] == exact, "score %d after move %d and depth %d is %d: %s", found[i], moves[i / depths], depth,
+                exact, text(p).c_str());
+    }
+}
+
 // --- Stopping --------------------------------------------------------------------------------------------------
 
 // What a stopped call may give: nothing at all.
@@ -556,9 +589,10 @@ struct Kind {
 };
 
 Kind kinds[] = {
-    {"rules", check_rules, 563},   {"evaluation", check_evaluation, 175}, {"search", check_search, 100},
+    {"rules", check_rules, 553},   {"evaluation", check_evaluation, 175}, {"search", check_search, 100},
     {"ending", check_ending, 60},  {"perft", check_perft, 25},            {"stop", check_stop, 10},
     {"trappy", check_trappy, 15},  {"think", check_think, 15},            {"solve", check_solve, 15},
+    {"scores", check_scores, 10},
     {"chess", [](Random& random, Bench&) { check_chess(random); }, 10},
     {"xiangqi", [](Random& random, Bench&) { check_xiangqi(random); }, 10},
     {"selective", [](Random& random, Bench&) { check_selective(random); }, 2},
