@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import re
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,8 +14,9 @@ import typer
 
 from bot.cli_analyse import counting
 from bot.cli_parts import MOST, GameFormat, UsageError, config_of, note, print_json, require_known
+from engine.formats.record import GameRecord
 from engine.games import GAMES
-from engine.human.model import BadModel, ModelInfo
+from engine.human.model import SHALLOW, BadModel, ModelInfo
 from engine.human.odds import default_path
 from storage.analysis import (
     AnalysisCount,
@@ -41,7 +44,8 @@ ModelId = Annotated[
     typer.Option(
         "--human",
         metavar="NAME",
-        help="Whose word counts, of the models that were asked; else the last one's.",
+        help="Whose word counts, of the models that were asked: a name, or six digits or more that a SHA-256 "
+        "begins with; else the newest one's.",
     ),
 ]
 Half = Annotated[
@@ -246,38 +250,86 @@ def _people(
     Raises:
         UsageError: There are none.
     """
-    from bot.analyse.population import load, population
+    from bot.analyse.population import population
 
-    async def read() -> tuple[list[StoredPosition], str, str, dict[str, dict[int, tuple[float, ...]]]]:
-        opened = await Database.open(url or config_of(context).storage.url, upgrade=False)
-        try:
-            async with opened.read() as session:
-                if own:
-                    found = [each async for each in own_positions(session, game) if portion.holds(each)]
-                    return found, f"{game}: the bot's own games with people", "the bot's model", {}
-                chosen = _choose(await count_analyses(session, game), analysis, game)
-                known = await list_models(session, chosen.id)
-                first = _first(known, human)
-                others = {
-                    info.name: await predictions(session, chosen.id, number)
-                    for number, info, _ in reversed(known)
-                    if first is not None and info.name != first[1].name
-                }
-            found = await load(opened, chosen.id, None if first is None else first[0], portion)
-            which = chosen.analysis
-            name = "" if first is None else first[1].name
-            told = "no human-move model" if first is None else f"human-move model {name}"
-            return found, f"{game}: {which.source}, depth {which.depth}; {told}", name, others
-        finally:
-            await opened.close()
-
-    positions, about, name, others = asyncio.run(read())
+    require_known("--game", game, GAMES)
+    others: dict[str, dict[int, tuple[float, ...]]] = {}
+    if own:
+        if analysis is not None or human is not None:
+            raise UsageError("--analysis and --human choose among what was analysed; they are not for --own")
+        positions, model = _own(context, url, game, portion)
+        about = f"{game}: the bot's own games with people"
+    else:
+        about, positions, model, others = _analysed(context, url, game, analysis, human, portion)
     if not positions:
         raise UsageError(f"{about}: there is no position that passes these filters")
     with counting("positions", len(positions)) as on_count:
-        people = population(game, positions, name, others, on_count)
+        people = population(game, positions, "" if model is None else model.name, others, on_count)
+    if model is None or not people.has_human:
+        told = "no human-move model"
+    else:
+        told = f"human-move model {_identity(model)}"
     games = int(people.games.max()) + 1
-    return people, f"{about}; {len(people.positions)} positions of {games} games"
+    left_out = f", {people.left_out} more without its word left out" if people.left_out else ""
+    return people, f"{about}; {told}; {len(people.positions)} positions of {games} games{left_out}"
+
+
+def _own(
+    context: typer.Context, url: str | None, game: str, portion: "Portion"
+) -> tuple[list[StoredPosition], ModelInfo | None]:
+    """The bot's own positions, and the model that was asked about all of them; None: there is but a guess."""
+    from bot.analyse.own import with_words
+
+    config = config_of(context)
+
+    async def read() -> list[tuple[StoredPosition, GameRecord]]:
+        opened = await Database.open(url or config.storage.url, upgrade=False)
+        try:
+            async with opened.read() as session:
+                return [each async for each in own_positions(session, game) if portion.holds(each[0])]
+        finally:
+            await opened.close()
+
+    given = asyncio.run(read())
+    try:
+        model = config.human.people().models(game).human
+        if model.info.kind == SHALLOW:
+            return [stored for stored, _ in given], None
+        with counting(model.info.name, len(given)) as on_count:
+            return with_words(model, given, on_count), model.info
+    except BadModel as error:
+        raise UsageError(f"human.models: {error}") from None
+
+
+def _analysed(
+    context: typer.Context,
+    url: str | None,
+    game: str,
+    analysis: int | None,
+    human: str | None,
+    portion: "Portion",
+) -> tuple[str, list[StoredPosition], ModelInfo | None, dict[str, dict[int, tuple[float, ...]]]]:
+    """Which analysis it is in words, its positions, whose word they have, and what other models said."""
+    from bot.analyse.population import load
+
+    async def read() -> tuple[str, list[StoredPosition], ModelInfo | None, dict[str, Any]]:
+        opened = await Database.open(url or config_of(context).storage.url, upgrade=False)
+        try:
+            async with opened.read() as session:
+                chosen = _choose(await count_analyses(session, game), analysis, game)
+                known = await list_models(session, chosen.id)
+                first = _first(known, human)
+                others = {} if first is None else _others(known, first)
+                said = {
+                    name: await predictions(session, chosen.id, number) for name, number in others.items()
+                }
+            found = await load(opened, chosen.id, None if first is None else first[0], portion)
+            which = f"{game}: {chosen.analysis.source}, depth {chosen.analysis.depth}"
+            return which, found, None if first is None else first[1], said
+        finally:
+            await opened.close()
+
+    return asyncio.run(read())
 
 
 def _choose(known: list[AnalysisCount], wanted: int | None, game: str) -> AnalysisCount:
@@ -292,13 +344,33 @@ def _choose(known: list[AnalysisCount], wanted: int | None, game: str) -> Analys
     return found[0]
 
 
-def _first(known: list[tuple[int, ModelInfo, int]], wanted: str | None) -> tuple[int, ModelInfo, int] | None:
-    """The human-move model that was asked for, else the one that was asked last; None: none was asked."""
+Known = tuple[int, ModelInfo]
+
+
+def _first(known: Sequence[Known], wanted: str | None) -> Known | None:
+    """The human-move model that was asked for, by name or SHA-256, else the newest; None: none was asked."""
     found = [each for each in known if wanted in (None, each[1].name)]
+    if not found and wanted is not None and re.fullmatch("[0-9a-fA-F]{6,64}", wanted):
+        found = [each for each in known if each[1].sha256.startswith(wanted.lower())]
     if not found and wanted is not None:
-        names = ", ".join(info.name for _, info, _ in known) or "nobody"
+        names = ", ".join(_identity(info) for _, info in known) or "nobody"
         raise UsageError(f"--human: {wanted!r} has said nothing of these positions; {names} has")
     return found[0] if found else None
+
+
+def _others(known: Sequence[Known], first: Known) -> dict[str, int]:
+    """The keys of the models beside the first, the oldest first, by names that tell them apart."""
+    names = [info.name for _, info in known]
+    return {
+        info.name if names.count(info.name) == 1 else _identity(info): number
+        for number, info in reversed(known)
+        if number != first[0]
+    }
+
+
+def _identity(info: ModelInfo) -> str:
+    """Name and the first digits of the SHA-256, by which a model can be asked for."""
+    return f"{info.name} {info.sha256[:6]}"
 
 
 def _step(what: str) -> None:

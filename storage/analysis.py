@@ -14,7 +14,7 @@ from engine.decision import Candidate, Decision, ReplyProfile
 from engine.formats.record import GameRecord
 from engine.game import Game
 from engine.games import get_game
-from engine.human.model import CALIBRATED, SHALLOW, ModelInfo, Person
+from engine.human.model import ModelInfo, Person
 from storage.analysis_models import AnalysedPositionRow, AnalysisRow, HumanModelRow, PredictionRow
 from storage.archive import BATCH, add_games, content_key, record_of_row
 from storage.archive_models import ImportedGameRow
@@ -229,23 +229,20 @@ async def keep_model(session: AsyncSession, info: ModelInfo) -> int:
     return (await session.execute(statement)).scalar_one()
 
 
-async def list_models(session: AsyncSession, analysis_id: int) -> list[tuple[int, ModelInfo, int]]:
-    """The models that have said something of an analysis's positions, with their keys and of how many.
+async def list_models(session: AsyncSession, analysis_id: int) -> list[tuple[int, ModelInfo]]:
+    """The models that have said something of an analysis's positions, with their keys.
 
-    The one that was asked last comes first.
+    The newest comes first: the one that was asked of anything in this database for the first time last.
     """
-    count = func.count(PredictionRow.position_id)
-    statement = (
-        select(HumanModelRow, count)
-        .join(PredictionRow, PredictionRow.model_id == HumanModelRow.id)
+    spoke = (
+        select(PredictionRow.model_id)
         .join(AnalysedPositionRow, AnalysedPositionRow.id == PredictionRow.position_id)
         .where(AnalysedPositionRow.analysis_id == analysis_id)
-        .group_by(HumanModelRow.id)
-        .order_by(HumanModelRow.id.desc())
     )
+    statement = select(HumanModelRow).where(HumanModelRow.id.in_(spoke)).order_by(HumanModelRow.id.desc())
     return [
-        (row.id, ModelInfo(row.kind, row.name, row.sha256), of)
-        for row, of in await session.execute(statement)
+        (row.id, ModelInfo(row.kind, row.name, row.sha256))
+        for row in (await session.execute(statement)).scalars()
     ]
 
 
@@ -322,11 +319,10 @@ async def _add(session: AsyncSession, table: type[Base], values: Sequence[dict[s
             await session.execute(sqlite.insert(table).values(part).on_conflict_do_nothing())
 
 
-async def own_positions(session: AsyncSession, game: str) -> AsyncIterator[StoredPosition]:
+async def own_positions(session: AsyncSession, game: str) -> AsyncIterator[tuple[StoredPosition, GameRecord]]:
     """The bot's own moves that people answered, where the whole profile was kept, in the order of playing.
 
-    Games with other programs are left out.  What a human-move model said comes along where the decision has
-    it of every reply; what a calibrated model made of it is no such word.
+    Their games' moves come along, and no model's word.  Games with other programs are left out.
     """
     last = 0
     while True:
@@ -352,7 +348,8 @@ async def own_positions(session: AsyncSession, game: str) -> AsyncIterator[Store
         for row, stored, reply in rows:
             found = _own(row, stored, reply)
             if found is not None:
-                yield found
+                moves = tuple(stored.moves.split())
+                yield found, GameRecord(game=game, start=stored.initial_position, moves=moves)
         last = rows[-1][0].id
         session.expunge_all()
 
@@ -364,8 +361,6 @@ def _own(row: DecisionRow, stored: GameRow, reply: str | None) -> StoredPosition
         return None
     game: Game[Any] = get_game(decision.game)
     scale = game.expected_scale_centi(game.parse_position(decision.position))
-    is_human = decision.model is not None and decision.model.kind not in (CALIBRATED, SHALLOW)
-    odds = [each.probability if is_human else None for each in replies]
     reckoning = decision.reckoning
     return StoredPosition(
         id=row.id,
@@ -385,5 +380,5 @@ def _own(row: DecisionRow, stored: GameRow, reply: str | None) -> StoredPosition
             nodes=row.nodes,
             time_s=row.time_s,
         ),
-        human=None if any(p is None for p in odds) else tuple(p for p in odds if p is not None),
+        human=None,
     )

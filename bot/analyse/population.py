@@ -58,9 +58,12 @@ class Population:
     models: dict[str, NDArray[np.float64]]
     """What human-move models said of each reply, by their names; the features have the first one's word."""
     loss: NDArray[np.float64]
-    """What each reply costs the person, in expected score."""
+    """What each reply costs the person, in expected score by the scale of the position before our move, as in
+    the arithmetic of traps.  The features go by that of the position after it, which hardly differs."""
     of_position: NDArray[np.int64]
     """Number of each reply's position."""
+    left_out: int
+    """So many more positions were given, of which the human-move model did not speak."""
 
     @property
     def has_human(self) -> bool:
@@ -107,7 +110,7 @@ def population(
 ) -> Population:
     """Positions as arrays; there is one at least.
 
-    When a human-move model spoke of some of the positions, the others are left out.
+    When a human-move model spoke of some of the positions, the others are left out (`Population.left_out`).
 
     Args:
         model: The name of that model.
@@ -147,4 +150,5 @@ def population(
         models,
         np.concatenate(losses),
         np.repeat(np.arange(len(used)), rows.counts),
+        len(positions) - len(used),
     )

@@ -1,5 +1,6 @@
 """The commands, in this process and as a program that is stopped."""
 
+import asyncio
 import json
 import os
 import signal
@@ -7,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,9 +16,15 @@ import pytest
 
 from bot import __main__ as program
 from bot import cli_analyse
+from bot.config import HumanConfig
 from bot.match.workers import LocalWorkers
+from engine.human.model import ModelInfo
+from engine.human.people import People
+from storage.database import Database
+from storage.games import set_moves
 from tests.analyse.test_games import PGN
 from tests.human.fakes import FakeModel
+from tests.storage.samples import FELL, decision, opened, settled
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -80,7 +88,86 @@ def test_games_are_looked_into_and_studied(desdemona: Command, monkeypatch: pyte
     assert "Figure 9" in out
     code, out, err = desdemona("study", "--game", "othello", "--human", "maia")
     assert (code, out) == (2, "") or code == 1
-    assert "'maia' has said nothing of these positions; fake has" in err
+    assert "'maia' has said nothing of these positions; fake ffffff has" in err
+
+
+def test_models_are_told_apart_by_their_files(desdemona: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    desdemona(*ANALYSE)
+    for name, digit in (("net", "a"), ("net", "b"), ("other", "c")):
+        model = FakeModel("othello")
+        model.info = ModelInfo("othello", name, digit * 64)
+        monkeypatch.setattr(cli_analyse, "_open", lambda *_, model=model: model)
+        desdemona("analyse", "--game", "othello", "--depth", "4", "--model", "x.onnx")
+
+    def studied(*asked: str) -> tuple[str, list[str]]:
+        code, out, err = desdemona(
+            "study", "--game", "othello", "--resamples", "20", "--format", "json", *asked
+        )
+        assert code == 0, err
+        study: dict[str, Any] = json.loads(out)
+        return study["about"].split("; ")[1], study["human_models"]
+
+    assert studied() == ("human-move model other cccccc", ["other", "net aaaaaa", "net bbbbbb"])
+    newest = ("human-move model net bbbbbb", ["net", "net aaaaaa", "other"])
+    assert studied("--human", "net") == newest
+    assert studied("--human", "bbbbbb") == newest
+    assert studied("--human", "A" * 10) == ("human-move model net aaaaaa", ["net", "net bbbbbb", "other"])
+    assert desdemona("study", "--game", "othello", "--human", "aaaaa")[0] != 0, "five digits"
+
+
+async def own_games(url: str) -> None:
+    """Of three players, of whom one wrote down what another model expected."""
+    database = await Database.open(url)
+    made = decision(quality=225)
+    replies = tuple(replace(reply, probability=1 / 3) for reply in made.chosen.replies)
+    told = replace(
+        made.with_chosen(replace(made.chosen, replies=replies)), model=ModelInfo("maia", "old", "a" * 64)
+    )
+    async with database.write() as session:
+        for player, each in (("standard", made), ("trappy", made), ("opponent_model", told)):
+            game = await opened(session, player, player=player)
+            await settled(session, game.id, 0, each, FELL)
+            await set_moves(session, game.id, ("f5", "d6", "c3"))
+    await database.close()
+
+
+def test_own_games_of_all_players_count_alike(
+    desdemona: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asyncio.run(own_games(f"sqlite:///{tmp_path / 'desdemona.db'}"))
+    study = ("study", "--game", "othello", "--own", "--resamples", "20", "--format", "json")
+    code, out, err = desdemona(*study)
+    assert code == 0, err
+    found = json.loads(out)
+    model = People().models("othello").human.info
+    assert found["about"] == (
+        f"othello: the bot's own games with people; human-move model {model.name} {model.sha256[:6]}; "
+        "3 positions of 3 games"
+    )
+    assert (found["positions"], found["human_models"]) == (3, [model.name])
+
+    def guesses(_: HumanConfig) -> People:
+        return People(folder=tmp_path)
+
+    monkeypatch.setattr(HumanConfig, "people", guesses)
+    found = json.loads(desdemona(*study)[1])
+    assert found["about"].endswith("with people; no human-move model; 3 positions of 3 games")
+    assert (found["positions"], found["human_models"]) == (3, [])
+    assert "are not for --own" in desdemona(*study, "--human", "net")[2]
+
+
+def test_positions_of_which_a_model_has_not_spoken_are_told_of(
+    desdemona: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "games.txt").write_text(OTHELLO.splitlines()[0])
+    desdemona(*ANALYSE)
+    monkeypatch.setattr(cli_analyse, "_open", lambda *_: FakeModel("othello"))
+    desdemona("analyse", "--game", "othello", "--depth", "4", "--model", "x.onnx")
+    (tmp_path / "games.txt").write_text(OTHELLO)
+    more = json.loads(desdemona(*ANALYSE, "--json")[1])["new"]
+    assert more > 0
+    err = desdemona("study", "--game", "othello", "--resamples", "20")[2]
+    assert f" of 1 games, {more} more without its word left out\n" in err
 
 
 def test_too_little_to_learn_from(desdemona: Command, tmp_path: Path) -> None:
@@ -131,6 +218,8 @@ def test_there_has_to_be_something_to_study(desdemona: Command) -> None:
     assert "of number 7: there are 1" in desdemona("study", "--game", "othello", "--analysis", "7")[2]
     assert "no position that passes" in desdemona("study", "--game", "othello", "--min-rating", "9")[2]
     assert "--own" not in desdemona("study", "--game", "othello", "--own")[2]
+    told = desdemona("model", "fit", "--game", "go", "--own", "--first", "--out", "x.onnx")[2]
+    assert "--game: 'go' is not known" in told
     told = desdemona("study", "--game", "othello", "--calibrated", "none.onnx")[2]
     assert "none.onnx: No such file" in told
     told = desdemona("model", "fit", "--game", "othello", "--out", "no/such/folder.onnx")[2]

@@ -112,8 +112,10 @@ def test_odds_of_positions_are_of_their_own_replies() -> None:
 
 def test_positions_of_which_nobody_spoke_are_left_out_when_others_were_spoken_of() -> None:
     given = [*made_up(5), position(9, TRAP, 0)]
-    assert len(population("othello", given, "net").positions) == 5
-    assert population("othello", given[5:], "net").models == {}
+    people = population("othello", given, "net")
+    assert (len(people.positions), people.left_out) == (5, 1)
+    people = population("othello", given[5:], "net")
+    assert (people.models, people.left_out) == ({}, 0)
     partly = population("othello", given, "net", {"late": {0: (1, 0, 0)}})
     assert list(partly.models) == ["net"]
 

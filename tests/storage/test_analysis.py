@@ -25,6 +25,7 @@ from storage.analysis import (
 )
 from storage.archive import BATCH, content_key
 from storage.database import Database
+from storage.games import set_moves
 from tests.storage.samples import FELL, OPTIMAL, UNANSWERED, decision, opened, settled
 
 GAME = GameRecord(game="othello", players=("Anna", "Bert"), moves=("f5", "d6", "c3"), date="2016")
@@ -125,7 +126,7 @@ async def test_what_models_say(database: Database) -> None:
         said = await predictions(session, analysis_id, model_id)
         models = await list_models(session, analysis_id)
     assert said == {first[0]: (0.25, 0.75), third[0]: (1.0, 0.0)}
-    assert [(info.name, count) for _, info, count in models] == [("other", 1), ("net", 2)]
+    assert models == [(other_id, replace(MODEL, name="other")), (model_id, MODEL)]
     assert [each.human for each in await positions(database, analysis_id, model_id)] == [
         (0.25, 0.75),
         None,
@@ -140,34 +141,33 @@ async def test_moves_of_ours_that_people_answered(database: Database, is_bot: bo
         await settled(session, game.id, 0, decision(quality=225), FELL)
         await settled(session, game.id, 2, decision(complete=False), None)
         await settled(session, game.id, 4, decision(), UNANSWERED)
+        await set_moves(session, game.id, ("f5", "d6", "c3"))
     async with database.read() as session:
         found = [each async for each in own_positions(session, "othello")]
         assert [each async for each in own_positions(session, "chess")] == []
     if is_bot:
         assert found == []
         return
-    (only,) = found
+    ((only, record),) = found
+    assert (record.game, record.start, record.moves) == ("othello", None, ("f5", "d6", "c3"))
     assert (only.game_key, only.human, only.found.ply) == ("arena/game0001", None, 1)
     assert (only.found.move, only.found.reply, only.found.rating, only.found.side) == ("f5", "d6", 1600, 1)
     assert only.found.candidate.replies == decision().chosen.replies
 
 
-@pytest.mark.parametrize(("kind", "human"), [("othello", (0.5, 0.25, 0.25)), ("calibrated", None)])
-async def test_only_a_human_move_model_s_word_comes_along(
-    database: Database, kind: str, human: tuple[float, ...] | None
-) -> None:
+async def test_recorded_words_do_not_come_along(database: Database) -> None:
     made = decision()
     replies = tuple(
         replace(reply, probability=p) for reply, p in zip(made.chosen.replies, (0.5, 0.25, 0.25), strict=True)
     )
     made = replace(
         made.with_chosen(replace(made.chosen, replies=replies)),
-        model=ModelInfo(kind, "net", "a" * 64),
+        model=ModelInfo("othello", "net", "a" * 64),
         reckoning=Reckoning(ValueParams(), Person(1600, 33.5), None),
     )
     async with database.write() as session:
         game = await opened(session)
         await settled(session, game.id, 0, made, OPTIMAL)
     async with database.read() as session:
-        (found,) = [each async for each in own_positions(session, "othello")]
-    assert (found.human, found.found.clock_s) == (human, 33.5)
+        ((found, _),) = [each async for each in own_positions(session, "othello")]
+    assert (found.human, found.found.clock_s) == (None, 33.5)
