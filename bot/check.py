@@ -18,7 +18,8 @@ from bot.servers.dialects import get_dialect
 from engine import ENGINE_VERSION
 from engine._native import UNIT
 from engine.games import ENGINE_GAMES, get_game
-from engine.human.model import BadModel
+from engine.human.model import SHALLOW, BadModel
+from engine.human.reckoner import Models
 from engine.human.value import PERSON_KINDS
 from engine.limits import Limits
 from engine.players import PLAYER_KINDS, Player, complete
@@ -133,8 +134,16 @@ def _people(config: Config) -> str:
                 if decision.reckoning is not None and decision.reckoning.trouble:
                     raise BadModel(decision.reckoning.trouble)
             odds = "" if models.odds is None else f", odds by {models.odds.info.name}"
-            told.append(f"{name} by {models.human.info.name}{odds}")
+            told.append(f"{name} by {models.human.info.name}{odds}{_odd_pair(models)}")
     return "replies expected: " + "; ".join(told)
+
+
+def _odd_pair(models: Models) -> str:
+    """What to say where calibrated odds are told the word of another model than they were learned with."""
+    human, odds = models.human.info, models.odds
+    if human.kind == SHALLOW or odds is None or odds.learned_with in ("", human.name):
+        return ""  # a guess is not told
+    return f" (which was learned with {odds.learned_with}, not with {human.name})"
 
 
 def _other_engine(config: Config, settings: EngineSettings) -> str:

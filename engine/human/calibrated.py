@@ -176,6 +176,11 @@ class CalibratedModel:
         """Which model it is."""
         return self._network.info
 
+    @property
+    def learned_with(self) -> str:
+        """See `engine.human.odds.ReplyOdds.learned_with`."""
+        return self._network.metadata.get("human", "")
+
     def odds(
         self,
         game: Game[Any],

@@ -26,6 +26,10 @@ class ReplyOdds(Protocol):
     def info(self) -> ModelInfo:
         """Which model it is; its kind is ``calibrated``."""
 
+    @property
+    def learned_with(self) -> str:
+        """Name of the human-move model whose word it was told when it was learned; empty: of none."""
+
     def odds(
         self,
         game: Game[Any],

@@ -2,12 +2,15 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from pydantic import SecretStr
 
 from bot.arena.server import Arena
 from bot.check import check
 from bot.config import ArenaConfig, Config, EngineConfig, ServerConfig, StorageConfig
+from engine.human.calibrated import FEATURES
+from engine.training.calibrated import Part, to_onnx
 from storage.database import Database
 from tests.ggs.server import FakeGgs
 
@@ -55,6 +58,34 @@ async def test_models_of_people_are_tried(tmp_path: Path) -> None:
     bad = (await check(settings(tmp_path, challenges=games, human=human)))[3]
     assert not bad.is_good
     assert "gone.onnx: No such file or directory" in bad.text
+
+
+@pytest.mark.parametrize(
+    ("learned_with", "told"),
+    [
+        ("another", "odds by mine (which was learned with another, not with othello-wthor); connect4 by"),
+        ("othello-wthor", "odds by mine; connect4 by"),
+        ("", "odds by mine; connect4 by"),
+    ],
+)
+async def test_which_model_odds_were_learned_with(tmp_path: Path, learned_with: str, told: str) -> None:
+    part = Part(np.zeros(len(FEATURES)))
+    metadata = {"game": "othello", "name": "mine", "licence": "none", "human": learned_with}
+    (tmp_path / "mine.onnx").write_bytes(to_onnx(part, part, metadata))
+    config = settings(
+        tmp_path,
+        challenges={"variants": ("othello", "connect4")},
+        human={"calibrated": (str(tmp_path / "mine.onnx"),)},
+    )
+    found = (await check(config))[3]
+    assert found.is_good
+    assert told in found.text
+
+
+async def test_a_guess_is_no_other_model(tmp_path: Path) -> None:
+    """The calibrated model of chess was learned with Maia's, but is not told what short searches guess."""
+    found = (await check(settings(tmp_path, challenges={"variants": ("chess",)})))[3]
+    assert found.text == "replies expected: chess by shallow-2, odds by calibrated-chess"
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,7 @@ class FakeOdds:
     def __init__(self, game_name: str, pull: float = 0.5) -> None:
         self.game = game_name
         self.info = ModelInfo("calibrated", "fake odds", "c" * 64)
+        self.learned_with = "fake"
         self.people: list[Person] = []
         self._pull = pull
 
