@@ -142,14 +142,24 @@ def read_games(
             on_bad(f"{path}: and {bad - _MOST_TOLD} more bad games")
 
 
+def first_copies(games: Sequence[GivenGame]) -> list[GivenGame]:
+    """Each game once, by `GivenGame.key`: files of games overlap, or are named twice."""
+    found: dict[str, GivenGame] = {}
+    for given in games:
+        found.setdefault(given.key, given)
+    return list(found.values())
+
+
 def choose(
     games: Sequence[GivenGame], choice: Choice, on_look: Callable[[int], None] = lambda _: None
 ) -> list[Answered]:
     """The moves that are to be looked into: in the games' order, or, of a sample, in that of the draw.
 
     Args:
+        games: Of one that is there more than once the first copy counts, and that alone.
         on_look: Told how many moves have been found.
     """
+    games = first_copies(games)
     wanted = [(at, ply) for at, given in enumerate(games) for ply in _plies(given, choice)]
     sample = choice.sample
     if sample is None:

@@ -91,6 +91,15 @@ def test_games_are_looked_into_and_studied(desdemona: Command, monkeypatch: pyte
     assert "'maia' has said nothing of these positions; fake ffffff has" in err
 
 
+def test_copies_of_games_are_told_of(desdemona: Command, tmp_path: Path) -> None:
+    (tmp_path / "again.txt").write_text(OTHELLO * 2)
+    alone = json.loads(desdemona(*ANALYSE, "--json")[1])
+    code, out, err = desdemona(*ANALYSE, "again.txt", "--json")
+    assert (code, json.loads(out)) == (0, {**alone, "known": alone["new"], "new": 0})
+    assert "games that are there more than once, of which the first copy counts: 2\n" in err
+    assert "\n2 games, " in err
+
+
 def test_models_are_told_apart_by_their_files(desdemona: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     desdemona(*ANALYSE)
     for name, digit in (("net", "a"), ("net", "b"), ("other", "c")):

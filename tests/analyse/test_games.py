@@ -103,6 +103,16 @@ def test_moves_can_be_chosen(games: list[GivenGame]) -> None:
     assert plies(games, every=3) == some
 
 
+def test_a_game_that_is_there_twice_counts_once(tmp_path: Path, games: list[GivenGame]) -> None:
+    copies = [*games, *given_games(tmp_path, PGN.replace('[WhiteElo "1500"]\n', "")), *games]
+    found = choose(copies, Choice())
+    assert found == choose(games, Choice())
+    assert {each.rating for each in found if each.game.record.event == "A" and each.side == 0} == {1500}
+    whole = plies(copies, sample=9, seed=7)
+    assert sorted(whole) == plies(games)
+    assert whole == plies(games, sample=9, seed=7)
+
+
 def test_who_replied_in_a_game_from_a_set_up_position(tmp_path: Path) -> None:
     """Black begins it, so black makes the even plies."""
     (given,) = given_games(tmp_path, SET_UP)
