@@ -31,7 +31,8 @@ def open_model(path: Path, *, narrow: bool = False) -> HumanModel:
         if not models:
             raise BadModel(f"{path}: there is no network of Maia's (*.onnx) in this folder")
         family = MaiaFamily(models)
-        return family if narrow else WideModel(family, [model.rating for model in models if model.rating])
+        ratings = [model.rating for model in models if model.rating is not None]
+        return family if narrow else WideModel(family, ratings)
     network = Network.open(path)
     if network.kind == MAIA:
         return MaiaModel(network)

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from engine.games.standard_chess import ChessPosition, StandardChess
 from engine.human.files import open_model
+from engine.human.lc0 import read_network
 from engine.human.maia import MaiaFamily, MaiaModel, openings
-from engine.human.maia_onnx import import_network
+from engine.human.maia_onnx import import_network, write_onnx
 from engine.human.maia_planes import MOVES, SLOTS, places
 from engine.human.model import Ask, BadModel, Person, predicted
 from engine.human.onnx import Network
@@ -221,3 +222,12 @@ def test_a_folder_is_a_family(tmp_path: Path) -> None:
     (tmp_path / "broken.onnx").write_bytes(b"broken")
     with pytest.raises(BadModel, match=r"broken\.onnx: not a network of ONNX"):
         open_model(tmp_path)
+
+
+def test_a_folder_of_a_single_network_for_rating_0(tmp_path: Path) -> None:
+    written = write_onnx(read_network(pawn_pusher().file()), "nought", "none", 0, is_published=False)
+    (tmp_path / "nought.onnx").write_bytes(written)
+    history = played("e2e4")
+    assert predicted(open_model(tmp_path), GAME, [Ask(tuple(history))])[0] == pytest.approx(
+        pushes(history[-1]), abs=1e-3
+    )

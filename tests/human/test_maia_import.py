@@ -103,6 +103,13 @@ def test_names(file: str, name: str, rating: int | None) -> None:
     assert (made.name, made.rating, made.licence) == (name, rating, "CC0-1.0")
 
 
+@pytest.mark.parametrize(("file", "rating"), [("maia-000.pb.gz", 0), ("maia_5001.pb.gz", 5001)])
+def test_a_name_tells_of_a_rating_that_people_have(file: str, rating: int) -> None:
+    with pytest.raises(BadModel, match=f"says that it is for rating {rating}; ratings are 1 to 5000"):
+        import_network(PUSHER, file)
+    assert import_network(PUSHER, "maia-5000.pb.gz").rating == 5000
+
+
 def test_a_published_network_has_to_play_like_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(PUBLISHED, hashlib.sha256(PUSHER).hexdigest(), 1500)
     with pytest.raises(BadModel, match=r"maia-1500: begins with e2e4 at 0\.\d+, which should be 0\.652"):
