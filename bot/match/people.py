@@ -12,7 +12,7 @@ from engine.game import if_it_goes_on
 from engine.games import get_game
 from engine.human.model import Ask, BadModel, Person, predicted
 from engine.human.people import People, PeopleSettings
-from engine.human.reckoner import Models
+from engine.human.reckoner import Models, asked
 from engine.stop import StopFlag
 from engine.uci.link import EngineError
 
@@ -60,7 +60,8 @@ class HumanPlayer:
         ours_s = None if clocks_s is None else clocks_s[game.side_to_move(position)]
         past = (*before, position)[-max(1, self._model.plies_wanted) :]
         try:
-            [odds] = predicted(self._model, game, [Ask(past, Person(self._spec.rating, ours_s))])
+            ask = Ask(past, Person(self._spec.rating, ours_s))
+            [odds] = asked(self._model.info.name, lambda: predicted(self._model, game, [ask]))
         except BadModel as error:
             raise EngineError(str(error)) from error
         move = self._rng.choices(legal, sharpened(odds, self._spec.temperature))[0]

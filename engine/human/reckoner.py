@@ -285,7 +285,7 @@ class Reckoner:
         human, person, model = self._predicted.get(candidate.move), self._background.person, self._odds
         if model is None:
             return human or ()
-        odds = _asked(
+        odds = asked(
             model.info.name, lambda: checked_odds(model, self._game, after, candidate, human, person)
         )
         return [odds[reply.reply] for reply in candidate.replies]
@@ -309,7 +309,7 @@ class Reckoner:
         asks = [
             Ask((*self._past, self._position_after(move))[-most:], self._background.person) for move in new
         ]
-        answers = _asked(model.info.name, lambda: predicted(model, self._game, asks))
+        answers = asked(model.info.name, lambda: predicted(model, self._game, asks))
         self._predicted |= dict(zip(new, answers, strict=True))
 
 
@@ -317,7 +317,7 @@ def _best(candidates: Iterable[Candidate]) -> int:
     return max(c.raw_centi for c in candidates if not c.raw_is_bound)
 
 
-def _asked(name: str, answer: Callable[[], T]) -> T:
+def asked(name: str, answer: Callable[[], T]) -> T:
     """A model's answer; whatever goes wrong in it is its own fault.
 
     Raises:

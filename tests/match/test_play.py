@@ -373,3 +373,12 @@ def test_people_without_a_sound_model_lose(monkeypatch: pytest.MonkeyPatch) -> N
     found = game_of(terms("standard:depth=2", "human", game="othello"), 1)
     assert (found.finished.end, found.finished.loser, found.finished.points) == (End.CRASH, 1, 1.0)
     assert "1 probabilities for" in found.finished.reason
+
+
+def test_a_model_that_breaks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks(*_: object) -> tuple[float, ...]:
+        raise IndexError("no such thing")
+
+    monkeypatch.setattr("bot.match.people.People", lambda _settings: OneModel(FakeModel("othello", breaks)))
+    found = game_of(terms("standard:depth=2", "human", game="othello"), 1).finished
+    assert (found.end, found.loser, found.reason) == (End.CRASH, 1, "fake: IndexError: no such thing")
