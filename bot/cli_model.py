@@ -1,7 +1,5 @@
 """`desdemona model`: models of how people move."""
 
-import os
-import tempfile
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +8,7 @@ from rich.table import Table
 
 from bot.cli_parts import GameFormat, UsageError, console, note, print_json
 from bot.log import printable
+from bot.regular_files import write_whole
 from engine.games import get_game
 from engine.human.model import Ask, BadModel, HumanModel, predicted
 
@@ -40,7 +39,8 @@ def import_model(
             raise UsageError(text if text.startswith(str(file)) else f"{file}: {text}") from None
         target = out / f"{made.name}.onnx"
         try:
-            _write(target, made.data)
+            out.mkdir(parents=True, exist_ok=True)
+            write_whole({target: made.data})
         except OSError as error:
             raise UsageError(f"{target}: {error.strerror}") from None
         print(printable(f"{target}: sha256 {made.sha256}"))
@@ -102,17 +102,3 @@ def _first_moves(opened: HumanModel) -> dict[str, float]:
     (found,) = predicted(opened, game, [Ask((start,))])
     likely = sorted(zip(found, game.legal_moves(start), strict=True), reverse=True)[:_MOVES_SHOWN]
     return {game.move_text(move): round(p, 4) for p, move in likely}
-
-
-def _write(target: Path, data: bytes) -> None:
-    """All of it or nothing."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(name).chmod(0o644)  # as any file; temporary ones are their owner's alone
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

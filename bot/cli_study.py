@@ -14,6 +14,7 @@ import typer
 
 from bot.cli_analyse import counting
 from bot.cli_parts import MOST, GameFormat, UsageError, config_of, note, print_json, require_known
+from bot.regular_files import write_whole
 from engine.formats.record import GameRecord
 from engine.games import GAMES
 from engine.human.model import SHALLOW, BadModel, ModelInfo
@@ -176,8 +177,7 @@ def fit_command(
     )
     if first and against is not None:
         raise UsageError("--first and --against exclude each other")
-    if not out.parent.is_dir():
-        raise UsageError(f"--out: {out.parent} is no folder")
+    _require_writable(out)
     other = None if first else _calibrated(against, game)
     people, about = _people(context, database, game, analysis, human, portion, own)
     note(about)
@@ -210,13 +210,25 @@ def _about(people: "Population", about: str, seed: int, portion: "Portion") -> d
     }
 
 
+def _require_writable(out: Path) -> None:
+    """What can be known of that before there is a model, which takes long."""
+    if out.suffix != ".onnx":
+        raise UsageError(f"--out: {out} does not end in .onnx")
+    if not out.parent.is_dir():
+        raise UsageError(f"--out: {out.parent} is no folder")
+    for path in (out, _card_of(out)):
+        if path.exists() and not path.is_file():
+            raise UsageError(f"--out: {path} is no regular file")
+
+
+def _card_of(out: Path) -> Path:
+    return out.with_suffix(".json")
+
+
 def _write(out: Path, fitted: "Fitted", card: dict[str, Any]) -> None:
     text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
     try:
-        for path, data in ((out, fitted.data), (out.with_suffix(".json"), text.encode())):
-            unfinished = path.with_name(path.name + ".new")
-            unfinished.write_bytes(data)
-            unfinished.replace(path)
+        write_whole({out: fitted.data, _card_of(out): text.encode()})
     except OSError as error:
         raise UsageError(f"--out: {out}: {error.strerror}") from None
 

@@ -1,10 +1,14 @@
-"""Files that somebody has named to be read: regular ones alone.
+"""Files that somebody has named: regular ones alone are read, and they are written whole or not at all.
 
 A device or a pipe might never end, or, with nobody at its other end, never begin.
 """
 
 import errno
+import os
 import stat
+import tempfile
+from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
 
@@ -32,3 +36,23 @@ def read_regular(path: Path, most_bytes: int) -> bytes:
     if len(content) > most_bytes:
         raise OSError(errno.EFBIG, f"larger than {most_bytes >> 20} MiB", str(path))
     return content
+
+
+def write_whole(contents: Mapping[Path, bytes]) -> None:
+    """Write files in place of those that are there; each is whole, and unless all can be written none is.
+
+    Raises:
+        OSError: They cannot be written; what was begun is gone.
+    """
+    with ExitStack() as undo:
+        begun = []
+        for path, data in contents.items():
+            handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+            unfinished = Path(name)
+            undo.callback(unfinished.unlink, missing_ok=True)
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            unfinished.chmod(0o644)  # as any file; temporary ones are their owner's alone
+            begun.append((unfinished, path))
+        for unfinished, path in begun:
+            unfinished.replace(path)

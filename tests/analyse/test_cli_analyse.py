@@ -10,12 +10,13 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import pytest
 
 from bot import __main__ as program
-from bot import cli_analyse
+from bot import cli_analyse, cli_study
 from bot.config import HumanConfig
 from bot.match.workers import LocalWorkers
 from engine.human.model import ModelInfo
@@ -189,6 +190,32 @@ def test_too_little_to_learn_from(desdemona: Command, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("out", "text"),
+    [
+        ("made.json", "--out: made.json does not end in .onnx"),
+        ("made", "--out: made does not end in .onnx"),
+        (".onnx", "--out: .onnx does not end in .onnx"),
+        ("folder.onnx", "--out: folder.onnx is no regular file"),
+        ("card.onnx", "--out: card.json is no regular file"),
+        ("no/such/folder.onnx", "--out: no/such is no folder"),
+    ],
+)
+def test_where_no_model_is_written(desdemona: Command, tmp_path: Path, out: str, text: str) -> None:
+    """Said before anything is read."""
+    (tmp_path / "folder.onnx").mkdir()
+    (tmp_path / "card.json").mkdir()
+    told = desdemona("model", "fit", "--game", "othello", "--first", "--out", out)
+    assert told == (2, "", f"desdemona: {text}\n")
+
+
+def test_the_card_goes_beside_the_model(tmp_path: Path) -> None:
+    fitted: Any = SimpleNamespace(data=b"network")
+    cli_study._write(tmp_path / "made.onnx", fitted, {"seed": 1})
+    assert (tmp_path / "made.onnx").read_bytes() == b"network"
+    assert json.loads((tmp_path / "made.json").read_text()) == {"seed": 1}
+
+
+@pytest.mark.parametrize(
     ("arguments", "text"),
     [
         (("analyse", "none.txt", "--game", "othello"), "none.txt: No such file"),
@@ -231,8 +258,6 @@ def test_there_has_to_be_something_to_study(desdemona: Command) -> None:
     assert "--game: 'go' is not known" in told
     told = desdemona("study", "--game", "othello", "--calibrated", "none.onnx")[2]
     assert "none.onnx: No such file" in told
-    told = desdemona("model", "fit", "--game", "othello", "--out", "no/such/folder.onnx")[2]
-    assert "no/such is no folder" in told
 
 
 def test_a_run_that_is_stopped_goes_on(tmp_path: Path) -> None:
