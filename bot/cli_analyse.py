@@ -18,6 +18,7 @@ from bot.analyse.games import Answered, Choice, choose, first_copies, read_games
 from bot.analyse.runner import OnCount, Tally, predict, run_analysis
 from bot.analyse.work import AnalysisError
 from bot.cli_parts import MOST, UsageError, config_of, note, print_json, require_known
+from bot.log import printable
 from bot.match.workers import ClusterWorkers, LocalWorkers
 from engine import ENGINE_VERSION
 from engine.formats.files import Format
@@ -140,10 +141,8 @@ def analyse_command(
     else:
         told = "" if human is None else f"; {human.info.name} was asked of {predicted}"
         failed = f", {tally.failed} failed" if tally.failed else ""
-        typer.echo(
-            f"{analysis.source}, depth {depth}: {tally.new} moves looked into, "
-            f"{tally.known} had been before{failed}{told}"
-        )
+        text = f"{tally.new} moves looked into, {tally.known} had been before{failed}{told}"
+        typer.echo(printable(f"{analysis.source}, depth {depth}: {text}"))
     if number is not None:
         note("stopped; the same command goes on from here")
         raise typer.Exit(128 + number)
@@ -245,6 +244,7 @@ def _name_of(settings: EngineSettings) -> str:
 @contextmanager
 def counting(what: str, total: int | None) -> Iterator[OnCount]:
     """A bar on a terminal, else a line for every tenth part, both on standard error."""
+    what = printable(what)
     console = Console(stderr=True, markup=False, highlight=False)
     if not console.is_terminal:
         yield _tell_parts(what, total)

@@ -14,6 +14,7 @@ import typer
 
 from bot.cli_analyse import counting
 from bot.cli_parts import MOST, GameFormat, UsageError, config_of, note, print_json, require_known
+from bot.log import printable
 from bot.regular_files import write_whole
 from engine.formats.record import GameRecord
 from engine.games import GAMES
@@ -125,7 +126,7 @@ def study_command(
     if output is GameFormat.JSON:
         print_json({"about": about, **found.to_json()})
     else:
-        print(f"{about}\n\n{study_text(found)}", end="")
+        _print(f"{about}\n\n{study_text(found)}")
 
 
 def fit_command(
@@ -165,6 +166,7 @@ def fit_command(
     from bot.analyse.fitting import fit
     from bot.analyse.population import Portion
     from bot.analyse.tell import fitted_text
+    from engine.human.onnx import LONGEST_NAME
     from engine.training.calibrated import NoScikit
 
     portion = Portion(
@@ -175,6 +177,8 @@ def fit_command(
         min_rating=min_rating,
         max_rating=max_rating,
     )
+    if name is not None and not (name.isprintable() and len(name) <= LONGEST_NAME):
+        raise UsageError(f"--name: {name!r} is not at most {LONGEST_NAME} signs that can be printed")
     if first and against is not None:
         raise UsageError("--first and --against exclude each other")
     _require_writable(out)
@@ -197,7 +201,7 @@ def fit_command(
     if output is GameFormat.JSON:
         print_json(card)
     else:
-        print(f"{about}\n{fitted_text(fitted)}{out}: sha256 {fitted.model.info.sha256}")
+        _print(f"{about}\n{fitted_text(fitted)}{out}: sha256 {fitted.model.info.sha256}\n")
 
 
 def _about(people: "Population", about: str, seed: int, portion: "Portion") -> dict[str, Any]:
@@ -383,6 +387,12 @@ def _others(known: Sequence[Known], first: Known) -> dict[str, int]:
 def _identity(info: ModelInfo) -> str:
     """Name and the first digits of the SHA-256, by which a model can be asked for."""
     return f"{info.name} {info.sha256[:6]}"
+
+
+def _print(text: str) -> None:
+    """Whole lines in which names of models and files have a say."""
+    for line in text.removesuffix("\n").split("\n"):
+        print(printable(line))
 
 
 def _step(what: str) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from bot.log import printable
 from bot.match.play import End, Finished
 from bot.match.runner import Standing
 from bot.match.score import Estimate, Spent
@@ -32,7 +33,7 @@ def game_line(game: Finished, now: Standing) -> str:
 def how_text(game: Finished) -> str:
     """How a game ended: ``A won by 12``, ``B lost on time: took 2.1 s``."""
     if game.loser is not None:
-        return f"{_WHO[game.loser]} {_FAILURES.get(game.end, game.end)}: {game.reason}"
+        return f"{_WHO[game.loser]} {_FAILURES.get(game.end, game.end)}: {printable(game.reason)}"
     text = "drawn" if game.points == 0.5 else f"{_WHO[game.points == 0]} won"
     if game.margin:
         text += f" by {abs(game.margin)}"
@@ -146,7 +147,7 @@ def _pairs_text(count: int, kind: str = "") -> str:
 
 def _named(now: Standing, which: int) -> str:
     text, name = now.match.terms.spec(which).text, now.result.names[which]
-    return text if name in ("", text) else f"{text} ({name})"
+    return printable(text if name in ("", text) else f"{text} ({name})")
 
 
 def _end_text(end: End, loser: int | None, count: int) -> str:

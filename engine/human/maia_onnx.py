@@ -21,6 +21,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
+from engine.formats.record import clean
 from engine.games.standard_chess import StandardChess
 from engine.human.lc0 import POLICY_PLANES, Convolution, Lc0Network, SqueezeExcite, read_network
 from engine.human.maia import MaiaModel, openings
@@ -88,7 +89,7 @@ def import_network(data: bytes, file_name: str) -> Imported:
     """
     network = read_network(data)
     rating = PUBLISHED.get(network.sha256)
-    licence = network.licence.strip()[:100] or (LICENCE if rating else "unknown")
+    licence = clean(network.licence)[:100] or (LICENCE if rating else "unknown")
     stem = re.sub(r"[^\w.-]", "_", re.sub(r"(?:\.pb)?(?:\.gz)?$", "", file_name)) or "maia"
     name = f"maia-{rating}" if rating else stem
     is_published = rating is not None

@@ -25,7 +25,10 @@ MOST_BYTES = 256 << 20
 """Longest file read; those of this program have a few MB."""
 
 _FATAL_ONLY = 4
-_LONGEST_NAME = 80
+_TOLD = ("name", "licence", "source")
+"""Texts that people are shown, in logs and on terminals."""
+LONGEST_NAME = 80
+"""Of a network, in characters."""
 
 _lock = threading.Lock()
 _running: WeakValueDictionary[str, Any] = WeakValueDictionary()
@@ -63,7 +66,7 @@ class Network:
         where: The file, for people.
 
     Raises:
-        BadModel: It is no ONNX, or says nothing of itself.
+        BadModel: It is no ONNX, or says nothing of itself, or something that cannot be shown to people.
     """
 
     def __init__(self, data: bytes, where: str) -> None:
@@ -78,8 +81,10 @@ class Network:
                 f"{where}: not a network of this program's: it does not say "
                 + ", ".join(PREFIX + key for key in lacking)
             )
-        if len(self.metadata["name"]) > _LONGEST_NAME:
-            raise BadModel(f"{where}: its name is longer than {_LONGEST_NAME} characters")
+        if len(self.metadata["name"]) > LONGEST_NAME:
+            raise BadModel(f"{where}: its name is longer than {LONGEST_NAME} characters")
+        if odd := [key for key in _TOLD if not self.metadata.get(key, "").isprintable()]:
+            raise BadModel(f"{where}: its {odd[0]} has signs that cannot be printed")
         self._data = data
         self._session: Any = None
 

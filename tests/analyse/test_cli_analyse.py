@@ -101,6 +101,25 @@ def test_copies_of_games_are_told_of(desdemona: Command, tmp_path: Path) -> None
     assert "\n2 games, " in err
 
 
+def test_names_of_models_do_not_talk_to_the_terminal(
+    desdemona: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of a database may be older than the rule that they can be printed."""
+    model = FakeModel("othello")
+    model.info = ModelInfo("othello", "\x1b[31mred", "a" * 64)
+    monkeypatch.setattr(cli_analyse, "_open", lambda *_: model)
+    said = [
+        desdemona(*ANALYSE, "--model", "x.onnx"),
+        desdemona("study", "--game", "othello", "--resamples", "20"),
+    ]
+    for code, out, err in said:
+        assert code == 0
+        assert "\\x1b[31mred" in out
+        assert "\x1b" not in out + err
+    told = desdemona("model", "fit", "--game", "othello", "--out", "x.onnx", "--name", "a\a")
+    assert told == (2, "", "desdemona: --name: 'a\\x07' is not at most 80 signs that can be printed\n")
+
+
 def test_models_are_told_apart_by_their_files(desdemona: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     desdemona(*ANALYSE)
     for name, digit in (("net", "a"), ("net", "b"), ("other", "c")):

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 from bot.match.play import End, Finished
@@ -32,6 +33,19 @@ def test_how_games_end() -> None:
     assert is_remarkable(late)
     assert not is_remarkable(finished(1, 1, end=End.RESIGNATION, loser=1))
     assert game_line(late, standing(late)).startswith("game 2/10 (B black): B lost on time")
+
+
+def test_names_and_reasons_do_not_talk_to_the_terminal() -> None:
+    crashed = replace(finished(0, 0, end=End.CRASH, loser=0), reason="\a: gone", names=("a\x1b[31m", "b"))
+    assert how_text(crashed) == "A crashed: \\x07: gone"
+    now = Standing(
+        match=match(terms("standard", "human:name=\aBell"), 10),
+        result=result_of({0: crashed}),
+        tested=None,
+        resumed=0,
+    )
+    assert "A standard (a\\x1b[31m) against B human:name=\\x07Bell (b)" in result_text(now)
+    assert all(line.isprintable() for line in result_text(now).split("\n"))
 
 
 def test_a_result_in_words() -> None:
