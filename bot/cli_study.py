@@ -113,7 +113,11 @@ def study_command(
     people, about = _people(context, database, game, analysis, human, portion, own)
     note(about)
     found = study(people, model, threshold=threshold, resamples=resamples, seed=seed, on_step=_step)
-    if plots is not None:
+    if output is GameFormat.JSON:
+        print_json({"about": about, **found.to_json()})
+    else:
+        _print(f"{about}\n\n{study_text(found)}")
+    if plots is not None:  # last, so that what was found is not lost with them
         from bot.analyse.plots import NoPlots, draw
 
         try:
@@ -123,10 +127,6 @@ def study_command(
             raise UsageError(f"--plots: {error}") from None
         except OSError as error:
             raise UsageError(f"--plots: {plots}: {error.strerror}") from None
-    if output is GameFormat.JSON:
-        print_json({"about": about, **found.to_json()})
-    else:
-        _print(f"{about}\n\n{study_text(found)}")
 
 
 def fit_command(

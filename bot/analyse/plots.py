@@ -58,6 +58,11 @@ def _colours(found: Study) -> dict[str, str]:
     return {**_COLOURS, **dict(zip(found.human_models, _HUMAN_COLOURS, strict=False))}
 
 
+def _plain(name: str) -> str:
+    """A name as matplotlib takes it that has nothing of a formula."""
+    return name.replace("$", r"\$")
+
+
 def _areas(pyplot: Any, found: Study) -> Any:
     """AUC of every predictor with its interval."""
     sides = [
@@ -75,7 +80,7 @@ def _areas(pyplot: Any, found: Study) -> Any:
             colour = colours.get(row.name, _OTHER)
             axis.plot([row.auc.low, row.auc.high], [at, at], color=colour, linewidth=2)
             axis.plot([row.auc.value], [at], "o", color=colour, markersize=4)
-        axis.set_yticks(range(len(ordered)), [row.name for row in ordered])
+        axis.set_yticks(range(len(ordered)), [_plain(row.name) for row in ordered])
         axis.axvline(0.5, color="#cccccc", linewidth=1, zorder=0)
         axis.set_xlim(0.4, 1.0)
         axis.set_xlabel("AUC, 95 % by games")
@@ -106,7 +111,14 @@ def _reliability(pyplot: Any, found: Study) -> Any:
             highs = [(each.actual.high or 0.0) - y for y, each in zip(ys, bins, strict=True)]
             colour = colours[row.name]
             axis.errorbar(
-                xs, ys, yerr=[lows, highs], fmt="o-", color=colour, label=row.name, markersize=3, linewidth=1
+                xs,
+                ys,
+                yerr=[lows, highs],
+                fmt="o-",
+                color=colour,
+                label=_plain(row.name),
+                markersize=3,
+                linewidth=1,
             )
             most = max(most, *xs, *(each.actual.high or 0.0 for each in bins))
         axis.plot([0, most], [0, most], color="#cccccc", linewidth=1, zorder=0)

@@ -120,6 +120,16 @@ def test_names_of_models_do_not_talk_to_the_terminal(
     assert told == (2, "", "desdemona: --name: 'a\\x07' is not at most 80 signs that can be printed\n")
 
 
+def test_a_study_is_told_before_it_is_drawn(desdemona: Command, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="needs the extra `fit`")
+    desdemona(*ANALYSE)
+    (tmp_path / "file").touch()
+    code, out, err = desdemona("study", "--game", "othello", "--resamples", "20", "--plots", "file")
+    assert code == 2
+    assert "Figure 9" in out
+    assert err.endswith("desdemona: --plots: file: File exists\n")
+
+
 def test_models_are_told_apart_by_their_files(desdemona: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     desdemona(*ANALYSE)
     for name, digit in (("net", "a"), ("net", "b"), ("other", "c")):

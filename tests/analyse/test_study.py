@@ -102,6 +102,15 @@ def test_plots_are_the_same_when_they_are_drawn_again(found: Study, tmp_path: Pa
     assert all(path.stat().st_size < 200_000 for path in first)
 
 
+def test_a_name_is_no_formula(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="needs the extra `fit`")
+    from bot.analyse.plots import draw
+
+    people = population("othello", made_up(60), r"a$\frac$ \$")
+    for path in draw(study(people, None, resamples=20), tmp_path, "othello")[:2]:
+        assert r"a$\frac$ \$" in path.read_text()
+
+
 def test_odds_of_positions_are_of_their_own_replies() -> None:
     people = population("othello", made_up(10), "net")
     odds = model_odds(people, calibrated(ln_p=1.0), True)
