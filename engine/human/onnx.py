@@ -1,7 +1,8 @@
 """ONNX files of human-move models: read with what they say of themselves, and run in one thread.
 
 A file names its kind, game, name and licence in ONNX's own ``metadata_props``, under keys that begin with
-``desdemona.``, so that it needs nothing beside it.
+``desdemona.``, so that it needs nothing beside it.  It is to come to an end whatever it is asked: one with
+control flow is refused, for a loop in it could be stopped by nobody.
 """
 
 import hashlib
@@ -18,7 +19,7 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from engine.human.model import BadModel, ModelInfo
-from engine.human.wire import message
+from engine.human.wire import Message, message
 
 PREFIX = "desdemona."
 MOST_BYTES = 256 << 20
@@ -29,6 +30,8 @@ _TOLD = ("name", "licence", "source")
 """Texts that people are shown, in logs and on terminals."""
 LONGEST_NAME = 80
 """Of a network, in characters."""
+
+_CONTROL_FLOW = (b"Loop", b"Scan", b"If")
 
 _lock = threading.Lock()
 _running: WeakValueDictionary[str, Any] = WeakValueDictionary()
@@ -66,14 +69,20 @@ class Network:
         where: The file, for people.
 
     Raises:
-        BadModel: It is no ONNX, or says nothing of itself, or something that cannot be shown to people.
+        BadModel: It is no ONNX, or might never come to an end, or says nothing of itself, or something that
+            cannot be shown to people.
     """
 
     def __init__(self, data: bytes, where: str) -> None:
         self.where = where
         self.sha256 = hashlib.sha256(data).hexdigest()
         """Of the file, in hexadecimal."""
-        self.metadata, self.card = _metadata(data, where)
+        try:
+            model = message(data, "the model", (_CARD, _GRAPH, _METADATA, _FUNCTIONS))
+            told, flow = _metadata(model), _control_flow(model)
+        except BadModel as error:
+            raise BadModel(f"{where}: not a network of ONNX: {error}") from None
+        self.metadata, self.card = told
         """What the file says of itself, without `PREFIX`: ``kind``, ``game``, ``name``, ``licence``, more.
         And its card, for people."""
         if lacking := [key for key in ("kind", "game", "name", "licence") if not self.metadata.get(key)]:
@@ -85,6 +94,8 @@ class Network:
             raise BadModel(f"{where}: its name is longer than {LONGEST_NAME} characters")
         if odd := [key for key in _TOLD if not self.metadata.get(key, "").isprintable()]:
             raise BadModel(f"{where}: its {odd[0]} has signs that cannot be printed")
+        if flow:
+            raise BadModel(f"{where}: a network with {flow}, which might never come to an end")
         self._data = data
         self._session: Any = None
 
@@ -123,6 +134,8 @@ class Network:
     def _started(self) -> Any:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
+        # Nor another format, of which nothing has been read here.
+        options.add_session_config_entry("session.load_model_format", "ONNX")
         options.log_severity_level = _FATAL_ONLY  # errors come as exceptions, and need not be told twice
         try:
             return onnxruntime.InferenceSession(self._data, options, providers=["CPUExecutionProvider"])
@@ -172,16 +185,42 @@ class Network:
         return found
 
 
-def _metadata(data: bytes, where: str) -> tuple[dict[str, str], str]:
-    """Of ONNX's ModelProto this program's texts in ``metadata_props`` (field 14), and ``doc_string`` (6)."""
-    try:
-        model = message(data, "the model")
-        entries = [message(raw, "metadata_props") for raw in model.get(14, []) if isinstance(raw, bytes)]
-    except BadModel as error:
-        raise BadModel(f"{where}: not a network of ONNX: {error}") from None
+# Fields of ONNX's ModelProto.
+_CARD = 6  # doc_string
+_GRAPH = 7
+_METADATA = 14  # metadata_props
+_FUNCTIONS = 25
+
+
+def _metadata(model: Message) -> tuple[dict[str, str], str]:
+    """This program's texts, and the card."""
+    entries = [message(raw, "metadata_props") for raw in _messages(model, _METADATA)]
     texts = {_text(entry.get(1)): _text(entry.get(2)) for entry in entries}
     own = {key.removeprefix(PREFIX): text for key, text in texts.items() if key.startswith(PREFIX)}
-    return own, _text(model.get(6))
+    return own, _text(model.get(_CARD))
+
+
+def _control_flow(model: Message) -> str:
+    """What of it might never come to an end; empty: nothing.
+
+    Whatever is written more than once is read each time, for readers put the parts together.  Weights are
+    passed over: of GraphProto ``node`` is read (field 1), of NodeProto ``op_type`` (4) and ``attribute`` (5),
+    of AttributeProto graphs within the node (``g``, 6, and ``graphs``, 11).
+    """
+    if model.get(_FUNCTIONS):
+        return "functions of its own"
+    for graph in _messages(model, _GRAPH):
+        for raw in _messages(message(graph, "the graph", (1,)), 1):
+            node = message(raw, "a node", (4, 5))
+            if found := [kind for kind in _CONTROL_FLOW if kind in node.get(4, [])]:
+                return f"control flow ({found[0].decode()})"
+            if any(message(attribute, "an attribute", (6, 11)) for attribute in _messages(node, 5)):
+                return "a graph within another"
+    return ""
+
+
+def _messages(fields: Message, number: int) -> list[bytes]:
+    return [raw for raw in fields.get(number, []) if isinstance(raw, bytes)]
 
 
 def _text(values: list[int | bytes] | None) -> str:

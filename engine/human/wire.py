@@ -1,17 +1,20 @@
 """Protocol Buffers without a schema: the fields of a message by their numbers."""
 
+from collections.abc import Collection
+
 from engine.human.model import BadModel
 
 Message = dict[int, list[int | bytes]]
 """Each field's values in order: numbers (as unsigned ones) or the bytes of texts and of messages within."""
 
 
-def message(data: bytes, where: str) -> Message:
+def message(data: bytes, where: str, wanted: Collection[int] | None = None) -> Message:
     """The fields of a message.
 
     Args:
         data: All of it.
         where: What it is, for people.
+        wanted: Numbers of the fields; the others are passed over, which takes no memory.  None: all.
 
     Raises:
         BadModel: It is none.
@@ -20,21 +23,27 @@ def message(data: bytes, where: str) -> Message:
     at = 0
     while at < len(data):
         key, at = _varint(data, at, where)
+        if key >> 32:  # others might read its lower bits alone, and see another field
+            raise BadModel(f"{where}: not a Protocol Buffer (field {key >> 3} before byte {at})")
+        is_wanted = wanted is None or key >> 3 in wanted
         value: int | bytes
         match key & 7:
             case 0:
                 value, at = _varint(data, at, where)
             case 1 | 5 as wire:
                 size = 8 if wire == 1 else 4
-                value = int.from_bytes(_piece(data, at, size, where), "little")
+                _check_size(data, at, size, where)
+                value = int.from_bytes(data[at : at + size], "little") if is_wanted else 0
                 at += size
             case 2:
                 size, at = _varint(data, at, where)
-                value = _piece(data, at, size, where)
+                _check_size(data, at, size, where)
+                value = data[at : at + size] if is_wanted else b""
                 at += size
             case wire:
                 raise BadModel(f"{where}: not a Protocol Buffer (wire type {wire} at byte {at})")
-        found.setdefault(key >> 3, []).append(value)
+        if is_wanted:
+            found.setdefault(key >> 3, []).append(value)
     return found
 
 
@@ -51,7 +60,6 @@ def _varint(data: bytes, at: int, where: str) -> tuple[int, int]:
     raise BadModel(f"{where}: not a Protocol Buffer (a number of more than ten bytes before byte {at})")
 
 
-def _piece(data: bytes, at: int, size: int, where: str) -> bytes:
+def _check_size(data: bytes, at: int, size: int, where: str) -> None:
     if size > len(data) - at:
         raise BadModel(f"{where}: cut off: {size} bytes should follow byte {at}, there are {len(data) - at}")
-    return data[at : at + size]

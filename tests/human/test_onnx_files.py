@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from onnx import TensorProto, helper
 
@@ -13,6 +14,8 @@ from engine.human import onnx as onnx_files
 from engine.human.files import open_model
 from engine.human.model import BadModel
 from engine.human.onnx import Network, read_model_file
+from engine.human.wire import message
+from tests.human.lc0_files import fixed32, inner, number, varint
 
 SAYS = {"kind": "maia", "game": "chess", "name": "tiny", "licence": "CC0-1.0"}
 
@@ -72,6 +75,62 @@ def test_answers_are_finite_numbers() -> None:
         network.run("y", {"x": np.array([[1]], np.float32)})
     with pytest.raises(BadModel, match=r"log\.onnx: cannot be run"):
         network.run("y", {"x": np.array([1], np.int64)})
+
+
+def with_node(node: onnx.NodeProto, **functions: Any) -> bytes:
+    """The same with another node."""
+    model = onnx.load_model_from_string(tiny())
+    model.graph.node.append(node)
+    model.functions.extend(functions.values())
+    data: bytes = model.SerializeToString()
+    return data
+
+
+def a_graph() -> onnx.GraphProto:
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n"]) for name in "xy")
+    return helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "inner", [x], [y])
+
+
+CALL = helper.make_node("Endless", ["x"], ["z"], domain="here")
+FUNCTION = helper.make_function(
+    "here", "Endless", ["x"], ["y"], [helper.make_node("Loop", ["x"], ["y"])], [helper.make_opsetid("", 13)]
+)
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (with_node(helper.make_node("Loop", ["x"], ["z"], body=a_graph())), r"control flow \(Loop\)"),
+        (with_node(helper.make_node("Scan", ["x"], ["z"])), r"control flow \(Scan\)"),
+        (with_node(helper.make_node("If", ["x"], ["z"])), r"control flow \(If\)"),
+        (with_node(helper.make_node("Search", ["x"], ["z"], decoder=a_graph())), "a graph within another"),
+        (with_node(helper.make_node("Search", ["x"], ["z"], all=[a_graph()])), "a graph within another"),
+        (with_node(CALL, call=FUNCTION), "functions of its own"),
+        (tiny() + inner(7, inner(1, inner(4, b"Loop"))), r"control flow \(Loop\)"),
+        (tiny() + inner(7, inner(1, inner(5, inner(6, b"")))), "a graph within another"),
+    ],
+)
+def test_a_network_that_might_never_end_is_refused(data: bytes, why: str) -> None:
+    """When it is opened: nobody could stop it later."""
+    with pytest.raises(
+        BadModel, match=rf"^some\.onnx: a network with {why}, which might never come to an end$"
+    ):
+        Network.load(data, "some.onnx", start=False)
+
+
+def test_fields_have_small_numbers() -> None:
+    """Some readers see field 7 here."""
+    hidden = varint((1 << 34 | 7) << 3 | 2) + varint(0)
+    with pytest.raises(BadModel, match=r"not a network of ONNX: the model: .*\(field 17179869191 before"):
+        Network.load(tiny() + hidden, "some.onnx", start=False)
+
+
+def test_fields_that_nobody_wants_are_passed_over() -> None:
+    data = number(1, 5) + inner(2, b"abc") + fixed32(3, b"\1\0\0\0") + inner(1, b"x")
+    assert message(data, "it", (1,)) == {1: [5, b"x"]}
+    assert message(data, "it") == {1: [5, b"x"], 2: [b"abc"], 3: [1]}
+    with pytest.raises(BadModel, match="it: cut off: 3 bytes should follow byte 4, there are 2"):
+        message(data[:6], "it", (1,))
 
 
 def test_a_network_may_wait() -> None:
