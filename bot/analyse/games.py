@@ -98,6 +98,13 @@ def year_of(date: str) -> int | None:
     return None if found is None else int(found[1])
 
 
+def in_years(year: int | None, first: int | None, last: int | None) -> bool:
+    """Whether a year that may not be known is one of these; None: there is no first or last one."""
+    if first is None and last is None:
+        return True
+    return year is not None and (first is None or year >= first) and (last is None or year <= last)
+
+
 def half_of(key: str, seed: int) -> int:
     """Which half of all games a game is of, 0 or 1: for learning from one and testing on the other.
 
@@ -176,10 +183,8 @@ def choose(
 
 def _plies(given: GivenGame, choice: Choice) -> Iterator[int]:
     record = given.record
-    if choice.from_year is not None or choice.to_year is not None:
-        year = given.year
-        if year is None or not (choice.from_year or year) <= year <= (choice.to_year or year):
-            return
+    if not in_years(given.year, choice.from_year, choice.to_year):
+        return
     wanted = [_is_wanted(record, side, choice) for side in (0, 1)]
     if not any(wanted):
         return

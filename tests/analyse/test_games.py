@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.analyse.games import Choice, GivenGame, choose, half_of, read_games, year_of
+from bot.analyse.games import Choice, GivenGame, choose, half_of, in_years, read_games, year_of
 from bot.analyse.work import AnalysisError
 from engine.formats.record import GameRecord
 from engine.games import get_game
@@ -95,6 +95,7 @@ def test_moves_can_be_chosen(games: list[GivenGame]) -> None:
     assert plies(games, from_ply=4, to_ply=5) == [("A", 4), ("A", 5)]
     assert plies(games, from_year=2022) == [("B", 1), ("B", 2), ("B", 3)]
     assert plies(games, to_year=2021, from_ply=6) == [("A", 6)]
+    assert plies(games, to_year=0) == []
     assert plies(games, players=("anna",), from_ply=3) == [("A", 4), ("A", 6), ("B", 3)]
     assert plies(games, min_rating=1600) == [("A", 1), ("A", 3), ("A", 5)]
     assert plies(games, max_rating=1600) == [("A", 2), ("A", 4), ("A", 6)]
@@ -162,6 +163,23 @@ def test_halves_are_even_and_by_seed() -> None:
 )
 def test_years(date: str, year: int | None) -> None:
     assert year_of(date) == year
+
+
+@pytest.mark.parametrize(
+    ("year", "first", "last", "is_in"),
+    [
+        (2016, None, None, True),
+        (None, None, None, True),
+        (None, 0, None, False),
+        (2016, 2016, 2016, True),
+        (2016, 2017, None, False),
+        (2016, None, 2015, False),
+        (2016, 0, None, True),
+        (2016, None, 0, False),
+    ],
+)
+def test_years_that_count(year: int | None, first: int | None, last: int | None, is_in: bool) -> None:
+    assert in_years(year, first, last) == is_in
 
 
 def test_bad_games_are_told_of(tmp_path: Path) -> None:

@@ -139,4 +139,5 @@ def test_portions() -> None:
         assert {number // 3 for number in half} & {number // 3 for number in set(range(120)) - half} == set()
     years = [int(each.date) for each in given if Portion(from_year=2005, to_year=2007).holds(each)]
     assert set(years) == {2005, 2006, 2007}
+    assert not any(Portion(to_year=0).holds(each) for each in given)
     assert all((each.found.rating or 0) >= 1550 for each in given if Portion(min_rating=1550).holds(each))
