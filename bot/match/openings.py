@@ -176,12 +176,14 @@ def position_after(game: Game[Any], opening: Opening) -> tuple[Any, Any]:
 
 
 def _of_whole_line(game: Game[Any], line: str, what: str, most_plies: int | None) -> Opening:
-    first, *others = (_of_line(game, part, what, most_plies) for part in line.split(_BAR))
-    if not others:
-        return first
-    if len(others) > 1:
+    parts = line.split(_BAR)
+    if len(parts) > 2:
         raise MatchError(f"{what}: more than two openings on a line")
-    return replace(first, second=others[0])
+    if not all(part.strip() for part in parts):
+        side = "before" if not parts[0].strip() else "after"
+        raise MatchError(f"{what}: there is nothing {side} the bar")
+    first, *others = (_of_line(game, part, what, most_plies) for part in parts)
+    return replace(first, second=others[0]) if others else first
 
 
 def _of_line(game: Game[Any], line: str, what: str, most_plies: int | None) -> Opening:
