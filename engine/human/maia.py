@@ -117,15 +117,16 @@ class MaiaModel:
         if not self._is_tried:
             self.start()
         count = planes.now.shape[3]
-        found = [
-            self._network.run("moves", planes.part(at, at + _BATCH)._asdict())
-            for at in range(0, count, _BATCH)
-        ]
-        answers = np.concatenate(found) if len(found) != 1 else found[0]
-        if answers.shape != (count, MOVES):
-            shape = " x ".join(map(str, answers.shape))
-            raise BadModel(f"{self.info.name}: answers of {shape} numbers, not {count} x {MOVES}")
-        return answers
+        found = []
+        for at in range(0, count, _BATCH):
+            size = min(_BATCH, count - at)
+            answers = self._network.run("moves", planes.part(at, at + size)._asdict())
+            if answers.shape != (size, MOVES):
+                shape = " x ".join(map(str, answers.shape))
+                told = f"{shape} numbers" if shape else "a single number"
+                raise BadModel(f"{self.info.name}: answers of {told}, not {size} x {MOVES}")
+            found.append(answers)
+        return np.concatenate(found) if len(found) != 1 else found[0]
 
 
 class Question:

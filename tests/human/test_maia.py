@@ -135,6 +135,15 @@ def test_garbage_is_refused(answers: NDArray[np.float32], why: str) -> None:
         model.predict([Ask((GAME.initial(),))])
 
 
+@pytest.mark.parametrize(("count", "size"), [(1, 1), (70, 64)])
+def test_a_single_number_is_no_answer(monkeypatch: pytest.MonkeyPatch, count: int, size: int) -> None:
+    model = model_of(answers=np.zeros(MOVES, np.float32), trial=sound())
+    model.start()
+    monkeypatch.setattr(Says, "run", lambda *_: np.float32(1).reshape(()))
+    with pytest.raises(BadModel, match=f"^fake: answers of a single number, not {size} x 1858$"):
+        model.predict([Ask((GAME.initial(),))] * count)
+
+
 def test_a_network_is_tried_before_it_is_asked() -> None:
     model = model_of(answers=np.full(MOVES, 1 / MOVES, np.float32))
     for _ in range(2):  # not only the first time
