@@ -324,6 +324,9 @@ class HumanConfig(Section):
     come with the program; at games that have none, calibrated plays as opponent_model."""
     budget_percent: float = Field(default=_VALUE.budget_percent, ge=0, le=100)
     """The most points of expected score, out of 100, that a move may give up against the best reply."""
+    share_percent: float = Field(default=_VALUE.share_percent, gt=0, le=100)
+    """Nor may it give up more of the expected score that is left, in per cent of it, or lose by force where
+    another move does not; 100 allows both."""
     least_percent: float = Field(default=_VALUE.least_percent, ge=0, le=50)
     """Replies that are less likely than this, in per cent, are not looked into, and count as the best one.
     Not so with a calibrated model, which looks into all of them."""
@@ -335,7 +338,13 @@ class HumanConfig(Section):
 
     def value(self) -> ValueParams:
         """How moves are valued, as the engine's own value."""
-        return ValueParams(self.scale, self.budget_percent, self.least_percent, self.checkmate_centi)
+        return ValueParams(
+            scale=self.scale,
+            budget_percent=self.budget_percent,
+            share_percent=self.share_percent,
+            least_percent=self.least_percent,
+            checkmate_centi=self.checkmate_centi,
+        )
 
     def people(self) -> People:
         """The models; those that are named are opened.

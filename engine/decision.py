@@ -256,7 +256,8 @@ def _lot(record: dict[str, Any]) -> Lot:
 def _reckoning(record: dict[str, Any]) -> Reckoning:
     value = record["value"]
     return Reckoning(
-        value=ValueParams(**{**value, "scale": ValueScale(value["scale"])}),
+        # Old ones know no share.
+        value=ValueParams(**{"share_percent": 100.0, **value, "scale": ValueScale(value["scale"])}),
         person=Person(**record["person"]),
         human=ModelInfo(**record["human"]) if record["human"] else None,
         trouble=str(record["trouble"]),

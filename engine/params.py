@@ -106,6 +106,10 @@ class ValueParams:
     budget_percent: float = 3.0
     """The most points of expected score (hundredths of a game) that a move may give up against the best: what
     the best reply to it takes, for sure.  0: none; on either scale."""
+    share_percent: float = 25.0
+    """The most of the best move's expected score, in per cent of it, that a move may give up: where little is
+    left, `budget_percent` alone would allow anything.  Nor may a move lose by force that need not.  Above 0;
+    100: no such limits."""
     least_percent: float = 2.0
     """Replies that are less likely are not looked into: they count as if each were the best.  With calibrated
     odds, for which every reply is looked into, it is 0."""
@@ -119,6 +123,8 @@ class ValueParams:
     def __post_init__(self) -> None:
         if not 0 <= self.budget_percent <= 100:  # nor NaN
             raise ValueError(f"budget_percent is {self.budget_percent}, must be 0 to 100")
+        if not 0 < self.share_percent <= 100:
+            raise ValueError(f"share_percent is {self.share_percent}, must be above 0 and at most 100")
         if not 0 <= self.least_percent <= 50:
             raise ValueError(f"least_percent is {self.least_percent}, must be 0 to 50")
         if self.checkmate_centi < 1:

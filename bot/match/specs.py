@@ -322,6 +322,7 @@ _TRAP_KEYS: dict[str, Callable[[str], Any]] = {
 _MODEL_KEYS = {"model": "models", "calibrated": "calibrated"}
 _VALUE_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "budget_percent": ("budget_percent", _number),
+    "share_percent": ("share_percent", _number),
     "least_percent": ("least_percent", _number),
     "value_scale": ("scale", ValueScale),
     "checkmate_centi": ("checkmate_centi", _whole(1, _LARGE)),

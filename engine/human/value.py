@@ -8,8 +8,9 @@ counts as often as it is expected ("When Suboptimal Minimax is Better" weighs by
 Replies that are hardly ever played are not looked into; they count as if each were the best, at w(raw(m)).
 (Calibrated odds are of whole profiles: then every reply is looked into, and counts.)
 Expectations are no proof, so only moves that give up little for sure have a value at all: those within a
-budget of expected score below the best (`floor_centi`).  And where the best is a forced win, nothing is
-expected: it is worth the whole point, so no average is worth more, and it is played, the shortest first.
+budget of expected score below the best, and a share of what is left (`floor_centi`).  And where the best is a
+forced win, nothing is expected: it is worth the whole point, so no average is worth more, and it is played,
+the shortest first.
 """
 
 import math
@@ -32,6 +33,7 @@ NOBODY_LOOKED = 1_000_000
 
 _DIGITS = 6
 _LEAST_CENTI = -NOBODY_LOOKED
+_FAR = 30.0
 
 
 def worth(score_centi: int, params: ValueParams) -> int:
@@ -98,7 +100,7 @@ def floor_centi(best_centi: int, params: ValueParams) -> int:
         best_centi: The best raw value, in centi-units.
     """
     least = _expected(best_centi, params) - params.budget
-    low, high = _LEAST_CENTI, best_centi
+    low, high = _lowest_centi(best_centi, params), best_centi
     while low < high:
         middle = (low + high) // 2
         if _expected(middle, params) >= least:
@@ -106,6 +108,23 @@ def floor_centi(best_centi: int, params: ValueParams) -> int:
         else:
             low = middle + 1
     return low
+
+
+def _lowest_centi(best_centi: int, params: ValueParams) -> int:
+    """The least score that gives up no more than the share of what is left, and loses by force only if it
+    must.
+
+    From f(x) >= (1 - share) f(best) with the logistic function f.
+    """
+    if params.share_percent >= 100 or best_centi <= -WIN_CENTI:
+        return _LEAST_CENTI
+    s, kept = params.logistic_centi, 1 - params.share_percent / 100
+    power = -best_centi / s
+    if power > _FAR:  # f is e^(x / s) there
+        lowest = best_centi + s * math.log(kept)
+    else:
+        lowest = -s * math.log((1 + math.exp(power)) / kept - 1)
+    return max(1 - WIN_CENTI, min(best_centi, math.ceil(lowest)))
 
 
 def is_won(candidates: Sequence[Candidate]) -> bool:

@@ -146,7 +146,7 @@ def test_a_likely_error_is_played_for() -> None:
     """Within the budget the move is taken after which the person is expected to go wrong; else not."""
     position = random_position(othello, random.Random(4), plies=14)
     standard = decide(position, 5, "standard")
-    free = ValueParams(budget_percent=100)
+    free = ValueParams(budget_percent=100, share_percent=100)
     risky = decide(position, 5, answer=by_weights(3), value=free)
     assert risky.move != standard.move
     assert risky.chosen.raw_centi < standard.chosen.raw_centi
@@ -230,7 +230,9 @@ def test_repeating_a_position_is_no_way_to_wait() -> None:
         return tuple(float(index == scores.index(max(scores))) for index in range(len(scores)))
 
     searcher = make_searcher("chess", 1)
-    decision = decide(position, 3, game="chess", answer=hopeful, value=ValueParams(budget_percent=100))
+    decision = decide(
+        position, 3, game="chess", answer=hopeful, value=ValueParams(budget_percent=100, share_percent=100)
+    )
     verify(decision)
     back = next(c for c in decision.candidates if c.move == "b1b2")
     assert decision.reckoning is not None
@@ -240,7 +242,9 @@ def test_repeating_a_position_is_no_way_to_wait() -> None:
     assert others
     assert all(c.value is not None for c in others)
     fresh = game.parse_position(game.board_text(position))
-    again = decide(fresh, 3, game="chess", answer=hopeful, value=ValueParams(budget_percent=100))
+    again = decide(
+        fresh, 3, game="chess", answer=hopeful, value=ValueParams(budget_percent=100, share_percent=100)
+    )
     assert next(c for c in again.candidates if c.move == "b1b2").replies
 
 

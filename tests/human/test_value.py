@@ -1,5 +1,6 @@
 """What a move is worth against a person: the paper's example, and what must hold for all numbers."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -95,12 +96,44 @@ def test_unlikely_replies_count_as_the_best(candidate: Candidate, params: ValueP
 
 @given(scores, st.sampled_from([0.0, 0.4, 3.0, 25.0, 100.0]))
 def test_the_floor_is_the_last_score_within_the_budget(best: int, budget_percent: float) -> None:
-    params = replace(EXPECTED, budget_percent=budget_percent)
+    params = replace(EXPECTED, budget_percent=budget_percent, share_percent=100)
     floor = floor_centi(best, params)
     assert floor <= best
     assert expected_score(best, 200) - expected_score(floor, 200) <= params.budget
     if floor > -INFINITY:
         assert expected_score(best, 200) - expected_score(floor - 1, 200) > params.budget
+
+
+@given(scores, st.sampled_from([1.0, 25.0, 90.0]))
+def test_the_floor_leaves_a_share_of_what_is_left(best: int, share_percent: float) -> None:
+    """However little that is: expected scores of hundredths of a per cent would not tell."""
+    params = replace(EXPECTED, budget_percent=100, share_percent=share_percent)
+    floor = floor_centi(best, params)
+    assert floor <= best
+    if best <= -WIN_CENTI:
+        assert floor == -INFINITY
+        return
+    assert floor > -WIN_CENTI  # nobody loses by force who need not
+    kept = 1 - share_percent / 100
+    for score, is_within in ((floor, True), (floor - 1, False)):
+        # f(score) / f(best), which neither of the two need have in full
+        ratio = math.exp(_log_expected(score / 200) - _log_expected(best / 200))
+        if score > -WIN_CENTI:
+            assert (ratio >= kept - 1e-9) if is_within else (ratio < kept + 1e-9)
+
+
+def _log_expected(x: float) -> float:
+    """Logarithm of the logistic function."""
+    return -math.log1p(math.exp(-x)) if x > -30 else x
+
+
+def test_a_queen_down_a_move_may_not_throw_away_what_is_left() -> None:
+    """Three points are more than all that is left there."""
+    params = ValueParams(logistic_centi=154)
+    assert expected_score(-950, 154) < params.budget
+    assert floor_centi(-950, params) == -994
+    assert floor_centi(-950, replace(params, share_percent=100)) == -INFINITY
+    assert floor_centi(0, params) == floor_centi(0, replace(params, share_percent=100)) == -18
 
 
 def test_scores_on_the_scale_of_pawns_end_at_a_mate() -> None:
@@ -126,6 +159,8 @@ def test_the_expected_scale_needs_its_logistic_function() -> None:
         {"budget_percent": 101},
         {"least_percent": float("nan")},
         {"least_percent": 51},
+        {"share_percent": 0},
+        {"share_percent": 101},
         {"checkmate_centi": 0},
         {"logistic_centi": 0.5},
     ],

@@ -39,12 +39,12 @@ def test_strong() -> None:
 def test_players_that_reckon_with_a_person() -> None:
     spec = parse_spec(
         "opponent_model:depth=6,model=data/models,calibrated=my.onnx,rating=1500,budget_percent=5,"
-        "least_percent=1,value_scale=pawns,checkmate_centi=900"
+        "share_percent=40,least_percent=1,value_scale=pawns,checkmate_centi=900"
     )
     assert isinstance(spec, OurSpec)
     assert (spec.kind, spec.depth, spec.rating) == ("opponent_model", 6, 1500)
     assert (spec.people.models, spec.people.calibrated) == (("data/models",), ("my.onnx",))
-    assert spec.people.value == ValueParams(ValueScale.PAWNS, 5, 1, 900)
+    assert spec.people.value == ValueParams(ValueScale.PAWNS, 5, 40, 1, 900)
     assert parse_spec("calibrated") == OurSpec(text="calibrated", kind="calibrated")
 
 
