@@ -201,6 +201,7 @@ def stats(
     site: Site = None,
     game: GameName = None,
     opponent: Opponent = None,
+    match: MatchId = None,
     since: Since = None,
     until: Until = None,
     min_rating: MinRating = None,
@@ -212,7 +213,9 @@ def stats(
 
     With performance ratings, and with intervals that hold the truth 19 times in 20.
     """
-    filters = filters_of(player, site, game, since, until, min_rating, max_rating, rated, opponent=opponent)
+    filters = filters_of(
+        player, site, game, since, until, min_rating, max_rating, rated, opponent=opponent, match=match
+    )
 
     async def read(database: Database) -> list[EngineStatistics]:
         async with database.read() as session:

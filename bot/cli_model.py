@@ -14,6 +14,7 @@ from engine.human.model import Ask, BadModel, HumanModel, predicted
 
 model = typer.Typer(no_args_is_help=True, help="Models of how people move.", rich_markup_mode=None)
 
+_LONGEST_SHOWN = 2000
 _MOVES_SHOWN = 5
 
 
@@ -85,10 +86,16 @@ def _told(file: Path) -> dict[str, Any]:
         return {**_identity(opened), "first_moves": _first_moves(opened)}
     network = Network.open(file)
     told: dict[str, Any] = {**network.metadata, "sha256": network.sha256, "card": network.card}
-    told = {key: value for key, value in told.items() if value}
+    told = {key: _shortened(value) for key, value in told.items() if value}
     if network.kind in PREDICTS:
         told["first_moves"] = _first_moves(open_model(file))
     return told
+
+
+def _shortened(value: Any) -> Any:
+    """What is there for programs alone is only named."""
+    is_long = isinstance(value, str) and len(value) > _LONGEST_SHOWN
+    return f"{len(value)} characters, for the program" if is_long else value
 
 
 def _identity(opened: HumanModel) -> dict[str, str]:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from bot.match.specs import MatchError
-from engine.formats import files
+from engine.formats import files, transcripts
 from engine.formats.files import Format
 from engine.formats.record import BadGame, GameRecord, lines_of, start_of
 from engine.game import BadPosition, Game, IllegalMove, replay
@@ -193,6 +193,8 @@ def _of_line(game: Game[Any], line: str, what: str, most_plies: int | None) -> O
         found = next(files.read([line], Format.TRANSCRIPT, game.name), None)
         if not isinstance(found, GameRecord):
             raise MatchError(f"{what}: neither a position ({error}) nor moves ({found})") from None
+        if game.name == "othello" and (word := transcripts.unread(line)):
+            raise MatchError(f"{what}: {word!r} is no move") from None
         return _of_record(game, found, what, most_plies)
     return _checked(game, Opening(_start_text(game, position), ()), what)
 

@@ -52,6 +52,12 @@ def is_remark(line: str) -> bool:
     return not line.strip() or line.lstrip()[0] in "#["
 
 
+def unread(line: str) -> str:
+    """The first word of an Othello line that is neither a move nor a number; empty: there is none."""
+    rest = re.sub(r"\b\d+\b|[^\w\s]", " ", _RUN.sub(" ", line.lower()))
+    return next(iter(rest.split()), "")
+
+
 def _othello(line: str) -> GameRecord:
     squares = [square for run in _RUN.findall(line.lower()) for square in _SQUARE.findall(run)]
     moves, end = placed(SQUARES.index(square) for square in squares)

@@ -243,6 +243,8 @@ void bind_training(nb::module_& m);         // bindings_training.cpp
 void bind_linear_training(nb::module_& m);  // bindings_linear_training.cpp
 
 NB_MODULE(_native, m) {
+    // Threads that search when the program ends keep what they use: nothing for the operator to read about.
+    nb::set_leak_warnings(false);
     m.doc() = "The C++ core: exact and strong search, the flag that stops them, and training.";
     m.attr("INFINITY") = desdemona::kInfinity;
     m.attr("UNIT") = unit().name;

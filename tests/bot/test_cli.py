@@ -162,6 +162,7 @@ def test_a_game_of_a_match_is_shown_as_one(desdemona: Command, database_file: Pa
     assert "Othello, match cup, 0.5 s a move" in out
     _, out, _ = desdemona("stats", "--site", "match", "--opponent", "anna", "--format", "json")
     assert json.loads(out)[0]["games"] == 2
+    assert json.loads(desdemona("stats", "--match", "cup", "--format", "json")[1])[0]["games"] == 1
     assert json.loads(desdemona("stats", "--opponent", "nobody", "--format", "json")[1]) == []
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.human import people
 from tests.bot.conftest import Command
 from tests.human.lc0_files import pawn_pusher
 
@@ -88,3 +89,12 @@ def test_a_folder_that_is_none(desdemona: Command, published: Path, tmp_path: Pa
     status, _, err = desdemona("model", "show", str(tmp_path))
     assert status == 2
     assert "there is no network of Maia's" in err
+
+
+def test_what_is_for_the_program_alone_is_not_shown(desdemona: Command) -> None:
+    """The network of Othello carries openings, as long as a book."""
+    path = Path(people.__file__).parent / "othello_human.onnx"
+    status, shown, _ = desdemona("model", "show", str(path))
+    assert status == 0
+    assert "characters, for the program" in shown
+    assert len(shown) < 10_000

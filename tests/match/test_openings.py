@@ -97,6 +97,8 @@ def test_games_as_openings() -> None:
         ("f5d6\nhello\n", "othello", "x: line 2: neither a position .* nor moves"),
         ("f5f5\n", "othello", "x: line 1"),
         ("f5d6\nf5 | d3 | c4\n", "othello", "x: line 2: more than two openings on a line"),
+        ("f5 d6 z9 foo\n", "othello", "x: line 1: 'z9' is no move"),
+        ("F5 d6 12 c3 -- then | c4\n", "othello", "x: line 1: 'then' is no move"),
         ("f5 |\n", "othello", "x: line 1: there is nothing after the bar"),
         ("f5\n | f5\n", "othello", "x: line 2: there is nothing before the bar"),
         ("|\n", "othello", "x: line 1: there is nothing before the bar"),
