@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -97,6 +98,8 @@ def study_command(
     well each predictor tells which bad reply is played (one that costs 10 % of expected score or more), and
     which position provokes an error: AUC, Brier score, log-loss, reliability.
     """
+    if plots is not None:
+        _require_extra("--plots", "matplotlib")
     from bot.analyse.population import Portion
     from bot.analyse.study import study
     from bot.analyse.tell import study_text
@@ -163,6 +166,7 @@ def fit_command(
     the numbers; so is one that is worse where there is no human-move model, and too little data.  Needs the
     extra `fit`.
     """
+    _require_extra("model fit", "sklearn")
     from bot.analyse.fitting import fit
     from bot.analyse.population import Portion
     from bot.analyse.tell import fitted_text
@@ -202,6 +206,14 @@ def fit_command(
         print_json(card)
     else:
         _print(f"{about}\n{fitted_text(fitted)}{out}: sha256 {fitted.model.info.sha256}\n")
+
+
+def _require_extra(option: str, module: str) -> None:
+    """Say at once what would only be missed at the end of much work."""
+    if find_spec(module) is None:
+        raise UsageError(
+            f"{option} needs the extra `fit`: `.venv/bin/pip install -e '.[fit]'` in the program's folder"
+        )
 
 
 def _about(people: "Population", about: str, seed: int, portion: "Portion") -> dict[str, Any]:

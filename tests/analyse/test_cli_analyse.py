@@ -309,3 +309,19 @@ def test_a_run_that_is_stopped_goes_on(tmp_path: Path) -> None:
     assert told["known"] >= 1
     assert told["known"] + told["new"] == 9
     assert told["failed"] == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "what"),
+    [
+        (("model", "fit", "--game", "othello", "--out", "x.onnx"), "model fit"),
+        (("study", "--game", "othello", "--plots", "plots"), "--plots"),
+    ],
+)
+def test_what_is_not_installed_is_said_at_once(
+    desdemona: Command, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], what: str
+) -> None:
+    monkeypatch.setattr(cli_study, "find_spec", lambda _: None)
+    status, _, err = desdemona(*command)
+    assert status == 2
+    assert f"{what} needs the extra `fit`: `.venv/bin/pip install -e '.[fit]'`" in err
