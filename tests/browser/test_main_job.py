@@ -20,11 +20,9 @@ from tests.system.daemon import Daemon
     ("variant", "player", "depth"),
     [
         ("othello", "trappy", 6),
-        ("standard", "trappy", 4),
         ("standard", "standard", 4),
         ("standard", "trappy_uci", 4),
         ("xiangqi", "trappy", 4),
-        ("xiangqi", "standard", 4),
     ],
 )
 async def test_a_person_plays_and_the_operator_reads(
