@@ -31,6 +31,7 @@ from bot.match.runner import Match
 from bot.match.specs import parse_spec
 from bot.match.terms import Terms
 from bot.match.workers import LocalWorkers
+from engine.human.value import PERSON_KINDS
 
 PLAYERS = {
     "standard": "standard",
@@ -42,7 +43,6 @@ PLAYERS = {
 }
 """By the names in the files; the first is the control."""
 
-_RECKONING = ("opponent_model", "calibrated")
 _RATINGS = (1100, 1500, 1900)
 _OUR_RATING = 1500
 _TEMPERATURES = (1.5, 1.0, 0.5)
@@ -98,12 +98,13 @@ def tasks(name: str, each: int, maia: Path | None) -> Iterator[tuple[str, str, T
         openings = read_openings("\n".join(part.openings).encode(), part.game, name)
     matches = {}
     for player, text in PLAYERS.items():
+        model = ""
+        if maia is not None and part.game == "chess" and player in PERSON_KINDS:
+            model = f":model={maia / f'maia-{_OUR_RATING}.onnx'}"
         for people, spec in _people(part, maia).items():
-            if part.game == "chess" and maia is not None and player in _RECKONING:
-                text = f"{PLAYERS[player]}:model={maia / f'maia-{_OUR_RATING}.onnx'}"
             terms = Terms(
                 game=part.game,
-                a=parse_spec(text),
+                a=parse_spec(text + model),
                 b=parse_spec(spec),
                 depth=part.depth,
                 openings=f"{name} seed {_SEED}",
@@ -132,16 +133,16 @@ def play(name: str, games: int, maia: Path | None, folder: Path, processes: int)
     known = {(row.player, row.people, row.number) for row in (read_rows(path) if path.exists() else ())}
     todo = (each for each in tasks(name, games // 3, maia) if (*each[:2], each[2].number) not in known)
     workers = LocalWorkers(processes)
-    running: dict[Future[Row], tuple[str, str, Task]] = {}
+    running: set[Future[Row]] = set()
     try:
         with path.open("a", newline="") as file:
             while True:
                 for each in islice(todo, 2 * processes - len(running)):
-                    running[workers.run(played, each)] = each
+                    running.add(workers.run(played, each))
                 if not running:
                     return
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    del running[future]
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
                     write_row(file, future.result())
     finally:
         workers.close()

@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from bot.analyse.games import Answered, Choice, choose, first_copies, read_games
+from bot.analyse.games import Answered, Choice, choose, read_games
 from bot.analyse.runner import OnCount, Tally, predict, run_analysis
 from bot.analyse.work import AnalysisError
 from bot.cli_parts import MOST, UsageError, config_of, note, print_json, require_known
@@ -192,16 +192,16 @@ def _wanted(paths: list[Path], game: str, form: Format | None, choice: Choice) -
             raise UsageError(str(error)) from None
     if not given:
         raise UsageError(f"no game of {game} in {', '.join(map(str, paths))}")
-    games = first_copies(given)
-    if again := sum(count > 1 for count in Counter(each.key for each in given).values()):
+    copies = Counter(each.key for each in given)
+    if again := sum(count > 1 for count in copies.values()):
         note(f"games that are there more than once, of which the first copy counts: {again}")
     with counting("moves", choice.sample) as on_count:
-        wanted = choose(games, choice, lambda _: on_count(1))
+        wanted = choose(given, choice, lambda _: on_count(1))
     if not wanted:
         raise UsageError(
-            f"none of the {len(games)} games has a move that was answered and passes the filters"
+            f"none of the {len(copies)} games has a move that was answered and passes the filters"
         )
-    note(f"{len(games)} games, {len(wanted)} moves that somebody answered")
+    note(f"{len(copies)} games, {len(wanted)} moves that somebody answered")
     return wanted
 
 

@@ -73,11 +73,17 @@ def config_of(context: typer.Context) -> Config:
     return load_config(context.obj)
 
 
-def ask_database(context: typer.Context, read: Callable[[Database], Awaitable[T]]) -> T:
-    """What a function finds in the database, which has to be there already."""
+def ask_database(
+    context: typer.Context, read: Callable[[Database], Awaitable[T]], url: str | None = None
+) -> T:
+    """What a function finds in the database, which has to be there already.
+
+    Args:
+        url: Of the database; None: the settings'.
+    """
 
     async def work() -> T:
-        database = await Database.open(config_of(context).storage.url, upgrade=False)
+        database = await Database.open(url or config_of(context).storage.url, upgrade=False)
         try:
             return await read(database)
         finally:

@@ -1,6 +1,5 @@
 """`desdemona study` and `desdemona model fit`: what analysed games say, and what is learned from them."""
 
-import asyncio
 import json
 import re
 import shlex
@@ -14,7 +13,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.cli_analyse import counting
-from bot.cli_parts import MOST, GameFormat, UsageError, config_of, note, print_json, require_known
+from bot.cli_parts import (
+    MOST,
+    GameFormat,
+    UsageError,
+    ask_database,
+    config_of,
+    note,
+    print_json,
+    require_known,
+)
 from bot.log import printable
 from bot.regular_files import write_whole
 from engine.formats.record import GameRecord
@@ -308,19 +316,13 @@ def _own(
     """The bot's own positions, and the model that was asked about all of them; None: there is but a guess."""
     from bot.analyse.own import with_words
 
-    config = config_of(context)
+    async def read(database: Database) -> list[tuple[StoredPosition, GameRecord]]:
+        async with database.read() as session:
+            return [each async for each in own_positions(session, game) if portion.holds(each[0])]
 
-    async def read() -> list[tuple[StoredPosition, GameRecord]]:
-        opened = await Database.open(url or config.storage.url, upgrade=False)
-        try:
-            async with opened.read() as session:
-                return [each async for each in own_positions(session, game) if portion.holds(each[0])]
-        finally:
-            await opened.close()
-
-    given = asyncio.run(read())
+    given = ask_database(context, read, url)
     try:
-        model = config.human.people().models(game).human
+        model = config_of(context).human.people().models(game).human
         if model.info.kind == SHALLOW:
             return [stored for stored, _ in given], None
         with counting(model.info.name, len(given)) as on_count:
@@ -340,24 +342,20 @@ def _analysed(
     """Which analysis it is in words, its positions, whose word they have, and what other models said."""
     from bot.analyse.population import load
 
-    async def read() -> tuple[str, list[StoredPosition], ModelInfo | None, dict[str, Any]]:
-        opened = await Database.open(url or config_of(context).storage.url, upgrade=False)
-        try:
-            async with opened.read() as session:
-                chosen = _choose(await count_analyses(session, game), analysis, game)
-                known = await list_models(session, chosen.id)
-                first = _first(known, human)
-                others = {} if first is None else _others(known, first)
-                said = {
-                    name: await predictions(session, chosen.id, number) for name, number in others.items()
-                }
-            found = await load(opened, chosen.id, None if first is None else first[0], portion)
-            which = f"{game}: {chosen.analysis.source}, depth {chosen.analysis.depth}"
-            return which, found, None if first is None else first[1], said
-        finally:
-            await opened.close()
+    async def read(
+        database: Database,
+    ) -> tuple[str, list[StoredPosition], ModelInfo | None, dict[str, Any]]:
+        async with database.read() as session:
+            chosen = _choose(await count_analyses(session, game), analysis, game)
+            known = await list_models(session, chosen.id)
+            first = _first(known, human)
+            others = {} if first is None else _others(known, first)
+            said = {name: await predictions(session, chosen.id, number) for name, number in others.items()}
+        found = await load(database, chosen.id, None if first is None else first[0], portion)
+        which = f"{game}: {chosen.analysis.source}, depth {chosen.analysis.depth}"
+        return which, found, None if first is None else first[1], said
 
-    return asyncio.run(read())
+    return ask_database(context, read, url)
 
 
 def _choose(known: list[AnalysisCount], wanted: int | None, game: str) -> AnalysisCount:

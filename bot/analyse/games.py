@@ -98,11 +98,11 @@ def year_of(date: str) -> int | None:
     return None if found is None else int(found[1])
 
 
-def in_years(year: int | None, first: int | None, last: int | None) -> bool:
-    """Whether a year that may not be known is one of these; None: there is no first or last one."""
-    if first is None and last is None:
+def is_within(number: float | None, least: int | None, most: int | None) -> bool:
+    """Whether a year or a rating that may not be known is one of these; None: there is no least or most."""
+    if least is None and most is None:
         return True
-    return year is not None and (first is None or year >= first) and (last is None or year <= last)
+    return number is not None and (least is None or number >= least) and (most is None or number <= most)
 
 
 def half_of(key: str, seed: int) -> int:
@@ -183,7 +183,7 @@ def choose(
 
 def _plies(given: GivenGame, choice: Choice) -> Iterator[int]:
     record = given.record
-    if not in_years(given.year, choice.from_year, choice.to_year):
+    if not is_within(given.year, choice.from_year, choice.to_year):
         return
     wanted = [_is_wanted(record, side, choice) for side in (0, 1)]
     if not any(wanted):
@@ -202,10 +202,7 @@ def _is_wanted(record: GameRecord, side: int, choice: Choice) -> bool:
     name, rating = record.players[side].casefold(), record.ratings[side]
     if choice.players and not any(part.casefold() in name for part in choice.players):
         return False
-    if choice.min_rating is None and choice.max_rating is None:
-        return True
-    least, most = choice.min_rating, choice.max_rating
-    return rating is not None and (least is None or rating >= least) and (most is None or rating <= most)
+    return is_within(rating, choice.min_rating, choice.max_rating)
 
 
 def _answered(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.analyse.games import half_of, in_years, year_of
+from bot.analyse.games import half_of, is_within, year_of
 from engine.game import Game
 from engine.games import get_game
 from engine.human.calibrated import expected, profile_array, reply_features
@@ -37,12 +37,9 @@ class Portion:
         """Whether a position counts."""
         if self.half is not None and half_of(stored.game_key, self.seed) != self.half:
             return False
-        if not in_years(year_of(stored.date), self.from_year, self.to_year):
-            return False
-        if self.min_rating is None and self.max_rating is None:
-            return True
-        rating, least, most = stored.found.rating, self.min_rating, self.max_rating
-        return rating is not None and (least is None or rating >= least) and (most is None or rating <= most)
+        return is_within(year_of(stored.date), self.from_year, self.to_year) and is_within(
+            stored.found.rating, self.min_rating, self.max_rating
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,9 +39,10 @@ class UnitCore final : public Core<typename G::Position> {
     bool is_over(const Position& p) override { return game_.moves(game_.root(p)).empty(); }
     bool are_legal(const Position& p, const int* moves, int count) override {
         const auto root = game_.root(p);
+        const auto legal = game_.moves(root);
         for (int i = 0; i < count; ++i) {
             bool is_legal = false;
-            for (const int move : game_.moves(root)) is_legal |= move == moves[i];
+            for (const int move : legal) is_legal |= move == moves[i];
             if (!is_legal) return false;
         }
         return true;

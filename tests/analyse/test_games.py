@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.analyse.games import Choice, GivenGame, choose, half_of, in_years, read_games, year_of
+from bot.analyse.games import Choice, GivenGame, choose, half_of, is_within, read_games, year_of
 from bot.analyse.work import AnalysisError
 from engine.formats.record import GameRecord
 from engine.games import get_game
@@ -179,7 +179,7 @@ def test_years(date: str, year: int | None) -> None:
     ],
 )
 def test_years_that_count(year: int | None, first: int | None, last: int | None, is_in: bool) -> None:
-    assert in_years(year, first, last) == is_in
+    assert is_within(year, first, last) == is_in
 
 
 def test_bad_games_are_told_of(tmp_path: Path) -> None:
