@@ -3,8 +3,9 @@
 import asyncio
 import csv
 import json
+import math
 import sys
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime, time, timedelta
 from enum import StrEnum
 from typing import Annotated, Any, TypeVar
@@ -172,5 +173,13 @@ def write(output: Format, table: RenderableType, rows: Rows, *, nested: Rows) ->
 
 
 def print_json(value: object) -> None:
-    """Write an answer for other programs."""
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    """Write an answer for other programs, null for numbers that are not defined: JSON knows no NaN."""
+    print(json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

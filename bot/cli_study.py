@@ -97,6 +97,10 @@ def study_command(
     plots: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Also draw the curves there, as SVG.")
     ] = None,
+    list_them: Annotated[
+        bool,
+        typer.Option("--list", help="Only list what there is to choose from with --analysis and --human."),
+    ] = False,
     database: DatabaseUrl = None,
     output: Annotated[GameFormat, typer.Option("--format", help="How to write it.")] = GameFormat.TABLE,
 ) -> None:
@@ -106,6 +110,9 @@ def study_command(
     well each predictor tells which bad reply is played (one that costs 10 % of expected score or more), and
     which position provokes an error: AUC, Brier score, log-loss, reliability.
     """
+    if list_them:
+        _list(context, database, game, output)
+        return
     if plots is not None:
         _require_extra("--plots", "matplotlib")
     from bot.analyse.population import Portion
@@ -138,6 +145,32 @@ def study_command(
             raise UsageError(f"--plots: {error}") from None
         except OSError as error:
             raise UsageError(f"--plots: {plots}: {error.strerror}") from None
+
+
+def _list(context: typer.Context, url: str | None, game: str, output: GameFormat) -> None:
+    """The analyses of a game, and the models that were asked in each, the newest first."""
+    require_known("--game", game, GAMES)
+
+    async def read(database: Database) -> list[tuple[AnalysisCount, list[str]]]:
+        async with database.read() as session:
+            return [
+                (each, [_identity(info) for _, info in await list_models(session, each.id)])
+                for each in await count_analyses(session, game)
+            ]
+
+    found = ask_database(context, read, url)
+    if output is GameFormat.JSON:
+        print_json([{**asdict(each), "models": models} for each, models in found])
+        return
+    for each, models in found:
+        what = "".join(f", {key} {value}" for key, value in each.analysis.settings.items() if value)
+        _print(
+            f"{each.id}: {each.analysis.source}, depth {each.analysis.depth}, "
+            f"{each.analysis.engine_version}{what}: "
+            f"{each.positions} positions of {each.games} games; models: {', '.join(models) or 'none'}"
+        )
+    if not found:
+        note(f"there is no analysis of {game}: `desdemona analyse` makes one")
 
 
 def fit_command(

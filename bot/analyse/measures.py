@@ -24,7 +24,7 @@ _LEAST = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number with its 95 % interval."""
+    """A number with its 95 % interval; NaN stands for what is not defined."""
 
     value: float
     low: float
@@ -71,6 +71,8 @@ class Resamples:
     def __init__(self, groups: Ints, count: int = RESAMPLES, seed: int = 1) -> None:
         self._groups = groups
         self._games = int(groups.max()) + 1
+        if self._games == 1:
+            count = 0  # drawn again and again, one game would look like certainty
         rng = np.random.default_rng(seed)
         # The first is what there is itself.
         drawn = rng.multinomial(self._games, np.full(self._games, 1 / self._games), count)

@@ -1,5 +1,6 @@
 """A study in words: tables of plain text, as wide as a page."""
 
+import math
 from collections.abc import Sequence
 
 from bot.analyse.fitting import Fitted
@@ -114,12 +115,19 @@ def _judged(rows: Sequence[Judged], models: Sequence[str]) -> str:
 
 
 def _number(each: Estimate, digits: int = 3, *, signed: bool = False) -> str:
-    sign = "+" if signed else ""
-    return f"{each.value:{sign}.{digits}f} [{each.low:{sign}.{digits}f}, {each.high:{sign}.{digits}f}]"
+    return _estimate(each, f"{'+' if signed else ''}.{digits}f")
 
 
 def _percent(each: Estimate) -> str:
-    return f"{each.value:.1%} [{each.low:.1%}, {each.high:.1%}]"
+    return _estimate(each, ".1%")
+
+
+def _estimate(each: Estimate, form: str) -> str:
+    if math.isnan(each.value):
+        return "-"
+    if math.isnan(each.low):
+        return f"{each.value:{form}} [-]"
+    return f"{each.value:{form}} [{each.low:{form}}, {each.high:{form}}]"
 
 
 def _share(each: Share) -> str:

@@ -20,11 +20,14 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Protocol
 
 from engine.stop import StopFlag, Stopped
 from engine.uci.link import POLL_S, EngineError, end_group
 
+DEBIANS = Path("/usr/games")
+"""Where Debian puts engines; neither root nor a service has it on the PATH."""
 _END_S = 1.0  # a program may take so long to end when it is asked to
 _LONGEST_LINE = 1 << 16
 _MOST_WAITING = 10_000  # lines that nobody has read yet
@@ -279,6 +282,8 @@ def _not_started(program: str, directory: str | None, error: OSError | ValueErro
     said = f"cannot start {program}: {error.strerror}"
     here = os.getcwd()
     if "/" not in program:
+        if os.access(found := DEBIANS / program, os.X_OK):
+            return f"{said} (it is not on the PATH; write {found})"
         return f"{said} (looked for on the PATH; write ./{program} for one in {directory or here})"
     if directory is None and not os.path.isabs(program):
         return f"{said} (looked for in {here}; dir= says where)"

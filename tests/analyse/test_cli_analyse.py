@@ -19,6 +19,7 @@ from bot import __main__ as program
 from bot import cli_analyse, cli_study
 from bot.config import HumanConfig
 from bot.match.workers import LocalWorkers
+from engine import ENGINE_VERSION
 from engine.human.model import ModelInfo
 from engine.human.people import People
 from storage.database import Database
@@ -88,8 +89,38 @@ def test_games_are_looked_into_and_studied(desdemona: Command, monkeypatch: pyte
     assert code == 0
     assert "Figure 9" in out
     code, out, err = desdemona("study", "--game", "othello", "--human", "maia")
-    assert (code, out) == (2, "") or code == 1
+    assert (code, out) == (2, "")
     assert "'maia' has said nothing of these positions; fake ffffff has" in err
+
+
+def test_analyses_are_listed(desdemona: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    positions = json.loads(desdemona(*ANALYSE, "--json")[1])["new"]
+    monkeypatch.setattr(cli_analyse, "_open", lambda *_: FakeModel("othello"))
+    desdemona("analyse", "--game", "othello", "--depth", "4", "--model", "x.onnx")
+    desdemona("analyse", "games.txt", "--game", "othello", "--depth", "3", "--sample", "1")
+    code, out, err = desdemona("study", "--game", "othello", "--list")
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        f"1: native, depth 4, {ENGINE_VERSION}: {positions} positions of 2 games; models: fake ffffff",
+        f"2: native, depth 3, {ENGINE_VERSION}: 1 positions of 1 games; models: none",
+    ]
+    listed = json.loads(desdemona("study", "--game", "othello", "--list", "--format", "json")[1])
+    assert [(each["id"], each["models"]) for each in listed] == [(1, ["fake ffffff"]), (2, [])]
+    told = desdemona("study", "--game", "chess", "--list")
+    assert told == (0, "", "there is no analysis of chess: `desdemona analyse` makes one\n")
+
+
+def test_one_game_alone_has_no_intervals(desdemona: Command, tmp_path: Path) -> None:
+    (tmp_path / "games.txt").write_text(OTHELLO.split("\n", 1)[0])
+    desdemona(*ANALYSE)
+    code, out, _ = desdemona("study", "--game", "othello", "--resamples", "20")
+    assert code == 0
+    assert " [-]" in out
+    assert "nan" not in out
+    told = desdemona("study", "--game", "othello", "--resamples", "20", "--format", "json")[1]
+    loss = json.loads(told, parse_constant=pytest.fail)["mean_loss"]
+    assert loss["value"] >= 0
+    assert loss["low"] is loss["high"] is None
 
 
 def test_copies_of_games_are_told_of(desdemona: Command, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from engine.external import process
 from engine.external.gtp import GtpTalk
 from engine.external.nboard import clock_text, read_eval, read_go, read_search
 from engine.external.player import ExternalEngine
@@ -231,6 +232,9 @@ def test_where_a_program_was_looked_for(tmp_path: Path, monkeypatch: pytest.Monk
         "cannot start no-such-program: No such file or directory "
         f"(looked for on the PATH; write ./no-such-program for one in {here})"
     )
+    monkeypatch.setattr(process, "DEBIANS", tmp_path)
+    (tmp_path / "there-though").touch(0o755)
+    assert error("there-though").endswith(f" (it is not on the PATH; write {here}/there-though)")
     assert error("./none", here).endswith(f"(looked for in {here})")
     assert error("./none", "/no/folder") == "cannot start ./none: there is no folder /no/folder"
 
