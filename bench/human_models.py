@@ -4,9 +4,10 @@
 
 MODELS is the folder that ``desdemona model import`` wrote.
 
-* Speed: all positions after the moves of one middle-game position, as a player asks for them: what is shown
-  to the network (encode), its answers (infer), and rules (play the moves, find the legal ones).  Processor
-  time of one thread, and beside it the clock on the wall, for which the machine had better be idle.
+* Speed: all positions after the moves of one, as a player asks for them, first at an even sample of positions
+  as they come in games, then at three crowded middle games, by parts: what is shown to the network (encode),
+  its answers (infer), and rules (play the moves, find the legal ones).  Processor time of one thread, and
+  beside it the clock on the wall, for which the machine had better be idle.
 * Accuracy: games of people, from the tenth ply on, an even sample.  How often the move they played is the
   network's first (top-1) and its mean negative log-likelihood (NLL), with the game's history and from the
   board alone; by rating of who moved; and for all networks together, the nearest to the rating and
@@ -36,6 +37,8 @@ GAMES = Path(__file__).parents[2] / "shared" / "data" / "chess-games" / "lichess
 FIRST_PLY = 10
 BATCH = 64
 REPEATS = 30
+TYPICAL, TYPICAL_REPEATS = 200, 5
+LIMIT_MS = 15
 LEAST = 1e-9
 """Where the logarithm of a move's probability stops."""
 MIDDLE_GAMES = (
@@ -171,28 +174,58 @@ def timed(work: Callable[[], object]) -> str:
     )
 
 
-def speed(model: MaiaModel) -> None:
+def speed(model: MaiaModel, path: Path) -> None:
+    if path.exists():
+        typical(model, path)
+    else:
+        print(f"no games at {path}: what is typical cannot be said")
     for line in MIDDLE_GAMES:
         positions = [GAME.initial()]
         for text in line.split():
             positions.append(GAME.play(positions[-1], GAME.parse_move(positions[-1], text)))
-        root = GAME.for_search(positions[-1])
-        before = tuple(positions[-HISTORY + 1 : -1])
-
-        def histories(root: ChessPosition = root, before: tuple[ChessPosition, ...] = before) -> list[Ask]:
-            after = [GAME.play(root, move) for move in root.legal]
-            return [Ask((*before, root, position)) for position in after if len(position.legal) > 1]
-
-        asks = histories()
+        asks = asks_of(positions)
         seen = [ask.positions for ask in asks]
         planes = encode(seen)
         print(f"{len(asks)} positions after the moves of one:")
         print(f"  encode         {timed(lambda: (encode(seen), places([one[-1] for one in seen])))}")  # noqa: B023
         print(f"  infer          {timed(lambda: model.moves(planes))}")  # noqa: B023
         print(f"  encode + infer {timed(lambda: model.predict(asks))}")  # noqa: B023
-        print(f"  rules          {timed(histories)}")
+        print(f"  rules          {timed(lambda: asks_of(positions))}")  # noqa: B023
         one = asks[:1]
         print(f"  one position   {timed(lambda: model.predict(one))}")  # noqa: B023
+
+
+def asks_of(positions: Sequence[ChessPosition]) -> list[Ask]:
+    """What a player asks at the last position: all positions after its moves where there is a choice."""
+    root = GAME.for_search(positions[-1])
+    before = tuple(positions[-HISTORY + 1 : -1])
+    after = [GAME.play(root, move) for move in root.legal]
+    return [Ask((*before, root, position)) for position in after if len(position.legal) > 1]
+
+
+def typical(model: MaiaModel, path: Path) -> None:
+    """Encode and infer at positions as they come in games, every one timed a few times."""
+    best, middle, counts = [], [], []
+    for one in sample(read_games(path), TYPICAL):
+        asks = asks_of(one.history)
+        times = []
+        for _ in range(TYPICAL_REPEATS):
+            began = time.perf_counter()
+            model.predict(asks)
+            times.append(1e3 * (time.perf_counter() - began))
+        best.append(min(times))
+        middle.append(statistics.median(times))
+        counts.append(len(asks))
+    under = sum(ms < LIMIT_MS for ms in middle)
+    print(
+        f"{len(counts)} positions of {path.name}, ply {FIRST_PLY} on, with {statistics.fmean(counts):.1f} "
+        f"positions after their moves (median {statistics.median(counts):g}, most {max(counts)}):"
+    )
+    print(
+        f"  encode + infer, on the wall: mean {statistics.fmean(middle):.2f} ms (at best "
+        f"{statistics.fmean(best):.2f}), median {statistics.median(middle):.2f} ms (at best "
+        f"{statistics.median(best):.2f}); under {LIMIT_MS} ms at {under} of {len(counts)}"
+    )
 
 
 def main() -> None:
@@ -206,7 +239,7 @@ def main() -> None:
     options = parser.parse_args()
     np.seterr(all="raise")
     if options.only != "accuracy":
-        speed(networks(options.models)[0])
+        speed(networks(options.models)[0], options.games)
     if options.only == "speed":
         return
     if options.games.exists():
