@@ -20,7 +20,6 @@ from tests.system.daemon import Daemon
     ("variant", "player", "depth"),
     [
         ("othello", "trappy", 6),
-        ("standard", "standard", 4),
         ("standard", "trappy_uci", 4),
         ("xiangqi", "trappy", 4),
     ],

@@ -9,7 +9,7 @@ from tests.system.books import check_books, check_stats, exported, log_lines
 from tests.system.daemon import Daemon
 from tests.system.person import Person
 
-KILLS = int(os.environ.get("KILLS", "8"))
+KILLS = int(os.environ.get("KILLS", "5"))
 PEOPLE = 3
 
 

@@ -8,7 +8,7 @@ from tests.system.books import check_books, check_stats, exported, log_lines
 from tests.system.daemon import Daemon
 from tests.system.person import Habits, Person, Wish
 
-GAMES = int(os.environ.get("SOAK_GAMES", "40"))
+GAMES = int(os.environ.get("SOAK_GAMES", "20"))
 PEOPLE = 6
 
 
