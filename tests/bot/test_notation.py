@@ -44,7 +44,7 @@ def play_out(variant: str, seed: int, plies: int = 200) -> list[str]:
     return told
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10_000), plies=st.integers(0, 60))
 def test_every_move_of_flipello_maps_both_ways(seed: int, plies: int) -> None:
     told = play_out(FLIPELLO, seed, plies)
@@ -72,7 +72,7 @@ def test_the_square_of_a_pass() -> None:
         assert Script(DROPS, OTHELLO, None).read([*told[:ply], "h8h8"])[-1] == "pass"
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_positions_of_flipello(seed: int) -> None:
     told = play_out(FLIPELLO, seed, seed % 60)
@@ -105,7 +105,7 @@ def test_passes_after_the_end_are_left_out() -> None:
     assert script.read(["P@c1", "c1c1", "a1a1"]) == ("c8",)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10_000), plies=st.integers(0, 60))
 def test_xiangqi_is_written_alike(seed: int, plies: int) -> None:
     told, game, start = play_out(XIANGQI, seed, plies), get_game("xiangqi"), pyffish.start_fen(XIANGQI)
@@ -136,7 +136,7 @@ def test_only_castling_is_translated() -> None:
     assert Script(ROOK_CASTLING, CHESS, start).read(queen) == tuple(queen)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(number=st.integers(0, 959), seed=st.integers(0, 10_000))
 def test_chess960_against_python_chess(number: int, seed: int) -> None:
     board, rng = chess.Board.from_chess960_pos(number), random.Random(seed)

@@ -17,15 +17,15 @@ from tests.system.daemon import Daemon
 
 
 @pytest.mark.parametrize(
-    ("variant", "player", "depth"),
+    ("variant", "player", "depth", "resigns_after"),
     [
-        ("othello", "trappy", 6),
-        ("standard", "trappy_uci", 4),
-        ("xiangqi", "trappy", 4),
+        ("othello", "trappy", 6, None),
+        ("standard", "trappy_uci", 4, None),
+        ("xiangqi", "trappy", 4, 12),  # it would go on for hundreds of moves
     ],
 )
 async def test_a_person_plays_and_the_operator_reads(
-    tab: Page, tmp_path: Path, variant: str, player: str, depth: int
+    tab: Page, tmp_path: Path, variant: str, player: str, depth: int, resigns_after: int | None
 ) -> None:
     settings: dict[str, Any] = {
         "selection__method": "fixed",
@@ -37,7 +37,7 @@ async def test_a_person_plays_and_the_operator_reads(
         settings |= {"uci__engines": json.dumps([engine]), "challenges__variants": '["chess"]'}
     async with Daemon(tmp_path, **settings) as daemon:
         tab.forget_everything(daemon.url)
-        game_id, told = await asyncio.to_thread(_play, tab, daemon.url, variant)
+        game_id, told = await asyncio.to_thread(_play, tab, daemon.url, variant, resigns_after)
         records = await exported(daemon, [game_id])
         status, said = await daemon.stop()
         assert (status, "Traceback" in said) == (0, False)
@@ -49,17 +49,24 @@ async def test_a_person_plays_and_the_operator_reads(
         # A busy machine may now and then leave a move to the core.
         assert (count["by_engine"] > 0) == (player == "trappy_uci")
         rules = VARIANTS[variant].game
-        assert not rules.legal_moves(replay(rules, record["moves"].split()))
+        goes_on = bool(rules.legal_moves(replay(rules, record["moves"].split())))
+        assert goes_on == (resigns_after is not None)
         # What the person was told of the traps is what the operator reads.
         assert told == {"trap": count["traps_set"], "fell": count["trap_fell"], "saw": count["trap_optimal"]}
         assert "traps set" in await check_stats(daemon, counts)
         await _check_show(daemon, game_id, count)
 
 
-def _play(tab: Page, url: str, variant: str) -> tuple[str, dict[str, int]]:
+def _play(tab: Page, url: str, variant: str, resigns_after: int | None) -> tuple[str, dict[str, int]]:
     """Play a rated game to its end; its key, and the sums of its trap report."""
     tab.begin(url, "anna", variant=variant)
-    tab.play_to_end()
+    if resigns_after is None:
+        tab.play_to_end()
+    else:
+        for _ in range(resigns_after):
+            tab.play_one()
+        tab.click("[data-test=resign]")
+        tab.click("dialog [data-test=confirm]")
     tab.find(".tile")
     tab.until_gone(".summary .hint")  # "the last moves are still being looked into"
     return tab.game_id, {kind: int(tab.text(f".tile-{kind} strong")) for kind in ("trap", "fell", "saw")}
