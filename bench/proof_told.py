@@ -227,7 +227,26 @@ def told(rows: Sequence[Row], players: Sequence[str], count: int) -> str:
                 f"| {each.total('expected_falls')}, {each.total('told_falls')} "
                 f"| {_told(each.ratio('expected_falls', 'told_falls'), 2)} |"
             )
-    return "\n".join(lines)
+    return "\n".join([*lines, "", *_by_people(rows, players, count)])
+
+
+def _by_people(rows: Sequence[Row], players: Sequence[str], count: int) -> list[str]:
+    """Scores against each of the people: whether it takes the right model to gain by one."""
+    names = sorted({row.people for row in rows})
+    lines = ["| score | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
+    against: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        against.setdefault((row.player, row.people), []).append(row)
+    drawn = {who: _Drawn(games, count) for who, games in against.items()}
+    for player in players:
+        cells = []
+        for people in names:
+            each, control = drawn[player, people], drawn[players[0], people]
+            less = _less(each, control, lambda d: 100 * d.ratio("points", "games"), 1)
+            score = 100 * each.ratio("points", "games")
+            cells.append(_told(score, 1) + " %" if each is control else f"{score[0]:.1f} %, {less}")
+        lines.append(f"| {player} | " + " | ".join(cells) + " |")
+    return lines
 
 
 def _elo(shares: Floats) -> Floats:

@@ -65,3 +65,7 @@ def test_tables_tell_players_apart() -> None:
         "| best | 6: +6 =0 -0 | 100.0 (100.0 to 100.0) % | +50.0 (+50.0 to +50.0) | none |"
     )
     assert "| best | 2.00 (2.00 to 2.00) | +1.00 (+1.00 to +1.00) | 20.00" in lines[8]
+    assert lines[-2:] == [
+        "| standard | 50.0 (50.0 to 50.0) % |",
+        "| best | 100.0 %, +50.0 (+50.0 to +50.0) |",
+    ]
