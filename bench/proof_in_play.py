@@ -38,6 +38,7 @@ PLAYERS = {
     "median": "trappy:assessment=median",
     "best": "trappy:assessment=best",
     "last": "trappy:assessment=last",
+    "expected scale": "trappy:assessment=median,scale=expected",
     "opponent_model": "opponent_model",
     "calibrated": "calibrated",
 }
