@@ -38,7 +38,9 @@ FIRST_PLY = 10
 BATCH = 64
 REPEATS = 30
 TYPICAL, TYPICAL_REPEATS = 200, 5
+"""Positions of games, and how often each is timed."""
 LIMIT_MS = 15
+"""What a move may cost on one core, as this program was asked for."""
 LEAST = 1e-9
 """Where the logarithm of a move's probability stops."""
 MIDDLE_GAMES = (
@@ -207,7 +209,8 @@ def typical(model: MaiaModel, path: Path) -> None:
     """Encode and infer at positions as they come in games, every one timed a few times."""
     best, middle, counts = [], [], []
     for one in sample(read_games(path), TYPICAL):
-        asks = asks_of(one.history)
+        if not (asks := asks_of(one.history)):
+            continue
         times = []
         for _ in range(TYPICAL_REPEATS):
             began = time.perf_counter()

@@ -171,7 +171,11 @@ def main() -> None:
     if options.what == "play":
         play(options.part, options.games, options.maia, options.folder, options.processes)
     else:
-        print(told(read_rows(options.folder / f"{options.part}.csv"), tuple(PLAYERS), options.games // 3))
+        path = options.folder / f"{options.part}.csv"
+        try:
+            print(told(read_rows(path), tuple(PLAYERS), options.games // 3))
+        except (OSError, ValueError) as error:
+            parser.error(f"{path}: {error}")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ pair's two games share an opening, and players share pairs.
 
 import csv
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from operator import attrgetter
 from pathlib import Path
@@ -30,6 +30,8 @@ TRAP = TrapParams()
 """What counts as a trap for all players: the paper's median, quality of 100 or more."""
 
 Floats = NDArray[np.float64]
+Pair = tuple["Row", "Row"]
+"""Of one opening, we move first in the first."""
 
 
 @dataclass
@@ -131,24 +133,14 @@ class _Drawn:
     """Sums over all pairs of a player: of what there is, then of each resample.
 
     Args:
-        rows: The player's.
-        each: So many games with each of the people count, whole pairs of them.
+        with_people: The player's pairs with each of the people, one at least.
     """
 
-    def __init__(self, rows: Iterable[Row], each: int, seed: int = 1) -> None:
-        found: dict[str, dict[int, Row]] = {}
-        for row in rows:
-            if row.number < each:
-                found.setdefault(row.people, {})[row.number] = row
+    def __init__(self, with_people: Mapping[str, Sequence[Pair]], seed: int = 1) -> None:
         rng = np.random.default_rng(seed)
         sums: dict[str, list[Floats]] = {}
-        for people in sorted(found):
-            games = found[people]
-            pairs = [
-                (games[number], games[number + 1])
-                for number in range(0, each, 2)
-                if number in games and number + 1 in games
-            ]
+        for people in sorted(with_people):
+            pairs = with_people[people]
             drawn = rng.multinomial(len(pairs), np.full(len(pairs), 1 / len(pairs)), RESAMPLES)
             weights = np.concatenate([np.ones((1, len(pairs))), drawn])
             for name, value in _VALUES.items():
@@ -167,14 +159,40 @@ class _Drawn:
         return round(float(self._sums[name][0]))
 
 
-def told(rows: Sequence[Row], players: Sequence[str], count: int) -> str:
-    """The tables.
+def pairs_of(rows: Iterable[Row], count: int) -> dict[str, dict[str, list[Pair]]]:
+    """Whole pairs of games by player and people.
+
+    Args:
+        count: So many games with each of the people count.
+    """
+    first: dict[tuple[str, str, int], Row] = {}
+    found: dict[str, dict[str, list[Pair]]] = {}
+    for row in sorted(rows, key=attrgetter("number")):
+        if row.number >= count:
+            break
+        if row.number % 2 == 0:
+            first[row.player, row.people, row.number + 1] = row
+        elif one := first.get((row.player, row.people, row.number)):
+            found.setdefault(row.player, {}).setdefault(row.people, []).append((one, row))
+    return found
+
+
+def told(rows: Iterable[Row], players: Sequence[str], count: int) -> str:
+    """The tables, of players that have met all the people.
 
     Args:
         players: The control first.
         count: Games with each of the people.
+
+    Raises:
+        ValueError: The control has not met them.
     """
-    drawn = {name: _Drawn((row for row in rows if row.player == name), count) for name in players}
+    pairs = pairs_of(rows, count)
+    people = sorted({name for games in pairs.values() for name in games})
+    told_of = [name for name in players if people and len(pairs.get(name, ())) == len(people)]
+    if told_of[:1] != [players[0]]:
+        raise ValueError(f"{players[0]} has not played a pair of games with each of the people")
+    drawn = {name: _Drawn(pairs[name]) for name in told_of}
     control = drawn[players[0]]
     lines = [
         "| player | games, + = - | score | less control | Elo | less control | plies to win | less control "
@@ -190,7 +208,7 @@ def told(rows: Sequence[Row], players: Sequence[str], count: int) -> str:
         lines.append(
             f"| {name} | {games}: +{wins} ={drawn_games} -{games - wins - drawn_games} "
             f"| {_told(100 * points, 1)} % "
-            f"| {_less(each, control, lambda d: 100 * d.ratio('points', 'games'), 1)} "
+            f"| {_less(each, control, _percent, 1)} "
             f"| {_told(elos, 0)} | {'' if each is control else _told(elos - control_elos, 0, signed=True)} "
             f"| {_told(plies, 1)} | {_less(each, control, lambda d: d.ratio('plies_to_win', 'wins'), 1)} "
             f"| {_told(discs, 1, signed=True) if has_discs else ''} "
@@ -227,26 +245,20 @@ def told(rows: Sequence[Row], players: Sequence[str], count: int) -> str:
                 f"| {each.total('expected_falls')}, {each.total('told_falls')} "
                 f"| {_told(each.ratio('expected_falls', 'told_falls'), 2)} |"
             )
-    return "\n".join([*lines, "", *_by_people(rows, players, count)])
-
-
-def _by_people(rows: Sequence[Row], players: Sequence[str], count: int) -> list[str]:
-    """Scores against each of the people: whether it takes the right model to gain by one."""
-    names = sorted({row.people for row in rows})
-    lines = ["| score | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
-    against: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        against.setdefault((row.player, row.people), []).append(row)
-    drawn = {who: _Drawn(games, count) for who, games in against.items()}
-    for player in players:
+    lines += ["", "| player | score: " + " | less control | ".join(people) + " | less control |"]
+    lines.append("|---" * (2 * len(people) + 1) + "|")
+    with_each = {(name, one): _Drawn({one: pairs[name][one]}) for name in told_of for one in people}
+    for name in told_of:
         cells = []
-        for people in names:
-            each, control = drawn[player, people], drawn[players[0], people]
-            less = _less(each, control, lambda d: 100 * d.ratio("points", "games"), 1)
-            score = 100 * each.ratio("points", "games")
-            cells.append(_told(score, 1) + " %" if each is control else f"{score[0]:.1f} %, {less}")
-        lines.append(f"| {player} | " + " | ".join(cells) + " |")
-    return lines
+        for one in people:
+            each, control = with_each[name, one], with_each[players[0], one]
+            cells += [f"{_told(_percent(each), 1)} %", _less(each, control, _percent, 1)]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _percent(each: _Drawn) -> Floats:
+    return 100 * each.ratio("points", "games")
 
 
 def _elo(shares: Floats) -> Floats:

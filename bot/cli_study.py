@@ -99,7 +99,9 @@ def study_command(
     ] = None,
     list_them: Annotated[
         bool,
-        typer.Option("--list", help="Only list what there is to choose from with --analysis and --human."),
+        typer.Option(
+            "--list", help="Only list the analyses, that of most positions first, and the models asked."
+        ),
     ] = False,
     database: DatabaseUrl = None,
     output: Annotated[GameFormat, typer.Option("--format", help="How to write it.")] = GameFormat.TABLE,
@@ -111,6 +113,8 @@ def study_command(
     which position provokes an error: AUC, Brier score, log-loss, reliability.
     """
     if list_them:
+        if own or plots is not None or analysis is not None or human is not None:
+            raise UsageError("--list goes with --game, --database and --format alone")
         _list(context, database, game, output)
         return
     if plots is not None:
@@ -148,7 +152,7 @@ def study_command(
 
 
 def _list(context: typer.Context, url: str | None, game: str, output: GameFormat) -> None:
-    """The analyses of a game, and the models that were asked in each, the newest first."""
+    """The analyses of a game, that of most positions first, and the models asked, the newest first."""
     require_known("--game", game, GAMES)
 
     async def read(database: Database) -> list[tuple[AnalysisCount, list[str]]]:

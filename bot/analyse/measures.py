@@ -80,8 +80,12 @@ class Resamples:
 
     def ratio(self, above: Floats, below: Floats) -> Drawn:
         """The sum of one value of each case over that of another."""
-        found = self._weights @ self._sums(above), self._weights @ self._sums(below)
-        return _drawn(np.divide(*found, out=np.full(len(self._weights), math.nan), where=found[1] != 0))
+        sums = self._sums(above), self._sums(below)
+        tops, bottoms = (self._weights @ each for each in sums)
+        found = np.divide(tops, bottoms, out=np.full(len(tops), math.nan), where=bottoms != 0)
+        if np.count_nonzero(sums[1]) == 1:
+            found[1:] = math.nan  # whatever is drawn, it is that game's
+        return _drawn(found)
 
     def mean(self, values: Floats) -> Drawn:
         """The mean of a value of each case."""
@@ -131,12 +135,17 @@ def reliability(odds: Floats, hits: Bools) -> list[Bin]:
 
 
 def as_probabilities(scores: Floats, hits: Bools, groups: Ints, folds: int = 5) -> Floats:
-    """Scores of any scale as probabilities: a logistic curve, fitted on other games than it is used on."""
+    """Scores of any scale as probabilities: a logistic curve, fitted on other games than it is used on.
+
+    NaN where there are no others.
+    """
     spread = scores.std()
     scaled = (scores - scores.mean()) / spread if spread > 0 else np.zeros(len(scores))
     found = np.zeros(len(scores))
     for fold in range(folds):
         held = groups % folds == fold
+        if held.all():
+            return np.full(len(scores), math.nan)
         base, slope = _logistic(scaled[~held], hits[~held])
         found[held] = 1 / (1 + np.exp(-np.clip(base + slope * scaled[held], -30, 30)))
     return found

@@ -105,8 +105,8 @@ def _judged(rows: Sequence[Judged], models: Sequence[str]) -> str:
             row.name if row.is_probability else f"{row.name} *",
             _number(row.auc),
             *(_number(row.above[name], signed=True) if name in row.above else "" for name in models),
-            f"{row.brier.value:.5f}",
-            f"{row.log_loss.value:.5f}",
+            "-" if math.isnan(row.brier.value) else f"{row.brier.value:.5f}",
+            "-" if math.isnan(row.log_loss.value) else f"{row.log_loss.value:.5f}",
         ]
         for row in rows
     ]

@@ -20,14 +20,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, Protocol
 
 from engine.stop import StopFlag, Stopped
-from engine.uci.link import POLL_S, EngineError, end_group
+from engine.uci.link import POLL_S, EngineError, end_group, not_started
 
-DEBIANS = Path("/usr/games")
-"""Where Debian puts engines; neither root nor a service has it on the PATH."""
 _END_S = 1.0  # a program may take so long to end when it is asked to
 _LONGEST_LINE = 1 << 16
 _MOST_WAITING = 10_000  # lines that nobody has read yet
@@ -117,7 +114,7 @@ class EngineProcess:
                 process_group=0,
             )
         except (OSError, ValueError) as error:
-            raise EngineError(_not_started(command[0], directory, error)) from error
+            raise EngineError(not_started(command[0], directory, error)) from error
         pid = self._process.pid
         try:
             self._watch = subprocess.Popen(  # noqa: S603
@@ -271,20 +268,3 @@ class EngineProcess:
     def _complain(self, line: str | None) -> None:
         if line:
             self._complaints.append(line[:200])
-
-
-def _not_started(program: str, directory: str | None, error: OSError | ValueError) -> str:
-    """Why a program is not there, and where it was looked for."""
-    if not isinstance(error, OSError):
-        return f"cannot start {program}: {error}"
-    if directory is not None and not os.path.isdir(directory):
-        return f"cannot start {program}: there is no folder {directory}"
-    said = f"cannot start {program}: {error.strerror}"
-    here = os.getcwd()
-    if "/" not in program:
-        if os.access(found := DEBIANS / program, os.X_OK):
-            return f"{said} (it is not on the PATH; write {found})"
-        return f"{said} (looked for on the PATH; write ./{program} for one in {directory or here})"
-    if directory is None and not os.path.isabs(program):
-        return f"{said} (looked for in {here}; dir= says where)"
-    return said if directory is None else f"{said} (looked for in {directory})"

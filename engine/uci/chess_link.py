@@ -10,6 +10,7 @@ reader needs 2 ms.  It is the better tested one.)
 
 import asyncio
 import math
+import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
@@ -20,7 +21,7 @@ import chess
 import chess.engine
 
 from engine.stop import Stopped
-from engine.uci.link import POLL_S, Answer, Ask, EngineError, Line, Patience, end_group
+from engine.uci.link import POLL_S, Answer, Ask, EngineError, Line, Patience, end_group, not_started
 from engine.uci.settings import EngineSettings
 
 _END_S = 1.0  # an engine may take so long to end when it is asked to
@@ -45,7 +46,9 @@ class ChessLink:
             self._engine = chess.engine.SimpleEngine.popen(
                 _protocol(settings.start_s), list(settings.command), timeout=None, setpgrp=True
             )
-        except (OSError, ValueError, chess.engine.EngineError) as error:
+        except (OSError, ValueError) as error:
+            raise EngineError(not_started(self.name, os.getcwd(), error)) from error
+        except chess.engine.EngineError as error:
             raise EngineError(f"cannot start {self.name}: {error}") from error
         self._engine.timeout = settings.start_s
         self._loop = self._engine.protocol.loop

@@ -106,6 +106,7 @@ def test_analyses_are_listed(desdemona: Command, monkeypatch: pytest.MonkeyPatch
     ]
     listed = json.loads(desdemona("study", "--game", "othello", "--list", "--format", "json")[1])
     assert [(each["id"], each["models"]) for each in listed] == [(1, ["fake ffffff"]), (2, [])]
+    assert "--list goes with" in desdemona("study", "--game", "othello", "--list", "--own")[2]
     told = desdemona("study", "--game", "chess", "--list")
     assert told == (0, "", "there is no analysis of chess: `desdemona analyse` makes one\n")
 

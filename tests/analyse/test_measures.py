@@ -54,6 +54,17 @@ def test_differences_are_taken_within_resamples() -> None:
     assert worse.low > 0
 
 
+def test_what_is_all_of_one_game_has_no_interval() -> None:
+    """Drawn again and again it would look like certainty."""
+    for groups in (np.zeros(4, np.int64), np.array([0, 0, 1, 2])):
+        found = Resamples(groups, 50).ratio(np.array([1.0, 0, 5, 5]), np.array([1.0, 1, 0, 0])).estimate
+        assert found.value in (0.5, 5.5)
+        assert math.isnan(found.low)
+        assert math.isnan(found.high)
+    alone = as_probabilities(np.arange(4.0), np.array([True, False, True, False]), np.zeros(4, np.int64))
+    assert np.isnan(alone).all()
+
+
 def test_scores_of_probabilities() -> None:
     drawn = Resamples(np.array([0, 0, 1]), 50)
     odds, hits = np.array([0.8, 0.1, 0.5]), np.array([True, False, False])

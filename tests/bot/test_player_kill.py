@@ -1,6 +1,11 @@
-"""A game's player is killed at every single step, and the next one finishes the story."""
+"""A game's player is killed at its steps, and the next one finishes the story.
+
+Of steps that have come in the same company before and after, the first is enough, but for the shortest game,
+where every single one is tried; with `KILL_EVERYWHERE=1` in every game.
+"""
 
 import asyncio
+import os
 import random
 import shutil
 from collections.abc import Callable
@@ -39,6 +44,14 @@ async def open_copy(template: Path, folder: Path, number: int) -> Database:
     return await Database.open(f"sqlite:///{path}")
 
 
+def chosen(steps: list[str]) -> list[int]:
+    """Where to stop a program: the first of each step that the same ones surround."""
+    if os.environ.get("KILL_EVERYWHERE") == "1":
+        return list(range(len(steps)))
+    surrounded = list(zip(["", *steps], steps, [*steps[1:], ""], strict=False))
+    return [surrounded.index(each) for each in dict.fromkeys(surrounded)]
+
+
 async def play(
     server: FakeServer, database: Database, killer: Killer, settings: Config | None = None
 ) -> bool:
@@ -59,13 +72,12 @@ async def play(
 
 
 @pytest.mark.parametrize(
-    ("game", "our_side", "seed", "stride"),
-    [("tictactoe", 0, 1, 1), ("tictactoe", 1, 2, 3), ("othello", 1, 8, 7)],
+    ("game", "our_side", "seed", "everywhere"),
+    [("tictactoe", 0, 1, True), ("tictactoe", 1, 2, False), ("othello", 1, 8, False)],
 )
-async def test_killed_once_at_every_step(
-    template: Path, tmp_path: Path, game: str, our_side: int, seed: int, stride: int
+async def test_killed_once_at_each_kind_of_step(
+    template: Path, tmp_path: Path, game: str, our_side: int, seed: int, everywhere: bool
 ) -> None:
-    """Of the longer games at some: what comes next is the same at each move."""
     whole = Killer()
     server, database = make_server(game, our_side, seed), await open_copy(template, tmp_path, 0)
     assert await play(server, database, whole)
@@ -74,7 +86,7 @@ async def test_killed_once_at_every_step(
     assert len(whole.steps) > 40
     assert ("pass" in server.moves) == (game == "othello")
 
-    for at in range(0, len(whole.steps), stride):
+    for at in range(len(whole.steps)) if everywhere else chosen(whole.steps):
         server, database = make_server(game, our_side, seed), await open_copy(template, tmp_path, at + 1)
         finished = await play(server, database, Killer(at))
         while not finished:
@@ -96,15 +108,15 @@ def aborted(our_side: int) -> FakeServer:
 
 
 @pytest.mark.parametrize(
-    ("make", "reason", "stride"),
+    ("make", "reason"),
     [
-        (resigned, EndReason.RESIGNATION, 3),
-        (partial(aborted, 0), EndReason.ABORTED, 1),
-        (partial(aborted, 1), EndReason.ABORTED, 1),
+        (resigned, EndReason.RESIGNATION),
+        (partial(aborted, 0), EndReason.ABORTED),
+        (partial(aborted, 1), EndReason.ABORTED),
     ],
 )
-async def test_killed_at_every_step_of_a_game_that_is_not_played_out(
-    template: Path, tmp_path: Path, make: Callable[[], FakeServer], reason: EndReason, stride: int
+async def test_killed_in_a_game_that_is_not_played_out(
+    template: Path, tmp_path: Path, make: Callable[[], FakeServer], reason: EndReason
 ) -> None:
     manners = MannersConfig(resign=True, resign_score_centi=1, resign_moves=1, abort_after_s=60)
     settings = config(manners=manners)
@@ -116,7 +128,7 @@ async def test_killed_at_every_step_of_a_game_that_is_not_played_out(
     await check_books(database, server)
     await database.close()
 
-    for at in range(0, len(whole.steps), stride):
+    for at in chosen(whole.steps):
         server, database = make(), await open_copy(template, tmp_path, at + 1)
         finished = await play(server, database, Killer(at), settings)
         while not finished:
@@ -127,7 +139,7 @@ async def test_killed_at_every_step_of_a_game_that_is_not_played_out(
         await database.close()
 
 
-async def test_killed_at_every_step_around_a_takeback(template: Path, tmp_path: Path) -> None:
+async def test_killed_around_a_takeback(template: Path, tmp_path: Path) -> None:
     settings = config(manners=MannersConfig(takebacks=1, takebacks_rated=True, abort_after_s=0))
 
     async def story(killer: Killer, number: int) -> FakeServer:
@@ -144,7 +156,8 @@ async def test_killed_at_every_step_around_a_takeback(template: Path, tmp_path: 
     whole = Killer()
     assert "takeback True" in (await story(whole, 0)).calls
     answered = whole.steps.index("before answer_takeback")
-    for at in range(answered - 6, answered + 24):  # until the bot has moved anew
+    moved = whole.steps.index("after move", answered)
+    for at in sorted({*range(answered - 6, moved + 1), *(at for at in chosen(whole.steps) if at > moved)}):
         server = await story(Killer(at), at + 1)
         assert sum("takeback" in call for call in server.calls) >= 1
 

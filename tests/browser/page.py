@@ -166,9 +166,7 @@ class Page:
 
     def play_one(self, seed: str = "") -> str:
         """Make a move, or pass, as soon as it is this side's turn. Empty: the game is over."""
-        self._wait.until(
-            lambda _: self.legal or self.count("[data-test=pass]") or self.is_over, "nothing to do"
-        )
+        self.until_our_turn()
         if self.is_over:
             return ""
         made = len(self.moves)
@@ -189,6 +187,12 @@ class Page:
             self.click(".choice-button")
         self.until_moves(made + 1)
         return square + goal
+
+    def until_our_turn(self) -> None:
+        """Wait until there is a move to make, or a pass, or the game is over."""
+        self._wait.until(
+            lambda _: self.legal or self.count("[data-test=pass]") or self.is_over, "nothing to do"
+        )
 
     @property
     def is_over(self) -> bool:

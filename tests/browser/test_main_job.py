@@ -64,7 +64,8 @@ def _play(tab: Page, url: str, variant: str, resigns_after: int | None) -> tuple
         tab.play_to_end()
     else:
         for _ in range(resigns_after):
-            tab.play_one()
+            assert tab.play_one()
+        tab.until_our_turn()  # else the move that it is at may be committed, and never sent
         tab.click("[data-test=resign]")
         tab.click("dialog [data-test=confirm]")
     tab.find(".tile")

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from engine.external import process
 from engine.external.gtp import GtpTalk
 from engine.external.nboard import clock_text, read_eval, read_go, read_search
 from engine.external.player import ExternalEngine
@@ -19,6 +18,7 @@ from engine.external.settings import Allowance, Choice, ExternalSettings
 from engine.game import IllegalMove, replay
 from engine.games import get_game
 from engine.stop import StopFlag, Stopped
+from engine.uci import link
 from engine.uci.link import EngineError, Patience
 from tests.engine.fake_external import NAME
 from tests.programs import installed
@@ -232,7 +232,7 @@ def test_where_a_program_was_looked_for(tmp_path: Path, monkeypatch: pytest.Monk
         "cannot start no-such-program: No such file or directory "
         f"(looked for on the PATH; write ./no-such-program for one in {here})"
     )
-    monkeypatch.setattr(process, "DEBIANS", tmp_path)
+    monkeypatch.setattr(link, "DEBIANS", here)
     (tmp_path / "there-though").touch(0o755)
     assert error("there-though").endswith(f" (it is not on the PATH; write {here}/there-though)")
     assert error("./none", here).endswith(f"(looked for in {here})")

@@ -32,9 +32,9 @@ def play_out(game: Game[Any], seed: int) -> tuple[list[Any], list[int]]:
 
 @every_game_with(seeds=2)
 def test_random_play(game: Game[Any], seed: int) -> None:
-    """Of long games every second position is looked at, with the other seed the others."""
+    """Of long games every third position is looked at, of both sides in turn."""
     positions, moves = play_out(game, seed)
-    step = 1 if len(moves) < 80 else 2
+    step = 1 if len(moves) < 80 else 3
     steps = list(zip(positions[:-1], positions[1:], moves, strict=True))
     for position, following, move in steps[seed % step :: step]:
         legal = game.legal_moves(position)

@@ -66,6 +66,17 @@ def test_tables_tell_players_apart() -> None:
     )
     assert "| best | 2.00 (2.00 to 2.00) | +1.00 (+1.00 to +1.00) | 20.00" in lines[8]
     assert lines[-2:] == [
-        "| standard | 50.0 (50.0 to 50.0) % |",
-        "| best | 100.0 %, +50.0 (+50.0 to +50.0) |",
+        "| standard | 50.0 (50.0 to 50.0) % |  |",
+        "| best | 100.0 (100.0 to 100.0) % | +50.0 (+50.0 to +50.0) |",
     ]
+
+
+def test_who_has_not_met_everybody_is_left_out() -> None:
+    """A part may be told of while it is played."""
+    rows = [Row("standard", people, number) for people in "pq" for number in (0, 1)]
+    rows += [Row("best", "p", 0), Row("best", "p", 1), Row("best", "q", 0)]
+    found = told(rows, ("standard", "best", "last"), 8)
+    assert "standard" in found
+    assert "best" not in found
+    with pytest.raises(ValueError, match="best has not played"):
+        told(rows, ("best", "standard"), 8)

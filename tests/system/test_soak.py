@@ -23,7 +23,7 @@ async def test_many_games(tmp_path: Path) -> None:
             try:
                 while queue:
                     game = queue.pop()
-                    resign_at = 20 if game % 25 == 0 else None  # some leave early: traps stay unanswered
+                    resign_at = 20 if game % 10 == 0 else None  # some leave early: traps stay unanswered
                     wish = Wish(rated=game % 2 == 0, habits=Habits(resign_at))
                     ids.append(await person.play(wish))
             finally:
