@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # The lock holds for the build's own isolated environment too; the name of that setting depends on pip's age.
 PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip
-NATIVE := CMakeLists.txt $(wildcard engine/native/*)
+# Not its __pycache__, which is newer than what was installed once Python has been there.
+NATIVE := CMakeLists.txt $(wildcard engine/native/*.*)
 
 .PHONY: run install test dev bench lint lock clean
 
