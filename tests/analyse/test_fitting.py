@@ -1,3 +1,5 @@
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -10,7 +12,7 @@ from engine.training import calibrated as training
 from tests.analyse.samples import made_up, position
 from tests.human.test_calibrated import model
 
-pytest.importorskip("sklearn", reason="needs the extra `fit`")
+pytestmark = pytest.mark.skipif(find_spec("sklearn") is None, reason="needs the extra `fit`")
 
 
 @pytest.fixture(autouse=True)

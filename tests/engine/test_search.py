@@ -48,14 +48,14 @@ def test_alpha_beta_equals_minimax(game: Game[Any], data: st.DataObject) -> None
 
 
 @given(positions(othello, 60), st.integers(0, 4))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_native_equals_reference(position: OthelloPosition, depth: int) -> None:
     expected = exact_score(ReferenceSearcher(othello), position, depth, StopFlag())
     assert exact_score(native, position, depth, StopFlag()) == expected
 
 
 @given(positions(othello, 60), st.integers(0, 6), st.integers(-3000, 3000), st.integers(1, 400))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_windows_give_true_bounds(position: OthelloPosition, depth: int, alpha: int, width: int) -> None:
     """Inside the window the score, outside it a bound from the same side (fail-soft)."""
     beta = alpha + width
@@ -81,7 +81,7 @@ def test_the_table_never_shows(position: OthelloPosition, depth: int) -> None:
 
 
 @given(positions(othello, 60))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_native_rules_and_evaluation(position: OthelloPosition) -> None:
     mover, waiter = position.mover, position.waiter
     assert _native.othello_moves_mask(mover, waiter) == moves_mask(mover, waiter)

@@ -8,7 +8,7 @@ from tests.system.books import check_books, check_stats, exported, log_lines
 from tests.system.daemon import Daemon
 from tests.system.person import Habits, Person, Wish
 
-GAMES = int(os.environ.get("SOAK_GAMES", "20"))
+GAMES = int(os.environ.get("SOAK_GAMES", "12"))
 PEOPLE = 6
 
 
@@ -23,7 +23,7 @@ async def test_many_games(tmp_path: Path) -> None:
             try:
                 while queue:
                     game = queue.pop()
-                    resign_at = 20 if game % 10 == 0 else None  # some leave early: traps stay unanswered
+                    resign_at = 20 if game % 6 == 0 else None  # some leave early: traps stay unanswered
                     wish = Wish(rated=game % 2 == 0, habits=Habits(resign_at))
                     ids.append(await person.play(wish))
             finally:
