@@ -1,8 +1,6 @@
 # Two commands do everything: `make run` and `make test`.
 PYTHON ?= python3
 VENV := .venv
-# One more than there are processors: many tests wait for another program.
-WORKERS = $(shell $(PYTHON) -c "import os; print(1 + len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else 1 + (os.cpu_count() or 1))")
 BIN := $(VENV)/bin
 # The lock holds for the build's own isolated environment too; the name of that setting depends on pip's age.
 PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip
@@ -17,7 +15,7 @@ run: $(VENV)/.installed
 install: $(VENV)/.installed
 
 test: $(VENV)/.installed-dev lint
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 dev: $(VENV)/.installed-dev
 
