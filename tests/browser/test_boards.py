@@ -180,11 +180,20 @@ def test_check_is_shown_and_said(page: Page, host: Host) -> None:
     page.until_gone("[data-shows~=check]")
 
 
-def test_checkmate_ends_the_game(page: Page, host: Host) -> None:
-    open_game(page, host, "standard", "white", "f2f3 e7e5 g2g4 d8h4")
-    page.until_text(".status-line", "Desdemona won")
+@pytest.mark.parametrize(
+    ("variant", "moves", "winner", "king"),
+    [
+        ("standard", "f2f3 e7e5 g2g4 d8h4", "Desdemona won", "e1"),
+        ("xiangqi", "h3e3 a7a6 e3e7 a6a5 b3b5 i7i6 b5e5", "You won", "e10"),
+    ],
+)
+def test_checkmate_ends_the_game(
+    page: Page, host: Host, variant: str, moves: str, winner: str, king: str
+) -> None:
+    open_game(page, host, variant, "white", moves)
+    page.until_text(".status-line", winner)
     assert page.text(".status-detail") == "Checkmate."
-    assert page.find("[data-shows~=check]").get_attribute("data-square") == "e1"
+    assert page.find("[data-shows~=check]").get_attribute("data-square") == king
     page.click("[data-step=left]")
     assert page.count("[data-shows~=check]") == 0
 
