@@ -40,7 +40,7 @@ REPEATS = 30
 TYPICAL, TYPICAL_REPEATS = 200, 5
 """Positions of games, and how often each is timed."""
 LIMIT_MS = 15
-"""What a move may cost on one core, as this program was asked for."""
+"""What encoding and inferring for a typical move is to stay under, on one core."""
 LEAST = 1e-9
 """Where the logarithm of a move's probability stops."""
 MIDDLE_GAMES = (

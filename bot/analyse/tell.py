@@ -105,8 +105,8 @@ def _judged(rows: Sequence[Judged], models: Sequence[str]) -> str:
             row.name if row.is_probability else f"{row.name} *",
             _number(row.auc),
             *(_number(row.above[name], signed=True) if name in row.above else "" for name in models),
-            "-" if math.isnan(row.brier.value) else f"{row.brier.value:.5f}",
-            "-" if math.isnan(row.log_loss.value) else f"{row.log_loss.value:.5f}",
+            _value(row.brier, ".5f"),
+            _value(row.log_loss, ".5f"),
         ]
         for row in rows
     ]
@@ -123,11 +123,15 @@ def _percent(each: Estimate) -> str:
 
 
 def _estimate(each: Estimate, form: str) -> str:
-    if math.isnan(each.value):
-        return "-"
+    value = _value(each, form)
     if math.isnan(each.low):
-        return f"{each.value:{form}} [-]"
-    return f"{each.value:{form}} [{each.low:{form}}, {each.high:{form}}]"
+        return value if math.isnan(each.value) else f"{value} [-]"
+    return f"{value} [{each.low:{form}}, {each.high:{form}}]"
+
+
+def _value(each: Estimate, form: str) -> str:
+    """Without its interval; a dash: not defined."""
+    return "-" if math.isnan(each.value) else f"{each.value:{form}}"
 
 
 def _share(each: Share) -> str:
