@@ -38,6 +38,7 @@ PLAYERS = {
     "median": "trappy:assessment=median",
     "best": "trappy:assessment=best",
     "last": "trappy:assessment=last",
+    "flat risk": "trappy:assessment=median,scale=expected,risk_share_percent=100",
     "expected scale": "trappy:assessment=median,scale=expected",
     "opponent_model": "opponent_model",
     "calibrated": "calibrated",

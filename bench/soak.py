@@ -51,7 +51,7 @@ CLOCKS = (Clock(60, 0), Clock(0, 1), Clock(60, 1), Clock(180, 2))
 VARIANTS_PLAYED = {"standard": 4, "othello": 5, "chess960": 1, "fromPosition": 1}
 POSITION = "r1bqk2r/ppp2ppp/2np1n2/2b1p3/2B1P3/2NP1N2/PPP2PPP/R1BQK2R w KQkq - 0 6"
 OF_REQUESTS, OF_LINES = 0.015, 0.01
-DOWN_REQUESTS, SLOW_S, STALL_S = 20, 1.0, 2.0
+SLOW_S, STALL_S = 1.0, 2.0
 THINKS_S = 2.0
 """Longest time that people take for a move: twenty who play at once by reflex keep a small machine busy."""
 KILL_UNTIL = 0.67
@@ -200,6 +200,8 @@ class Soak:
         kills: int,
         clocks: Sequence[Clock] = CLOCKS,
         thinks_s: float = THINKS_S,
+        of_requests: float = OF_REQUESTS,
+        of_lines: float = OF_LINES,
     ) -> None:
         self._folder = folder
         self._wanted = games
@@ -207,6 +209,7 @@ class Soak:
         self._kills = kills
         self._clocks = clocks
         self._thinks_s = thinks_s
+        self._faults = {"of_requests": of_requests, "of_lines": of_lines}
         self._rng = random.Random(seed)
         self.summary = Summary()
         self._ids: list[str] = []
@@ -222,9 +225,10 @@ class Soak:
         try:
             arena = Arena(ArenaConfig(port=0), database)
             async with arena.running(bot=BOT.capitalize()) as url:
-                plan = Chance(self._rng, of_requests=OF_REQUESTS, of_lines=OF_LINES)
+                plan = Chance(self._rng, **self._faults)
+                # Down for a request or so of each game: for twenty one that backs off takes minutes.
                 self._proxy = FaultProxy(
-                    url, plan, slow_s=SLOW_S, down_requests=DOWN_REQUESTS, stall_s=STALL_S
+                    url, plan, slow_s=SLOW_S, down_requests=self._at_once, stall_s=STALL_S
                 )
                 async with self._proxy.running() as address:
                     self._bot = self._program(address, arena.bot_token)

@@ -293,6 +293,8 @@ class TrapConfig(Section):
     score), or expected (points of expected score, held against risk_percent)."""
     risk_percent: float = Field(default=_TRAP.risk_percent, gt=0, le=100)
     """Of the expected scale: the most points of expected score, out of 100, given up for a trap."""
+    risk_share_percent: float = Field(default=_TRAP.risk_share_percent, gt=0, le=100)
+    """Likewise: nor more of the expected score that is left, in per cent of it; 100 allows all."""
 
     @model_validator(mode="after")
     def _params_are_sound(self) -> "TrapConfig":
@@ -308,6 +310,7 @@ class TrapConfig(Section):
             self.threshold_centi,
             self.scale,
             self.risk_percent,
+            self.risk_share_percent,
         )
 
 

@@ -78,6 +78,7 @@ class OthelloSearch:
         swindle: bool,
         expected: bytes,
         risk: float,
+        risk_share: float,
         stop: StopFlag,
     ) -> list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, float]]]]:
         """
@@ -85,7 +86,8 @@ class OthelloSearch:
         move, raw, whether that is a bound, whether the profile is whole, and replies; each of these a tuple
         of move, scores s_2 .. s_D, bound on s_D, bound on the assessment (the bounds where there are no
         scores).  `expected` is `engine.expected.expected_table`, or empty for the paper's scale, and `risk`
-        its budget in hundredths of a per cent.  Raises as `search` does.
+        its budget in hundredths of a per cent, but for no move more than `risk_share` times what it is worth
+        (infinity: no such limit).  Raises as `search` does.
         """
 
     def think(
@@ -162,6 +164,7 @@ class Connect4Search:
         swindle: bool,
         expected: bytes,
         risk: float,
+        risk_share: float,
         stop: StopFlag,
     ) -> list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, float]]]]:
         """
@@ -169,7 +172,8 @@ class Connect4Search:
         move, raw, whether that is a bound, whether the profile is whole, and replies; each of these a tuple
         of move, scores s_2 .. s_D, bound on s_D, bound on the assessment (the bounds where there are no
         scores).  `expected` is `engine.expected.expected_table`, or empty for the paper's scale, and `risk`
-        its budget in hundredths of a per cent.  Raises as `search` does.
+        its budget in hundredths of a per cent, but for no move more than `risk_share` times what it is worth
+        (infinity: no such limit).  Raises as `search` does.
         """
 
     def think(
@@ -235,6 +239,7 @@ class ChessSearch:
         swindle: bool,
         expected: bytes,
         risk: float,
+        risk_share: float,
         stop: StopFlag,
     ) -> list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, float]]]]:
         """
@@ -242,7 +247,8 @@ class ChessSearch:
         move, raw, whether that is a bound, whether the profile is whole, and replies; each of these a tuple
         of move, scores s_2 .. s_D, bound on s_D, bound on the assessment (the bounds where there are no
         scores).  `expected` is `engine.expected.expected_table`, or empty for the paper's scale, and `risk`
-        its budget in hundredths of a per cent.  Raises as `search` does.
+        its budget in hundredths of a per cent, but for no move more than `risk_share` times what it is worth
+        (infinity: no such limit).  Raises as `search` does.
         """
 
     def think(
@@ -323,6 +329,7 @@ class XiangqiSearch:
         swindle: bool,
         expected: bytes,
         risk: float,
+        risk_share: float,
         stop: StopFlag,
     ) -> list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, float]]]]:
         """
@@ -330,7 +337,8 @@ class XiangqiSearch:
         move, raw, whether that is a bound, whether the profile is whole, and replies; each of these a tuple
         of move, scores s_2 .. s_D, bound on s_D, bound on the assessment (the bounds where there are no
         scores).  `expected` is `engine.expected.expected_table`, or empty for the paper's scale, and `risk`
-        its budget in hundredths of a per cent.  Raises as `search` does.
+        its budget in hundredths of a per cent, but for no move more than `risk_share` times what it is worth
+        (infinity: no such limit).  Raises as `search` does.
         """
 
     def think(

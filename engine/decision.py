@@ -207,7 +207,6 @@ class Decision:
             ValueError: The record lacks a field, has one too many, or a value of the wrong kind.
         """
         try:
-            params = record["params"]
             candidates = tuple(
                 Candidate(
                     **{
@@ -223,14 +222,7 @@ class Decision:
             return cls(
                 **{
                     **record,
-                    "params": TrapParams(
-                        **{
-                            **params,
-                            "assessment": Assessment(params["assessment"]),
-                            "decided": Decided(params["decided"]),
-                            "scale": Scale(params.get("scale", Scale.PAPER)),  # old ones do not say
-                        }
-                    ),
+                    "params": _params(record["params"]),
                     "candidates": candidates,
                     "principal_variation": tuple(record["principal_variation"]),
                     "pick": Pick(**record["pick"]) if record.get("pick") else None,
@@ -242,6 +234,13 @@ class Decision:
             )
         except (KeyError, TypeError) as error:
             raise ValueError(f"not the record of a decision: {error}") from error
+
+
+def _params(record: dict[str, Any]) -> TrapParams:
+    scale = Scale(record.get("scale", Scale.PAPER))  # old ones do not say, and then know no share
+    old = {"risk_share_percent": 100.0} if scale is Scale.EXPECTED else {}
+    assessment, decided = Assessment(record["assessment"]), Decided(record["decided"])
+    return TrapParams(**{**old, **record, "assessment": assessment, "decided": decided, "scale": scale})
 
 
 def _source(record: dict[str, Any]) -> SourceInfo:

@@ -1,5 +1,6 @@
 """Every knob of the arithmetic of choices, with its meaning, unit and source."""
 
+import math
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Self
@@ -52,6 +53,10 @@ class TrapParams:
     risk_percent: float = 5.0
     """The most points of expected score (hundredths of a game) that are given up for a trap; above 0.  Of the
     expected scale alone."""
+    risk_share_percent: float = 25.0
+    """The most of the best move's expected score, in per cent of it, that is given up for a trap: where
+    little is left, `risk_percent` alone would allow anything.  Above 0; 100: no such limit.  Of the expected
+    scale alone."""
     logistic_centi: float = 0.0
     """s of the expected scale's 1 / (1 + exp(-score / s)), in centi-units; 0: the game's own, which the
     player fills in before it searches (`for_position`)."""
@@ -63,6 +68,10 @@ class TrapParams:
             raise ValueError(f"threshold_centi is {self.threshold_centi}, must be 1 or more")
         if not 0 < self.risk_percent <= 100:  # nor NaN
             raise ValueError(f"risk_percent is {self.risk_percent}, must be above 0 and at most 100")
+        if not 0 < self.risk_share_percent <= 100:
+            raise ValueError(
+                f"risk_share_percent is {self.risk_share_percent}, must be above 0 and at most 100"
+            )
         least, most = SMALLEST_LOGISTIC_CENTI, LARGEST_LOGISTIC_CENTI
         if self.logistic_centi != 0 and not least <= self.logistic_centi <= most:
             raise ValueError(f"logistic_centi is {self.logistic_centi}, must be 0 or {least} .. {most}")
@@ -73,6 +82,16 @@ class TrapParams:
     def risk(self) -> float:
         """The risk budget in hundredths of a per cent of expected score."""
         return PER_PERCENT * self.risk_percent
+
+    @property
+    def risk_share(self) -> float:
+        """The most that a move's bonus may be, as a multiple of what the move itself is worth.
+
+        With k = share / (1 - share) a move worth w gets at most to (1 + k) w = w / (1 - share): so one that
+        is worth less than (1 - share) of the best is not played.
+        """
+        kept = 100 - self.risk_share_percent
+        return self.risk_share_percent / kept if kept else math.inf
 
     def for_position(self, expected_scale_centi: float) -> Self:
         """The same with the game's own logistic function filled in, if it is needed and not set.

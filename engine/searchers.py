@@ -86,6 +86,7 @@ class NativeSearcher:
             params.decided is Decided.SWINDLE,
             expected_table(params.logistic_centi) if is_expected else b"",
             params.risk,
+            params.risk_share,
             stop,
         )
         text = self._game.move_text

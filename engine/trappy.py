@@ -13,10 +13,12 @@ only as `scale` has it.
 All of that may be done on two *scales* (`engine.params.Scale`).  The paper's takes scores as they are and
 holds a trap against the size of the score, so that it gives even games no bonus.  The expected one turns them
 into expected score first (`worth`), in which an error costs as much wherever it is made, and holds a trap
-against a constant, the risk.  Assessments, qualities, bonuses and adjusted values are in the scale's unit;
-scores, raw values and their bounds are centi-units on both.
+against a constant, the risk; but gives no move a bonus of more than a share of what the move is worth.
+Assessments, qualities, bonuses and adjusted values are in the scale's unit; scores, raw values and their
+bounds are centi-units on both.
 """
 
+import math
 from collections.abc import Sequence
 from statistics import median
 from typing import NamedTuple
@@ -58,6 +60,13 @@ def _size(value: float, params: TrapParams) -> float:
     if params.scale is Scale.EXPECTED:
         return 4 * params.risk  # Figure 5 then gives no more than the risk
     return max(abs(value), params.margin_centi)
+
+
+def _room(value: float, params: TrapParams) -> float:
+    """The same for the bonus of a move that is worth that much; the less is left, the less is risked."""
+    if params.scale is Scale.PAPER or math.isinf(params.risk_share):
+        return _size(value, params)
+    return min(4 * params.risk_share * value, _size(value, params))
 
 
 # --- Arithmetic on one reply ----------------------------------------------------------------------------
@@ -176,14 +185,14 @@ def bonus_cap(raw: int, params: TrapParams) -> float:
     if params.decided is Decided.SWINDLE and raw <= -WIN_CENTI:
         return 0.0  # a risk is no reason to lose by force while there is another move
     # No reply gains more than certainty: so no trap lifts a move to the worth of a forced win.
-    return _bonus_of(WHOLE - worth(raw, params), _size(raw, params))
+    return _bonus_of(WHOLE - worth(raw, params), _room(worth(raw, params), params))
 
 
 def bonus(quality: float, raw: int, params: TrapParams) -> float:
     """The bonus of a move under all options, in the scale's unit; `raw` in centi-units."""
     if bonus_cap(raw, params) == 0:
         return 0.0
-    return _bonus_of(quality, _size(worth(raw, params), params))
+    return _bonus_of(quality, _room(worth(raw, params), params))
 
 
 # --- The choice -----------------------------------------------------------------------------------------

@@ -278,6 +278,7 @@ async def _engine_config_row_id(session: AsyncSession, new: NewGame) -> int:
         "threshold_centi": new.params.threshold_centi,
         "scale": new.params.scale.value,
         "risk_percent": new.params.risk_percent,
+        "risk_share_percent": new.params.risk_share_percent,
         "logistic_centi": new.params.logistic_centi,
     }
     inserted = await insert_new(session, EngineConfigRow, **values)
@@ -313,6 +314,7 @@ def _stored(row: GameRow) -> StoredGame:
             config.threshold_centi,
             Scale(config.scale),
             config.risk_percent,
+            config.risk_share_percent,
             config.logistic_centi,
         ),
         engine_version=config.engine_version,

@@ -54,6 +54,7 @@ class EngineConfigRow(Base):
             "threshold_centi",
             "scale",
             "risk_percent",
+            "risk_share_percent",
             "logistic_centi",
             name="uq_engine_configs_all",
         ),
@@ -68,6 +69,7 @@ class EngineConfigRow(Base):
     threshold_centi: Mapped[int]
     scale: Mapped[Key]
     risk_percent: Mapped[float]
+    risk_share_percent: Mapped[float]
     # As configured: 0 stands for each game's own; a decision's record has the number.
     logistic_centi: Mapped[float]
 

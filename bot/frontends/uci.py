@@ -126,7 +126,7 @@ class Uci:
         self._protocol = protocol
         self._is_ucci = protocol == "ucci"
         self._settings = brain.settings
-        self._own_risk = brain.settings.params.risk_percent
+        self._own_params = brain.settings.params
         self._options = {_key(option.name): option for option in self._offered()}
         self._values = {key: option.default for key, option in self._options.items()}
         self._start: str | None = None
@@ -202,6 +202,7 @@ class Uci:
             spin("Threshold", params.threshold_centi, 1, 100_000),
             combo("Scale", params.scale, tuple(Scale)),
             spin("Risk", max(1, round(params.risk_percent)), 1, 100),
+            spin("Risk Share", max(1, round(params.risk_share_percent)), 1, 100),
         ]
         if not self._is_ucci:
             options.append(Option("UCI_Opponent", "string", _EMPTY))
@@ -258,7 +259,12 @@ class Uci:
             ValueError: Two of them do not go together.
         """
         settings = self._settings
-        is_own = values["risk"] == self._options["risk"].default  # which is a whole number, unlike ours
+        own = self._own_params
+
+        def percent(option: str, ours: float) -> float:
+            # What is offered is a whole number, unlike ours.
+            return ours if values[option] == self._options[option].default else float(values[option])
+
         params = replace(
             settings.params,
             assessment=Assessment(values["assessment"]),
@@ -266,7 +272,8 @@ class Uci:
             decided=Decided(values["decided"]),
             threshold_centi=int(values["threshold"]),
             scale=Scale(values["scale"]),
-            risk_percent=self._own_risk if is_own else float(values["risk"]),
+            risk_percent=percent("risk", own.risk_percent),
+            risk_share_percent=percent("riskshare", own.risk_share_percent),
         )
         strong = replace(
             settings.strong, threads=int(values["threads"]), contempt_centi=int(values["contempt"])

@@ -318,6 +318,7 @@ _TRAP_KEYS: dict[str, Callable[[str], Any]] = {
     "threshold_centi": _whole(1, _LARGE),
     "scale": Scale,
     "risk_percent": _number,
+    "risk_share_percent": _number,
 }
 _MODEL_KEYS = {"model": "models", "calibrated": "calibrated"}
 _VALUE_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {

@@ -133,7 +133,7 @@ class GameSearch {
     }
 
     nb::list trappy_candidates(Argument argument, int depth, int assessment, int margin_centi, bool swindle,
-                               const nb::bytes& expected, double risk, const StopFlag& stop) {
+                               const nb::bytes& expected, double risk, double risk_share, const StopFlag& stop) {
         if (assessment < 0 || assessment > 2) throw nb::value_error("assessment must be 0, 1 or 2");
         if (margin_centi < 0) throw nb::value_error("margin_centi must be 0 or more");
         const Position p = Binding::position(argument);
@@ -143,8 +143,10 @@ class GameSearch {
             throw nb::value_error("expected must be 16-bit integers, 100000 at most");
         }
         if (count != 0 && !(risk > 0 && risk <= 10'000)) throw nb::value_error("risk must be above 0 .. 10000");
+        if (count != 0 && !(risk_share > 0)) throw nb::value_error("risk_share must be above 0");
         const TrapOptions options{static_cast<TrapOptions::Assessment>(assessment), margin_centi, swindle,
-                                  static_cast<const std::int16_t*>(expected.data()), static_cast<int>(count), risk};
+                                  static_cast<const std::int16_t*>(expected.data()), static_cast<int>(count), risk,
+                                  risk_share};
         Collector found;
         {
             const nb::gil_scoped_release release;
@@ -224,7 +226,7 @@ void bind_search(nb::module_& m, const char* name) {
     const std::string position = std::string("(self, position: ") + Binding::kPython + ", ";
     const std::string trappy = "def trappy_candidates" + position +
                                "depth: int, assessment: int, margin_centi: int, swindle: bool, "
-                               "expected: bytes, risk: float, stop: StopFlag) "
+                               "expected: bytes, risk: float, risk_share: float, stop: StopFlag) "
                                "-> list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, float]]]]";
     const std::string scores = "def scores_after" + position +
                                "moves: Sequence[int], least: int, most: int, stop: StopFlag) "
@@ -248,12 +250,14 @@ void bind_search(nb::module_& m, const char* name) {
              "Exact scores of the positions after some legal moves, for whoever is to move there, by searches of\n"
              "`least` .. `most` plies: a tuple of them for each move.  Raises as `search` does.")
         .def("trappy_candidates", &Self::trappy_candidates, "position"_a, "depth"_a, "assessment"_a,
-             "margin_centi"_a, "swindle"_a, "expected"_a, "risk"_a, "stop"_a, nb::sig(trappy.c_str()),
+             "margin_centi"_a, "swindle"_a, "expected"_a, "risk"_a, "risk_share"_a, "stop"_a,
+             nb::sig(trappy.c_str()),
              "Candidates as far as trappy minimax needs them to choose, in the fixed order of moves: tuples of\n"
              "move, raw, whether that is a bound, whether the profile is whole, and replies; each of these a tuple\n"
              "of move, scores s_2 .. s_D, bound on s_D, bound on the assessment (the bounds where there are no\n"
              "scores).  `expected` is `engine.expected.expected_table`, or empty for the paper's scale, and `risk`\n"
-             "its budget in hundredths of a per cent.  Raises as `search` does.")
+             "its budget in hundredths of a per cent, but for no move more than `risk_share` times what it is worth\n"
+             "(infinity: no such limit).  Raises as `search` does.")
         .def("think", &Self::think, "position"_a, "depth"_a, "seconds"_a, "confidence"_a, "threads"_a,
              "contempt_centi"_a, "stop"_a, nb::sig(think.c_str()), Binding::kThink)
         .def("evaluate", &Self::evaluate, "position"_a, "Static evaluation in centi-units for the side to move.")

@@ -26,6 +26,7 @@ struct TrapOptions {
     const std::int16_t* expected = nullptr;
     int expected_count = 0;
     double risk = 0;  // likewise in hundredths of a per cent
+    double risk_share = 0;  // the most that a bonus may be, as a multiple of what the move is worth; may be infinite
 };
 
 // Takes what an analysis found: a candidate at a time, its replies first.

@@ -3,6 +3,8 @@
 // The search only needs it to see what cannot matter: the choice itself is made in Python, from the scores.
 #pragma once
 
+#include <cmath>
+
 #include "core.hpp"
 #include "game.hpp"
 
@@ -75,11 +77,11 @@ class TrapArithmetic {
         if (options_.swindle && raw >= kWin) return 0.0;  // a forced win needs no trap
         if (!is_expected_) return 0.25 * size(raw);
         if (options_.swindle && raw <= -kWin) return 0.0;  // a risk is no reason to lose by force
-        return bonus_of(kWhole - worth(raw), size(0));     // no reply gains more than certainty
+        return bonus_of(kWhole - worth(raw), room(worth(raw)));  // no reply gains more than certainty
     }
 
     double bonus(double quality, int raw) const {
-        return bonus_cap(raw) == 0 ? 0.0 : bonus_of(quality, size(worth(raw)));
+        return bonus_cap(raw) == 0 ? 0.0 : bonus_of(quality, room(worth(raw)));
     }
 
     static constexpr int kMaxShallow = 128;
@@ -92,6 +94,13 @@ class TrapArithmetic {
         if (is_expected_) return 4 * options_.risk;
         const double absolute = score < 0 ? -score : score;
         return absolute > margin_ ? absolute : margin_;
+    }
+
+    // The same for the bonus of a move that is worth that much.
+    double room(double worth) const {
+        if (!is_expected_ || std::isinf(options_.risk_share)) return size(worth);
+        const double own = 4 * options_.risk_share * worth;
+        return own < size(worth) ? own : size(worth);
     }
 
     // Figure 5, mended.

@@ -52,7 +52,12 @@ def test_lazy_equals_naive_on_random_positions(batch: int) -> None:
                 for trap in (
                     TrapParams(assessment),
                     TrapParams(assessment, margin_centi=300),
-                    TrapParams(assessment, scale=Scale.EXPECTED, risk_percent=rng.choice((0.5, 5, 20))),
+                    TrapParams(
+                        assessment,
+                        scale=Scale.EXPECTED,
+                        risk_percent=rng.choice((0.5, 5, 20)),
+                        risk_share_percent=rng.choice((10, 25, 100)),
+                    ),
                 ):
                     decision = assert_same_choice(position, depth, trap)
                     chosen, params = decision.chosen, decision.params

@@ -100,7 +100,7 @@ def test_made_up_positions_have_true_bounds(discs: int, side: int, depth: int) -
 @pytest.mark.parametrize("swindle", [False, True])
 @pytest.mark.parametrize(("mover", "waiter"), [(0, 0), (FULL, 0), (0, FULL), (FULL >> 32, FULL << 32 & FULL)])
 def test_a_finished_game(mover: int, waiter: int, swindle: bool) -> None:
-    assert core.trappy_candidates((mover, waiter), 4, 0, 100, swindle, b"", 0.0, StopFlag()) == []
+    assert core.trappy_candidates((mover, waiter), 4, 0, 100, swindle, b"", 0.0, 0.0, StopFlag()) == []
     score = core.search((mover, waiter), 4, -INFINITY, INFINITY, StopFlag())
     assert score == {(FULL, 0): 106_400, (0, FULL): -106_400}.get((mover, waiter), 0)
     for call in (
@@ -114,7 +114,7 @@ def test_a_finished_game(mover: int, waiter: int, swindle: bool) -> None:
 def test_a_move_that_ends_the_game_has_no_reply() -> None:
     """The last disc of the other side goes: not even a pass is left."""
     ((move, raw, is_bound, complete, replies),) = core.trappy_candidates(
-        (1, 2), 4, 0, 100, False, b"", 0.0, StopFlag()
+        (1, 2), 4, 0, 100, False, b"", 0.0, 0.0, StopFlag()
     )
     assert (move, raw, is_bound, complete, replies) == (2, 106_400, False, True, [])
 

@@ -214,6 +214,9 @@ def test_a_swindle_sets_the_trap_that_is_hardest_to_see() -> None:
         {"risk_percent": 0.0},
         {"risk_percent": 100.5},
         {"risk_percent": float("nan")},
+        {"risk_share_percent": 0.0},
+        {"risk_share_percent": 100.5},
+        {"risk_share_percent": float("nan")},
         {"logistic_centi": -1.0},
         {"logistic_centi": 0.5},
         {"logistic_centi": float("inf")},
@@ -233,6 +236,7 @@ expected_params = st.builds(
     decided=st.sampled_from(Decided),
     scale=st.just(Scale.EXPECTED),
     risk_percent=st.sampled_from([0.5, 5, 12.5, 100]),
+    risk_share_percent=st.sampled_from([1, 25, 60, 99.9, 100]),
     logistic_centi=st.sampled_from([1, 150, 803.8, 50_000]),
 )
 decided_scores = st.integers(WIN_CENTI, WIN_CENTI + 6400)
@@ -306,7 +310,9 @@ def test_the_ceiling_of_an_expected_quality(
     st.lists(st.tuples(any_score, st.lists(any_score, min_size=2, max_size=4)), min_size=2), expected_params
 )
 @settings(deadline=None)
-def test_no_more_than_the_risk_is_given_up(moves: list[tuple[int, list[int]]], params: TrapParams) -> None:
+def test_no_more_is_given_up_than_the_risk_and_the_share(
+    moves: list[tuple[int, list[int]]], params: TrapParams
+) -> None:
     candidates = [
         with_trap(
             Candidate(
@@ -318,11 +324,26 @@ def test_no_more_than_the_risk_is_given_up(moves: list[tuple[int, list[int]]], p
     ]
     played = choose(candidates, "trappy", params)
     raws = {c.move: c.raw_centi for c in candidates}
-    given_up = worth(max(raws.values()), params) - worth(raws[played], params)
+    best = worth(max(raws.values()), params)
+    given_up = best - worth(raws[played], params)
     assert given_up <= 100 * params.risk_percent
+    assert given_up <= best * params.risk_share_percent / 100 + 1e-9
     if params.decided is Decided.SWINDLE:  # nor is a forced result ever risked
         assert (raws[played] >= WIN_CENTI) == (max(raws.values()) >= WIN_CENTI)
         assert (raws[played] <= -WIN_CENTI) == (max(raws.values()) <= -WIN_CENTI)
+
+
+def test_who_has_little_left_risks_little() -> None:
+    """Five points of expected score are everything that is left: they are not risked for a trap."""
+    best = candidate("a1", -600)
+    trap = candidate("b1", -900, ("b2", (-1500, -1500, 300)))  # as deceptive as can be, and worth much
+    assert [worth(c.raw_centi, EXPECTED) for c in (best, trap)] == [474, 110]
+    flat = replace(EXPECTED, risk_share_percent=100)
+    assert choose([with_trap(c, flat) for c in (best, trap)], "trappy", flat) == "b1"
+    assert choose([with_trap(c, EXPECTED) for c in (best, trap)], "trappy", EXPECTED) == "a1"
+    assert with_trap(trap, EXPECTED).adjusted_centi == pytest.approx(110 * 4 / 3)
+    near = candidate("c1", -640, ("b2", (-1500, -1500, 300)))
+    assert choose([with_trap(c, EXPECTED) for c in (best, near)], "trappy", EXPECTED) == "c1"
 
 
 def test_what_is_worth_the_same_falls_to_the_higher_score() -> None:
@@ -342,6 +363,8 @@ def test_an_expected_record_comes_back_and_old_ones_are_of_the_paper() -> None:
     verify(made)
     record = made.to_record()
     assert Decision.from_record(record) == made
+    del record["params"]["risk_share_percent"]  # and know no share of what is left
+    assert Decision.from_record(record).params == replace(EXPECTED, risk_share_percent=100)
     for key in ("scale", "risk_percent", "logistic_centi"):
         del record["params"][key]
     assert Decision.from_record(record).params == TrapParams()

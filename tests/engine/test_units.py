@@ -38,7 +38,8 @@ def everything(positions: Sequence[OthelloPosition]) -> list[Any]:
         found.append(core.evaluate(p))
         found.append([core.search(p, depth, -INFINITY, INFINITY, stop) for depth in range(6)])
         found += [
-            core.trappy_candidates(p, 5, assessment, 100, False, b"", 0.0, stop) for assessment in range(3)
+            core.trappy_candidates(p, 5, assessment, 100, False, b"", 0.0, 0.0, stop)
+            for assessment in range(3)
         ]
         found += [
             core.think(p, depth, 0.0, confidence, 1, 0, stop) for depth, confidence in ((7, 73), (4, 100))

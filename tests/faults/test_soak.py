@@ -2,15 +2,27 @@
 
 from pathlib import Path
 
-from bench.soak import Soak
+from bench.soak import OF_LINES, OF_REQUESTS, Soak
 from bot.events import Clock
 
 # Nothing that a busy machine could lose by.
 CLOCKS = (Clock(180, 2), Clock(300, 0))
+DENSE = 4
+"""So much more often than in a long run something goes wrong, since few games have to do."""
 
 
 async def test_games_with_everything_going_wrong(tmp_path: Path) -> None:
-    soak = Soak(tmp_path, games=8, at_once=4, seed=4, kills=2, clocks=CLOCKS, thinks_s=0.0)
+    soak = Soak(
+        tmp_path,
+        games=8,
+        at_once=4,
+        seed=4,
+        kills=2,
+        clocks=CLOCKS,
+        thinks_s=0.0,
+        of_requests=DENSE * OF_REQUESTS,
+        of_lines=DENSE * OF_LINES,
+    )
     summary = await soak.run()
     assert summary.complaints == [], "\n".join(summary.lines())
     assert (summary.games, summary.kills) == (8, 2)

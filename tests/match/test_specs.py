@@ -15,13 +15,14 @@ from tests.match.samples import terms
 
 
 def test_ours() -> None:
-    spec = parse_spec(" trappy:depth=8, assessment=last,scale=expected,risk_percent=2.5 ")
+    text = "trappy:depth=8, assessment=last,scale=expected,risk_percent=2.5,risk_share_percent=10"
+    spec = parse_spec(f" {text} ")
     assert isinstance(spec, OurSpec)
     assert (spec.kind, spec.depth, spec.move_s) == ("trappy", 8, None)
     assert spec.params.assessment is Assessment.LAST
     assert spec.params.scale is Scale.EXPECTED
-    assert spec.params.risk_percent == 2.5
-    assert spec.text == "trappy:depth=8, assessment=last,scale=expected,risk_percent=2.5"
+    assert (spec.params.risk_percent, spec.params.risk_share_percent) == (2.5, 10)
+    assert spec.text == text
 
 
 def test_ours_without_settings() -> None:

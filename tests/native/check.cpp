@@ -341,6 +341,7 @@ const std::vector<std::int16_t>& expected_table(int which) {
 TrapOptions trap_options(Random& random) {
     constexpr int kMargins[] = {0, 1, 25, 100, 400, 6000, 100'000, INT_MAX};
     constexpr double kRisks[] = {1, 100, 500, 512.5, 2500, 10'000};
+    constexpr double kShares[] = {0.001, 1.0 / 3, 4, INFINITY};
     TrapOptions options{static_cast<TrapOptions::Assessment>(random.between(0, 2)), kMargins[random.between(0, 7)],
                         random.one_in(2)};
     if (random.one_in(2)) {
@@ -348,6 +349,7 @@ TrapOptions trap_options(Random& random) {
         options.expected = table.data();
         options.expected_count = static_cast<int>(table.size());
         options.risk = kRisks[random.between(0, 5)];
+        options.risk_share = kShares[random.between(0, 3)];
     }
     return options;
 }

@@ -183,9 +183,11 @@ class Trap {
     }
 
     double bonus(double quality, int raw) const {
-        const double size = size_of(raw);
+        const bool is_expected = options_.expected_count != 0;
+        const double most = 4 * options_.risk_share * worth(raw);
+        const double size = is_expected && std::isfinite(options_.risk_share) ? std::min(size_of(raw), most) : size_of(raw);
         if (options_.swindle && raw >= desdemona::kWin) return 0;
-        if (options_.swindle && raw <= -desdemona::kWin && options_.expected_count != 0) return 0;
+        if (options_.swindle && raw <= -desdemona::kWin && is_expected) return 0;
         if (quality <= 0 || size == 0) return 0;
         if (quality <= 0.25 * size) return 0.8 * quality;
         if (quality < 2 * size) return 0.2 * size + 0.05 * (quality - 0.25 * size) / 1.75;

@@ -71,20 +71,47 @@ async def test_games_of_the_first_schema_stay_whole(url: str) -> None:
     async with database.write() as session:
         await opened(session, "second")
         await opened(session, "third", params=TrapParams(scale=Scale.EXPECTED))
+        await opened(session, "sixth", params=TrapParams(scale=Scale.EXPECTED, risk_share_percent=10))
         await opened(session, "fourth", params=TrapParams(scale=Scale.EXPECTED, risk_percent=2.5))
         await opened(session, "fifth", params=TrapParams(scale=Scale.EXPECTED, risk_percent=2.5))
-        stored = [await get_game(session, "arena", key) for key in ("game0001", "second", "fifth")]
+        stored = [await get_game(session, "arena", key) for key in ("game0001", "second", "fifth", "sixth")]
         configs = await session.scalar(select(func.count()).select_from(EngineConfigRow))
     assert [game and game.params for game in stored] == [
         TrapParams(),
         TrapParams(),
         TrapParams(scale=Scale.EXPECTED, risk_percent=2.5),
+        TrapParams(scale=Scale.EXPECTED, risk_share_percent=10),
     ]
-    assert configs == 3
+    assert configs == 4
     with pytest.raises(StorageError, match=r"(?i)foreign key"):
         async with database.write() as session:
             await session.execute(delete(EngineConfigRow))
     await database.close()
+
+
+async def test_engines_of_the_fifth_schema_knew_no_share(url: str) -> None:
+    def down(connection: Connection) -> None:
+        command.downgrade(migrate._config(connection), "0005")
+
+    params = [TrapParams(), TrapParams(scale=Scale.EXPECTED)]
+    database = await Database.open(url)
+    async with database.write() as session:
+        for number, each in enumerate(params):
+            await opened(session, f"game{number}", params=each)
+    await database.close()
+    engine = create_engine(parse_url(url))
+    off = {"sqlite_before_begin": "PRAGMA foreign_keys = OFF"}
+    async with engine.execution_options(**off).begin() as connection:
+        await connection.run_sync(down)
+    await engine.dispose()
+    database = await Database.open(url)  # upgrades
+    async with database.read() as session:
+        stored = [await get_game(session, "arena", f"game{number}") for number in range(2)]
+    await database.close()
+    assert [game and game.params for game in stored] == [
+        params[0],
+        TrapParams(scale=Scale.EXPECTED, risk_share_percent=100),
+    ]
 
 
 def test_the_schema_is_one_line_of_numbered_steps() -> None:
