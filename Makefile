@@ -15,6 +15,7 @@ run: $(VENV)/.installed
 install: $(VENV)/.installed
 
 test: $(VENV)/.installed-dev lint
+	$(BIN)/python -m compileall -q bot engine storage migrations  # once, not in each program that a test starts
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 dev: $(VENV)/.installed-dev

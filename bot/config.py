@@ -142,7 +142,7 @@ class Claim(StrEnum):
 class Section(BaseModel):
     """A table of config.toml."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     @field_validator("*")
     @classmethod

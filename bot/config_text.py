@@ -1,6 +1,9 @@
 """The text of config.toml, written from the settings themselves, so that it can't fall behind."""
 
+import ast
+import inspect
 import textwrap
+from itertools import pairwise
 from typing import Any
 
 from bot.config import EXAMPLE_VARIABLE, sections
@@ -15,13 +18,25 @@ def render() -> str:
     ]
     for section, model in sections().items():
         lines += ["", f"# {_line(model.__doc__)}", f"[{section}]"]
+        meanings = _meanings(model)
         for key, field in model.model_fields.items():
             if field.exclude:
                 continue
-            meaning = _line(field.description) + _allowed(field.metadata)
+            meaning = _line(meanings[key]) + _allowed(field.metadata)
             lines += _comment(meaning)
             lines.append(f"{key} = {_toml(field.default)}")
     return "\n".join(lines) + "\n"
+
+
+def _meanings(model: type) -> dict[str, str]:
+    """The texts below a model's fields.  (Pydantic can read them too, but would at every start.)"""
+    definition: Any = ast.parse(textwrap.dedent(inspect.getsource(model))).body[0]
+    found = {}
+    for field, below in pairwise(definition.body):
+        match field, below:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                found[name] = text
+    return found
 
 
 def _toml(value: object) -> str:

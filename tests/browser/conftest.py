@@ -16,6 +16,7 @@ ARGUMENTS = (
     "--headless=new",
     "--no-sandbox",
     "--disable-gpu",
+    "--force-prefers-reduced-motion",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",

@@ -1,6 +1,12 @@
 """What a person does on the page and sees there."""
 
-from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
+from typing import Any
+
+from selenium.common.exceptions import (
+    NoSuchElementException,
+    StaleElementReferenceException,
+    TimeoutException,
+)
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -10,6 +16,14 @@ from selenium.webdriver.support.ui import WebDriverWait
 from tests.browser.opponent import chosen_at_random
 
 PATIENCE_S = 30.0
+_TURN = """(() => {
+    const named = (selector) => [...document.querySelectorAll(selector)].map((each) => each.dataset.square);
+    const moves = [...document.querySelectorAll('.move')].map((move) => move.textContent);
+    const legal = named('.square.legal'), goals = named('.square.goal');
+    const isOver = document.querySelector('[data-test=new-game]') !== null;
+    const isToPass = document.querySelector('[data-test=pass]') !== null;
+    return (legal.length || isToPass || isOver) && {moves, legal, goals, isOver};
+})()"""
 _IGNORED = (StaleElementReferenceException, NoSuchElementException)
 
 
@@ -51,7 +65,7 @@ class Page:
 
     def until_moves(self, count: int) -> None:
         """Wait until the list of moves is at least so long."""
-        self._wait.until(lambda _: len(self.moves) >= count, f"never {count} moves")
+        self.until_true(f"document.querySelectorAll('.move').length >= {count}")
 
     def until_other_game(self, game_id: str) -> None:
         """Wait until the page has gone from this game to another one."""
@@ -111,9 +125,19 @@ class Page:
         """Wait until these lines, and no others, are shown."""
         self._wait.until(lambda _: self.chat == lines, f"the chat is never {lines}")
 
-    def until_true(self, script: str) -> None:
-        """Wait until an expression of JavaScript holds."""
-        self._wait.until(lambda driver: driver.execute_script(f"return {script}"), f"never {script}")
+    def until_true(self, script: str) -> Any:
+        """What an expression of JavaScript gives, once that is true.
+
+        It is the page that asks itself until then: each question from without costs it as much as a move.
+        """
+        try:
+            return self.driver.execute_async_script(
+                f"const [done] = arguments, look = () => ({script});"
+                "const ask = () => { const found = look(); found ? done(found) : setTimeout(ask, 5); };"
+                "ask();"
+            )
+        except TimeoutException as error:
+            raise TimeoutException(f"never {script}") from error
 
     # --- Doing ------------------------------------------------------------------------------------------
 
@@ -166,33 +190,35 @@ class Page:
 
     def play_one(self, seed: str = "") -> str:
         """Make a move, or pass, as soon as it is this side's turn. Empty: the game is over."""
-        self.until_our_turn()
-        if self.is_over:
+        turn = self.until_our_turn()
+        moves, legal = turn["moves"], turn["legal"]
+        made = f"document.querySelectorAll('.move').length > {len(moves)}"
+        if turn["isOver"]:
             return ""
-        made = len(self.moves)
-        if not self.legal:
+        if not legal:
             self.click("[data-test=pass]")
-            self.until_moves(made + 1)
+            self.until_true(made)
             return "pass"
-        square = chosen_at_random(self.moves, self.legal, seed)
-        if square in self.goals:
-            self.play(square)
+        square = chosen_at_random(moves, legal, seed)
+        self._touch(square)
+        if square in turn["goals"]:
+            self.until_true(made)
             return square
-        self.find(f".square.movable[data-square='{square}']").click()
-        goal = chosen_at_random([*self.moves, square], self.goals, seed)
-        self.find(f".square.goal[data-square='{goal}']").click()
-        # Whatever it is to become: the first that is offered.
-        self._wait.until(lambda _: len(self.moves) > made or self.count(".choice-button"), "no move")
-        if self.count(".choice-button"):
-            self.click(".choice-button")
-        self.until_moves(made + 1)
+        goal = chosen_at_random([*moves, square], self.goals, seed)
+        self._touch(goal)
+        then = self.until_true(f"{made} ? 'made' : document.querySelector('.choice-button') && 'asked'")
+        if then == "asked":
+            self.click(".choice-button")  # whatever it is to become: the first that is offered
+            self.until_true(made)
         return square + goal
 
-    def until_our_turn(self) -> None:
-        """Wait until there is a move to make, or a pass, or the game is over."""
-        self._wait.until(
-            lambda _: self.legal or self.count("[data-test=pass]") or self.is_over, "nothing to do"
-        )
+    def _touch(self, square: str) -> None:
+        self.driver.find_element(By.CSS_SELECTOR, f".game .square[data-square='{square}']").click()
+
+    def until_our_turn(self) -> dict[str, Any]:
+        """Wait until there is a move to make, or a pass, or the game is over; what there is."""
+        turn: dict[str, Any] = self.until_true(_TURN)
+        return turn
 
     @property
     def is_over(self) -> bool:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import pytest
 from selenium.webdriver import Chrome
-from selenium.webdriver.common.by import By
 
 from tests.browser.host import Host
 from tests.browser.page import Page
@@ -39,13 +38,18 @@ def test_moves_are_named_as_people_write_them(finished: Page) -> None:
     report = report_of(finished)
     assert finished.moves == report["names"]
     assert report["names"] != report["moves"]
-    for i, decision in enumerate(report["decisions"]):
-        finished.click(f".chip[data-index='{i}']")
-        assert finished.text(".chip[aria-current] .chip-move") == decision["name"]
-        assert f"Desdemona played {decision['name']}" in finished.text(".moment-number")
-        cells = finished.driver.find_elements(By.CSS_SELECTOR, ".cell-move")
-        named = {cell.get_attribute("textContent") for cell in cells}
-        assert named == {each["name"] for each in [*decision["replies"], *decision["candidates"]]}
+    shown = finished.driver.execute_script(
+        "const text = (selector) => document.querySelector(selector).innerText;"
+        "return [...document.querySelectorAll('.chip').keys()].map((i) => {"
+        "  document.querySelector(`.chip[data-index='${i}']`).click();"
+        "  const cells = [...document.querySelectorAll('.cell-move')].map((cell) => cell.textContent);"
+        "  return [text('.chip[aria-current] .chip-move'), text('.moment-number'), cells];"
+        "})"
+    )
+    for (chip, moment, cells), decision in zip(shown, report["decisions"], strict=True):
+        assert chip == decision["name"]
+        assert f"Desdemona played {decision['name']}" in moment
+        assert set(cells) == {each["name"] for each in [*decision["replies"], *decision["candidates"]]}
 
 
 def test_replies_are_arrows_on_the_board_as_the_person_sees_it(finished: Page) -> None:
