@@ -73,13 +73,15 @@ def test_the_standard_player_is_plain_minimax(position: OthelloPosition, depth: 
     decision = decide(position, depth, kind="standard")
     verify(decision)
     reference = ReferenceSearcher(othello)
-    scores = [
-        -reference.search(othello.play(position, m), decision.depth - 1, -(10**6), 10**6, StopFlag())
-        for m in othello.legal_moves(position)
-    ]
-    best = scores.index(max(scores))
-    assert decision.move == othello.move_text(othello.legal_moves(position)[best])
-    assert decision.chosen.raw_centi == scores[best]
+    best, most = None, -(10**6)
+    for move in othello.legal_moves(position):
+        after = othello.play(position, move)
+        score = -reference.search(after, decision.depth - 1, -(10**6), -most, StopFlag())
+        if score > most:
+            best, most = move, score
+    assert best is not None
+    assert decision.move == othello.move_text(best)
+    assert decision.chosen.raw_centi == most
     assert decision.principal_variation[0] == decision.move
 
 
