@@ -7,11 +7,9 @@ where every single one is tried; with `KILL_EVERYWHERE=1` in every game.
 import asyncio
 import os
 import random
-import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -19,6 +17,7 @@ from bot.config import Config, MannersConfig
 from bot.events import EndReason
 from bot.player import GamePlayer
 from engine.games import get_game
+from storage.base import Base
 from storage.database import Database
 from tests.bot.books import check_books, event_kinds
 from tests.bot.fakes import GAME_ID, FakeServer, Killer, config, picker, services
@@ -38,10 +37,11 @@ def make_server(game: str, our_side: int, seed: int) -> FakeServer:
     return FakeServer(game, our_side=our_side, initial_position=start, pick=picker(seed))
 
 
-async def open_copy(template: Path, folder: Path, number: int) -> Database:
-    path = folder / f"{number}.db"
-    shutil.copy(template, path)
-    return await Database.open(f"sqlite:///{path}")
+async def empty(database: Database) -> None:
+    """As if it were new; one that is opened anew would have to put every statement together again."""
+    async with database.write() as session:
+        for table in reversed(Base.metadata.sorted_tables):
+            await session.execute(table.delete())
 
 
 def chosen(steps: list[str]) -> list[int]:
@@ -76,25 +76,23 @@ async def play(
     [("tictactoe", 0, 1, True), ("tictactoe", 1, 2, False), ("othello", 1, 8, False)],
 )
 async def test_killed_once_at_each_kind_of_step(
-    template: Path, tmp_path: Path, game: str, our_side: int, seed: int, everywhere: bool
+    database: Database, game: str, our_side: int, seed: int, everywhere: bool
 ) -> None:
-    whole = Killer()
-    server, database = make_server(game, our_side, seed), await open_copy(template, tmp_path, 0)
+    whole, server = Killer(), make_server(game, our_side, seed)
     assert await play(server, database, whole)
     await check_books(database, server)
-    await database.close()
     assert len(whole.steps) > 40
     assert ("pass" in server.moves) == (game == "othello")
 
     for at in range(len(whole.steps)) if everywhere else chosen(whole.steps):
-        server, database = make_server(game, our_side, seed), await open_copy(template, tmp_path, at + 1)
+        await empty(database)
+        server = make_server(game, our_side, seed)
         finished = await play(server, database, Killer(at))
         while not finished:
             finished = await play(server, database, Killer())
         await check_books(database, server)
         assert sum(text.startswith("Hello") for text in server.said) <= 1
         assert sum(not text.startswith("Hello") for text in server.said) <= 1
-        await database.close()
 
 
 def resigned() -> FakeServer:
@@ -116,49 +114,47 @@ def aborted(our_side: int) -> FakeServer:
     ],
 )
 async def test_killed_in_a_game_that_is_not_played_out(
-    template: Path, tmp_path: Path, make: Callable[[], FakeServer], reason: EndReason
+    database: Database, make: Callable[[], FakeServer], reason: EndReason
 ) -> None:
     manners = MannersConfig(resign=True, resign_score_centi=1, resign_moves=1, abort_after_s=60)
     settings = config(manners=manners)
-    whole = Killer()
-    server, database = make(), await open_copy(template, tmp_path, 0)
+    whole, server = Killer(), make()
     assert await play(server, database, whole, settings)
     assert server.end is not None
     assert server.end.reason is reason
     await check_books(database, server)
-    await database.close()
 
     for at in chosen(whole.steps):
-        server, database = make(), await open_copy(template, tmp_path, at + 1)
+        await empty(database)
+        server = make()
         finished = await play(server, database, Killer(at), settings)
         while not finished:
             finished = await play(server, database, Killer(), settings)
         assert server.end is not None
         assert server.end.reason is reason
         await check_books(database, server)
-        await database.close()
 
 
-async def test_killed_around_a_takeback(template: Path, tmp_path: Path) -> None:
+async def test_killed_around_a_takeback(database: Database) -> None:
     settings = config(manners=MannersConfig(takebacks=1, takebacks_rated=True, abort_after_s=0))
 
-    async def story(killer: Killer, number: int) -> FakeServer:
-        server, database = make_server("tictactoe", 0, 1), await open_copy(template, tmp_path, number)
+    async def story(killer: Killer) -> FakeServer:
+        await empty(database)
+        server = make_server("tictactoe", 0, 1)
         server.asks_takeback_at = 3
         finished = await play(server, database, killer, settings)
         while not finished:
             finished = await play(server, database, Killer(), settings)
         await check_books(database, server, {1: server.answers[0]}, sure=False)
         assert (await event_kinds(database)).count("takeback_granted") == 1
-        await database.close()
         return server
 
     whole = Killer()
-    assert "takeback True" in (await story(whole, 0)).calls
+    assert "takeback True" in (await story(whole)).calls
     answered = whole.steps.index("before answer_takeback")
     moved = whole.steps.index("after move", answered)
     for at in sorted({*range(answered - 6, moved + 1), *(at for at in chosen(whole.steps) if at > moved)}):
-        server = await story(Killer(at), at + 1)
+        server = await story(Killer(at))
         assert sum("takeback" in call for call in server.calls) >= 1
 
 
