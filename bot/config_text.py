@@ -29,7 +29,7 @@ def render() -> str:
 
 
 def _meanings(model: type) -> dict[str, str]:
-    """The texts below a model's fields.  (Pydantic can read them too, but would at every start.)"""
+    """The texts below the fields of a model, its own ones.  (Pydantic can, too, but would at every start.)"""
     definition: Any = ast.parse(textwrap.dedent(inspect.getsource(model))).body[0]
     found = {}
     for field, below in pairwise(definition.body):

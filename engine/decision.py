@@ -237,7 +237,8 @@ class Decision:
 
 
 def _params(record: dict[str, Any]) -> TrapParams:
-    scale = Scale(record.get("scale", Scale.PAPER))  # old ones do not say, and then know no share
+    record = {**record}
+    scale = Scale(record.get("scale", Scale.PAPER))  # old ones do not say, and know no share
     old = {"risk_share_percent": 100.0} if scale is Scale.EXPECTED else {}
     assessment, decided = Assessment(record["assessment"]), Decided(record["decided"])
     return TrapParams(**{**old, **record, "assessment": assessment, "decided": decided, "scale": scale})

@@ -172,7 +172,8 @@ def _bonus_of(quality: float, size: float) -> float:
     if quality <= 0.25 * size:
         return 0.8 * quality
     if quality < 2 * size:
-        return 0.2 * size + 0.05 * (quality - 0.25 * size) / 1.75
+        bonus = 0.2 * size + 0.05 * (quality - 0.25 * size) / 1.75
+        return min(bonus, 0.25 * size)  # which rounding could exceed, and pruning goes by
     return 0.25 * size
 
 
@@ -183,7 +184,7 @@ def bonus_cap(raw: int, params: TrapParams) -> float:
     if params.scale is Scale.PAPER:
         return 0.25 * _size(raw, params)
     if params.decided is Decided.SWINDLE and raw <= -WIN_CENTI:
-        return 0.0  # a risk is no reason to lose by force while there is another move
+        return 0.0  # with no other limit a risk would be a reason to lose by force
     # No reply gains more than certainty: so no trap lifts a move to the worth of a forced win.
     return _bonus_of(WHOLE - worth(raw, params), _room(worth(raw, params), params))
 

@@ -86,6 +86,11 @@ _HORSES_TO = tuple(
     for square in range(90)
 )
 """Pairs of a square from which a horse attacks this one, and its leg."""
+_GUARDS = tuple(
+    frozenset({square, *(s for ray in _RAYS[square] for s in ray), *(leg for _, leg in _HORSES_TO[square])})
+    for square in range(90)
+)
+"""The squares that shield a general on this one, or take the shield away, as pieces come and go."""
 
 
 class _PieceTables(NamedTuple):
@@ -454,11 +459,17 @@ class Xiangqi:
         """What could be played if the game went on."""
         board, side = position.board, position.side
         after = list(board)
+        guards = _GUARDS[board.index("k" if side else "K")]
+        is_exposed = _is_exposed(board, side)
         moves = []
         for start in range(90):
             if not self._is_own(board[start], side):
                 continue
+            is_guard = is_exposed or start in guards
             for target in _targets(board, start):
+                if not is_guard and target not in guards:
+                    moves.append(start | target << 7)
+                    continue
                 after[start], after[target] = ".", board[start]
                 if not _is_exposed(after, side):
                     moves.append(start | target << 7)

@@ -143,7 +143,7 @@ class GameSearch {
             throw nb::value_error("expected must be 16-bit integers, 100000 at most");
         }
         if (count != 0 && !(risk > 0 && risk <= 10'000)) throw nb::value_error("risk must be above 0 .. 10000");
-        if (count != 0 && !(risk_share > 0)) throw nb::value_error("risk_share must be above 0");
+        if (count != 0 && !(risk_share >= 0)) throw nb::value_error("risk_share must be 0 or more");
         const TrapOptions options{static_cast<TrapOptions::Assessment>(assessment), margin_centi, swindle,
                                   static_cast<const std::int16_t*>(expected.data()), static_cast<int>(count), risk,
                                   risk_share};

@@ -76,7 +76,7 @@ class TrapArithmetic {
     double bonus_cap(int raw) const {
         if (options_.swindle && raw >= kWin) return 0.0;  // a forced win needs no trap
         if (!is_expected_) return 0.25 * size(raw);
-        if (options_.swindle && raw <= -kWin) return 0.0;  // a risk is no reason to lose by force
+        if (options_.swindle && raw <= -kWin) return 0.0;  // no risk would be a reason to lose by force
         return bonus_of(kWhole - worth(raw), room(worth(raw)));  // no reply gains more than certainty
     }
 
@@ -107,8 +107,8 @@ class TrapArithmetic {
     static double bonus_of(double quality, double s) {
         if (quality <= 0 || s == 0) return 0.0;
         if (quality <= 0.25 * s) return 0.8 * quality;
-        if (quality < 2 * s) return 0.2 * s + 0.05 * (quality - 0.25 * s) / 1.75;
-        return 0.25 * s;
+        const double bonus = 0.2 * s + 0.05 * (quality - 0.25 * s) / 1.75;
+        return quality < 2 * s && bonus < 0.25 * s ? bonus : 0.25 * s;
     }
 
     double quality_of_worths(double shallow, double final, double raw) const {

@@ -31,6 +31,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    # Fails where two engines differ in the share alone: an earlier program could not tell them apart.
     with op.batch_alter_table("engine_configs", schema=None) as batch_op:
         batch_op.drop_constraint(NAME, type_="unique")
         batch_op.create_unique_constraint(NAME, OLD)

@@ -82,6 +82,7 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ("[trap]\nmargin_centi = nan\n", "trap.margin_centi"),
         ('[trap]\nscale = "log"\n', "my.toml: trap.scale: Input should be 'paper' or 'expected'"),
         ("[trap]\nrisk_percent = 0\n", "trap.risk_percent: Input should be greater than 0"),
+        ("[trap]\nrisk_share_percent = 101\n", "trap.risk_share_percent: Input should be less than or eq"),
         (
             '[trap]\nscale = "expected"\nmargin_centi = 9\n',
             "trap: margin_centi is 9, must be 0 with the expec",

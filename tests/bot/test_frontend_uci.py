@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -209,6 +211,15 @@ def test_options() -> None:
         gui.tell("setoption", "setoption name", "setoption value", "go depth 2")
         lines = gui.hear_until("bestmove")
         assert infos(lines)[0]["depth"] == "1", "the strong player's"
+
+
+def test_percents_that_are_no_whole_numbers_stay_until_others_are_told() -> None:
+    params = TrapParams(risk_percent=2.5, risk_share_percent=12.5)
+    front = Uci(Console(BytesIO(), BytesIO()), brain("chess", params=params))
+    own = {option.name.lower().replace(" ", ""): option.default for option in front._offered()}
+    assert front._with(own | {"margin": "5"}).params == replace(params, margin_centi=5)
+    told = front._with(own | {"riskshare": "10"}).params
+    assert (told.risk_percent, told.risk_share_percent) == (2.5, 10)
 
 
 def test_chess960() -> None:

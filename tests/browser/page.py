@@ -32,6 +32,7 @@ class Page:
 
     def __init__(self, driver: Chrome) -> None:
         self.driver = driver
+        driver.set_script_timeout(PATIENCE_S)
         self._wait = WebDriverWait(driver, PATIENCE_S, poll_frequency=0.03, ignored_exceptions=_IGNORED)
 
     # --- Seeing -----------------------------------------------------------------------------------------
@@ -128,7 +129,8 @@ class Page:
     def until_true(self, script: str) -> Any:
         """What an expression of JavaScript gives, once that is true.
 
-        It is the page that asks itself until then: each question from without costs it as much as a move.
+        It is the page that asks itself until then, and must stay: each question from without costs it as much
+        as a move.
         """
         try:
             return self.driver.execute_async_script(

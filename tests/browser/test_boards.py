@@ -103,6 +103,27 @@ def test_a_piece_is_touched_and_then_its_goal(page: Page, host: Host) -> None:
     page.until_moves(2)
 
 
+def test_a_piece_slides_to_its_goal_and_is_there(page: Page, host: Host) -> None:
+    """Where people have not asked for less motion; the browser here is told that they have."""
+    still = {"name": "prefers-reduced-motion", "value": "no-preference"}
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [still]})
+    try:
+        open_game(page, host, "standard", "white")
+        page.driver.execute_script(
+            "window.slid = [];"
+            "const look = ([{target}]) => {"
+            "  if (target.classList.contains('arriving')) window.slid.push(target.dataset.square);"
+            "};"
+            "const board = document.querySelector('.game .board');"
+            "new MutationObserver(look).observe(board, {subtree: true, attributeFilter: ['class']});"
+        )
+        page.play("e2", "e4")
+        page.until_moves(2)
+        page.until_true("window.slid.length > 0 && document.querySelector('.arriving') === null")
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
 def test_a_piece_is_dragged(page: Page, host: Host) -> None:
     open_game(page, host, "standard", "white")
     drag(page, "e2", "e5")  # not there

@@ -4,6 +4,7 @@ The examples of test_players.py are Hypothesis's, small and many; these are fixe
 """
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -15,7 +16,7 @@ from engine.players import Player
 from engine.profiles import Profiler
 from engine.searchers import NativeOthelloSearcher
 from engine.stop import StopFlag
-from engine.trappy import choose, verify, worth
+from engine.trappy import choose, verify, with_trap, worth
 from tests.engine.positions import random_position
 from tests.shared_data import shared_path
 
@@ -44,6 +45,7 @@ def assert_same_choice(position: OthelloPosition, depth: int, params: TrapParams
 def test_lazy_equals_naive_on_random_positions(batch: int) -> None:
     """Every position with every assessment, on the paper's scale with and without a margin, and the other."""
     bonuses = {Scale.PAPER: 0, Scale.EXPECTED: 0}
+    limited = 0
     for depth, count in POSITIONS.items():
         for number in range(batch, count, BATCHES):
             rng = random.Random(1000 * depth + number)
@@ -62,8 +64,11 @@ def test_lazy_equals_naive_on_random_positions(batch: int) -> None:
                     decision = assert_same_choice(position, depth, trap)
                     chosen, params = decision.chosen, decision.params
                     bonuses[trap.scale] += chosen.adjusted_centi != worth(chosen.raw_centi, params)
+                    flat = with_trap(chosen, replace(params, risk_share_percent=100))
+                    limited += chosen.adjusted_centi < flat.adjusted_centi
     assert bonuses[Scale.PAPER] > 20  # traps were there to be found
     assert bonuses[Scale.EXPECTED] > 20
+    assert limited > 0
 
 
 @pytest.mark.parametrize("assessment", Assessment)

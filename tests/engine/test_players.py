@@ -31,7 +31,11 @@ KINDS = tuple(kind for kind in PLAYER_KINDS if kind not in ("opponent_model_uci"
 """Without those that are their namesakes where there is no engine; tests/human has them."""
 _choices = {"assessment": st.sampled_from(Assessment), "decided": st.sampled_from(Decided)}
 params = st.builds(TrapParams, margin_centi=st.sampled_from([0, 100, 800]), **_choices) | st.builds(
-    TrapParams, scale=st.just(Scale.EXPECTED), risk_percent=st.sampled_from([0.3, 5, 40]), **_choices
+    TrapParams,
+    scale=st.just(Scale.EXPECTED),
+    risk_percent=st.sampled_from([0.3, 5, 40]),
+    risk_share_percent=st.sampled_from([5, 25, 100]),
+    **_choices,
 )
 
 
@@ -242,7 +246,9 @@ def test_a_record_of_another_engine_is_noticed() -> None:
         complete(Decision.from_record(record), native, StopFlag())
 
 
-@pytest.mark.parametrize("change", [{"player": None}, {"surplus": 1}, {"candidates": [{}]}, {"params": {}}])
+@pytest.mark.parametrize(
+    "change", [{"player": None}, {"surplus": 1}, {"candidates": [{}]}, {"params": {}}, {"params": []}]
+)
 def test_broken_records_are_refused(change: dict[str, Any]) -> None:
     record = decide(othello.initial(), 3).to_record()
     if change == {"player": None}:

@@ -279,6 +279,14 @@ def test_the_largest_expected_value_never_falls(a: int, b: int, params: TrapPara
     assert worth(low, params) + bonus_cap(low, params) <= worth(high, params) + bonus_cap(high, params)
 
 
+def test_rounding_lifts_no_bonus_above_its_cap() -> None:
+    """Figure 5 just below its last joint, as floating point has it, is above the quarter that follows it."""
+    params = TrapParams(scale=Scale.EXPECTED, risk_share_percent=54, logistic_centi=150)
+    raw = next(score for score in range(-2000, 0) if worth(score, params) == 23)
+    assert 8 * params.risk_share * 23 > 216  # the joint
+    assert bonus(216, raw, params) <= bonus_cap(raw, params)
+
+
 @given(st.lists(any_score, min_size=1, max_size=7), any_score, expected_params)
 @settings(deadline=None)
 def test_a_bonus_is_never_above_the_risk_nor_lifts_a_move_to_a_forced_win(

@@ -190,8 +190,8 @@ class Trap {
         if (options_.swindle && raw <= -desdemona::kWin && is_expected) return 0;
         if (quality <= 0 || size == 0) return 0;
         if (quality <= 0.25 * size) return 0.8 * quality;
-        if (quality < 2 * size) return 0.2 * size + 0.05 * (quality - 0.25 * size) / 1.75;
-        return 0.25 * size;
+        if (quality >= 2 * size) return 0.25 * size;
+        return std::min(0.25 * size, 0.2 * size + 0.05 * (quality - 0.25 * size) / 1.75);
     }
 
    private:

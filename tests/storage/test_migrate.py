@@ -1,10 +1,13 @@
 import ast
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from alembic import command
-from sqlalchemy import Connection, delete, func, inspect, select
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, delete, func, inspect, select, text
 
 import migrations
 from engine.params import Scale, TrapParams
@@ -89,6 +92,28 @@ async def test_games_of_the_first_schema_stay_whole(url: str) -> None:
     await database.close()
 
 
+def test_to_open_a_database_that_is_up_to_date_takes_no_alembic(tmp_path: Path) -> None:
+    program = (
+        "import asyncio, sys\n"
+        "from storage.database import Database\n"
+        f"database = asyncio.run(Database.open('sqlite:///{tmp_path}/x.db'))\n"
+        "asyncio.run(database.close())\n"
+        "print('alembic' in sys.modules)\n"
+    )
+    told = [subprocess.run([sys.executable, "-c", program], capture_output=True, check=True) for _ in "12"]
+    assert [each.stdout.strip() for each in told] == [b"True", b"False"]
+
+
+async def test_two_revisions_at_once_are_refused(url: str) -> None:
+    database = await Database.open(url)
+    async with database.write() as session:
+        await session.execute(text("INSERT INTO alembic_version VALUES ('9999')"))
+    await database.close()
+    for upgrade in (True, False):
+        with pytest.raises(StorageError, match="2 revisions"):
+            await Database.open(url, upgrade=upgrade)
+
+
 async def test_engines_of_the_fifth_schema_knew_no_share(url: str) -> None:
     def down(connection: Connection) -> None:
         command.downgrade(migrate._config(connection), "0005")
@@ -115,7 +140,8 @@ async def test_engines_of_the_fifth_schema_knew_no_share(url: str) -> None:
 
 
 def test_the_schema_is_one_line_of_numbered_steps() -> None:
-    assert SCRIPTS[-1].name.startswith(f"{migrate.head()}_")
+    scripts = [script.revision for script in ScriptDirectory(str(SCRIPTS[0].parents[1])).walk_revisions()]
+    assert scripts[::-1] == migrate._revisions()
     assert [script.name[:4] for script in SCRIPTS] == [f"{n:04}" for n in range(1, len(SCRIPTS) + 1)]
 
 
