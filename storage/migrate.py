@@ -9,6 +9,7 @@ every command.
 
 import argparse
 import asyncio
+import sys
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -130,7 +131,7 @@ def _upgrade(connection: Connection) -> None:
 def _config(connection: Connection) -> "Config":
     from alembic.config import Config
 
-    config = Config()
+    config = Config(stdout=sys.stdout)  # else it is the one of when Alembic was imported, which may be closed
     # By the package's own place, so that it works from an installed wheel too.
     config.set_main_option("script_location", str(Path(migrations.__file__).parent).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
