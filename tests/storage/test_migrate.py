@@ -2,6 +2,7 @@ import ast
 import re
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,16 @@ def test_to_open_a_database_that_is_up_to_date_takes_no_alembic(tmp_path: Path) 
     )
     told = [subprocess.run([sys.executable, "-c", program], capture_output=True, check=True) for _ in "12"]
     assert [each.stdout.strip() for each in told] == [b"True", b"False"]
+
+
+async def test_alembic_writes_to_the_output_of_now(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not to that of when it was imported, which may be closed."""
+    told = StringIO()
+    monkeypatch.setattr(sys, "stdout", told)
+    engine = create_engine(parse_url(url))
+    await migrate.check(engine)
+    await engine.dispose()
+    assert told.getvalue() == "No new upgrade operations detected.\n"
 
 
 async def test_two_revisions_at_once_are_refused(url: str) -> None:
