@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # The lock holds for the build's own isolated environment too; the name of that setting depends on pip's age.
 PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip
 # Not its __pycache__, which is newer than what was installed once Python has been there.
-NATIVE := CMakeLists.txt $(wildcard engine/native/*.*)
+NATIVE := CMakeLists.txt $(wildcard engine/native/*.* engine/native/*/*.*)
 
 .PHONY: run install test dev bench lint lock clean
 
@@ -37,7 +37,7 @@ fuzz:
 
 # The stub of the C++ core as the built module has it.
 stub: $(VENV)/.installed-dev
-	$(BIN)/python -m tests.engine.stub engine/_native.pyi
+	$(BIN)/python -m tests.engine.native.stub engine/_native.pyi
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("Desdemona needs Python 3.11 or newer: make run PYTHON=python3.12, for instance" if sys.version_info < (3, 11) else 0)'

@@ -11,14 +11,14 @@ import statistics
 import time
 
 from bench.suites import balanced_positions
+from engine.choice import verify
 from engine.games.othello import Othello
-from engine.limits import Limits
 from engine.params import TrapParams
 from engine.players import COMPARED_KINDS, Player, complete
-from engine.profiles import Profiler
-from engine.searchers import NativeOthelloSearcher
+from engine.search.profiles import Profiler
+from engine.search.searchers import NativeOthelloSearcher
 from engine.stop import StopFlag
-from engine.trappy import verify
+from engine.time_management import Limits
 
 TABLE_MB = 64
 

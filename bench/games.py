@@ -18,16 +18,17 @@ import chess
 
 from bench.native import timed
 from engine import _native
+from engine.choice import choose
 from engine.game import Game
 from engine.games import get_game
-from engine.limits import Limits
 from engine.params import Assessment, TrapParams
 from engine.players import Player, Thinker
-from engine.profiles import Profiler
-from engine.search import Searcher
-from engine.searchers import NATIVE_GAMES, make_searcher
+from engine.search.profiles import Profiler
+from engine.search.reference import Searcher
+from engine.search.searchers import NATIVE_GAMES, make_searcher
 from engine.stop import StopFlag
-from engine.trappy import choose, is_swindle, with_trap
+from engine.time_management import Limits
+from engine.trappy import is_swindle, with_trap
 
 TABLE_MB = 64
 PLAIN = "plain"

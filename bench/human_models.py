@@ -25,12 +25,13 @@ from pathlib import Path
 import chess.pgn
 import numpy as np
 
+from engine.decision import Person
 from engine.game import Move
 from engine.games.standard_chess import ChessPosition, StandardChess
-from engine.human.files import open_model
 from engine.human.maia import MaiaFamily, MaiaModel
 from engine.human.maia_planes import HISTORY, encode, places
-from engine.human.model import Ask, HumanModel, Person
+from engine.human.model import Ask, HumanModel
+from engine.human.model_files import open_model
 from engine.human.onnx import Network
 
 GAMES = Path(__file__).parents[2] / "shared" / "data" / "chess-games" / "lichess_2021-10-01.pgn"

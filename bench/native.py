@@ -22,16 +22,17 @@ from typing import Any
 
 from bench.suites import ENDINGS, balanced_positions, midgames
 from engine import _native
+from engine.choice import choose
 from engine.decision import Decision
 from engine.games.othello import Othello, OthelloPosition
-from engine.limits import Limits
 from engine.params import Assessment, TrapParams
 from engine.players import Player
-from engine.profiles import Profiler
-from engine.search import INFINITY, exact_score
-from engine.searchers import NativeOthelloSearcher
+from engine.search.profiles import Profiler
+from engine.search.reference import INFINITY, exact_score
+from engine.search.searchers import NativeOthelloSearcher
 from engine.stop import StopFlag, Stopped
-from engine.trappy import choose, is_swindle, with_trap
+from engine.time_management import Limits
+from engine.trappy import is_swindle, with_trap
 
 TABLE_MB = 64
 PLAIN = "plain"

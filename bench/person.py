@@ -15,12 +15,12 @@ from typing import Any
 from bench.games import middle_games
 from engine.game import Game
 from engine.games import get_game
-from engine.human.people import People, PeopleSettings
-from engine.limits import Limits
+from engine.human.registry import People, PeopleSettings
 from engine.params import TrapParams
 from engine.players import Player
-from engine.searchers import make_searcher
+from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.time_management import Limits
 
 KINDS = ("standard", "trappy", "opponent_model", "calibrated")
 _DEPTHS = {"othello": 10, "chess": 6, "xiangqi": 5, "connect4": 12}

@@ -6,11 +6,11 @@
 The parts are `PARTS`: chess and Othello, from normal starts and at odds.  In each, every player meets the
 same people in the same openings, in batches, so that all have played about the same number of games whenever
 it is stopped; the same command goes on.  People draw their moves from a human-move model
-(`bot.match.people`): Maia's networks for ratings of 1100, 1500 and 1900 at chess (at odds with a temperature
-of 0.5: else even a queen is too little), and at Othello the program's own network, once more careless than it
-is, once as it is, and once surer of itself (temperature 1.5, 1, 0.5).  Our players search to a fixed depth;
-those that reckon with people take at chess the network for 1500, whoever is there, and are not told the
-rating.
+(`bot.match.human_players`): Maia's networks for ratings of 1100, 1500 and 1900 at chess (at odds with a
+temperature of 0.5: else even a queen is too little), and at Othello the program's own network, once more
+careless than it is, once as it is, and once surer of itself (temperature 1.5, 1, 0.5).  Our players search to
+a fixed depth; those that reckon with people take at chess the network for 1500, whoever is there, and are not
+told the rating.
 
 Games are those of `desdemona match`; of each a line is kept in a file of the part (`bench.proof_told.Row`),
 which is enough for all tables.
@@ -24,13 +24,13 @@ from itertools import islice
 from pathlib import Path
 
 from bench.proof_told import Row, read_rows, row_of, told, write_row
+from bot.match.conditions import Terms
 from bot.match.openings import Opening, read_openings
 from bot.match.play import Task
 from bot.match.play import play as play_one
+from bot.match.player_specs import parse_spec
 from bot.match.runner import Match
-from bot.match.specs import parse_spec
-from bot.match.terms import Terms
-from bot.match.workers import LocalWorkers
+from bot.match.worker_pool import LocalWorkers
 from engine.human.value import PERSON_KINDS
 
 PLAYERS = {

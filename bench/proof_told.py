@@ -16,7 +16,7 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.analyse.population import BAD
+from bot.analysis.population import BAD
 from bot.match.play import Played
 from bot.match.score import elo_of
 from engine.decision import Decision

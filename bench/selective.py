@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 from engine.games import get_game
-from engine.searchers import NativeSearcher, make_searcher
+from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag
 
 SUITES = Path(__file__).parents[2] / "shared" / "data" / "suites"

@@ -18,8 +18,8 @@ from engine.formats import pgn, wthor
 from engine.formats.record import BadGame, GameRecord, steps
 from engine.game import Game
 from engine.games import get_game
-from engine.search import Searcher, exact_score
-from engine.searchers import make_searcher
+from engine.search.reference import Searcher, exact_score
+from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 
 _PLIES = 4

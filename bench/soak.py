@@ -31,9 +31,9 @@ from bot.arena import export
 from bot.arena.game import Match, take_up
 from bot.arena.server import Arena
 from bot.arena.variants import VARIANTS
-from bot.config import ArenaConfig
-from bot.events import Clock
-from bot.servers.dialects import DIALECTS
+from bot.base.config import ArenaConfig
+from bot.base.dialects import DIALECTS
+from bot.base.events import Clock
 from storage import arena as arena_store
 from storage.arena import GameRecord
 from storage.database import Database

@@ -12,11 +12,11 @@ import threading
 import time
 
 from engine.games.othello import Othello
-from engine.limits import Limits
 from engine.params import TrapParams
 from engine.players import PLAYER_KINDS, Player
-from engine.searchers import NativeOthelloSearcher
+from engine.search.searchers import NativeOthelloSearcher
 from engine.stop import StopFlag
+from engine.time_management import Limits
 
 LIMIT_S = 0.010
 

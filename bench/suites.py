@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from engine.games.othello import Othello, OthelloPosition
-from engine.search import exact_score
-from engine.searchers import NativeOthelloSearcher
+from engine.search.reference import exact_score
+from engine.search.searchers import NativeOthelloSearcher
 from engine.stop import StopFlag
 
 PLIES = 20

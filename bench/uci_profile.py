@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from engine.games import get_game
-from engine.limits import Limits
 from engine.params import TrapParams
 from engine.stop import StopFlag
+from engine.time_management import Limits
 from engine.uci.link import Ask, Link, Patience
 from engine.uci.settings import EngineSettings
 from engine.uci.source import EngineSource, open_link

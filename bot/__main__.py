@@ -3,15 +3,15 @@
 import sys
 
 try:
-    from bot.cli import app
+    from bot.cli.main import app
 except ImportError as wrong:
     if "DESDEMONA_UNIT" not in str(wrong):
         raise
     sys.exit(f"desdemona: environment: {wrong}")  # the core was told to use what this processor lacks
 except KeyboardInterrupt:
     sys.exit(130)  # before there was anything to put in order
-from bot.errors import DesdemonaError
-from bot.log import printable
+from bot.base.errors import DesdemonaError
+from bot.base.log import printable
 from storage.errors import StorageError
 
 FAILED = 2

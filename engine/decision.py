@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any, Self
 
-from engine.human.model import ModelInfo, Person
 from engine.params import Assessment, Decided, Scale, TrapParams, ValueParams, ValueScale
 
 
@@ -22,11 +21,11 @@ class ReplyProfile:
     enough."""
     bound_centi: int | None = None
     """The search only proved that s_D is at most this (our view); None when the scores are there.  A bound at
-    or beyond `engine.search.INFINITY`: nobody looked."""
+    or beyond `engine.search.reference.INFINITY`: nobody looked."""
     shallow_bound_centi: float | None = None
     """The search proved that the assessment of the shallow scores is at least this (our view, in the unit of
-    the params' scale).  A bound at or beyond `engine.search.INFINITY` says nothing; None: there is none, or
-    the scores are there."""
+    the params' scale).  A bound at or beyond `engine.search.reference.INFINITY` says nothing; None: there is
+    none, or the scores are there."""
     probability: float | None = None
     """How likely the person is to play it, by the decision's model; None: no model was asked about it."""
 
@@ -99,7 +98,7 @@ class SourceInfo:
 
 @dataclass(frozen=True, slots=True)
 class Lot:
-    """How a move was drawn; with the candidates it gives the move again (`engine.lots.drawn`)."""
+    """How a move was drawn; with the candidates it gives the move again (`engine.variety.drawn`)."""
 
     within_centi: int
     """Candidates whose raw value was at most this below the best took part; theirs are exact, and those of
@@ -108,6 +107,33 @@ class Lot:
     """Moves that did not take part: they were played in this position before."""
     number: int
     """What was drawn, at least 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """What is known of who is to move."""
+
+    rating: int | None = None
+    """On the site's own scale; None: unknown."""
+    clock_s: float | None = None
+    """Left to them, in seconds; None: unknown, or no clock."""
+
+
+UNKNOWN_PERSON = Person()
+"""Nothing is known of who is to move."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """Which model it was; stored with every decision that counted on it."""
+
+    kind: str
+    """``maia``, ``othello``, ``shallow``, ``calibrated`` or ``none``; a mean over networks
+    (`engine.human.rating_average`) has theirs."""
+    name: str
+    """For people: ``maia-1500``."""
+    sha256: str
+    """Of the file, in hexadecimal; of a model without one, of its parameters as text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,23 +8,24 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 from engine import ENGINE_VERSION
+from engine.choice import ENGINE_KINDS, TRAPPY_KINDS, choose
 from engine.decision import Candidate, Decision, Lot, Pick
 from engine.game import WIN_CENTI, Game
 from engine.games import ENGINE_GAMES, get_game
 from engine.human.model import BadModel
-from engine.human.reckoner import Background, Models, Reckoner
+from engine.human.opponent_model_search import Background, Models, Reckoner
 from engine.human.shallow import ShallowModel
 from engine.human.value import CALIBRATED_KINDS, PERSON_KINDS
-from engine.limits import Limits
-from engine.lots import Detour, drawn
+from engine.lookup.source import Found, RootSource
 from engine.params import TrapParams
-from engine.profiles import LazySource, Profiler, whole_profile
-from engine.roots import Found, RootSource
-from engine.search import Searcher, exact_score, principal_variation
+from engine.search.profiles import LazySource, Profiler, whole_profile
+from engine.search.reference import Searcher, exact_score, principal_variation
+from engine.search.result import Thought
 from engine.stop import StopFlag, Stopped
-from engine.thought import Thought
-from engine.trappy import ENGINE_KINDS, TRAPPY_KINDS, choose, is_swindle, with_trap, worth
+from engine.time_management import Limits
+from engine.trappy import is_swindle, with_trap, worth
 from engine.uci.source import Analysis, EngineSource
+from engine.variety import Detour, drawn
 
 PLAYER_KINDS = ("standard", "trappy", "strong", "opponent_model", "calibrated", *ENGINE_KINDS)
 """``standard``: minimax by alpha-beta.  ``trappy``: trappy minimax.  ``strong``: the best move that the time
@@ -81,7 +82,7 @@ class Thinker(Protocol):
         threads: int,
         contempt_centi: int = 0,
     ) -> Thought:
-        """The best move that the limits allow; see `engine.searchers.NativeOthelloSearcher.think`."""
+        """The best move that the limits allow; see `engine.search.searchers.NativeOthelloSearcher.think`."""
 
 
 @dataclass(frozen=True, slots=True)

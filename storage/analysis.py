@@ -10,17 +10,16 @@ from sqlalchemy import and_, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.decision import Candidate, Decision, ReplyProfile
+from engine.decision import Candidate, Decision, ModelInfo, Person, ReplyProfile
 from engine.formats.record import GameRecord
 from engine.game import Game
 from engine.games import get_game
-from engine.human.model import ModelInfo, Person
-from storage.analysis_models import AnalysedPositionRow, AnalysisRow, HumanModelRow, PredictionRow
 from storage.archive import BATCH, add_games, content_key, record_of_row
-from storage.archive_models import ImportedGameRow
-from storage.base import Base
 from storage.inserts import insert_new
-from storage.models import DecisionRow, GameRow, OpponentRow, OutcomeRow
+from storage.tables.analysis import AnalysedPositionRow, AnalysisRow, HumanModelRow, PredictionRow
+from storage.tables.archive import ImportedGameRow
+from storage.tables.base import Base
+from storage.tables.games import DecisionRow, GameRow, OpponentRow, OutcomeRow
 
 _MOST_KEYS = 500  # in one statement
 

@@ -11,8 +11,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.formats.record import GameRecord, clean
-from storage.archive_models import ImportedGameRow
-from storage.types import now_utc
+from storage.tables.archive import ImportedGameRow
+from storage.tables.types import now_utc
 
 BATCH = 500
 """Games in one statement; each takes a parameter for each column, and databases allow some 32,000."""

@@ -9,8 +9,8 @@ from sqlalchemy import ColumnElement, Row, delete, func, insert, or_, select, up
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.arena_models import ArenaAccount, ArenaChatLine, ArenaGame, ArenaRating
-from storage.types import now_utc
+from storage.tables.arena import ArenaAccount, ArenaChatLine, ArenaGame, ArenaRating
+from storage.tables.types import now_utc
 
 STARTED = "started"
 """Status of a game that goes on."""

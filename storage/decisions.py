@@ -8,9 +8,9 @@ from engine.decision import Decision, Outcome
 from storage import tallies
 from storage.errors import DuplicateDecision
 from storage.inserts import insert_new
-from storage.models import DecisionRow, OutcomeRow
 from storage.records import DecisionState, StoredDecision
-from storage.types import now_utc
+from storage.tables.games import DecisionRow, OutcomeRow
+from storage.tables.types import now_utc
 
 
 async def commit_decision(session: AsyncSession, game_id: int, ply: int, decision: Decision) -> int:

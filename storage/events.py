@@ -7,9 +7,9 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.models import EventRow
 from storage.records import StoredEvent
-from storage.types import now_utc
+from storage.tables.games import EventRow
+from storage.tables.types import now_utc
 
 
 async def record_event(

@@ -11,7 +11,6 @@ from engine.decision import OutcomeKind
 from engine.params import Assessment, Decided, Scale, TrapParams
 from storage import tallies
 from storage.inserts import insert_new
-from storage.models import DecisionRow, EngineConfigRow, GameRow, OpponentRow, OutcomeRow, TallyRow
 from storage.records import (
     MATCH_SITE,
     DecisionState,
@@ -21,7 +20,8 @@ from storage.records import (
     NewGame,
     StoredGame,
 )
-from storage.types import now_utc
+from storage.tables.games import DecisionRow, EngineConfigRow, GameRow, OpponentRow, OutcomeRow, TallyRow
+from storage.tables.types import now_utc
 
 
 async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None = None) -> StoredGame:

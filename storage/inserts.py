@@ -6,7 +6,7 @@ from sqlalchemy import inspect
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.base import Base
+from storage.tables.base import Base
 
 
 async def insert_new(session: AsyncSession, table: type[Base], **values: Any) -> int | None:

@@ -1,7 +1,7 @@
 """The database's schema, brought up to date by the scripts in ``migrations/``.
 
-``python -m storage.migrate MESSAGE`` writes the next script from what has changed in `storage.models`; read
-it, take Alembic's comments out, and let ``ruff`` put it in order.
+``python -m storage.migrate MESSAGE`` writes the next script from what has changed in `storage.tables.games`;
+read it, take Alembic's comments out, and let ``ruff`` put it in order.
 
 A database is up to date nearly always.  To see that takes no Alembic, which would be a tenth of the start of
 every command.
@@ -20,8 +20,8 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 import migrations
-from storage.models import Base
-from storage.types import render_item
+from storage.tables.games import Base
+from storage.tables.types import render_item
 
 if TYPE_CHECKING:
     from alembic.config import Config

@@ -6,8 +6,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.decision import Outcome
 from storage import tallies
 from storage.inserts import insert_new
-from storage.models import DecisionRow, OutcomeRow
-from storage.types import now_utc
+from storage.tables.games import DecisionRow, OutcomeRow
+from storage.tables.types import now_utc
 
 
 async def record_outcome(session: AsyncSession, decision_id: int, outcome: Outcome) -> bool:

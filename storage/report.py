@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.decision import (
     Candidate,
     Decision,
+    ModelInfo,
     OutcomeKind,
     Pick,
     Reckoning,
@@ -23,7 +24,6 @@ from engine.decision import (
 from engine.expected import PER_PERCENT
 from engine.game import WIN_CENTI, Game, Move, if_it_goes_on
 from engine.games import get_game
-from engine.human.model import ModelInfo
 from engine.human.value import NOBODY_LOOKED
 from engine.params import Scale, TrapParams, ValueScale
 from engine.trappy import reply_quality

@@ -10,9 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.games import filter_conditions
 from storage.intervals import Met, Performance, Share, performance, share
-from storage.models import GameRow, TallyRow
 from storage.records import MATCH_SITE, GameResult, GameStatus
 from storage.records import Filters as Filters
+from storage.tables.games import GameRow, TallyRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,8 @@ from sqlalchemy import BigInteger, ColumnElement, Table, and_, bindparam, case, 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import OutcomeKind
-from storage.models import DecisionRow, GameRow, OutcomeRow, TallyRow
 from storage.records import DecisionState
+from storage.tables.games import DecisionRow, GameRow, OutcomeRow, TallyRow
 
 
 async def refresh(session: AsyncSession, game_id: int) -> None:

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from bot.servers.dialects import DIALECTS
+from bot.base.dialects import DIALECTS
 
 ROOT = Path(__file__).parents[1]
 MAY_IMPORT = {
@@ -73,7 +73,7 @@ def test_the_searches_know_no_game() -> None:
 
 # Where sites may be named: their adapters; our own server, which speaks one's protocol and reserves names;
 # the settings, where the operator chooses the site and sets what only one of them has.
-MAY_NAME_SITES = ("bot/servers/", "bot/arena/", "bot/config.py")
+MAY_NAME_SITES = ("bot/servers/", "bot/arena/", "bot/base/config.py")
 
 
 def sites() -> set[str]:

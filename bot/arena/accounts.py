@@ -10,11 +10,11 @@ from dataclasses import replace
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from bot.errors import ConfigError
+from bot.base.errors import ConfigError
 from storage import arena
 from storage.arena import AccountRecord, AccountTaken, RatingRecord
 from storage.database import Database
-from storage.types import now_utc
+from storage.tables.types import now_utc
 
 NAME = re.compile(r"[A-Za-z0-9_-]{2,20}")
 # Words of the API's own addresses, and senders that must not be imitated.

@@ -2,7 +2,7 @@
 
 from bot.arena.game import Match
 from bot.arena.wire import Json, millis, title
-from bot.events import speed_of
+from bot.base.events import speed_of
 
 
 def export(match: Match) -> Json:

@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from bot.arena.variants import Variant
-from bot.errors import DesdemonaError
-from bot.events import Clock
+from bot.base.errors import DesdemonaError
+from bot.base.events import Clock
 from engine.game import IllegalMove
 from storage.arena import STARTED, AccountRecord, GameRecord
 

@@ -11,12 +11,12 @@ from urllib.parse import parse_qsl
 from aiohttp import web
 
 from bot.arena.accounts import Accounts
+from bot.arena.challenges import Crowded
 from bot.arena.game import Refused, StaleBoard
 from bot.arena.proxies import FORWARDED, Proxies
+from bot.arena.rate_limiter import Rate, Throttle
 from bot.arena.referee import NotFound
 from bot.arena.streams import Stream
-from bot.arena.terms import Crowded
-from bot.arena.throttle import Rate, Throttle
 from storage.arena import AccountRecord
 from storage.errors import StorageError
 

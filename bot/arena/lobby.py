@@ -12,12 +12,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bot.arena import wire
+from bot.arena.challenges import Challenge, ChallengeStatus, Crowded, check
 from bot.arena.game import Match, Refused
 from bot.arena.referee import NotFound, Referee
 from bot.arena.streams import Stream
-from bot.arena.terms import Challenge, ChallengeStatus, Crowded, check
 from bot.arena.variants import FROM_POSITION, Variant
-from bot.events import Clock, DeclineReason
+from bot.base.events import Clock, DeclineReason
 from storage.arena import AccountRecord
 
 MAX_WAITING = 20

@@ -9,20 +9,20 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 
-from bot import glicko
+from bot.arena import board_view as views
 from bot.arena import game as rules
-from bot.arena import views, wire
+from bot.arena import glicko, wire
 from bot.arena.accounts import Accounts
+from bot.arena.challenges import Challenge
 from bot.arena.game import Match, Refused
 from bot.arena.streams import Listeners, Stream
-from bot.arena.terms import Challenge
 from bot.arena.variants import CHESS960, VARIANTS, random_start
-from bot.events import Clock
+from bot.base.events import Clock
 from storage import arena
 from storage.arena import STARTED, AccountRecord, ChatRecord, GameRecord, RatingRecord
 from storage.database import Database
 from storage.errors import StorageError
-from storage.types import now_utc
+from storage.tables.types import now_utc
 
 logger = logging.getLogger(__name__)
 

@@ -26,12 +26,12 @@ from bot.arena.lobby import Lobby
 from bot.arena.referee import CHAT_LINES, NotFound, Referee
 from bot.arena.streams import Stream
 from bot.arena.variants import FROM_POSITION, VARIANTS, Variant
-from bot.events import CHAT_LIMIT, Clock, DeclineReason
+from bot.base.events import CHAT_LIMIT, Clock, DeclineReason
 from engine.game import BadPosition
 from storage import arena
 from storage.arena import AccountRecord
 from storage.database import Database
-from storage.types import now_utc
+from storage.tables.types import now_utc
 
 # A program has one stream of each kind, and a new one closes the old; a person may open more tabs.
 PERSON_STREAMS, BOT_STREAMS = 8, 1

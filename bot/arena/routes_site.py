@@ -7,7 +7,8 @@ from typing import Any
 
 from aiohttp import web
 
-from bot.arena import export, views, wire
+from bot.arena import board_view as views
+from bot.arena import export, wire
 from bot.arena.accounts import NAME, Accounts
 from bot.arena.http import GAME, Door, HttpError, as_int, as_text, count, fields, ok
 from bot.arena.referee import NotFound, Referee

@@ -12,15 +12,15 @@ from typing import Any
 from aiohttp import web
 
 from bot.arena.accounts import Accounts, add_bot
-from bot.arena.gate import IDLE_S, Gate, most_connections
+from bot.arena.connection_limit import IDLE_S, Gate, most_connections
 from bot.arena.http import MAX_BODY_BYTES, SECURITY_HEADERS, Door
 from bot.arena.lobby import Lobby
 from bot.arena.proxies import Proxies
 from bot.arena.referee import Referee
 from bot.arena.routes_play import PlayRoutes
 from bot.arena.routes_site import Report, SiteRoutes
-from bot.config import ArenaConfig, Config
-from bot.errors import ConfigError
+from bot.base.config import ArenaConfig, Config
+from bot.base.errors import ConfigError
 from storage.database import Database
 from storage.errors import StorageError
 from storage.report import game_report

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from bot import glicko
+from bot.arena import glicko
+from bot.arena.challenges import OFFERED, Challenge, ChallengeStatus, show
 from bot.arena.game import Match
-from bot.arena.terms import OFFERED, Challenge, ChallengeStatus, show
 from bot.arena.variants import VARIANTS, Variant
-from bot.events import Clock, speed_of
+from bot.base.events import Clock, speed_of
 from storage.arena import AccountRecord, ChatRecord, RatingRecord
 
 Json = dict[str, Any]

@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from bot.match.specs import MatchError
+from bot.match.player_specs import MatchError
 from engine.formats import files, transcripts
 from engine.formats.files import Format
 from engine.formats.record import BadGame, GameRecord, lines_of, start_of
 from engine.game import BadPosition, Game, IllegalMove, replay
 from engine.games import get_game
 from engine.players import Thinker
-from engine.search import exact_score
-from engine.searchers import make_searcher
+from engine.search.reference import exact_score
+from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 
 _TABLE_MB = 16

@@ -8,19 +8,18 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+from bot.match.conditions import Adjudication, Terms, called
 from bot.match.openings import Opening, position_after, random_opening
+from bot.match.player_specs import MatchError
 from bot.match.players import MatchPlayer, OurPlayer, make_player
-from bot.match.specs import MatchError
-from bot.match.terms import Adjudication, Terms, called
 from engine import ENGINE_VERSION
 from engine.decision import Decision
-from engine.external.process import EngineTimeout, IllegalAnswer, Resigned
 from engine.external.settings import Choice
 from engine.formats.record import clean
 from engine.game import Game, IllegalMove, margin_centi
 from engine.games import get_game
+from engine.process import EngineError, EngineTimeout, IllegalAnswer, Resigned
 from engine.stop import StopFlag
-from engine.uci.link import EngineError
 
 logger = logging.getLogger(__name__)
 

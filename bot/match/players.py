@@ -7,24 +7,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from bot.manners import score_centi
-from bot.match.line import Line
-from bot.match.people import HumanPlayer, opened
-from bot.match.specs import HumanSpec, MatchError, OurSpec
-from bot.match.terms import Terms
-from engine.decision import Decision
+from bot.game.offer_policy import score_centi
+from bot.match.conditions import Terms
+from bot.match.human_players import HumanPlayer, opened
+from bot.match.move_list import Line
+from bot.match.player_specs import HumanSpec, MatchError, OurSpec
+from engine.decision import Decision, Person
 from engine.external.player import ExternalEngine
 from engine.external.settings import Allowance, Choice, ExternalSettings
 from engine.game import if_it_goes_on
 from engine.games import get_game
-from engine.human.model import Person
-from engine.human.reckoner import Background, Models
+from engine.human.opponent_model_search import Background, Models
 from engine.human.value import PERSON_KINDS
-from engine.limits import Limits, from_clock
+from engine.lookup.registry import ROOT_SOURCES
 from engine.players import Player, StrongOptions, complete
-from engine.root_sources import ROOT_SOURCES
-from engine.searchers import make_searcher
+from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.time_management import Limits, from_clock
 
 logger = logging.getLogger(__name__)
 

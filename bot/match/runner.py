@@ -8,15 +8,15 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import Any
 
-from bot.errors import DesdemonaError
-from bot.match.keep import keep, load
+from bot.base.errors import DesdemonaError
+from bot.match.conditions import Terms
+from bot.match.game_storage import keep, load
 from bot.match.openings import Opening
 from bot.match.play import Finished, Played, Task
+from bot.match.player_specs import MatchError
 from bot.match.score import Result, result_of
-from bot.match.specs import MatchError
 from bot.match.sprt import Sprt, Tested, Verdict, judge
-from bot.match.terms import Terms
-from bot.match.workers import Workers
+from bot.match.worker_pool import Workers
 from storage.database import Database
 
 logger = logging.getLogger(__name__)

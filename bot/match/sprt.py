@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.match.play import Finished
+from bot.match.player_specs import MatchError
 from bot.match.score import PAIR_SCORES, counts, pair_score, share_of
-from bot.match.specs import MatchError
 
 _RARE = 1e-3
 """So often a score counts that was never seen: it is not impossible."""

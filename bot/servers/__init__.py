@@ -1,17 +1,17 @@
-"""Adapters to game servers: each turns a site's protocol into `bot.events` and a few actions.
+"""Adapters to game servers: each turns a site's protocol into `bot.base.events` and a few actions.
 
 A site costs a wire module (bytes to events and back, no I/O) and an I/O module; sites that speak nearly the
-same share both and differ by a row of data (`bot.servers.dialects`).
+same share both and differ by a row of data (`bot.base.dialects`).
 """
 
 import logging
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Protocol
 
-from bot.errors import AuthError, ServerError
-from bot.events import AccountEvent, Bot, DeclineReason, GameEvent, Proposal, Reply, Room, Thought
+from bot.base.dialects import Ability
+from bot.base.errors import AuthError, ServerError
+from bot.base.events import AccountEvent, Bot, DeclineReason, GameEvent, Proposal, Reply, Room, Thought
 
 logger = logging.getLogger(__name__)
 
@@ -30,28 +30,12 @@ class Account:
     """What else the operator should know; empty: nothing."""
 
 
-class Ability(StrEnum):
-    """What some sites cannot do."""
-
-    DRAW = "draw"
-    """Offers of a draw, and answers to them."""
-    TAKEBACK = "takeback"
-    CLAIM = "claim"
-    """Claims against an opponent who left."""
-    CHALLENGE = "challenge"
-    """Challenges by a program, and the list of programs online."""
-    EXPORT = "export"
-    """Records of finished games."""
-    UPGRADE = "upgrade"
-    """Accounts for programs, which a person's account can be made into."""
-
-
 class Server(Protocol):
     """What every adapter offers.
 
-    Calls raise the `ServerError`s of `bot.errors`.  The two event streams are single connections: the end of
-    the iteration and `TransientError` both mean a lost link, and `bot.reconnect` opens the next one.  A None
-    among the events says that the link is open and alive, and no more.
+    Calls raise the `ServerError`s of `bot.base.errors`.  The two event streams are single connections: the
+    end of the iteration and `TransientError` both mean a lost link, and `bot.base.reconnect` opens the next
+    one.  A None among the events says that the link is open and alive, and no more.
     """
 
     @property

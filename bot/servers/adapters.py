@@ -1,8 +1,8 @@
 """Which adapter speaks to which site."""
 
-from bot.config import Config
+from bot.base.config import Config
+from bot.base.dialects import Dialect
 from bot.servers import Server
-from bot.servers.dialects import Dialect
 from bot.servers.ggs import GgsServer, Recall, nothing_to_recall
 from bot.servers.lichess import LichessServer
 

@@ -11,8 +11,9 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from bot.errors import AuthError, ConfigError, RefusedError, TransientError
-from bot.events import (
+from bot.base.dialects import Ability, Dialect
+from bot.base.errors import AuthError, ConfigError, RefusedError, TransientError
+from bot.base.events import (
     AccountEvent,
     Bot,
     DeclineReason,
@@ -25,9 +26,8 @@ from bot.events import (
     Room,
     Thought,
 )
-from bot.servers import Ability, Account
+from bot.servers import Account
 from bot.servers import ggs_wire as wire
-from bot.servers.dialects import Dialect
 from bot.servers.ggs_account import GgsAccount, Output, Say, Tell, TellGame
 from bot.servers.ggs_game import Status
 from bot.servers.ggs_requests import Attempt

@@ -19,8 +19,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.errors import ProtocolError, RefusedError
-from bot.events import (
+from bot.base.errors import ProtocolError, RefusedError
+from bot.base.events import (
     OTHELLO_RANDOM,
     AccountEvent,
     Challenge,

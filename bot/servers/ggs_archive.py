@@ -8,7 +8,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.events import GameEnd
+from bot.base.events import GameEnd
 from bot.servers import ggs_wire as wire
 from bot.servers.ggs_game import RULES, Game, colourless, end_of, is_same, start_of
 from bot.servers.ggs_wire import tell_service

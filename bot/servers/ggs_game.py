@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
-from bot.errors import ProtocolError
-from bot.events import EndReason, GameEnd, GameSnapshot, GameState
+from bot.base.errors import ProtocolError
+from bot.base.events import EndReason, GameEnd, GameSnapshot, GameState
 from bot.servers import ggs_wire as wire
 from bot.servers.ggs_wire import GgsClock
 from engine.formats.ggf import GgfGame

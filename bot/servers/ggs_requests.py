@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bot.errors import RefusedError
+from bot.base.errors import RefusedError
 from bot.servers import ggs_wire as wire
 from bot.servers.ggs_game import colourless
 from bot.servers.ggs_wire import Flag, GgsClock, tell_service

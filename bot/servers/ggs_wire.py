@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeVar
 
-from bot.errors import ProtocolError
-from bot.events import Clock
+from bot.base.errors import ProtocolError
+from bot.base.events import Clock
 from engine.formats.clock import BadClock, GgfClock
 from engine.formats.ggf import BadGgf, GgfGame, GgfMove, move_text, parse, parse_move
 

@@ -17,8 +17,9 @@ from urllib.parse import quote, urlsplit
 import aiohttp
 import berserk
 
-from bot.errors import AuthError, ConfigError, ProtocolError, RefusedError, ServerError, TransientError
-from bot.events import (
+from bot.base.dialects import Ability, Dialect
+from bot.base.errors import AuthError, ConfigError, ProtocolError, RefusedError, ServerError, TransientError
+from bot.base.events import (
     CHAT_LIMIT,
     AccountEvent,
     Bot,
@@ -29,8 +30,8 @@ from bot.events import (
     Room,
     Thought,
 )
-from bot.servers import Ability, Account, goes_on
-from bot.servers.dialects import Dialect
+from bot.base.notation import Script
+from bot.servers import Account, goes_on
 from bot.servers.lag import Lag
 from bot.servers.lichess_calls import Calls, Queue, read_answer
 from bot.servers.lichess_errors import ERROR_BODY_LIMIT, TooManyRequests, one_line, read_error
@@ -45,7 +46,6 @@ from bot.servers.lichess_wire import (
     read_playing,
     read_rating_diff,
 )
-from bot.servers.notation import Script
 
 logger = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ from requests.adapters import HTTPAdapter
 from urllib3 import HTTPResponse
 from yarl import URL
 
-from bot.errors import ProtocolError, TransientError
+from bot.base.errors import ProtocolError, TransientError
 from bot.servers.lichess_errors import ERROR_BODY_LIMIT, TooManyRequests, one_line, read_error
 
 T = TypeVar("T")

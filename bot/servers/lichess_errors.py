@@ -1,4 +1,4 @@
-"""What answers that are errors mean for the caller: HTTP statuses to the exceptions of `bot.errors`."""
+"""What answers that are errors mean for the caller: HTTP statuses to the exceptions of `bot.base.errors`."""
 
 import json
 import math
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from bot.errors import AuthError, RefusedError, ServerError, TransientError
+from bot.base.errors import AuthError, RefusedError, ServerError, TransientError
 
 RATE_LIMIT_WAIT_S = 60.0
 """After a 429 that names no time, as the API's introduction asks."""

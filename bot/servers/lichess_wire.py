@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from bot.errors import ProtocolError
-from bot.events import (
+from bot.base.dialects import Dialect, Variant
+from bot.base.errors import ProtocolError
+from bot.base.events import (
     FROM_POSITION,
     AccountEvent,
     Bot,
@@ -36,9 +37,8 @@ from bot.events import (
     Speed,
     speed_of,
 )
+from bot.base.notation import Script
 from bot.servers import Account
-from bot.servers.dialects import Dialect, Variant
-from bot.servers.notation import Script
 from engine.game import BadPosition
 from engine.games import get_game
 

@@ -8,18 +8,17 @@ import math
 import time
 from typing import Any
 
-from engine.external.process import EngineProcess, EngineTimeout, Resigned, Wait
+from engine.external.protocol import Answer, Question, wait_for
 from engine.external.settings import Allowance, ExternalSettings
-from engine.external.talk import Answer, Question, wait_for
 from engine.game import Game
+from engine.process import EngineError, EngineProcess, EngineTimeout, Resigned, Wait
 from engine.stop import StopFlag
-from engine.uci.link import EngineError
 
 _MOST_LINES = 10_000  # of one answer
 
 
 class GtpTalk:
-    """A program that speaks GTP; see `engine.external.talk.Talk`."""
+    """A program that speaks GTP; see `engine.external.protocol.Talk`."""
 
     is_interruptible = False
     farewell = "quit"

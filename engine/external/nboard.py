@@ -10,14 +10,13 @@ import re
 import time
 from typing import Any
 
-from engine.external.process import EngineProcess, EngineTimeout, Wait
+from engine.external.protocol import Answer, Question, first_with, wait_for
 from engine.external.settings import Allowance, ExternalSettings
-from engine.external.talk import Answer, Question, first_with, wait_for
 from engine.formats.clock import GgfClock
 from engine.formats.ggf import GgfGame, GgfMove, write
 from engine.game import Game
+from engine.process import EngineError, EngineProcess, EngineTimeout, Wait
 from engine.stop import StopFlag, Stopped
-from engine.uci.link import EngineError
 
 _SQUARE = re.compile(r"[a-h][1-8]|pa(?:ss)?", re.IGNORECASE)
 _FIRST_DEPTH = 8
@@ -28,7 +27,7 @@ _LONGEST_S = 359_999  # 99:59:59
 
 
 class NBoardTalk:
-    """A program that speaks NBoard; see `engine.external.talk.Talk`."""
+    """A program that speaks NBoard; see `engine.external.protocol.Talk`."""
 
     is_interruptible = True
     farewell = "quit"

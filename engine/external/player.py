@@ -8,14 +8,13 @@ from typing import Any
 
 from engine.external.gtp import GtpTalk
 from engine.external.nboard import NBoardTalk
-from engine.external.process import EngineCrashed, EngineProcess, IllegalAnswer
+from engine.external.protocol import Question, Talk
 from engine.external.settings import Allowance, Choice, ExternalSettings
-from engine.external.talk import Question, Talk
 from engine.external.uci import UciTalk
 from engine.game import Game, IllegalMove, if_it_goes_on, replay
 from engine.games import get_game
+from engine.process import EngineCrashed, EngineError, EngineProcess, IllegalAnswer
 from engine.stop import StopFlag, Stopped
-from engine.uci.link import EngineError
 
 logger = logging.getLogger(__name__)
 

@@ -7,13 +7,12 @@ import contextlib
 import time
 from typing import Any
 
-from engine.external.process import EngineProcess, EngineTimeout, Resigned, Wait
+from engine.external.protocol import Answer, Question, first_with, wait_for
 from engine.external.settings import Allowance, ExternalSettings
-from engine.external.talk import Answer, Question, first_with, wait_for
 from engine.game import Game
+from engine.process import EngineError, EngineProcess, EngineTimeout, Resigned, Wait
 from engine.stop import StopFlag, Stopped
 from engine.uci.lines import Option, read_info, read_option, shift_ranks
-from engine.uci.link import EngineError
 from engine.uci.scores import centi, plies_played
 
 _ENDS = ("bestmove", "nobestmove")
@@ -21,7 +20,7 @@ _MANAGED = ("uci_variant", "uci_chess960", "usemillisec", "ponder")
 
 
 class UciTalk:
-    """A program that speaks UCI or UCCI; see `engine.external.talk.Talk`."""
+    """A program that speaks UCI or UCCI; see `engine.external.protocol.Talk`."""
 
     is_interruptible = True
     farewell = "quit"

@@ -7,7 +7,7 @@ weights are learned by ``python -m engine.training.chess``; ``chess_weights.json
 Exact searches have no quiescence search, so hanging pieces are features too, apart for the side that is to
 move (which can save one of them) and for the side that waits (which loses it).
 
-The C++ core (``engine/native/chess_evaluation.hpp``) has the same features and gives the same score.
+The C++ core (``engine/native/chess/chess_evaluation.hpp``) has the same features and gives the same score.
 """
 
 from collections import Counter

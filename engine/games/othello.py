@@ -2,7 +2,7 @@
 
 Bit ``8 * row + column`` stands for a square, row 0 at the top, so a1 is bit 0, h1 bit 7, h8 bit 63 (the
 order of WTHOR and of printed diagrams).  Moves are square numbers; `PASS` is the move of a side that has no
-other.  The C++ core (``engine/native/othello.hpp``) has the same rules.
+other.  The C++ core (``engine/native/othello/othello.hpp``) has the same rules.
 """
 
 import re

@@ -7,7 +7,7 @@ content and its mirror image.  Two more tables take the number of moves of eithe
 tables for every two plies.  The weights are learned by ``python -m engine.training.othello_patterns``;
 ``othello_weights.json`` tells how.
 
-The C++ core (``engine/native/patterns.hpp``) has the same patterns and is handed the same weights.
+The C++ core (``engine/native/othello/patterns.hpp``) has the same patterns and is handed the same weights.
 """
 
 import lzma

@@ -2,7 +2,7 @@
 
 Squares are numbered from a1 = 0 to h8 = 63.  A move is ``from + 64 * to + 4096 * promotion`` (0 none, 1
 queen ... 4 knight); castling is the king's move of two squares, or in Chess960 the king taking its own rook,
-as in UCI.  The C++ core (``engine/native/chess.hpp``) has the same rules.
+as in UCI.  The C++ core (``engine/native/chess/chess.hpp``) has the same rules.
 
 A position is written as UCI has it: ``FEN``, or ``FEN moves m1 m2 ...`` with the game's moves since the last
 one that cannot be undone, so that repetitions are known.  The moves of a searched line follow as

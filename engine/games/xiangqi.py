@@ -3,7 +3,7 @@
 Squares are numbers ``9 * rank + file``, rank 0 being red's home row, so a1 is 0, i1 is 8, i10 is 89.  A board
 is a string of 90 letters in that order: ``P A B N C R K`` (soldier, advisor, elephant, horse, cannon, rook,
 general) in capitals for red, in small letters for black, and ``.`` for an empty point.  Moves are
-``from | to << 7``.  The C++ core (``engine/native/xiangqi.hpp``) has the same rules.
+``from | to << 7``.  The C++ core (``engine/native/xiangqi/xiangqi.hpp``) has the same rules.
 
 How games end, beside mate:
 

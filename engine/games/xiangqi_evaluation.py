@@ -6,7 +6,7 @@ side.  The weights are learned by ``python -m engine.training.xiangqi``; ``xiang
 and tells how.
 
 Boards are strings of 90 letters, as in `engine.games.xiangqi`.  The C++ core
-(``engine/native/xiangqi_evaluation.hpp``) has the same features and gives the same score.
+(``engine/native/xiangqi/xiangqi_evaluation.hpp``) has the same features and gives the same score.
 """
 
 from collections import Counter

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.decision import Candidate
+from engine.decision import Candidate, ModelInfo, Person
 from engine.game import WIN_CENTI, Game
-from engine.human.model import CALIBRATED, BadModel, ModelInfo, Person
+from engine.human.model import CALIBRATED, BadModel
 from engine.human.onnx import Network
 
 FEATURES_VERSION = "1"

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.human.model import BadModel
-from engine.human.wire import Message, message
+from engine.human.protobuf import Message, message
 
 MAGIC = 0x1C0
 PLANES = 112

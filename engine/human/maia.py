@@ -13,9 +13,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.decision import ModelInfo
 from engine.games.standard_chess import ChessPosition, StandardChess
 from engine.human.maia_planes import HISTORY, MOVES, Planes, encode, places
-from engine.human.model import MAIA, Ask, BadModel, ModelInfo
+from engine.human.model import MAIA, Ask, BadModel
 from engine.human.onnx import Network
 
 GAME = "chess"

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from engine.decision import UNKNOWN_PERSON, ModelInfo, Person
 from engine.game import Game
 
 MAIA, OTHELLO, SHALLOW, CALIBRATED, NOBODY = "maia", "othello", "shallow", "calibrated", "none"
@@ -25,36 +26,13 @@ class BadModel(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
-    """What is known of who is to move."""
-
-    rating: int | None = None
-    """On the site's own scale; None: unknown."""
-    clock_s: float | None = None
-    """Left to them, in seconds; None: unknown, or no clock."""
-
-
-@dataclass(frozen=True, slots=True)
 class Ask:
     """One question: what would this person play here?"""
 
     positions: tuple[Any, ...]
     """The game's latest positions, oldest first; the last one is the one to move in.  Models take as much of
     the history as they know what to do with, and do with less."""
-    person: Person = Person()
-
-
-@dataclass(frozen=True, slots=True)
-class ModelInfo:
-    """Which model it was; stored with every decision that counted on it."""
-
-    kind: str
-    """``maia``, ``othello``, ``shallow``, ``calibrated`` or ``none``; a mean over networks
-    (`engine.human.wide`) has theirs."""
-    name: str
-    """For people: ``maia-1500``."""
-    sha256: str
-    """Of the file, in hexadecimal; of a model without one, of its parameters as text."""
+    person: Person = UNKNOWN_PERSON
 
 
 class HumanModel(Protocol):

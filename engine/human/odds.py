@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from engine.decision import Candidate
+from engine.decision import Candidate, ModelInfo, Person
 from engine.game import Game
-from engine.human.model import MASS_TOLERANCE, BadModel, ModelInfo, Person
+from engine.human.model import MASS_TOLERANCE, BadModel
 
 
 class ReplyOdds(Protocol):

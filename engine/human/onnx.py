@@ -18,8 +18,9 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from engine.human.model import BadModel, ModelInfo
-from engine.human.wire import Message, message
+from engine.decision import ModelInfo
+from engine.human.model import BadModel
+from engine.human.protobuf import Message, message
 
 PREFIX = "desdemona."
 MOST_BYTES = 256 << 20

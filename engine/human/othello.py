@@ -16,8 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.decision import ModelInfo
 from engine.games.othello import Othello, OthelloPosition
-from engine.human.model import OTHELLO, Ask, BadModel, ModelInfo
+from engine.human.model import OTHELLO, Ask, BadModel
 from engine.human.onnx import Network
 from engine.human.othello_boards import (
     SQUARES,

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from engine.decision import ModelInfo
 from engine.expected import WHOLE, expected_score
 from engine.game import Game
 from engine.games import get_game
-from engine.human.model import SHALLOW, Ask, ModelInfo
-from engine.search import Searcher, exact_score
-from engine.searchers import make_searcher
+from engine.human.model import SHALLOW, Ask
+from engine.search.reference import Searcher, exact_score
+from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 
 TABLE_MB = 1

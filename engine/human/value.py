@@ -29,7 +29,7 @@ CALIBRATED_KINDS = ("calibrated", "calibrated_uci")
 """Those of them that count on calibrated odds."""
 
 NOBODY_LOOKED = 1_000_000
-"""Bound of the replies that are not looked into: `engine.search.INFINITY`."""
+"""Bound of the replies that are not looked into: `engine.search.reference.INFINITY`."""
 
 _DIGITS = 6
 _LEAST_CENTI = -NOBODY_LOOKED

@@ -4,14 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "chess_features.hpp"
-#include "chess_position.hpp"
-#include "connect4_position.hpp"
-#include "evaluation.hpp"
+#include "chess/chess_features.hpp"
+#include "chess/chess_position.hpp"
+#include "connect4/connect4_position.hpp"
+#include "othello/evaluation.hpp"
 #include "position.hpp"
 #include "stop.hpp"
-#include "xiangqi_features.hpp"
-#include "xiangqi_position.hpp"
+#include "xiangqi/xiangqi_features.hpp"
+#include "xiangqi/xiangqi_position.hpp"
 
 namespace desdemona {
 

@@ -6,7 +6,7 @@
 namespace desdemona {
 
 constexpr int kWin = 100'000;         // engine.game.WIN_CENTI: from here on a game is decided
-constexpr int kInfinity = 1'000'000;  // engine.search.INFINITY: beyond every score
+constexpr int kInfinity = 1'000'000;  // engine.search.reference.INFINITY: beyond every score
 
 }  // namespace desdemona
 

@@ -8,8 +8,8 @@
 #include <new>
 
 #include "core.hpp"
-#include "profile.hpp"
-#include "search.hpp"
+#include "search/profile.hpp"
+#include "search/search.hpp"
 
 // Begins the definition of a unit's table of functions, which core.cpp looks for under this name: othello_v3.
 #define DESDEMONA_JOIN(a, b) a##b

@@ -30,12 +30,12 @@ from typing import Any, NamedTuple
 
 from engine import ENGINE_VERSION
 from engine._native import othello_moves_mask
-from engine.book import BadBook, BookMove, Key, board_text, canonical, parse_board, write_book
 from engine.game import Move
 from engine.games.othello import SQUARES, Othello, OthelloPosition, flips_mask
 from engine.games.othello_evaluation import turned, weight_bytes
-from engine.search import exact_score
-from engine.searchers import NativeOthelloSearcher
+from engine.lookup.othello_book import BadBook, BookMove, Key, board_text, canonical, parse_board, write_book
+from engine.search.reference import exact_score
+from engine.search.searchers import NativeOthelloSearcher
 from engine.stop import StopFlag, Stopped
 from engine.training.given_games import BadGames, GameRecord, read_games
 from engine.training.othello_patterns import natural, positive, say

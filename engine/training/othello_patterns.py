@@ -8,8 +8,8 @@ been learned.  The labels hold far less noise than the results of games do.  The
 thumb; each further one plays better, so it sees likelier positions.
 
 The weights go to ``engine/games/othello_weights.xz`` (LZMA of little-endian 16-bit integers, a stage after
-the other in the layout of ``engine/native/patterns.hpp``), a card that tells how they were made beside them.
-The same seed gives the same weights with any number of threads.
+the other in the layout of ``engine/native/othello/patterns.hpp``), a card that tells how they were made
+beside them. The same seed gives the same weights with any number of threads.
 """
 
 import argparse

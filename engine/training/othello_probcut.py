@@ -1,8 +1,8 @@
 """Measure what ProbCut relies on: `python -m engine.training.othello_probcut`.
 
-ProbCut (``engine/native/strong.hpp``) replaces a deep search by a shallow one where that is far enough beyond
-the window.  How far is enough is a matter of how much scores of the two depths differ, with the evaluation in
-use: so this is to be run again after the weights are learned anew.
+ProbCut (``engine/native/search/strong.hpp``) replaces a deep search by a shallow one where that is far enough
+beyond the window.  How far is enough is a matter of how much scores of the two depths differ, with the
+evaluation in use: so this is to be run again after the weights are learned anew.
 
 Positions come from games of the program against itself, begun at random and with a random move now and then.
 Each is searched at full width to every depth up to ``--depth``.  For depths of equal parity (odd and even
@@ -11,8 +11,8 @@ ever smaller:
 
     variance = k(empty squares)^2 * ln((deep + 1) / (shallow + 1))
 
-and ln k is well met by a parabola.  The table of k goes to ``engine/native/probcut.hpp``; the measured
-spreads are printed beside the fitted ones.
+and ln k is well met by a parabola.  The table of k goes to ``engine/native/othello/probcut.hpp``; the
+measured spreads are printed beside the fitted ones.
 """
 
 import argparse
@@ -27,8 +27,8 @@ from pathlib import Path
 
 from engine.game import margin_centi
 from engine.games.othello import Othello, OthelloPosition
-from engine.search import exact_score
-from engine.searchers import NativeOthelloSearcher
+from engine.search.reference import exact_score
+from engine.search.searchers import NativeOthelloSearcher
 from engine.stop import StopFlag
 
 HEADER = Path(__file__).parents[1] / "native" / "probcut.hpp"

@@ -20,8 +20,8 @@ from typing import NamedTuple
 from engine._native import othello_moves_mask
 from engine.game import WIN_CENTI
 from engine.games.othello import Othello, OthelloPosition, flips_mask
-from engine.search import INFINITY, Searcher, exact_score
-from engine.searchers import make_searcher
+from engine.search.reference import INFINITY, Searcher, exact_score
+from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.training.given_games import BadGames, read_games
 from engine.training.othello_patterns import natural, positive, say

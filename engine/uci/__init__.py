@@ -15,7 +15,7 @@ worthless: measured with Stockfish 15.1, they differ by 60 centipawns on average
 ======================  ==============================================================================
 `settings`              which engine, and how it is asked
 `link`                  what a running engine offers, whatever the protocol
-`lines`                 our own link for all other games: UCI and UCCI, over `engine.external.process`
+`lines`                 our own link for all other games: UCI and UCCI, over `engine.process`
 `chess_link`            the link for chess: python-chess's ``SimpleEngine``
 `scores`                from printed lines to scores by depth: pure
 `source`                root, candidates, replies; failures, restarts

@@ -20,8 +20,9 @@ from typing import Any
 import chess
 import chess.engine
 
+from engine.process import POLL_S, EngineError, end_group, not_started
 from engine.stop import Stopped
-from engine.uci.link import POLL_S, Answer, Ask, EngineError, Line, Patience, end_group, not_started
+from engine.uci.link import Answer, Ask, Line, Patience
 from engine.uci.settings import EngineSettings
 
 _END_S = 1.0  # an engine may take so long to end when it is asked to

@@ -12,11 +12,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from engine.external.process import EngineProcess
 from engine.games import ENGINE_GAMES, get_game
 from engine.games.standard_chess import StandardChess
+from engine.process import EngineError, EngineProcess
 from engine.stop import StopFlag, Stopped
-from engine.uci.link import Answer, Ask, EngineError, Line, Patience
+from engine.uci.link import Answer, Ask, Line, Patience
 from engine.uci.scores import split_text
 from engine.uci.settings import EngineSettings
 

@@ -1,25 +1,13 @@
 """What a running engine offers, whatever protocol it speaks."""
 
-import contextlib
 import math
-import os
-import shutil
-import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from engine.process import EngineError
 from engine.stop import StopFlag, Stopped
-
-DEBIANS = "/usr/games"
-"""Where Debian puts engines; neither root nor a service has it on the PATH."""
-POLL_S = 0.02
-"""A wait for an engine looks at the stop flag so often."""
-
-
-class EngineError(Exception):
-    """An engine could not be started, ended, fell silent or said nonsense; the message says which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,32 +93,3 @@ class Link(Protocol):
 
     def close(self, *, quickly: bool = False) -> None:
         """End the engine, with a moment's time to end by itself unless `quickly`; more calls do nothing."""
-
-
-def end_group(pid: int) -> None:
-    """Kill what is left of an engine's process group: a wrapper's engine must not live on without it."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)
-
-
-def not_started(program: str, directory: str | None, error: OSError | ValueError) -> str:
-    """Why a program does not start, and where it was looked for.
-
-    Args:
-        directory: Where it was to run; None: here, for one that could have been told another.
-    """
-    if not isinstance(error, OSError):
-        return f"cannot start {program}: {error}"
-    if directory is not None and not os.path.isdir(directory):
-        return f"cannot start {program}: there is no folder {directory}"
-    said = f"cannot start {program}: {error.strerror}"
-    here = os.getcwd()
-    if "/" not in program:
-        if isinstance(error, FileNotFoundError) and (found := shutil.which(program, path=DEBIANS)):
-            return f"{said} (it is not on the PATH; write {found})"
-        return f"{said} (looked for on the PATH; write ./{program} for one in {directory or here})"
-    if os.path.isabs(program):
-        return said
-    if directory is None:
-        return f"{said} (looked for in {here}; dir= says where)"
-    return f"{said} (looked for in {directory})"

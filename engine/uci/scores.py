@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from engine.game import WIN_CENTI, lost_centi
-from engine.uci.link import EngineError, Line
+from engine.process import EngineError
+from engine.uci.link import Line
 
 
 def plies_played(position_text: str) -> int:

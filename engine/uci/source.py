@@ -19,13 +19,14 @@ from typing import Any
 from engine.decision import Candidate, ReplyProfile, SourceInfo
 from engine.game import Game, IllegalMove
 from engine.games import get_game
-from engine.human.reckoner import Reckoner
-from engine.limits import Limits
+from engine.human.opponent_model_search import Reckoner
 from engine.params import TrapParams
+from engine.process import POLL_S, EngineError
 from engine.stop import StopFlag, Stopped
+from engine.time_management import Limits
 from engine.trappy import is_swindle, with_trap
 from engine.uci.lines import LineLink
-from engine.uci.link import POLL_S, Answer, Ask, EngineError, Link, Patience
+from engine.uci.link import Answer, Ask, Link, Patience
 from engine.uci.scores import by_depth, plies_played
 from engine.uci.settings import EngineSettings
 

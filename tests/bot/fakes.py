@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from bot.config import (
+from bot.base.config import (
     ChatConfig,
     Config,
     EngineConfig,
@@ -15,8 +15,9 @@ from bot.config import (
     SelectionConfig,
     SelectionMethod,
 )
-from bot.errors import RefusedError
-from bot.events import (
+from bot.base.dialects import Ability
+from bot.base.errors import RefusedError
+from bot.base.events import (
     AccountEvent,
     Bot,
     Challenge,
@@ -38,9 +39,9 @@ from bot.events import (
     Thought,
     speed_of,
 )
-from bot.servers import Ability, Account
-from bot.services import Services
-from bot.workers import WorkerPool
+from bot.game.search_pool import WorkerPool
+from bot.game.services import Services
+from bot.servers import Account
 from engine.game import replay
 from engine.games import get_game
 from storage.database import Database

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from bot.reconnect import CAP_S
+from bot.base.reconnect import CAP_S
 
 
 class FakeTime:

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from aiosqlite.core import Connection
 
-from bot.workers import WorkerPool
+from bot.game.search_pool import WorkerPool
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from bot.arena.server import Arena, stored_report
-from bot.config import ArenaConfig
+from bot.base.config import ArenaConfig
 from storage.database import Database
 from tests.browser.opponent import NAME, Opponent
 

@@ -11,11 +11,11 @@ import aiohttp
 from bot.arena.variants import VARIANTS, Variant
 from engine.decision import Decision
 from engine.game import Game, replay
-from engine.limits import Limits
 from engine.params import TrapParams
 from engine.players import Player, complete
-from engine.searchers import make_searcher
+from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.time_management import Limits
 from engine.trappy import classify
 from storage.database import Database
 from storage.decisions import commit_decision, mark_confirmed

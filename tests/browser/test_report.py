@@ -88,7 +88,7 @@ def show_report(page: Page, report: Any) -> None:
         "const real = window.fetch;"
         "const told = () => new Response(JSON.stringify(report));"
         "window.fetch = async (path, how) => path.endsWith('/report') ? told() : real(path, how);"
-        "import('/static/report.js').then(({ReportSection}) => {"
+        "import('/static/report/report.js').then(({ReportSection}) => {"
         "  const box = document.querySelector('.report-box');"
         "  box.replaceChildren();"
         "  const onVerdicts = () => done();"

@@ -9,20 +9,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.book import Book, BookMove, BookSource, canonical, write_book
+from engine.choice import choose, verify
 from engine.decision import Decision
 from engine.game import WIN_CENTI
 from engine.games import ENGINE_GAMES, GAMES, get_game
 from engine.games.othello import Othello, OthelloPosition
 from engine.human.value import PERSON_KINDS
-from engine.limits import Limits
+from engine.lookup.othello_book import Book, BookMove, BookSource, canonical, write_book
 from engine.params import Assessment, Decided, Scale, TrapParams
 from engine.players import COMPARED_KINDS, PLAYER_KINDS, Player, StrongOptions, complete
-from engine.profiles import Profiler
-from engine.search import ReferenceSearcher, exact_score, minimax
-from engine.searchers import NativeOthelloSearcher, make_searcher
+from engine.search.profiles import Profiler
+from engine.search.reference import ReferenceSearcher, exact_score, minimax
+from engine.search.searchers import NativeOthelloSearcher, make_searcher
 from engine.stop import StopFlag, Stopped
-from engine.trappy import choose, classify, verify
+from engine.time_management import Limits
+from engine.trappy import classify
 from tests.engine.positions import positions, random_position
 
 othello = Othello()

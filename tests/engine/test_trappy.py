@@ -6,6 +6,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from engine.choice import choose, verify
 from engine.decision import Candidate, Decision, OutcomeKind, ReplyProfile
 from engine.expected import WHOLE
 from engine.game import WIN_CENTI
@@ -14,7 +15,6 @@ from engine.trappy import (
     assess,
     bonus,
     bonus_cap,
-    choose,
     classify,
     quality_ceiling,
     reply_quality,
@@ -22,7 +22,6 @@ from engine.trappy import (
     scale,
     trappiness,
     trappiness_minimising,
-    verify,
     with_trap,
     worth,
 )

@@ -12,10 +12,10 @@ from typing import Any
 import aiohttp
 import pytest
 
+from bot.account.lobby import Lobby
 from bot.arena.server import Arena
-from bot.config import ArenaConfig, MannersConfig
-from bot.lobby import Lobby
-from bot.servers.dialects import DIALECTS
+from bot.base.config import ArenaConfig, MannersConfig
+from bot.base.dialects import DIALECTS
 from bot.servers.lichess import LichessServer
 from storage.database import Database
 from tests.bot.fakes import config, services

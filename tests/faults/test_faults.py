@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.config import MannersConfig
+from bot.base.config import MannersConfig
 from tests.faults.conftest import CONNECT4, DRAWN, Laid
 from tests.faults.proxy import GAME_FAULTS, MOVE_FAULTS, Fault, Place, Strike
 from tests.system.person import Habits, Person, Wish

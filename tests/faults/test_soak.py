@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from bench.soak import OF_LINES, OF_REQUESTS, Soak
-from bot.events import Clock
+from bot.base.events import Clock
 
 # Nothing that a busy machine could lose by.
 CLOCKS = (Clock(180, 2), Clock(300, 0))

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
+from tests.bot.servers.ggs_transcripts import Line
 from tests.ggs.board import Board, name
-from tests.ggs.transcripts import Line
 
 Step = tuple[str, str]
 """Who, and the line.  Lines in ``<>`` are for `Dialogue`: come, go (hang up), cut (break the connection)."""

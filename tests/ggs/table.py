@@ -11,14 +11,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bot.config import ChallengesConfig, EngineConfig
-from bot.lobby import Lobby
-from bot.recall import recall
-from bot.servers.dialects import get_dialect
+from bot.account.lobby import Lobby
+from bot.base.config import ChallengesConfig, EngineConfig
+from bot.base.dialects import get_dialect
+from bot.game.unfinished_games import recall
 from bot.servers.ggs import GgsServer
+from engine.choice import verify
 from engine.game import replay
 from engine.games import get_game
-from engine.trappy import verify
 from storage.database import Database
 from storage.decisions import list_decisions
 from storage.games import list_games

@@ -13,8 +13,8 @@ import os
 import sys
 from pathlib import Path
 
+from tests.bot.servers.ggs_transcripts import Line, Replay, halves, normal
 from tests.ggs.dialogue import Dialogue, remark, tossed
-from tests.ggs.transcripts import Line, Replay, halves, normal
 
 RECORDING = Path(__file__).parent / "data" / "dialogue.jsonl.gz"
 

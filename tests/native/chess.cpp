@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "chess_game.hpp"
-#include "chess_parse.hpp"
-#include "search.hpp"
+#include "chess/chess_game.hpp"
+#include "chess/chess_parse.hpp"
+#include "search/search.hpp"
 
 #include "checks.hpp"
 #include "naive_chess.hpp"

@@ -1,5 +1,5 @@
 // What lies in unnamed namespaces, and so apart from check.cpp: the endgame solver and the key of a position.
-#include "endgame.hpp"
+#include "othello/endgame.hpp"
 
 #include "checks.hpp"
 

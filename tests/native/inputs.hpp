@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core.hpp"
-#include "patterns.hpp"
+#include "othello/patterns.hpp"
 
 namespace inputs {
 

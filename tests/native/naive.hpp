@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core.hpp"
-#include "patterns.hpp"
+#include "othello/patterns.hpp"
 #include "position.hpp"
 
 namespace naive {

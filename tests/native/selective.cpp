@@ -4,10 +4,10 @@
 #include <thread>
 
 #include "checks.hpp"
-#include "chess_parse.hpp"
+#include "chess/chess_parse.hpp"
 #include "naive_chess.hpp"
 #include "naive_xiangqi.hpp"
-#include "xiangqi_parse.hpp"
+#include "xiangqi/xiangqi_parse.hpp"
 
 namespace check {
 namespace {

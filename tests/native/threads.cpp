@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "checks.hpp"
-#include "training.hpp"
+#include "training/training.hpp"
 
 namespace check {
 namespace {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "search.hpp"
-#include "xiangqi_game.hpp"
-#include "xiangqi_parse.hpp"
+#include "search/search.hpp"
+#include "xiangqi/xiangqi_game.hpp"
+#include "xiangqi/xiangqi_parse.hpp"
 
 #include "checks.hpp"
 #include "naive_xiangqi.hpp"

@@ -2,9 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.decision import Reckoning, ReplyProfile
+from engine.decision import ModelInfo, Person, Reckoning, ReplyProfile
 from engine.formats.record import GameRecord
-from engine.human.model import ModelInfo, Person
 from engine.params import ValueParams
 from storage.analysis import (
     AnalysedPosition,

@@ -16,7 +16,7 @@ from storage import migrate
 from storage.database import Database, create_engine, parse_url
 from storage.errors import StorageError
 from storage.games import get_game
-from storage.models import Base, EngineConfigRow
+from storage.tables.games import Base, EngineConfigRow
 from tests.storage.samples import opened
 
 SCRIPTS = sorted((Path(migrations.__file__).parent / "versions").glob("*.py"))

@@ -5,19 +5,20 @@ from typing import Any
 
 from rich.console import Console
 
-from bot.tables import game_view
+from bot.cli.rich_tables import game_view
 from engine.decision import (
     Candidate,
     Decision,
+    ModelInfo,
     Outcome,
     OutcomeKind,
+    Person,
     Pick,
     Reckoning,
     ReplyProfile,
     SourceInfo,
 )
 from engine.game import WIN_CENTI
-from engine.human.model import ModelInfo, Person
 from engine.human.value import NOBODY_LOOKED
 from engine.params import Scale, TrapParams, ValueParams
 from storage.database import Database

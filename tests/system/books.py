@@ -9,14 +9,15 @@ from typing import Any
 import aiohttp
 
 from bot.arena.variants import VARIANTS, Variant
+from engine.choice import verify
 from engine.decision import OutcomeKind
 from engine.game import replay
 from engine.games import get_game
 from engine.params import TrapParams
-from engine.profiles import Profiler
-from engine.searchers import make_searcher
+from engine.search.profiles import Profiler
+from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
-from engine.trappy import classify, reply_quality, verify
+from engine.trappy import classify, reply_quality
 from storage.database import Database
 from storage.decisions import list_decisions
 from storage.games import list_games

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import aiohttp
 
 from bot.arena.variants import VARIANTS
-from bot.events import Clock
+from bot.base.events import Clock
 from engine.game import Game, replay
 from engine.games.othello import PASS
 

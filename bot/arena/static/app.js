@@ -1,10 +1,10 @@
 // The page's frame: which screen the address asks for, who is playing, sound.
 
-import { session } from "./api.js";
-import { byId, el, icon } from "./dom.js";
-import { GameScreen } from "./game.js";
-import { Lobby } from "./lobby.js";
-import { loadSound, setSound } from "./sound.js";
+import { session } from "/static/common/api.js";
+import { byId, el, icon } from "/static/common/dom.js";
+import { GameScreen } from "/static/game/game.js";
+import { Lobby } from "/static/lobby/lobby.js";
+import { loadSound, setSound } from "/static/common/sound.js";
 
 let screen = null;
 

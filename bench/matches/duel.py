@@ -1,0 +1,141 @@
+"""Paired games between two searches or programs, by the parts of `bot.match`; nothing is stored.
+
+For players that a match's texts cannot name: bare searches, within a time or a number of nodes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from bot.match.conditions import Adjudication, Terms
+from bot.match.openings import random_opening
+from bot.match.play import Finished, play_game
+from bot.match.player_specs import parse_spec
+from bot.match.players import MatchPlayer
+from bot.match.report import result_text, short_text
+from bot.match.runner import Match, Standing
+from bot.match.score import result_of
+from engine.external.player import ExternalEngine
+from engine.external.settings import Allowance, Choice, ExternalSettings
+from engine.game import replay
+from engine.games import get_game
+from engine.players import Thinker
+from engine.search.reference import INFINITY, Searcher
+from engine.search.searchers import make_searcher
+from engine.stop import StopFlag, Stopped
+
+
+class BareSearch:
+    """Chooses moves by a search alone: the strong one, or iterative deepening of the exact one."""
+
+    def __init__(
+        self,
+        game_name: str,
+        percent: int | None = 73,
+        *,
+        nodes: int | None = None,
+        threads: int = 1,
+        table_mb: int = 64,
+    ) -> None:
+        """
+        Args:
+            game_name: The game.
+            percent: How sure the strong search's cuts must be; None: the exact search.
+            nodes: So many for each move, instead of its time.
+            threads: Of the strong search.
+            table_mb: Of its table.
+        """
+        self.name = "exact" if percent is None else f"strong {percent} %"
+        self._game = get_game(game_name)
+        self._searcher = make_searcher(game_name, table_mb)
+        self._percent, self._nodes, self._threads = percent, nodes, threads
+        self._start: Any = None
+
+    def new_game(self, start: Any = None) -> None:
+        """Begin in that position."""
+        self._start = start
+
+    def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> Choice:
+        """A move within the allowance's time, or the number of nodes."""
+        position = self._game.for_search(replay(self._game, moves, self._start))
+        time_s = None if self._nodes is not None else allowance.move_s
+        if self._nodes is not None:
+            stop.set_node_limit(self._nodes)
+        elif time_s is not None:
+            stop.set_deadline(time_s)
+        if self._percent is None:
+            return self._deepen(self._searcher, position, stop)
+        assert isinstance(self._searcher, Thinker)
+        deepest = min(60, self._game.deepest_search)
+        options = {"confidence_percent": self._percent, "threads": self._threads}
+        try:
+            thought = self._searcher.think(position, deepest, time_s, stop, **options)
+        except Stopped:  # the machine was busy with something else all the time
+            thought = self._searcher.think(position, 1, None, StopFlag(), **options)
+        return Choice(thought.move, thought.score_centi, thought.principal_variation, thought.depth, 0.0)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _deepen(self, searcher: Searcher, position: Any, stop: StopFlag) -> Choice:
+        """The best move of the deepest iteration that the flag allows, or of a part of it."""
+        game = self._game
+        moves = list(game.legal_moves(position))
+        depth, score = 0, 0
+        try:
+            while depth < game.most_plies_left(position):
+                best = -INFINITY
+                for move in tuple(moves):
+                    value = -searcher.search(game.play(position, move), depth, -INFINITY, -best, stop)
+                    if value > best:
+                        best = value
+                        moves.remove(move)
+                        moves.insert(0, move)
+                depth, score = depth + 1, best
+        except Stopped:
+            pass
+        text = game.move_text(moves[0])
+        return Choice(text, score, (text,), depth, 0.0)
+
+
+def program(game_name: str, protocol: str, command: Sequence[str]) -> ExternalEngine:
+    """Another program."""
+    return ExternalEngine(ExternalSettings(game=game_name, protocol=protocol, command=tuple(command)))
+
+
+def duel(
+    game_name: str,
+    a: MatchPlayer,
+    b: MatchPlayer,
+    *,
+    pairs: int,
+    seconds: float,
+    seed: int,
+    adjudication: Adjudication | None = None,
+) -> str:
+    """Play and say what came of it; players go from one game to the next as they are."""
+    terms = Terms(
+        game=game_name,
+        a=replace(parse_spec("strong"), text=a.name),
+        b=replace(parse_spec("strong"), text=b.name),
+        move_s=seconds,
+        grace_s=60.0,  # here the machine's hiccups are nobody's loss
+        adjudication=adjudication,
+        openings=f"seed {seed}",
+    )
+    match = Match(id="bench", terms=terms, games=2 * pairs, seed=seed)
+    games: dict[int, Finished] = {}
+    try:
+        for number in range(match.games):
+            opening = random_opening(game_name, seed, number // 2)
+            games[number] = play_game(terms, number, opening, (a, b)).finished
+            if number % 20 == 19:
+                print(f"{number + 1} games: {short_text(_standing(match, games))}", flush=True)
+    finally:
+        a.close()
+        b.close()
+    return result_text(_standing(match, games))
+
+
+def _standing(match: Match, games: dict[int, Finished]) -> Standing:
+    return Standing(match=match, result=result_of(games), tested=None, resumed=0)

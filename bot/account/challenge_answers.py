@@ -1,0 +1,256 @@
+"""Challenges of others answered: each with yes or with no, however the server takes it.
+
+Whoever is accepted holds a place (`bot.account.game_slots`) before the server is told, until the game starts,
+the challenge is gone, or the server has said that no game came of it.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from functools import partial
+from http import HTTPStatus
+from itertools import chain, islice, repeat
+
+from bot.account.background_tasks import Errands
+from bot.account.challenge_policy import Decline
+from bot.account.game_slots import Places
+from bot.base.errors import AuthError, RefusedError, ServerError, TransientError
+from bot.base.events import Challenge, DeclineReason
+from bot.base.reconnect import CAP_S, delays
+from bot.game.services import Services
+
+logger = logging.getLogger(__name__)
+
+ASKED_AFTER_S = 5.0
+"""If an accepted challenge has not become a game by then, in seconds, the server is asked for it."""
+ACCEPTED_S = 30.0
+"""So much later, in seconds, it is asked again, and until it answers; then the place of a game that does not
+go on is free."""
+LATER_S = 60.0
+"""A server that wants us to wait longer than this, in seconds, means a limit of the day; then who challenges
+us is told to come back later."""
+DECLINE_TRIES = 5
+"""So often a challenge is declined when the server does not answer."""
+MAX_DECLINES = 100
+"""Most challenges that wait to be declined; of more the oldest go unanswered, and run out."""
+
+
+class Answers:
+    """Tells the server what has been decided.
+
+    Args:
+        services: What every game shares.
+        places: Who has a place; not open any more, they end long waits.
+        errands: Where everything happens.
+        take_up: Asks the server for the games that go on, and plays them; raises as `Server.playing`.
+        changed: Called when a place has become free.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        places: Places,
+        errands: Errands,
+        *,
+        take_up: Callable[[], Awaitable[None]],
+        changed: Callable[[], None],
+    ) -> None:
+        self._services = services
+        self._server = services.server
+        self._places = places
+        self._errands = errands
+        self._take_up = take_up
+        self._changed = changed
+        self._declines: dict[str, tuple[Challenge, Decline]] = {}
+        """Who is to be declined, in order."""
+        self._declining: str | None = None
+        """The challenge that is being declined; None: there is none, or it has gone meanwhile."""
+        self._has_decliner = False
+        self._answering = asyncio.Lock()
+        """One answer at a time, so that nobody is answered who has gone, and at most one who is declined is
+        in front of one who is accepted."""
+        self._naps: dict[asyncio.Future[None], Callable[[], bool]] = {}
+        """Waits between two tries, and whether they have become needless."""
+
+    def accept(self, challenge: Challenge) -> None:
+        """Say yes to somebody whose place is held already."""
+        expiry = self.expect(challenge.id)
+        self._errands.start(f"{about(challenge)}: accepting", partial(self._accept, challenge, expiry))
+
+    def decline(self, challenge: Challenge, told: Decline) -> None:
+        """Say no when those before it have been told."""
+        if challenge.id == self._declining or challenge.id in self._declines:
+            return
+        if len(self._declines) == MAX_DECLINES:
+            oldest, _ = self._declines.pop(next(iter(self._declines)))
+            logger.info("%s: left unanswered, too many are to be declined", about(oldest))
+        self._declines[challenge.id] = (challenge, told)
+        if not self._has_decliner:
+            self._has_decliner = True
+            self._errands.start("declining", self._send_declines)
+
+    def expect(self, challenge_id: str) -> asyncio.Task[bool]:
+        """Free the place of a challenge, in a while, unless it has become a game.
+
+        Returns:
+            Whether it came to that; else the game has started, or the challenge has gone.
+        """
+        return self._errands.tasks.create_task(self._expire(challenge_id))
+
+    def leave(self, challenge_id: str) -> None:
+        """A challenge has gone: it needs no answer any more."""
+        self._declines.pop(challenge_id, None)
+        if self._declining == challenge_id:
+            self._declining = None
+
+    def wake(self) -> None:
+        """End the waits that are needless by now; called after every change of the places."""
+        for nap, is_needless in self._naps.items():
+            if is_needless():
+                nap.cancel()
+
+    # --- Yes --------------------------------------------------------------------------------------------
+
+    async def _accept(self, challenge: Challenge, expiry: asyncio.Task[bool]) -> None:
+        """Tell the server, until it answers, the game starts, or there is no place any more."""
+
+        def is_held() -> bool:
+            return self._places.is_accepted(challenge.id)
+
+        waits = delays(self._services.rng)
+        answer_lost = False
+        while is_held():
+            try:
+                async with self._answering:
+                    if not is_held():  # while it waited for its turn
+                        break
+                    await self._server.accept(challenge.id)
+            except TransientError as error:
+                asked_s = error.retry_after_s or 0.0
+                if asked_s > LATER_S:
+                    await self._take_back(challenge, error, was_heard=answer_lost)
+                    return
+                answer_lost = True
+                wait_s = max(next(waits), asked_s)
+                logger.info("%s: %s; accepting it again in %.1f s", about(challenge), error, wait_s)
+                await self._nap(wait_s, lambda: not self._places.is_open or not is_held())
+                if not self._places.is_open and is_held():
+                    await self._take_back(challenge, error, was_heard=True)
+                    return
+            except RefusedError as error:
+                if error.status == HTTPStatus.NOT_FOUND:
+                    # It is gone; unless an earlier try was heard, and its game is about to start.
+                    if not answer_lost:
+                        self._places.leave(challenge.id)
+                    raise
+                await self._take_back(challenge, error, was_heard=answer_lost)
+                return
+            else:
+                logger.info("%s: accepted", about(challenge))
+                return
+        if expiry.done() and expiry.result():  # and it may stand there still
+            await self._take_back(challenge, "the server does not answer", was_heard=True)
+
+    async def _take_back(self, challenge: Challenge, why: object, *, was_heard: bool) -> None:
+        """Decline what was to be accepted.
+
+        Args:
+            challenge: Whose place is held, or was.
+            why: It is not accepted.
+            was_heard: An earlier try may have been; then the place is held until the server has said that
+                there still is a challenge to decline, for its game may be about to start.
+        """
+        if not was_heard:
+            self._places.leave(challenge.id)
+            self._changed()
+        await self._decline(challenge, Decline(DeclineReason.LATER, f"cannot be accepted: {why}"))
+        self._places.leave(challenge.id)
+
+    async def _expire(self, challenge_id: str) -> bool:
+        # Its start may have dropped out of the server's queue, and its clock be running: so ask soon, too.
+        waits = chain([ASKED_AFTER_S], repeat(ACCEPTED_S))
+        while True:
+            wait_s = next(waits)
+            await self._services.sleep(wait_s)
+            if not self._places.is_accepted(challenge_id):
+                return False
+            try:
+                await self._take_up()
+            except AuthError:
+                raise
+            except ServerError as error:
+                logger.info("challenge %s: cannot ask for its game: %s", challenge_id, error)
+                continue
+            if not self._places.is_accepted(challenge_id):
+                return False
+            if wait_s == ACCEPTED_S:
+                logger.info("challenge %s: its game never started", challenge_id)
+                self._places.leave(challenge_id)
+                self._changed()
+                return True
+
+    # --- No ---------------------------------------------------------------------------------------------
+
+    async def _send_declines(self) -> None:
+        try:
+            while self._declines:
+                challenge, told = self._declines.pop(next(iter(self._declines)))
+                self._declining = challenge.id
+                decline = partial(self._decline, challenge, told, partial(self._has_left, challenge.id))
+                await self._errands.attempt(f"{about(challenge)}: declining", decline)
+        finally:
+            self._has_decliner, self._declining = False, None
+
+    def _has_left(self, challenge_id: str) -> bool:
+        """Whether a challenge has gone while it was being declined."""
+        return self._declining != challenge_id
+
+    async def _decline(
+        self, challenge: Challenge, told: Decline, is_gone: Callable[[], bool] = lambda: False
+    ) -> None:
+        # Without an answer the other side would wait until the challenge runs out, which may take weeks.
+        waits = islice(delays(self._services.rng), DECLINE_TRIES - 1)
+        while True:
+            try:
+                async with self._answering:
+                    if is_gone():  # while it waited for its turn
+                        return
+                    await self._server.decline(challenge.id, told.reason)
+            except TransientError as error:
+                wait_s, asked_s = next(waits, None), error.retry_after_s or 0.0
+
+                def is_needless(asked_s: float = asked_s) -> bool:
+                    return is_gone() or (asked_s > CAP_S and not self._places.is_open)
+
+                if wait_s is None or is_needless():
+                    raise
+                await self._nap(max(wait_s, asked_s), is_needless)
+            else:
+                logger.info("%s: declined: %s", about(challenge), told.why)
+                detail = {**detail_of(challenge), "reason": told.reason.value, "why": told.why}
+                await self._errands.note("challenge_declined", detail)
+                return
+
+    async def _nap(self, wait_s: float, is_needless: Callable[[], bool]) -> None:
+        """Wait before the next try, in seconds, or until that is needless."""
+        if is_needless():
+            return
+        nap = asyncio.ensure_future(self._services.sleep(wait_s))
+        self._naps[nap] = is_needless
+        try:
+            await asyncio.wait([nap])
+        finally:
+            del self._naps[nap]
+            nap.cancel()
+
+
+def about(challenge: Challenge) -> str:
+    """A challenge's name in the log."""
+    who = challenge.challenger
+    return f"challenge {challenge.id} of {'somebody' if who is None else who.name}"
+
+
+def detail_of(challenge: Challenge) -> dict[str, str | None]:
+    """What is written down of a challenge."""
+    who = challenge.challenger
+    return {"challenge": challenge.id, "challenger": None if who is None else who.id}

@@ -1,0 +1,248 @@
+"""Which challenges are taken: a pure policy that always says why not."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bot.base.config import BotPolicy, ChallengesConfig
+from bot.base.events import FROM_POSITION, Challenge, DeclineReason, Opponent, Speed
+from engine.game import BadPosition
+from engine.games import get_game
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A place that a game takes, from the moment that its challenge is accepted; or that one waits for."""
+
+    opponent_id: str = ""
+    """Empty when unknown."""
+    is_bot: bool = False
+    """The opponent is a program."""
+    is_slow: bool = False
+    """There is no real-time clock."""
+    boards: int = 1
+    """Games that it is for, all with one opponent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What is going on already."""
+
+    games: Sequence[Seat] = ()
+    ahead: Sequence[Seat] = ()
+    """Challenges that wait for a place, and come before this one."""
+    bot_games: Mapping[str, int] = field(default_factory=dict)
+    """Games with programs in the last 24 hours, by the program's id; those of `games` among them."""
+    is_open: bool = True
+    """False while the program shuts down."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accept:
+    """Take it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Take it when a place becomes free."""
+
+    why: str
+    """What the operator is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decline:
+    """Leave it."""
+
+    reason: DeclineReason
+    """What the challenger is told."""
+    why: str
+    """What the operator is told."""
+
+
+Answer = Accept | Wait | Decline
+
+
+def seat_of(challenge: Challenge) -> Seat:
+    """The place that a challenge asks for."""
+    who = challenge.challenger
+    return Seat(
+        "" if who is None else who.id,
+        who is not None and who.is_bot,
+        challenge.clock is None,
+        challenge.boards,
+    )
+
+
+def refusal(challenge: Challenge, config: ChallengesConfig, blocked: Collection[str] = ()) -> Decline | None:
+    """The lasting reason to decline a challenge of somebody else; None: it depends on what is going on.
+
+    Args:
+        challenge: What is asked.
+        config: The operator's wishes.
+        blocked: Names and ids that are declined, besides those of the settings.
+    """
+    who = challenge.challenger
+    if who is None:
+        return Decline(DeclineReason.GENERIC, "the challenger is anonymous")
+    return (
+        _opponent(who, config, blocked)
+        or _game(challenge, config)
+        or _boards(challenge, config)
+        or _clock(challenge, who, config)
+        or _rating(challenge, who, config)
+        or _position(challenge)
+    )
+
+
+def answer(challenge: Challenge, load: Load, config: ChallengesConfig) -> Answer:
+    """Decide by what is going on; there is no `refusal`."""
+    seat = seat_of(challenge)
+    return _day(seat, load, config) or _places(seat, load, config) or Accept()
+
+
+def is_named(who_id: str, name: str, names: Collection[str]) -> bool:
+    """Whether an account is on a list of names and ids, which may be in any case."""
+    folded = {each.casefold() for each in names}
+    return who_id.casefold() in folded or name.casefold() in folded
+
+
+def _opponent(who: Opponent, config: ChallengesConfig, blocked: Collection[str]) -> Decline | None:
+    if is_named(who.id, who.name, (*config.block, *blocked)):
+        return Decline(DeclineReason.GENERIC, f"{who.name} is on the block list")
+    if config.allow and not is_named(who.id, who.name, config.allow):
+        return Decline(DeclineReason.GENERIC, f"{who.name} is not on the list of those allowed")
+    if who.is_bot and config.bots is BotPolicy.DECLINE:
+        return Decline(DeclineReason.NO_BOT, f"{who.name} is a program")
+    if not who.is_bot and config.bots is BotPolicy.ONLY:
+        return Decline(DeclineReason.ONLY_BOT, f"{who.name} is not a program")
+    return None
+
+
+def _game(challenge: Challenge, config: ChallengesConfig) -> Decline | None:
+    if challenge.game is None or challenge.game not in config.games:
+        return Decline(DeclineReason.VARIANT, f"{challenge.variant} is not played here")
+    if challenge.kind not in config.variants:
+        if challenge.kind == FROM_POSITION:
+            return Decline(DeclineReason.STANDARD, "only games from the usual start")
+        return Decline(DeclineReason.VARIANT, f"{challenge.variant} is not played here")
+    if challenge.rated and not config.rated:
+        return Decline(DeclineReason.CASUAL, "only casual games")
+    if not challenge.rated and not config.casual:
+        return Decline(DeclineReason.RATED, "only rated games")
+    return None
+
+
+def _boards(challenge: Challenge, config: ChallengesConfig) -> Decline | None:
+    """More games at once than could ever be played."""
+    most = min(config.max_games_per_opponent, config.max_games)
+    if challenge.boards > most:
+        return Decline(DeclineReason.VARIANT, f"{challenge.boards} games at once; at most {most} are played")
+    return None
+
+
+def _position(challenge: Challenge) -> Decline | None:
+    """A start that this program cannot read, or that leaves nothing to play."""
+    if challenge.game is None or challenge.initial_position is None:
+        return None
+    reason = DeclineReason.STANDARD if challenge.kind == FROM_POSITION else DeclineReason.VARIANT
+    rules = get_game(challenge.game)
+    try:
+        position = rules.parse_position(challenge.initial_position)
+    except BadPosition as error:
+        return Decline(reason, f"the position cannot be played: {error}")
+    if not rules.legal_moves(position):
+        return Decline(reason, f"the game is over in the position {challenge.initial_position!r}")
+    return None
+
+
+def _clock(challenge: Challenge, who: Opponent, config: ChallengesConfig) -> Decline | None:
+    clock, days = challenge.clock, challenge.days_per_turn
+    if clock is None:
+        return _slow(days, config)
+    shown = f"{clock.initial_s} s + {clock.increment_s} s"
+    if clock.initial_s < config.min_initial_s or clock.increment_s < config.min_increment_s:
+        return Decline(DeclineReason.TOO_FAST, f"{shown} is too fast")
+    if clock.initial_s > config.max_initial_s or clock.increment_s > config.max_increment_s:
+        return Decline(DeclineReason.TOO_SLOW, f"{shown} is too slow")
+    if who.is_bot and config.reserved_for_humans >= config.max_games:
+        return Decline(DeclineReason.NO_BOT, "every place is kept for people")
+    is_bullet = challenge.speed in (Speed.ULTRABULLET, Speed.BULLET)
+    if config.bots_need_increment and who.is_bot and is_bullet and clock.increment_s == 0:
+        return Decline(DeclineReason.TIME_CONTROL, f"{shown}: no bullet without increment with programs")
+    return None
+
+
+def _slow(days: int | None, config: ChallengesConfig) -> Decline | None:
+    if days is None:
+        if config.unlimited:
+            return None
+        return Decline(DeclineReason.TIME_CONTROL, "no games without any clock")
+    if config.min_days == 0:
+        return Decline(DeclineReason.TIME_CONTROL, "no correspondence games")
+    if days < config.min_days:
+        return Decline(DeclineReason.TOO_FAST, f"{days} days for a move are too few")
+    if days > config.max_days:
+        return Decline(DeclineReason.TOO_SLOW, f"{days} days for a move are too many")
+    return None
+
+
+def _rating(challenge: Challenge, who: Opponent, config: ChallengesConfig) -> Decline | None:
+    if who.rating is None:
+        return None
+    if not config.min_rating <= who.rating <= config.max_rating:
+        return Decline(
+            DeclineReason.GENERIC,
+            f"rating {who.rating} is outside {config.min_rating} to {config.max_rating}",
+        )
+    ours = challenge.our_rating
+    if ours is not None and abs(who.rating - ours) > config.max_rating_difference:
+        return Decline(DeclineReason.GENERIC, f"rating {who.rating} is too far from ours of {ours}")
+    return None
+
+
+def _day(seat: Seat, load: Load, config: ChallengesConfig) -> Decline | None:
+    if not seat.is_bot:
+        return None
+    with_them, with_all = load.bot_games.get(seat.opponent_id, 0), sum(load.bot_games.values())
+    if with_them >= config.max_games_per_bot_per_day:
+        return Decline(DeclineReason.LATER, f"games with the same program in 24 hours: {with_them}")
+    if with_all >= config.max_bot_games_per_day:
+        return Decline(DeclineReason.LATER, f"games with programs in 24 hours: {with_all}")
+    return None
+
+
+def _places(seat: Seat, load: Load, config: ChallengesConfig) -> Wait | Decline | None:
+    if not load.is_open:
+        return Decline(DeclineReason.LATER, "shutting down")
+    why = _full(seat, load.games, config)
+    if why is None:
+        return None
+    if len(load.ahead) >= config.waiting:
+        return Decline(DeclineReason.LATER, f"{why}; waiting already: {len(load.ahead)}")
+    # Nobody fills the queue alone.
+    of_theirs = _boards_of(each for each in load.ahead if each.opponent_id == seat.opponent_id)
+    if of_theirs + seat.boards > config.max_games_per_opponent:
+        return Decline(DeclineReason.LATER, f"{why}; waiting already, of the same opponent: {of_theirs}")
+    return Wait(why)
+
+
+def _full(seat: Seat, games: Sequence[Seat], config: ChallengesConfig) -> str | None:
+    """Why there is no place just now."""
+    with_them = _boards_of(each for each in games if each.opponent_id == seat.opponent_id)
+    if with_them + seat.boards > config.max_games_per_opponent:
+        return f"games with the same opponent: {with_them}"
+    alike = [each for each in games if each.is_slow == seat.is_slow]
+    going_on = _boards_of(alike)
+    if seat.is_slow:
+        has_place = going_on + seat.boards <= config.max_slow_games
+        return None if has_place else f"games without a clock: {going_on}"
+    if going_on + seat.boards > config.max_games:
+        return f"games going on: {going_on}"
+    with_bots = _boards_of(each for each in alike if each.is_bot)
+    if seat.is_bot and with_bots + seat.boards > config.max_games - config.reserved_for_humans:
+        return f"games with programs going on: {with_bots}; the other places are kept for people"
+    return None
+
+
+def _boards_of(seats: Iterable[Seat]) -> int:
+    return sum(seat.boards for seat in seats)

@@ -1,0 +1,214 @@
+"""Who has a place at the boards, and who waits for one.  No I/O.
+
+::
+
+    arrive --> waiting --(Accept)--> accepted --start--> playing --end--> gone
+                  |                      |
+                  +--(Decline), leave    +--leave (withdrawn, refused, never started)
+
+A place is taken from the moment of the decision to accept, before the server knows of it, so that there are
+never more games than allowed, in whatever order the news come.  A game that begins without a challenge of
+here (another program of the account, a tournament) is counted as soon as it is known.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+from bot.account.challenge_policy import Accept, Answer, Decline, Load, Seat, Wait, answer, seat_of
+from bot.base.config import ChallengesConfig
+from bot.base.events import Challenge, DeclineReason
+
+WAITS_S = 60.0
+"""So long a challenge with a real-time clock waits for a place, in seconds.  Who has sent it may have left by
+then: lichess.org does not tell, and the game would begin without them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    challenge: Challenge
+    since_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    seat: Seat
+    has_started: bool
+    is_stored: bool = False
+    """The database counts it among the games of the day."""
+
+
+class Places:
+    """The games of one account, from challenges that wait to games that end; all by the challenge's id,
+    which on most sites is its game's, too.  Where it is not, a game that starts names its challenge.
+    """
+
+    def __init__(self, config: ChallengesConfig) -> None:
+        self.is_open = True
+        """False while the program shuts down: whoever waits is declined."""
+        self._config = config
+        self._waiting: dict[str, _Waiting] = {}
+        """In order of arrival."""
+        self._told: set[str] = set()
+        """Those of them that have been answered with `Wait`."""
+        self._taken: dict[str, _Taken] = {}
+        self._became: dict[str, str] = {}
+        """The challenge of each game that began before its challenge was known to be accepted, by the
+        game's id."""
+
+    # --- News -------------------------------------------------------------------------------------------
+
+    def arrive(self, challenge: Challenge, now_s: float) -> None:
+        """Somebody else's challenge, without a lasting reason to decline it
+        (`bot.account.challenge_policy.refusal`).
+
+        `answers` decides on it.  Servers repeat challenges: the first time counts.
+
+        Args:
+            challenge: What is asked.
+            now_s: On a clock that never goes back, in seconds.
+        """
+        if challenge.id not in self._taken and challenge.id not in self._waiting:
+            self._waiting[challenge.id] = _Waiting(challenge, now_s)
+
+    def leave(self, challenge_id: str) -> None:
+        """A challenge is withdrawn, refused, or has become no game.  A game that goes on stays."""
+        self._waiting.pop(challenge_id, None)
+        self._told.discard(challenge_id)
+        if self.is_accepted(challenge_id):
+            del self._taken[challenge_id]
+
+    def accept(self, challenge_id: str, seat: Seat) -> None:
+        """A place is promised: to a challenge that will be accepted, or to one of ours."""
+        self._waiting.pop(challenge_id, None)
+        self._told.discard(challenge_id)
+        begun = [game_id for game_id, challenge in self._became.items() if challenge == challenge_id]
+        for key in begun or [challenge_id]:
+            known = self._taken.get(key)
+            self._taken[key] = _Taken(seat, False) if known is None else replace(known, seat=seat)
+
+    def start(self, game_id: str, seat: Seat | None = None, challenge_id: str = "") -> None:
+        """A game goes on.
+
+        Args:
+            game_id: Its id.
+            seat: When it is in the database already; None: as it was accepted, if it was.
+            challenge_id: The challenge that it came from, if that has another id.
+        """
+        if challenge_id:
+            self._hand_over(challenge_id, game_id)
+        self._waiting.pop(game_id, None)
+        self._told.discard(game_id)
+        known = self._taken.get(game_id, _Taken(Seat(), True))
+        if seat is not None:
+            known = replace(known, seat=seat, is_stored=True)
+        self._taken[game_id] = replace(known, has_started=True)
+
+    def end(self, game_id: str) -> None:
+        """A game is over, or adjourned, whether it was seen to start or not."""
+        self._taken.pop(game_id, None)
+        self._became.pop(game_id, None)
+
+    def _hand_over(self, challenge_id: str, game_id: str) -> None:
+        """One of the boards of a challenge has become a game."""
+        self._waiting.pop(challenge_id, None)
+        self._told.discard(challenge_id)
+        held = self._taken.get(challenge_id)
+        if game_id in self._taken:
+            return
+        if held is None:
+            self._became[game_id] = challenge_id
+            return
+        self._taken[game_id] = replace(held, seat=replace(held.seat, boards=1))
+        if held.seat.boards > 1:
+            self._taken[challenge_id] = replace(held, seat=replace(held.seat, boards=held.seat.boards - 1))
+        else:
+            del self._taken[challenge_id]
+
+    # --- What there is ----------------------------------------------------------------------------------
+
+    def is_accepted(self, challenge_id: str) -> bool:
+        """Whether a place is held for a game that has not started yet."""
+        taken = self._taken.get(challenge_id)
+        return taken is not None and not taken.has_started
+
+    @property
+    def unknown(self) -> list[str]:
+        """Games going on that have not been told to be in the database."""
+        return [key for key, taken in self._taken.items() if taken.has_started and not taken.is_stored]
+
+    @property
+    def waiting(self) -> list[Seat]:
+        """What those who wait ask for: people first, then in order of arrival."""
+        return [seat_of(challenge) for challenge in self._queue()]
+
+    def patience_s(self, now_s: float) -> float | None:
+        """Seconds until one of those who wait has waited for too long; None: nobody waits that cannot do so
+        for ever.
+
+        Args:
+            now_s: As `arrive`.
+        """
+        since_s = [each.since_s for each in self._waiting.values() if each.challenge.clock is not None]
+        return max(0.0, min(since_s) + WAITS_S - now_s) if since_s else None
+
+    def is_slow(self, game_id: str) -> bool:
+        """Whether a game goes on, or is about to, that is known to have no real-time clock."""
+        taken = self._taken.get(game_id)
+        return taken is not None and taken.seat.is_slow
+
+    @property
+    def is_quiet(self) -> bool:
+        """Nobody waits, and no game with a real-time clock goes on or is about to."""
+        return not self._waiting and all(taken.seat.is_slow for taken in self._taken.values())
+
+    def load(self, bot_games: Mapping[str, int], ahead: Collection[Seat] = ()) -> Load:
+        """What is going on.
+
+        Args:
+            bot_games: Games with programs in the last 24 hours in the database, by the program's id; asked
+                for after the last call of `start`.
+            ahead: Those who wait, and come first.
+        """
+        # What is not in the database yet may be there a moment later: then it counts twice for a while,
+        # which is the safe side.
+        unstored = (taken.seat for taken in self._taken.values() if not taken.is_stored)
+        today = Counter(bot_games) + Counter(seat.opponent_id for seat in unstored if seat.is_bot)
+        return Load([taken.seat for taken in self._taken.values()], list(ahead), today, self.is_open)
+
+    # --- Decisions --------------------------------------------------------------------------------------
+
+    def answers(self, bot_games: Mapping[str, int], now_s: float) -> list[tuple[Challenge, Answer]]:
+        """Go through those who wait: people first, then in order of arrival.
+
+        Whoever is accepted has a place from now on, whoever is declined has left, and who goes on waiting
+        is told of the first time only.
+
+        Args:
+            bot_games: As `load`.
+            now_s: As `arrive`.
+        """
+        told: list[tuple[Challenge, Answer]] = []
+        ahead: list[Seat] = []
+        for challenge in self._queue():
+            waited_s = now_s - self._waiting[challenge.id].since_s
+            if challenge.clock is not None and waited_s >= WAITS_S:
+                decision: Answer = Decline(DeclineReason.LATER, f"has waited for {waited_s:.0f} s")
+            else:
+                decision = answer(challenge, self.load(bot_games, ahead), self._config)
+            match decision:
+                case Accept():
+                    self.accept(challenge.id, seat_of(challenge))
+                case Decline():
+                    self.leave(challenge.id)
+                case Wait():
+                    ahead.append(seat_of(challenge))
+                    if challenge.id in self._told:
+                        continue
+                    self._told.add(challenge.id)
+            told.append((challenge, decision))
+        return told
+
+    def _queue(self) -> list[Challenge]:
+        challenges = [each.challenge for each in self._waiting.values()]
+        return sorted(challenges, key=lambda challenge: seat_of(challenge).is_bot)

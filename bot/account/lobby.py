@@ -1,0 +1,517 @@
+"""What the account hears: challenges answered, games started or taken up again.
+
+News of the account's stream change `bot.account.game_slots`, and every change wakes the one task that decides
+who plays; the calls to the server that follow run off to the side, so that a slow one never makes us deaf.
+"""
+
+import asyncio
+import logging
+import math
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+
+from bot.account.background_tasks import Errands
+from bot.account.block_list import BlockFile
+from bot.account.challenge_answers import Answers, about, detail_of
+from bot.account.challenge_policy import Accept, Decline, Seat, Wait, refusal
+from bot.account.game_slots import Places
+from bot.account.matchmaking import Matchmaker
+from bot.base.errors import AuthError, ProtocolError, RefusedError, ServerError, TransientError
+from bot.base.events import (
+    AccountEvent,
+    Bot,
+    Challenge,
+    ChallengeGone,
+    ChallengeReceived,
+    GameFinished,
+    GameStarted,
+    Proposal,
+    Reply,
+)
+from bot.base.reconnect import delays, stay_connected
+from bot.game.player import GamePlayer
+from bot.game.services import Services
+from bot.servers import goes_on
+from storage.errors import StorageError
+from storage.games import count_bot_games, list_open_games, set_rating_diff
+from storage.records import StoredGame
+from storage.tables.types import now_utc
+
+logger = logging.getLogger(__name__)
+
+UNANSWERED_S = 60.0
+"""A challenge of ours is withdrawn after this, in seconds; the server should have let it run out before."""
+MAX_PLAYERS = 50
+"""Most games that are played at once, unless the settings allow more: as many as lichess.org names when it is
+asked.  Further ones begin when others end, except those whose challenge was accepted here."""
+MAX_CRASHES = 5
+"""So often a game is taken up again after an error of this program."""
+GIVEN_UP_S = 600.0
+"""So often the server is asked whether a game that was given up still goes on, in seconds."""
+CRASH_FORGOTTEN_S = 600.0
+"""A game that went on for so long after a crash, in seconds, is worth as many tries as ever."""
+
+_OURS = "our challenge"
+"""Its key among the places; no id, for an id has no space."""
+
+
+@dataclass(slots=True, eq=False)
+class _Game:
+    """A game that is played, waits for others to end, or was given up."""
+
+    player: GamePlayer | None = None
+    """Who plays it, with open books."""
+    is_given_up: bool = False
+    is_read_again: bool = False
+    """It was given up and has ended: once more it is read, and that is all."""
+    is_told_again: bool = False
+    """It was told to begin while somebody played it: perhaps once more, after an adjournment."""
+    was_open: bool = False
+    """It was in the books while we were away: its end may not be told."""
+    is_end_told: bool = False
+    """By the account's stream."""
+
+    @property
+    def is_held(self) -> bool:
+        """It is to be played when others have ended."""
+        return self.player is None and not self.is_given_up
+
+
+class Lobby:
+    """Owns the account's stream and a `GamePlayer` for each game; `listen` runs them all."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._server = services.server
+        self._places = Places(services.config.challenges)
+        self._block_file = BlockFile(services.config.challenges.block_file)
+        self._errands = Errands(services, self._change)
+        self._answers = Answers(
+            services, self._places, self._errands, take_up=self._take_up_served, changed=self._change
+        )
+        self._matchmaker = Matchmaker(
+            services, quiet_s=self._quiet_s, ask=self._ask, blocked=self._block_file.names
+        )
+        limits = services.config.challenges
+        self._max_players = max(MAX_PLAYERS, limits.max_games + limits.max_slow_games)
+        self._games: dict[str, _Game] = {}
+        """In order of their beginning."""
+        self._not_played: set[str] = set()
+        """Games that this program does not play, and that have been dealt with."""
+        self._untold: set[str] = set()
+        """Games whose end the account's stream has not told: what they did to the rating may have been told
+        while it was lost."""
+        self._link_news: asyncio.Queue[str | None] = asyncio.Queue()
+        """Why the account's link was lost; None: it is back."""
+        self._is_watching = False
+        """Somebody watches over how long challenges wait."""
+        self._asking: asyncio.Future[Reply] | None = None
+        """The answer to a challenge of ours; cancelled, it is withdrawn."""
+        self._quiet_since: float | None = services.clock()
+        """None: somebody plays or waits."""
+        self._changed = asyncio.Event()
+        """There may be something to decide."""
+        self._empty = asyncio.Event()
+        self._empty.set()
+
+    async def listen(self) -> None:
+        """Answer challenges and play until cancelled; games that go on then are left to the next start.
+
+        Raises:
+            AuthError: The server does not accept us any more.
+        """
+        self._block_file.names()  # the operator hears at once if it cannot be read
+        async with asyncio.TaskGroup() as tasks:
+            self._errands.tasks = tasks
+            await self._take_up_games(is_start=True)
+            tasks.create_task(self._give_places())
+            tasks.create_task(self._follow_link())
+            tasks.create_task(self._matchmaker.run())
+            await stay_connected(
+                self._server.account_events,
+                self._handle,
+                name=f"{self._server.site} account",
+                on_change=self._link_changed,
+                sleep=self._services.sleep,
+                clock=self._services.clock,
+                rng=self._services.rng,
+            )
+
+    @property
+    def accepting(self) -> bool:
+        """Whether challenges are accepted.  Set to False, it declines those who wait, too."""
+        return self._places.is_open
+
+    @accepting.setter
+    def accepting(self, wanted: bool) -> None:
+        self._places.is_open = wanted
+        self._change()
+
+    async def drained(self) -> None:
+        """Return when no game with a real-time clock is going on, or about to, no books of such a game are
+        open, and everybody has been answered.
+
+        Games without such a clock last for weeks, and are left to the next start.
+        """
+        await self._empty.wait()
+
+    @property
+    def running(self) -> int:
+        """Games whose books are open."""
+        return sum(game.player is not None for game in self._games.values())
+
+    # --- Events -----------------------------------------------------------------------------------------
+
+    async def _handle(self, event: AccountEvent) -> None:
+        """One event; whatever goes wrong with it must not end the games."""
+        try:
+            self._take(event)
+        except Exception as error:
+            logger.exception("%s account: cannot deal with %.500r", self._server.site, event)
+            detail = {"event": f"{event!r:.500}", "error": f"{error!r:.500}"}
+            self._errands.start("noting what failed", partial(self._errands.note, "event_failed", detail))
+
+    def _take(self, event: AccountEvent) -> None:
+        match event:
+            case ChallengeReceived(challenge):
+                if not challenge.is_ours and challenge.id not in self._games:
+                    self._receive(challenge)
+            case ChallengeGone(challenge_id):
+                self._places.leave(challenge_id)
+                self._answers.leave(challenge_id)
+                self._change()
+            case GameStarted(game_id, is_played_here, challenge_id):
+                if is_played_here:
+                    self._play(game_id, challenge_id=challenge_id)
+                elif game_id not in self._not_played:
+                    self._not_played.add(game_id)
+                    self._places.leave(challenge_id)
+                    self._places.end(game_id)
+                    self._errands.start(f"game {game_id}: aborting", partial(self._abort_unplayed, game_id))
+            case GameFinished(game_id, rating_diff):
+                self._read_end(game_id)
+                # Its books may stay open for a while, but its place is free.
+                self._places.end(game_id)
+                self._change()
+                self._untold.discard(game_id)
+                self._not_played.discard(game_id)
+                if game_id in self._games:
+                    self._games[game_id].is_end_told = True
+                if rating_diff is not None:
+                    what = f"game {game_id}: noting the rating's change"
+                    self._errands.start(what, partial(self._store_rating, game_id, rating_diff))
+
+    def _receive(self, challenge: Challenge) -> None:
+        told = refusal(challenge, self._services.config.challenges, self._block_file.names())
+        if told is not None:
+            self._answers.decline(challenge, told)
+            return
+        self._places.arrive(challenge, self._services.clock())
+        self._change()
+
+    async def _link_changed(self, reason: str | None) -> None:
+        self._link_news.put_nowait(reason)
+
+    async def _follow_link(self) -> None:
+        """See to what a lost link leaves behind, while we listen again: that must not wait for the database,
+        or for what the server has to say besides.
+        """
+        while True:
+            reason = await self._link_news.get()
+            if reason is not None:
+                await self._errands.note("account_link_lost", {"reason": reason})
+                continue
+            await self._errands.note("account_link_back", {})
+            if self._link_news.empty():
+                await self._errands.attempt(f"{self._server.site} account: catching up", self._catch_up)
+
+    async def _catch_up(self) -> None:
+        """Ask for what may have been told while nobody listened, or dropped out of the server's queue."""
+        untold = list(self._untold)
+        await self._take_up_games()
+        for game_id in untold:
+            await self._ask_rating(game_id)
+
+    # --- Who plays --------------------------------------------------------------------------------------
+
+    def _change(self) -> None:
+        """After every change of the places, the games or the calls under way."""
+        self._take_stock()
+        self._changed.set()
+
+    def _take_stock(self) -> None:
+        for game_id, game in self._games.items():
+            player = game.player
+            if player is not None and player.is_over and not (player.is_adjourned and game.is_told_again):
+                self._places.end(game_id)
+        if not self._places.is_quiet:
+            self._quiet_since = None
+        elif self._quiet_since is None:
+            self._quiet_since = self._services.clock()
+        open_books = (game_id for game_id, game in self._games.items() if game.player is not None)
+        is_quiet = self._errands.is_idle and self._places.is_quiet
+        if is_quiet and all(map(self._places.is_slow, open_books)):
+            self._empty.set()
+        else:
+            self._empty.clear()
+        self._answers.wake()
+
+    def _quiet_s(self) -> float:
+        if self._quiet_since is None or not self.accepting:
+            return 0.0
+        return self._services.clock() - self._quiet_since
+
+    async def _give_places(self) -> None:
+        """Decide on those who wait whenever something has changed."""
+        waits = delays(self._services.rng)
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            try:
+                await self._decide()
+                waits = delays(self._services.rng)
+            except StorageError as error:  # they go on waiting
+                logger.error("cannot decide on challenges: %s", error)
+                await self._services.sleep(next(waits))
+                self._changed.set()
+
+    async def _decide(self) -> None:
+        if not self._places.waiting and self.accepting:
+            return
+        await self._name_opponents()
+        bot_games = {}
+        if any(seat.is_bot for seat in self._places.waiting):
+            since = now_utc() - timedelta(hours=24)
+            async with self._services.database.read() as session:
+                bot_games = await count_bot_games(session, self._server.site, since)
+        for challenge, told in self._places.answers(bot_games, self._services.clock()):
+            match told:
+                case Accept():
+                    self._answers.accept(challenge)
+                case Decline():
+                    self._answers.decline(challenge, told)
+                case Wait():
+                    self._errands.start(f"{about(challenge)}: waiting", partial(self._queue, challenge, told))
+                    if not self._is_watching:
+                        self._is_watching = True
+                        self._errands.tasks.create_task(self._watch_waiting())
+        if self._asking is not None and (self._places.waiting or not self.accepting):
+            # The place that our own challenge holds is wanted.
+            asking, self._asking = self._asking, None  # once, for withdrawing takes a while, too
+            asking.cancel()
+        self._take_stock()
+
+    async def _name_opponents(self) -> None:
+        """Against whom the games are that began without a challenge, as soon as their books are open."""
+        if not self._places.unknown:
+            return
+        async with self._services.database.read() as session:
+            stored = await list_open_games(session, self._server.site)
+        unknown = set(self._places.unknown)
+        for game in stored:
+            if game.site_game_id in unknown:
+                self._places.start(game.site_game_id, _seat(game))
+
+    async def _watch_waiting(self) -> None:
+        """Decide again on challenges that wait, whenever one of them has waited for too long."""
+        while (left_s := self._places.patience_s(self._services.clock())) is not None:
+            await self._services.sleep(max(left_s, 1.0))  # the database may be away just then
+            self._change()
+        self._is_watching = False
+
+    async def _queue(self, challenge: Challenge, told: Wait) -> None:
+        logger.info("%s: waits for a place: %s", about(challenge), told.why)
+        await self._errands.note("challenge_queued", {**detail_of(challenge), "why": told.why})
+
+    async def _abort_unplayed(self, game_id: str) -> None:
+        """A game that nobody here can play would sit there until the opponent gives up."""
+        logger.warning("game %s: not a game that is played here; aborting it", game_id)
+        await self._errands.note("game_not_played_here", {"site_game_id": game_id})
+        try:
+            await self._server.abort(game_id)
+        except TransientError:
+            self._not_played.discard(game_id)  # again when the server next names it
+            raise
+
+    async def _ask(self, opponent: Bot, proposal: Proposal) -> Reply | None:
+        """Challenge a program, and hold a place until it answers; None: withdrawn, the place is needed."""
+        if not self._places.is_quiet or not self.accepting:
+            return None
+        seat = Seat(opponent.id, is_bot=True)
+        self._places.accept(_OURS, seat)
+        self._change()
+        asking = self._asking = asyncio.ensure_future(self._server.challenge(opponent.id, proposal))
+        reply = None
+        try:
+            await asyncio.wait([asking], timeout=UNANSWERED_S)
+            if not asking.done():
+                reply = Reply("", False, f"no answer in {UNANSWERED_S:.0f} s")
+            elif not asking.cancelled():
+                reply = asking.result()
+        finally:
+            if self._asking is not None:
+                self._asking = None
+                asking.cancel()
+            await asyncio.wait([asking])  # so that it is withdrawn before its place is given away
+            # Where the site does not tell whether it was accepted, its game may be about to start.
+            if reply is not None and reply.accepted is not False:
+                self._places.accept(reply.challenge_id, seat)
+                self._answers.expect(reply.challenge_id)
+            self._places.leave(_OURS)
+            self._change()
+        return reply
+
+    # --- Notes ------------------------------------------------------------------------------------------
+
+    async def _store_rating(self, game_id: str, diff: int) -> None:
+        try:
+            async with self._services.database.write() as session:
+                await set_rating_diff(session, self._server.site, game_id, diff)
+        except StorageError as error:
+            logger.error("game %s: cannot note the rating's change of %+d: %s", game_id, diff, error)
+
+    async def _ask_rating(self, game_id: str) -> None:
+        """Of a game that may have ended unheard: its end is not told twice."""
+        self._untold.discard(game_id)
+        try:
+            diff = await self._server.rating_diff(game_id, self._services.bot_name)
+        except AuthError:
+            raise
+        except ServerError as error:
+            if isinstance(error, TransientError):
+                self._untold.add(game_id)
+            logger.info("game %s: cannot ask for the rating's change: %s", game_id, error)
+            return
+        if diff is not None:
+            await self._store_rating(game_id, diff)
+
+    # --- Games ------------------------------------------------------------------------------------------
+
+    async def _take_up_games(self, *, is_start: bool = False) -> None:
+        """Go on with what is open in the books or on the server.
+
+        Args:
+            is_start: The account's stream is not open yet, and is about to tell the same.
+        """
+        async with self._services.database.read() as session:
+            stored = await list_open_games(session, self._server.site)
+        for game in stored:
+            self._play(game.site_game_id, _seat(game))
+            self._games[game.site_game_id].was_open = True
+        try:
+            await self._take_up_served()
+        except AuthError:
+            raise
+        except ServerError as error:  # the account's stream tells the same
+            # Where that stream is the one connection, nobody can be asked before it is open.
+            is_news = not (is_start and isinstance(error, TransientError))
+            logger.log(logging.INFO if is_news else logging.DEBUG, "cannot ask for running games: %s", error)
+
+    async def _take_up_served(self) -> None:
+        for game_id in await self._server.playing():
+            self._play(game_id)
+
+    def _play(self, game_id: str, seat: Seat | None = None, challenge_id: str = "") -> None:
+        """Play a game, now or when others have ended."""
+        known = self._games.get(game_id)
+        if known is not None:
+            if known.player is not None:
+                # Its own stream may tell only later that it had been adjourned before.
+                known.is_told_again = True
+                if known.player.is_adjourned:
+                    self._places.start(game_id)
+            return
+        # There are only so many that are accepted.
+        is_accepted = self._places.is_accepted(challenge_id or game_id)
+        self._places.start(game_id, seat, challenge_id)
+        game = self._games[game_id] = _Game()
+        if is_accepted or self.running < self._max_players:
+            self._begin(game_id, game)
+        else:
+            logger.warning("game %s: waits for one of %d others to end", game_id, self.running)
+        self._change()
+
+    def _begin(self, game_id: str, game: _Game) -> None:
+        game.player = GamePlayer(game_id, self._services)
+        self._errands.tasks.create_task(self._look_after(game_id, game, game.player))
+
+    async def _look_after(self, game_id: str, game: _Game, player: GamePlayer) -> None:
+        try:
+            await self._play_through(game_id, game, player)
+        finally:
+            game.player = None
+            if not game.is_given_up:
+                del self._games[game_id]
+            self._places.end(game_id)
+            self._change()
+        held = next((key for key, each in self._games.items() if each.is_held), None)
+        if held is not None and self.running < self._max_players:
+            self._begin(held, self._games[held])
+
+    def _read_end(self, game_id: str) -> None:
+        """Play a game that was given up once more, now that it has ended: that closes its books."""
+        game = self._games.get(game_id)
+        if game is not None and game.is_given_up:
+            del self._games[game_id]
+            self._play(game_id)
+            again = self._games[game_id]
+            again.is_read_again, again.was_open = True, game.was_open
+
+    async def _await_end(self, game_id: str, given_up: _Game) -> None:
+        """Its end may not be told, so the server is asked now and then whether a given-up game goes on."""
+        while self._games.get(game_id) is given_up:
+            await self._services.sleep(GIVEN_UP_S)
+            if await goes_on(self._server, game_id) is False:
+                self._read_end(game_id)
+
+    async def _play_through(self, game_id: str, game: _Game, player: GamePlayer) -> None:
+        """The edge of a game: whatever goes wrong inside ends here, except that the account is refused."""
+        waits = delays(self._services.rng)
+        crashes, crashed_at = 0, -math.inf
+        while crashes < MAX_CRASHES:
+            try:
+                await player.run()
+                if player.is_adjourned:
+                    if not game.is_told_again:
+                        return
+                    game.is_told_again = False
+                    player = game.player = GamePlayer(game_id, self._services)
+                    continue
+                if not game.is_end_told:
+                    self._untold.add(game_id)
+                    if game.was_open:
+                        await self._ask_rating(game_id)
+                return
+            except AuthError:
+                raise
+            except (ProtocolError, RefusedError) as error:
+                logger.error("game %s: given up: %.500s", game_id, error)
+                await self._note_trouble(game_id, "game_given_up", error)
+                break
+            except StorageError as error:  # it will be there again, and the game must not be forgotten
+                logger.error("game %s: %s", game_id, error)
+            except Exception as error:
+                now = self._services.clock()
+                if now - crashed_at >= CRASH_FORGOTTEN_S:
+                    crashes, waits = 0, delays(self._services.rng)
+                crashes, crashed_at = crashes + 1, now
+                logger.exception("game %s: crashed", game_id)
+                await self._note_trouble(game_id, "game_crashed", error)
+            await self._services.sleep(next(waits))
+            player = game.player = GamePlayer(game_id, self._services)
+        game.is_given_up = True
+        if not game.is_read_again:
+            self._errands.tasks.create_task(self._await_end(game_id, game))
+
+    async def _note_trouble(self, game_id: str, kind: str, error: Exception) -> None:
+        raw = getattr(error, "raw", None)
+        try:
+            shown = None if raw is None else repr(raw)[:2000]
+        except RecursionError:  # JSON may be nested nearly as deep as Python can go
+            shown = "too deeply nested"
+        await self._errands.note(kind, {"site_game_id": game_id, "error": f"{error!s:.500}", "raw": shown})
+
+
+def _seat(game: StoredGame) -> Seat:
+    return Seat(game.opponent_id, game.opponent_is_bot, game.clock_initial_s is None)

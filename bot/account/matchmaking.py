@@ -1,0 +1,235 @@
+"""Challenging other programs when nobody wants to play: a pure choice, and the task that acts on it.
+
+Limits hold across restarts: what was sent and who declined is in the events of the database, which games
+were played with whom is in its games.
+"""
+
+import logging
+import random
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from bot.account.challenge_policy import is_named
+from bot.base.config import ChallengesConfig, MatchmakingConfig, parse_clock
+from bot.base.dialects import Ability
+from bot.base.errors import RefusedError, ServerError, TransientError
+from bot.base.event_log import note
+from bot.base.events import Bot, Proposal, Reply
+from bot.game.services import Services
+from storage.errors import StorageError
+from storage.events import list_events
+from storage.games import count_bot_games
+from storage.tables.types import now_utc
+
+logger = logging.getLogger(__name__)
+
+SENT, ACCEPTED, DECLINED = "matchmaking_sent", "matchmaking_accepted", "matchmaking_declined"
+"""Kinds of events in the database."""
+
+NOT_ALLOWED_S = 3600.0
+"""After the server has not allowed it, in seconds; that need not be our fault, nor last for ever."""
+
+_DAY = timedelta(hours=24)
+
+Ask = Callable[[Bot, Proposal], Awaitable[Reply | None]]
+"""Send a challenge and wait for its answer; None: withdrawn, because somebody wants to play with us."""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What is remembered."""
+
+    sent: int = 0
+    """Challenges of the last 24 hours."""
+    last_opponent: str = ""
+    """Id of the program that was challenged last; empty: none in 24 hours."""
+    resting: Collection[str] = ()
+    """Ids of programs that declined or did not answer, and are left alone for now."""
+    bot_games: Mapping[str, int] = field(default_factory=dict)
+    """Games with programs in the last 24 hours, by the program's id."""
+
+
+def is_enough(history: History, config: MatchmakingConfig, limits: ChallengesConfig) -> bool:
+    """Whether nobody more may be challenged today, whoever is online."""
+    return history.sent >= config.per_day or sum(history.bot_games.values()) >= limits.max_bot_games_per_day
+
+
+def pick(
+    bots: Sequence[Bot],
+    history: History,
+    config: MatchmakingConfig,
+    limits: ChallengesConfig,
+    *,
+    our_name: str,
+    blocked: Collection[str],
+    rating_list: Callable[[Proposal], str],
+    rng: random.Random,
+) -> tuple[Bot, Proposal] | None:
+    """Whom to challenge, and to what; None: nobody.
+
+    Args:
+        bots: The programs online, perhaps ourselves among them.
+        history: What is remembered.
+        config: Whom and what the operator wants.
+        limits: Limits of games with programs, whoever asked for them.
+        our_name: Of our account.
+        blocked: Names and ids that are left alone, besides those of the settings.
+        rating_list: Tells which of a program's ratings is about a game.
+        rng: Decides.
+    """
+    us = next((bot for bot in bots if is_named(bot.id, bot.name, [our_name])), None)
+    avoided = (our_name, *config.block, *limits.block, *blocked, *history.resting)
+    others = [
+        bot
+        for bot in bots
+        if not is_named(bot.id, bot.name, avoided)
+        and history.bot_games.get(bot.id, 0) < limits.max_games_per_bot_per_day
+    ]
+    proposals = [
+        Proposal(variant, config.rated, parse_clock(clock))
+        for variant in config.variants
+        for clock in config.clocks
+    ]
+    rng.shuffle(proposals)
+    for proposal in proposals:
+        counts = rating_list(proposal)
+        ours = None if us is None else us.ratings.get(counts)
+        fitting = [bot for bot in others if _fits(bot.ratings.get(counts), ours, config)]
+        fresh = [bot for bot in fitting if bot.id != history.last_opponent] or fitting
+        if fresh:
+            return rng.choice(fresh), proposal
+    return None
+
+
+def _fits(theirs: int | None, ours: int | None, config: MatchmakingConfig) -> bool:
+    """Whether the ratings are as wanted; where nothing is wanted, a program may have none."""
+    if theirs is None:
+        return config.min_rating == 0 and config.max_rating == config.max_rating_difference == 5000
+    return config.min_rating <= theirs <= config.max_rating and (
+        ours is None or abs(theirs - ours) <= config.max_rating_difference
+    )
+
+
+class Matchmaker:
+    """Sends challenges; `run` it in a task.
+
+    Args:
+        services: What every game shares.
+        quiet_s: For how long nobody has played or waited, in seconds; 0 while somebody does.
+        ask: Sends a challenge.
+        blocked: Names and ids that are left alone, besides those of the settings.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        *,
+        quiet_s: Callable[[], float],
+        ask: Ask,
+        blocked: Callable[[], Collection[str]],
+    ) -> None:
+        self._services = services
+        self._server = services.server
+        self._config = services.config.matchmaking
+        self._quiet_s = quiet_s
+        self._ask = ask
+        self._blocked = blocked
+
+    async def run(self) -> None:
+        """Challenge others until cancelled; returns when that is not wanted or not possible.
+
+        Whatever goes wrong ends here, so that it never costs a game.  An account that the server does not
+        accept any more is left to those who play to find out.
+        """
+        if not self._config.enabled:
+            return
+        if not self._server.can(Ability.CHALLENGE):
+            logger.warning("matchmaking: %s does not let programs challenge others", self._server.site)
+            return
+        while True:
+            wait_s = self._config.idle_s
+            try:
+                await self._until_quiet()
+                await self._challenge()
+            except TransientError as error:
+                wait_s = max(wait_s, error.retry_after_s or 0.0)
+                logger.info("matchmaking: %s; next try in %.0f s", error, wait_s)
+            except (ServerError, StorageError) as error:
+                if isinstance(error, RefusedError) and error.is_forbidden:
+                    wait_s = max(wait_s, NOT_ALLOWED_S)
+                    logger.warning("matchmaking: %s; next try in %.0f s", error, wait_s)
+                else:
+                    logger.warning("matchmaking: %s", error)
+            except Exception:
+                logger.exception("matchmaking: crashed; next try in %.0f s", wait_s)
+            await self._services.sleep(wait_s)
+
+    async def _until_quiet(self) -> None:
+        while (left_s := self._config.idle_s - self._quiet_s()) > 0:
+            await self._services.sleep(left_s)
+
+    async def _challenge(self) -> None:
+        history, limits = await self._history(), self._services.config.challenges
+        if is_enough(history, self._config, limits):
+            logger.debug("matchmaking: enough for today; challenges: %d", history.sent)
+            return
+        found = pick(
+            await self._server.online_bots(),
+            history,
+            self._config,
+            limits,
+            our_name=self._services.bot_name,
+            blocked=self._blocked(),
+            rating_list=self._server.rating_list,
+            rng=self._services.rng,
+        )
+        if found is None:
+            logger.debug("matchmaking: nobody to challenge; challenges today: %d", history.sent)
+            return
+        bot, proposal = found
+        if self._quiet_s() < self._config.idle_s:  # somebody came while we asked around
+            return
+        clock = proposal.clock
+        detail = {
+            "opponent": bot.id,
+            "variant": proposal.variant,
+            "clock": f"{clock.initial_s}+{clock.increment_s}",
+        }
+        # Before it is sent: what is not counted could be sent again and again by a program that crashes.
+        await self._note(SENT, detail)
+        logger.info("matchmaking: challenging %s to %s %s", bot.name, proposal.variant, detail["clock"])
+        try:
+            reply = await self._ask(bot, proposal)
+        except RefusedError as error:
+            if error.is_forbidden:
+                raise
+            reply = Reply("", False, str(error))  # they play no such games, or too many today
+        if reply is None:
+            logger.info("matchmaking: withdrawn: the place is needed")
+        elif reply.accepted is None:
+            logger.info("matchmaking: %s: challenge %s: %s", bot.name, reply.challenge_id, reply.reason)
+        elif reply.accepted:
+            logger.info("matchmaking: %s accepted: game %s", bot.name, reply.challenge_id)
+            await self._note(ACCEPTED, {**detail, "challenge": reply.challenge_id})
+        else:
+            logger.info("matchmaking: %s declined: %s", bot.name, reply.reason)
+            await self._note(DECLINED, {**detail, "reason": reply.reason[:500]})
+
+    async def _history(self) -> History:
+        now, site = now_utc(), self._server.site
+        resting_since = now - timedelta(seconds=self._config.pause_after_decline_s)
+        async with self._services.database.read() as session:
+            sent = await list_events(session, site=site, kind=SENT, since=now - _DAY)
+            declined = await list_events(session, site=site, kind=DECLINED, since=resting_since)
+            games = await count_bot_games(session, site, now - _DAY)
+        return History(
+            sent=len(sent),
+            last_opponent=sent[0].detail["opponent"] if sent else "",
+            resting=frozenset(event.detail["opponent"] for event in declined),
+            bot_games=games,
+        )
+
+    async def _note(self, kind: str, detail: Mapping[str, str]) -> None:
+        async with self._services.database.write() as session:
+            await note(session, self._server.site, kind, detail)

@@ -1,0 +1,203 @@
+"""Learning a calibrated model from what a database holds, and refusing one that learned nothing.
+
+A model is kept only if it is better than the one that it is to replace, on moves that it has not seen: by
+cross-validation over whole games, and beyond chance.  Its part for where there is no human-move model must at
+least not be worse.
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import date
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.analysis.measures import Estimate, Resamples
+from bot.analysis.population import BAD, Population
+from bot.analysis.study import model_odds
+from bot.base.errors import DesdemonaError
+from engine.human.calibrated import FEATURES_VERSION, CalibratedModel
+from engine.human.onnx import Network
+from engine.training.calibrated import (
+    FOLDS,
+    Part,
+    Rows,
+    Tried,
+    fit_part,
+    losses,
+    softmax,
+    to_onnx,
+    tune,
+    without_human,
+)
+
+LEAST_POSITIONS, LEAST_GAMES, LEAST_ERRORS = 500, 100, 50
+"""Less data than that teaches noise."""
+LICENCE = "GPL-3.0-or-later"
+_NAMES = {True: "with a human-move model", False: "without a human-move model"}
+
+
+class Refused(DesdemonaError):
+    """No model was made; the message says why, with numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Validated:
+    """What cross-validation found of one of a model's two parts."""
+
+    part: str
+    penalty: float
+    trees: int
+    nll: float
+    """Mean negative log-likelihood of the replies played in games not learned from, natural logarithm."""
+    against: str
+    against_nll: float
+    better: Estimate
+    """By how much it is better, a reply."""
+    auc: Estimate
+    """Of "this bad reply is played", over all bad replies."""
+    auc_better: Estimate
+    """By how much that is above what it was compared with."""
+    tried: tuple[Tried, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A model, and how it came about."""
+
+    data: bytes
+    """The ONNX file."""
+    model: CalibratedModel
+    human: str
+    """The human-move model that it was told of; empty: none."""
+    validated: tuple[Validated, ...]
+
+    def card(self, about: dict[str, Any]) -> dict[str, Any]:
+        """What should be known of the model, as plain JSON values, after what its maker has to say."""
+        return {
+            **about,
+            "human_model": self.human,
+            "sha256": self.model.info.sha256,
+            "features": FEATURES_VERSION,
+            "method": "conditional logit with L2 penalty, and boosted trees; a softmax over the replies",
+            "cross_validation": [
+                {**asdict(each), "tried": [asdict(one) for one in each.tried[:5]]} for each in self.validated
+            ],
+        }
+
+
+def fit(
+    people: Population,
+    *,
+    name: str,
+    against: CalibratedModel | None,
+    seed: int = 1,
+    resamples: int = 1000,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> Fitted:
+    """Learn a model.
+
+    Args:
+        against: The model that it has to be better than; None: the human-move model, and, without one, that
+            all replies are alike.
+        on_step: Told what comes next.
+
+    Raises:
+        Refused: There is too little data, or the model is no better, or worse without a human-move model.
+        NoScikit: scikit-learn is not installed.
+    """
+    _require_enough(people)
+    parts: dict[bool, Part] = {}
+    validated = []
+    for has_human in (True, False) if people.has_human else (False,):
+        on_step(f"learning {_NAMES[has_human]}")
+        rows = people.rows if has_human else without_human(people.rows)
+        tried, odds = tune(rows, seed)
+        validated.append(_validated(people, rows, has_human, tried, odds, against, resamples, seed))
+        parts[has_human] = fit_part(rows, tried[0].penalty, tried[0].trees, seed)
+    human = next(iter(people.models), "")
+    told = {
+        "human": human,
+        "game": people.game.name,
+        "name": name,
+        "licence": LICENCE,
+        "date": date.today().isoformat(),  # noqa: DTZ011 - a day, for people
+    }
+    # Where no human-move model was there to learn from, its word changes nothing.
+    data = to_onnx(parts.get(True, parts[False]), parts[False], told)
+    _check_gain(validated)
+    return Fitted(data, CalibratedModel(Network.load(data, name)), human, tuple(validated))
+
+
+def _require_enough(people: Population) -> None:
+    games = int(people.games.max()) + 1
+    errors = int((people.loss[people.rows.played] >= BAD).sum())
+    for what, found, least in (
+        ("positions", len(people.positions), LEAST_POSITIONS),
+        ("games", games, LEAST_GAMES),
+        ("errors", errors, LEAST_ERRORS),
+    ):
+        if found < least:
+            raise Refused(
+                f"too little to learn from: {len(people.positions)} positions of {games} games with {errors} "
+                f"errors; at least {least} {what} are needed"
+            )
+
+
+def _validated(
+    people: Population,
+    rows: Rows,
+    has_human: bool,
+    tried: list[Tried],
+    odds: NDArray[np.float64],
+    against: CalibratedModel | None,
+    resamples: int,
+    seed: int,
+) -> Validated:
+    if against is not None:
+        name = f"{against.info.name} {against.info.sha256[:12]}"
+        other = model_odds(people, against, has_human)
+    elif has_human:
+        name, other = next(iter(people.models.items()))
+    else:
+        name, other = "all replies alike", softmax(np.zeros(len(rows.features)), rows)
+    drawn = Resamples(people.games, resamples, seed)
+    ours, theirs = losses(odds, rows), losses(other, rows)
+    bad = people.loss >= BAD
+    games = np.unique(people.games[people.of_position[bad]], return_inverse=True)[1].astype(np.int64)
+    of_bad = Resamples(games, resamples, seed)
+    played = people.is_played[bad]
+    area, other_area = of_bad.auc(odds[bad], played), of_bad.auc(other[bad], played)
+    return Validated(
+        part=_NAMES[has_human],
+        penalty=tried[0].penalty,
+        trees=tried[0].trees,
+        nll=float(ours.mean()),
+        against=name,
+        against_nll=float(theirs.mean()),
+        better=drawn.mean(theirs - ours).estimate,
+        auc=area.estimate,
+        auc_better=area.minus(other_area).estimate,
+        tried=tuple(tried),
+    )
+
+
+def _check_gain(validated: list[Validated]) -> None:
+    """Raises `Refused` unless the first part is better beyond chance, and no other is worse beyond chance.
+
+    The first one is used wherever it can be, the one without a human-move model wherever there is none.
+    """
+    for at, each in enumerate(validated):
+        if at == 0 and not each.better.low > 0:
+            what = "not better"
+        elif each.better.high < 0:
+            what = "worse"
+        else:
+            continue
+        raise Refused(
+            f"the model {each.part} is {what} beyond chance than {each.against}: "
+            f"{FOLDS}-fold cross-validation by game gives a log-loss of {each.nll:.4f} a reply against "
+            f"{each.against_nll:.4f}, better by {each.better.value:+.4f} "
+            f"({each.better.low:+.4f} to {each.better.high:+.4f}, 95 %); it was not kept"
+        )

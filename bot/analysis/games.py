@@ -1,0 +1,289 @@
+"""The games of files, and the moves in them that somebody answered."""
+
+import hashlib
+import heapq
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bot.analysis.reply_profiles import AnalysisError
+from bot.base.files import open_regular
+from bot.base.game_files import lines_of, wthor_games
+from engine.formats import files, pgn
+from engine.formats.files import Format
+from engine.formats.record import BadGame, GameRecord, start_of, steps
+from engine.game import Game
+from engine.games import get_game
+from storage.archive import content_key
+
+_CLOCK = re.compile(r"\[%clk\s+(\d{1,5}):(\d{1,2}):(\d{1,2}(?:\.\d{1,20})?)\]")
+_MOST_TOLD = 5
+
+
+@dataclass(frozen=True, slots=True)
+class GivenGame:
+    """A game of a file."""
+
+    record: GameRecord
+    key: str
+    """`storage.archive.content_key`."""
+    clocks_s: tuple[float, ...]
+    """What each mover had left after each move, in seconds; empty: not known."""
+    source: str
+    """Name of the file."""
+    source_format: str
+
+    @property
+    def year(self) -> int | None:
+        """When it was played; None: not known."""
+        return year_of(self.record.date)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """Which moves of which games are looked into."""
+
+    from_year: int | None = None
+    to_year: int | None = None
+    players: tuple[str, ...] = ()
+    """Only replies of somebody with one of these in the name, in whatever case; empty: of everybody."""
+    min_rating: int | None = None
+    max_rating: int | None = None
+    """Of the person; those without a rating are out when one of the two is set."""
+    from_ply: int = 1
+    """Only replies before which at least so many moves were made."""
+    to_ply: int | None = None
+    every: int = 1
+    """Only every so manieth move of a game; which one is first differs from game to game."""
+    sample: int | None = None
+    """No more than so many moves, drawn from all; a larger sample holds the smaller one."""
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A move that somebody answered, with a choice between two replies at least."""
+
+    game: GivenGame
+    ply: int
+    """Of the reply."""
+    position: str
+    """Before the move, as the root of a search."""
+    move: str
+    reply: str
+    side: int
+    """The person's, who replied."""
+    logistic_centi: float
+    """`Game.expected_scale_centi` of the position."""
+
+    @property
+    def rating(self) -> int | None:
+        """The person's."""
+        found = self.game.record.ratings[self.side]
+        return None if found is None else round(found)
+
+    @property
+    def clock_s(self) -> float | None:
+        """Left to the person before the reply: after their move before."""
+        clocks = self.game.clocks_s
+        return clocks[self.ply - 2] if clocks and self.ply >= 2 else None
+
+
+def year_of(date: str) -> int | None:
+    """The year of a date as files write it; None: there is none in it."""
+    found = re.search(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)", date)
+    return None if found is None else int(found[1])
+
+
+def is_within(number: float | None, least: int | None, most: int | None) -> bool:
+    """Whether a year or a rating that may not be known is one of these; None: there is no least or most."""
+    if least is None and most is None:
+        return True
+    return number is not None and (least is None or number >= least) and (most is None or number <= most)
+
+
+def half_of(key: str, seed: int) -> int:
+    """Which half of all games a game is of, 0 or 1: for learning from one and testing on the other.
+
+    Args:
+        key: `storage.archive.content_key`, so that the halves are the same in every database.
+    """
+    return _draw(seed, key, "half") & 1
+
+
+def read_games(
+    paths: Sequence[Path],
+    game: str,
+    form: Format | None = None,
+    on_bad: Callable[[str], None] = lambda _: None,
+) -> Iterator[GivenGame]:
+    """The games of files in order, those of other games left out.
+
+    Args:
+        form: Of the files; None: by what is in each.
+        on_bad: Told what cannot be read, in a line for each of the first few games of a file.
+
+    Raises:
+        AnalysisError: A file cannot be read.
+    """
+    names = [path for path in paths if path.suffix.lower() in (".jou", ".trn")]
+    for path in paths:
+        if path in names:
+            continue
+        bad = 0
+        try:
+            for given in _file(path, form, game, names, on_bad):
+                if isinstance(given, BadGame):
+                    bad += 1
+                    if bad <= _MOST_TOLD:
+                        on_bad(f"{path}: {given}")
+                elif given.record.game == game and given.record.moves:
+                    yield given
+        except (OSError, BadGame) as error:
+            text = error.strerror if isinstance(error, OSError) else error
+            raise AnalysisError(f"{path}: {text}") from None
+        if bad > _MOST_TOLD:
+            on_bad(f"{path}: and {bad - _MOST_TOLD} more bad games")
+
+
+def first_copies(games: Sequence[GivenGame]) -> list[GivenGame]:
+    """Each game once, by `GivenGame.key`: files of games overlap, or are named twice."""
+    found: dict[str, GivenGame] = {}
+    for given in games:
+        found.setdefault(given.key, given)
+    return list(found.values())
+
+
+def choose(
+    games: Sequence[GivenGame], choice: Choice, on_look: Callable[[int], None] = lambda _: None
+) -> list[Answered]:
+    """The moves that are to be looked into: in the games' order, or, of a sample, in that of the draw.
+
+    Args:
+        games: Of one that is there more than once the first copy counts, and that alone.
+        on_look: Told how many moves have been found.
+    """
+    games = first_copies(games)
+    wanted = [(at, ply) for at, given in enumerate(games) for ply in _plies(given, choice)]
+    sample = choice.sample
+    if sample is None:
+        return list(_answered(games, wanted, len(wanted), on_look))
+    drawn = sample + sample // 8 + 64  # some have no choice
+    while True:
+        lots = ((_draw(choice.seed, games[at].key, ply), at, ply) for at, ply in wanted)
+        first = [(at, ply) for _, at, ply in heapq.nsmallest(drawn, lots)]
+        found = list(_answered(games, first, sample, on_look))
+        if len(found) == sample or drawn >= len(wanted):
+            return found
+        drawn *= 2
+
+
+def _plies(given: GivenGame, choice: Choice) -> Iterator[int]:
+    record = given.record
+    if not is_within(given.year, choice.from_year, choice.to_year):
+        return
+    wanted = [_is_wanted(record, side, choice) for side in (0, 1)]
+    if not any(wanted):
+        return
+    first = _draw(0, given.key, "every") % choice.every
+    game: Game[Any] = get_game(record.game)
+    start_side = 0 if record.start is None else game.side_to_move(start_of(record))
+    last = len(record.moves) - 1 if choice.to_ply is None else min(choice.to_ply, len(record.moves) - 1)
+    for ply in range(max(1, choice.from_ply), last + 1):
+        # Passes are moves, so sides alternate.
+        if ply % choice.every == first and wanted[(start_side + ply) % 2]:
+            yield ply
+
+
+def _is_wanted(record: GameRecord, side: int, choice: Choice) -> bool:
+    name, rating = record.players[side].casefold(), record.ratings[side]
+    if choice.players and not any(part.casefold() in name for part in choice.players):
+        return False
+    return is_within(rating, choice.min_rating, choice.max_rating)
+
+
+def _answered(
+    games: Sequence[GivenGame],
+    wanted: Sequence[tuple[int, int]],
+    most: int,
+    on_look: Callable[[int], None],
+) -> Iterator[Answered]:
+    """The first so many of these moves that left a choice."""
+    plies: dict[int, list[int]] = {}
+    for at, ply in wanted:
+        plies.setdefault(at, []).append(ply)
+    known: dict[tuple[int, int], Answered] = {}
+    count = 0
+    for at, ply in wanted:
+        if count == most:
+            return
+        if at in plies:
+            known |= {(at, each.ply): each for each in _of_game(games[at], set(plies.pop(at)))}
+        found = known.pop((at, ply), None)
+        if found is not None:
+            count += 1
+            on_look(count)
+            yield found
+
+
+def _of_game(given: GivenGame, plies: set[int]) -> Iterator[Answered]:
+    record = given.record
+    game: Game[Any] = get_game(record.game)
+    before = None
+    for ply, (position, move) in enumerate(steps(record)):
+        if ply in plies and before is not None:
+            root, ours = before
+            root = game.for_search(root)
+            after = game.play(root, ours)
+            replies = game.legal_moves(after)
+            if len(replies) > 1 and move in replies:
+                yield Answered(
+                    given,
+                    ply,
+                    game.position_text(root),
+                    game.move_text(ours),
+                    game.move_text(move),
+                    game.side_to_move(after),
+                    game.expected_scale_centi(root),
+                )
+        before = position, move
+
+
+def _file(
+    path: Path, form: Format | None, game: str, names: list[Path], on_bad: Callable[[str], None]
+) -> Iterator[GivenGame | BadGame]:
+    with open_regular(path) as file:
+        length = os.fstat(file.fileno()).st_size
+        form = form or files.detect(file.read(files.HEAD_BYTES), length)
+        if form is None:
+            raise BadGame("the format is not known by its beginning; say which with --format")
+        file.seek(0)
+        if form is Format.PGN:
+            yield from _pgn(pgn.split(lines_of(file)), path.name)
+            return
+        found = wthor_games(path, names, on_bad) if form is Format.WTHOR else None
+        for record in found or files.read(lines_of(file), form, game):
+            if isinstance(record, BadGame):
+                yield record
+            else:
+                yield GivenGame(record, content_key(record), (), path.name, form)
+
+
+def _pgn(texts: Iterator[str], name: str) -> Iterator[GivenGame | BadGame]:
+    for text in texts:
+        try:
+            record = pgn.parse(text)
+        except BadGame as error:
+            yield error
+            continue
+        clocks = tuple(int(h) * 3600 + int(m) * 60 + float(s) for h, m, s in _CLOCK.findall(text))
+        known = clocks if len(clocks) == len(record.moves) else ()
+        yield GivenGame(record, content_key(record), known, name, Format.PGN)
+
+
+def _draw(seed: int, key: str, what: object) -> int:
+    digest = hashlib.blake2b(f"{seed} {key} {what}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big")

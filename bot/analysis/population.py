@@ -1,0 +1,149 @@
+"""Positions of an analysis as arrays: what the study and the fitting of models count on."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.analysis.games import half_of, is_within, year_of
+from engine.game import Game
+from engine.games import get_game
+from engine.human.calibrated import expected, profile_array, reply_features
+from engine.training.calibrated import Rows, join
+from storage.analysis import StoredPosition, each_position
+from storage.database import Database
+
+BAD = 0.10
+"""A reply is *bad*, or an *error*, when it costs so much of expected score."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Portion:
+    """Which positions of an analysis count."""
+
+    half: int | None = None
+    """0 or 1: those of one half of the games (`bot.analysis.games.half_of`); None: of all."""
+    seed: int = 1
+    """Of the halves."""
+    from_year: int | None = None
+    to_year: int | None = None
+    min_rating: int | None = None
+    max_rating: int | None = None
+    """Of the person; those without a rating are out when one of the two is set."""
+
+    def holds(self, stored: StoredPosition) -> bool:
+        """Whether a position counts."""
+        if self.half is not None and half_of(stored.game_key, self.seed) != self.half:
+            return False
+        return is_within(year_of(stored.date), self.from_year, self.to_year) and is_within(
+            stored.found.rating, self.min_rating, self.max_rating
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Population:
+    """Positions, and all their replies one after the other."""
+
+    game: Game[Any]
+    positions: list[StoredPosition]
+    rows: Rows
+    """Features of the replies; those of a human-move model where every position has its word."""
+    models: dict[str, NDArray[np.float64]]
+    """What human-move models said of each reply, by their names; the features have the first one's word."""
+    loss: NDArray[np.float64]
+    """What each reply costs the person, in expected score by the scale of the position before our move, as in
+    the arithmetic of traps.  The features go by that of the position after it, which hardly differs."""
+    of_position: NDArray[np.int64]
+    """Number of each reply's position."""
+    left_out: int
+    """So many more positions were given, of which the human-move model did not speak."""
+
+    @property
+    def has_human(self) -> bool:
+        """Whether there is a human-move model's word."""
+        return bool(self.models)
+
+    @property
+    def games(self) -> NDArray[np.int64]:
+        """The game of each position, a number from 0."""
+        return self.rows.games
+
+    @property
+    def is_played(self) -> NDArray[np.bool_]:
+        """Whether each reply was the one that was played."""
+        played = np.zeros(len(self.loss), bool)
+        played[self.rows.played] = True
+        return played
+
+    def sums(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Sums over each position's replies."""
+        return np.asarray(np.add.reduceat(values.astype(np.float64), self.rows.starts))
+
+    def most(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """The greatest over each position's replies."""
+        return np.asarray(np.maximum.reduceat(values.astype(np.float64), self.rows.starts))
+
+
+async def load(
+    database: Database, analysis_id: int, model_id: int | None, portion: Portion
+) -> list[StoredPosition]:
+    """The positions of an analysis that count."""
+    async with database.read() as session:
+        return [
+            stored async for stored in each_position(session, analysis_id, model_id) if portion.holds(stored)
+        ]
+
+
+def population(
+    game_name: str,
+    positions: Sequence[StoredPosition],
+    model: str = "",
+    others: Mapping[str, Mapping[int, Sequence[float]]] | None = None,
+    on_count: Callable[[int], None] = lambda _: None,
+) -> Population:
+    """Positions as arrays; there is one at least.
+
+    When a human-move model spoke of some of the positions, the others are left out (`Population.left_out`).
+
+    Args:
+        model: The name of that model.
+        others: What other models said, by their names and the positions' keys; those that did not speak of
+            all of the positions are left out.
+        on_count: Told how many more are done.
+    """
+    game = get_game(game_name)
+    spoken = [stored for stored in positions if stored.human is not None]
+    used = spoken or list(positions)
+    numbers: dict[str, int] = {}
+    parts, losses = [], []
+    for stored in used:
+        found = stored.found
+        root = game.parse_position(found.position)
+        after = game.play(root, game.parse_move(root, found.move))
+        scores = profile_array(found.candidate)
+        features = reply_features(
+            scores, game.expected_scale_centi(after), game.plies_left(after), stored.human, found.person
+        )
+        number = next(at for at, reply in enumerate(found.replies) if reply.reply == found.reply)
+        parts.append((features, number, numbers.setdefault(stored.game_key, len(numbers))))
+        worth = expected(-scores[:, -1], found.logistic_centi)
+        losses.append(worth.max() - worth)
+        on_count(1)
+    rows = join(parts)
+    models = {}
+    if spoken:
+        models[model] = np.concatenate([stored.human or () for stored in used]).astype(np.float64)
+        for name, said in (others or {}).items():
+            if all(stored.id in said for stored in used):
+                models[name] = np.concatenate([said[stored.id] for stored in used]).astype(np.float64)
+    return Population(
+        game,
+        used,
+        rows,
+        models,
+        np.concatenate(losses),
+        np.repeat(np.arange(len(used)), rows.counts),
+        len(positions) - len(used),
+    )

@@ -1,0 +1,113 @@
+"""What a worker does: the profile of every reply to one move."""
+
+import threading
+import time
+import weakref
+from dataclasses import dataclass
+from typing import Any
+
+from bot.base.errors import DesdemonaError
+from engine.decision import ReplyProfile
+from engine.games import get_game
+from engine.params import TrapParams
+from engine.process import EngineError
+from engine.search.profiles import Profiler
+from engine.search.reference import Searcher
+from engine.search.searchers import make_searcher
+from engine.stop import StopFlag
+from engine.uci.link import Ask, Patience
+from engine.uci.scores import by_depth, plies_played
+from engine.uci.settings import EngineSettings
+from engine.uci.source import open_link
+
+_TABLE_MB = 16
+_mine = threading.local()  # searchers and engines are for one thread at a time
+
+
+class AnalysisError(DesdemonaError):
+    """An analysis cannot begin or go on; the message says why."""
+
+
+class _Engine:
+    """A running engine that ends with the thread that it is for, lest it keep the process alive."""
+
+    def __init__(self, settings: EngineSettings) -> None:
+        self.link = open_link(settings)
+        weakref.finalize(self, self.link.close, quickly=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One move to be looked into."""
+
+    number: int
+    game: str
+    position: str
+    """Before the move."""
+    move: str
+    depth: int
+    engine: EngineSettings | None
+    """None: the native search."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What there was."""
+
+    number: int
+    replies: tuple[ReplyProfile, ...]
+    nodes: int
+    time_s: float
+
+
+def profile(task: Task) -> Found:
+    """Every reply's scores after 2 .. D plies, our view.
+
+    Raises:
+        AnalysisError: The engine failed; it is started again for the next task.
+    """
+    began = time.perf_counter()
+    replies, nodes = _native(task) if task.engine is None else _engine(task, task.engine)
+    return Found(task.number, replies, nodes, time.perf_counter() - began)
+
+
+def _native(task: Task) -> tuple[tuple[ReplyProfile, ...], int]:
+    game = get_game(task.game)
+    searchers: dict[str, Searcher] = _mine.__dict__.setdefault("searchers", {})
+    if task.game not in searchers:
+        searchers[task.game] = make_searcher(task.game, _TABLE_MB)
+    searcher = searchers[task.game]
+    before = searcher.nodes
+    position = game.parse_position(task.position)
+    profiler = Profiler(game, searcher, position, TrapParams(), StopFlag())
+    move = game.parse_move(game.for_search(position), task.move)
+    return profiler.all_replies(move, task.depth), searcher.nodes - before
+
+
+def _engine(task: Task, settings: EngineSettings) -> tuple[tuple[ReplyProfile, ...], int]:
+    """The opponent's scores at depths 1 .. D-1 from an empty table, seen from our side."""
+    game = get_game(task.game)
+    position = game.parse_position(task.position)
+    after: Any = game.play(position, game.parse_move(position, task.move))
+    text = game.position_text(after)
+    moves = tuple(game.move_text(move) for move in game.legal_moves(after))
+    engines: dict[EngineSettings, _Engine] = _mine.__dict__.setdefault("engines", {})
+    depth = task.depth - 1
+    try:
+        if settings not in engines:
+            engines[settings] = _Engine(settings)
+        link = engines[settings].link
+        patience = Patience(StopFlag(), settings.silence_s)
+        most = link.max_lines
+        parts = [moves[at : at + most] for at in range(0, len(moves), most)]
+        answers = [
+            link.search(Ask(text, depth, len(part), part if len(parts) > 1 else ()), patience)
+            for part in parts
+        ]
+        lines = [line for answer in answers for line in answer.lines]
+        scores = by_depth(lines, moves, depth, plies_played(text))
+    except EngineError as error:
+        engines.pop(settings, None)
+        raise AnalysisError(f"{task.position}: {error}") from None
+    replies = tuple(ReplyProfile(move, tuple(-score for score in scores[move])) for move in moves)
+    return replies, sum(answer.nodes for answer in answers)

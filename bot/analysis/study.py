@@ -1,0 +1,377 @@
+"""What recorded games say of traps: Figure 9 of a population, and how good every predictor of errors is."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.analysis.measures import Bin, Estimate, Resamples, as_probabilities, reliability
+from bot.analysis.population import BAD, Population
+from engine.decision import Candidate, Decision, OutcomeKind
+from engine.human.calibrated import FEATURES, CalibratedModel
+from engine.params import Assessment, Scale, TrapParams
+from engine.trappy import classify, reply_quality, with_trap
+from storage.intervals import Share, share
+
+CALIBRATED, ALONE = "calibrated model", "calibrated, no human-move model"
+PAPER = "trappiness, median"
+"""The paper's own predictor."""
+LOSS_STEPS = (0.05, 0.10, 0.20, 0.40, 1.0 + 1e-9)
+
+Odds = dict[str, NDArray[np.float64]]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure9:
+    """What people did with the traps that stood in the positions, whoever set them."""
+
+    trap: str
+    """What counts as a trap."""
+    set: int
+    optimal: Share
+    fell: Share
+    fell_for_best: Share
+    elsewhere: Share
+    plain_optimal: Share
+    """Of moves that set no trap: the base rate."""
+    expected: dict[str, Estimate]
+    """By the name of a model: falls that it expected, for each that happened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Temptation:
+    """Replies that cost about the same: how often those that are traps are played, and the others."""
+
+    low: float
+    high: float
+    """Expected score that they cost."""
+    trap: Share
+    other: Share
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """How good a predictor is."""
+
+    name: str
+    auc: Estimate
+    above: dict[str, Estimate]
+    """By how much its AUC is above those of the human-move models and of the paper's trappiness."""
+    is_probability: bool
+    """Its own probabilities; else a logistic curve made probabilities of it, fitted on other games."""
+    brier: Estimate
+    log_loss: Estimate
+    curve: tuple[Bin, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """All of it."""
+
+    game: str
+    positions: int
+    games: int
+    replies: int
+    bad_replies: int
+    errors: Share
+    """Replies played that were bad."""
+    mean_loss: Estimate
+    nll: dict[str, Estimate]
+    """By the name of a model: mean negative log-likelihood of the replies played."""
+    top1: dict[str, Estimate]
+    """And how often its likeliest reply was played."""
+    figure9: tuple[Figure9, ...]
+    human_models: tuple[str, ...]
+    """Names of those among the predictors; the calibrated model was told what the first one says."""
+    temptation: dict[str, tuple[Temptation, ...]]
+    """By what counts as a trap."""
+    bad_reply: tuple[Judged, ...]
+    """Predictors of "this bad reply is played", over all bad replies."""
+    error: tuple[Judged, ...]
+    """Predictors of "this position provokes an error", over all positions that have a bad reply."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return asdict(self)
+
+
+def trap_kinds(threshold: int) -> dict[str, TrapParams]:
+    """What counts as a trap, by the name that tables have for it."""
+    kinds = {
+        f"paper, {kind.value}": TrapParams(assessment=kind, threshold_centi=threshold) for kind in Assessment
+    }
+    kinds["expected score, median"] = TrapParams(scale=Scale.EXPECTED, threshold_centi=threshold)
+    return kinds
+
+
+def study(
+    people: Population,
+    calibrated: CalibratedModel | None,
+    *,
+    threshold: int = 100,
+    resamples: int = 1000,
+    seed: int = 1,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> Study:
+    """Measure everything on a population.
+
+    Args:
+        calibrated: A model that has not seen these games; None: there is none.
+        threshold: Least quality of a trap that counts as set (`TrapParams.threshold_centi`).
+        resamples: Of games, for the intervals.
+        on_step: Told what comes next.
+    """
+    on_step("models")
+    odds = _odds(people, calibrated)
+    on_step("traps")
+    kinds = trap_kinds(threshold)
+    qualities = {name: _qualities(people, params) for name, params in kinds.items()}
+    by_position = Resamples(people.games, resamples, seed)
+    figures = tuple(
+        _figure9(people, name, params, qualities[name], odds, by_position) for name, params in kinds.items()
+    )
+    temptation = {name: _temptation(people, qualities[name], threshold) for name in kinds}
+    bad = people.loss >= BAD
+    on_step("bad replies")
+    of_replies = _reply_predictors(people, qualities, odds)
+    bad_reply = _judge(
+        {name: scores[bad] for name, scores in of_replies.items()},
+        people,
+        odds,
+        people.is_played[bad],
+        people.games[people.of_position[bad]],
+        resamples,
+        seed,
+    )
+    on_step("positions")
+    has_bad = people.most(bad) > 0
+    of_positions = _position_predictors(people, qualities, odds, bad)
+    lost = people.loss[people.rows.played]
+    error = _judge(
+        {name: scores[has_bad] for name, scores in of_positions.items()},
+        people,
+        odds,
+        lost[has_bad] >= BAD,
+        people.games[has_bad],
+        resamples,
+        seed,
+    )
+    return Study(
+        game=people.game.name,
+        positions=len(people.positions),
+        games=int(people.games.max()) + 1,
+        replies=len(people.loss),
+        bad_replies=int(bad.sum()),
+        errors=share(int((lost >= BAD).sum()), len(lost)),
+        mean_loss=by_position.mean(lost).estimate,
+        nll={
+            name: by_position.mean(-np.log(np.maximum(p[people.rows.played], 1e-12))).estimate
+            for name, p in odds.items()
+        },
+        top1={name: by_position.mean(_is_top(people, p)).estimate for name, p in odds.items()},
+        figure9=figures,
+        human_models=tuple(people.models),
+        temptation=temptation,
+        bad_reply=bad_reply,
+        error=error,
+    )
+
+
+def model_odds(people: Population, model: CalibratedModel, has_human: bool) -> NDArray[np.float64]:
+    """What a calibrated model says of each reply."""
+    starts, counts = people.rows.starts, people.rows.counts
+    return np.concatenate(
+        [
+            model.probabilities(people.rows.features[start : start + count], has_human)
+            for start, count in zip(starts, counts, strict=True)
+        ]
+    )
+
+
+def _odds(people: Population, calibrated: CalibratedModel | None) -> Odds:
+    odds: Odds = dict(people.models)
+    if calibrated is not None:
+        if people.has_human:
+            odds[CALIBRATED] = model_odds(people, calibrated, True)
+        odds[ALONE] = model_odds(people, calibrated, False)
+    return odds
+
+
+def _is_top(people: Population, odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    return (odds[people.rows.played] >= people.most(odds) - 1e-12).astype(np.float64)
+
+
+# --- Predictors -----------------------------------------------------------------------------------------
+
+
+def _column(people: Population, name: str) -> NDArray[np.float64]:
+    return people.rows.features[:, FEATURES.index(name)].astype(np.float64)
+
+
+def _reply_predictors(
+    people: Population, qualities: dict[str, NDArray[np.float64]], odds: Odds
+) -> dict[str, NDArray[np.float64]]:
+    """Of each reply: the higher, the likelier it is to be played."""
+    return {
+        **{f"trappiness, {kind}": _column(people, f"trappiness_{kind}") for kind in Assessment},
+        **{f"trappiness x profit ({name})": quality for name, quality in qualities.items()},
+        "shallow score, 2 plies": -_column(people, "gap_first"),
+        "shallow score, median": -_column(people, "gap_median"),
+        "shallow score, best": -_column(people, "gap_best"),
+        "score at full depth": -people.loss,
+        **odds,
+    }
+
+
+def _position_predictors(
+    people: Population,
+    qualities: dict[str, NDArray[np.float64]],
+    odds: Odds,
+    bad: NDArray[np.bool_],
+) -> dict[str, NDArray[np.float64]]:
+    """Of each position: the higher, the likelier an error is."""
+    never = -1e9
+    return {
+        **{
+            f"trappiness, {kind}": people.most(np.where(bad, _column(people, f"trappiness_{kind}"), never))
+            for kind in Assessment
+        },
+        **{f"trappiness x profit ({name})": people.most(quality) for name, quality in qualities.items()},
+        **{
+            f"shallow score, {text}": people.most(np.where(bad, -_column(people, name), never))
+            for text, name in (("2 plies", "gap_first"), ("median", "gap_median"), ("best", "gap_best"))
+        },
+        "bad replies' share": people.sums(bad) / people.rows.counts,
+        **{name: people.sums(np.where(bad, p, 0.0)) for name, p in odds.items()},
+    }
+
+
+def _judge(
+    predictors: dict[str, NDArray[np.float64]],
+    people: Population,
+    probabilities: Odds,
+    hits: NDArray[np.bool_],
+    groups: NDArray[np.int64],
+    count: int,
+    seed: int,
+) -> tuple[Judged, ...]:
+    if not len(hits) or hits.all() or not hits.any():
+        return ()
+    groups = np.unique(groups, return_inverse=True)[1].astype(np.int64)
+    resamples = Resamples(groups, count, seed)
+    areas = {name: resamples.auc(scores, hits) for name, scores in predictors.items()}
+    found = []
+    for name, scores in predictors.items():
+        odds = scores if name in probabilities else as_probabilities(scores, hits, groups)
+        above = {
+            other: areas[name].minus(areas[other]).estimate
+            for other in (*people.models, PAPER)
+            if other != name
+        }
+        found.append(
+            Judged(
+                name,
+                areas[name].estimate,
+                above,
+                name in probabilities,
+                resamples.brier(odds, hits).estimate,
+                resamples.log_loss(odds, hits).estimate,
+                tuple(reliability(odds, hits)),
+            )
+        )
+    return tuple(found)
+
+
+# --- Traps ----------------------------------------------------------------------------------------------
+
+
+def _filled(people: Population, params: TrapParams) -> list[TrapParams]:
+    """The parameters for each position, with its own logistic function where the scale needs one."""
+    return [params.for_position(stored.found.logistic_centi) for stored in people.positions]
+
+
+def _qualities(people: Population, params: TrapParams) -> NDArray[np.float64]:
+    """Quality of each reply as a trap."""
+    found: list[float] = []
+    for stored, filled in zip(people.positions, _filled(people, params), strict=True):
+        raw = stored.found.candidate.raw_centi
+        found += [reply_quality(reply.scores_centi, raw, filled) for reply in stored.found.replies]
+    return np.array(found)
+
+
+def _figure9(
+    people: Population,
+    name: str,
+    params: TrapParams,
+    qualities: NDArray[np.float64],
+    odds: Odds,
+    resamples: Resamples,
+) -> Figure9:
+    outcomes = []
+    is_set = []
+    for stored, filled in zip(people.positions, _filled(people, params), strict=True):
+        candidate = with_trap(stored.found.candidate, filled)
+        decision = _decision(people.game.name, stored.found.position, candidate, filled)
+        outcomes.append(classify(decision, stored.found.reply))
+        is_set.append(decision.is_trap)
+    traps = [outcome for outcome, trap in zip(outcomes, is_set, strict=True) if trap]
+    plain = [outcome for outcome, trap in zip(outcomes, is_set, strict=True) if not trap]
+
+    def count(kind: OutcomeKind) -> Share:
+        return share(sum(outcome.kind is kind for outcome in traps), len(traps))
+
+    fell = np.array([outcome.kind is OutcomeKind.FELL for outcome in outcomes], np.float64)
+    # A fall is a reply with quality that is not one of the best: `classify`.
+    could_fall = (qualities > 0) & np.array(is_set)[people.of_position]
+    return Figure9(
+        name,
+        len(traps),
+        count(OutcomeKind.OPTIMAL),
+        count(OutcomeKind.FELL),
+        share(sum(outcome.fell_for_best for outcome in traps), len(traps)),
+        count(OutcomeKind.ERRED_ELSEWHERE),
+        share(sum(outcome.kind is OutcomeKind.OPTIMAL for outcome in plain), len(plain)),
+        {
+            model: resamples.ratio(people.sums(np.where(could_fall, p, 0.0)), fell).estimate
+            for model, p in odds.items()
+            if fell.any()
+        },
+    )
+
+
+def _decision(game: str, position: str, candidate: Candidate, params: TrapParams) -> Decision:
+    """As if we had made the move: what `classify` wants to know of it."""
+    return Decision(
+        game=game,
+        position=position,
+        player="standard",
+        params=params,
+        move=candidate.move,
+        candidates=(candidate,),
+        depth=len(candidate.replies[0].scores_centi) + 1,
+        principal_variation=(candidate.move,),
+        nodes=0,
+        time_s=0.0,
+        profile_source="",
+        engine_version="",
+    )
+
+
+def _temptation(people: Population, qualities: NDArray[np.float64], threshold: int) -> tuple[Temptation, ...]:
+    is_trap, played = qualities >= threshold, people.is_played
+    found = []
+    for low, high in pairwise(LOSS_STEPS):
+        inside = (people.loss >= low) & (people.loss < high)
+        traps, others = inside & is_trap, inside & ~is_trap
+        found.append(
+            Temptation(
+                low,
+                min(high, 1.0),
+                share(int(played[traps].sum()), int(traps.sum())),
+                share(int(played[others].sum()), int(others.sum())),
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,91 @@
+"""What two players agree on before a game: clocks, and challenges."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.arena.game import Refused
+from bot.arena.variants import Variant
+from bot.base.events import Clock, DeclineReason
+from storage.arena import AccountRecord
+
+OFFERED = (Clock(60, 1), Clock(180, 2), Clock(300, 3), Clock(600, 5), Clock(900, 10), Clock(1800, 20))
+"""What the page proposes."""
+
+_SHORT_LIMITS = (0, 15, 30, 45, 60, 90)
+_MAX_LIMIT_S, _MAX_INCREMENT_S = 10_800, 60
+
+
+class Crowded(Refused):
+    """Too many challenges wait for an answer; some of them will have run out after `wait_s`."""
+
+    def __init__(self, message: str, wait_s: int) -> None:
+        super().__init__(message)
+        self.wait_s = wait_s
+
+
+class ChallengeStatus(StrEnum):
+    CREATED = "created"
+    CANCELED = "canceled"
+    DECLINED = "declined"
+    ACCEPTED = "accepted"
+
+
+@dataclass(frozen=True, slots=True)
+class Challenge:
+    """Somebody wants to play somebody."""
+
+    id: str
+    """Also the game's, once it is accepted."""
+    challenger: AccountRecord
+    opponent: AccountRecord
+    variant: Variant
+    rated: bool
+    clock: Clock | None
+    colour: str
+    """What the challenger asked for: white, black or random."""
+    challenger_side: int
+    """Side that the challenger gets: drawn at once when asked for random."""
+    rematch_of: str | None
+    deadline: float
+    """When it runs out, by the arena's clock."""
+    address: str = ""
+    """Where the challenger is on the network; empty: not counted with others."""
+    status: ChallengeStatus = ChallengeStatus.CREATED
+    reason: DeclineReason | None = None
+    """Why it was declined."""
+    initial_fen: str | None = None
+    """Where the game is to begin, when the challenger says so."""
+
+    def by_side(self) -> tuple[AccountRecord, AccountRecord]:
+        """The players, the one who moves first in front."""
+        pair = (self.challenger, self.opponent)
+        return pair if self.challenger_side == 0 else pair[::-1]
+
+
+def show(clock: Clock) -> str:
+    """The clock as players write it, ``5+3``; fractions of a minute as Lichess has them."""
+    minutes = {15: "¼", 30: "½", 45: "¾", 90: "1.5"}.get(clock.initial_s, str(clock.initial_s // 60))
+    return f"{minutes}+{clock.increment_s}"
+
+
+def check(variant: Variant, clock: Clock | None, *, rated: bool) -> None:
+    """Refuse terms that Lichess does not know either.
+
+    Raises:
+        Refused: With what is allowed.
+    """
+    if rated and not variant.is_rated:
+        raise Refused(f"Games of the variant {variant.name} cannot be rated")
+    if clock is None:
+        if rated:
+            raise Refused("A rated game needs a clock: clock.limit and clock.increment")
+        return
+    limit_s = clock.initial_s
+    if limit_s not in _SHORT_LIMITS and (limit_s % 60 or not 0 < limit_s <= _MAX_LIMIT_S):
+        raise Refused(
+            f"clock.limit is {limit_s}; allowed: 0, 15, 30, 45, 60, 90, or whole minutes up to {_MAX_LIMIT_S}"
+        )
+    if not 0 <= clock.increment_s <= _MAX_INCREMENT_S:
+        raise Refused(f"clock.increment is {clock.increment_s}; allowed: 0 to {_MAX_INCREMENT_S}")
+    if limit_s == 0 and clock.increment_s == 0:
+        raise Refused("clock.limit and clock.increment cannot both be 0")

@@ -1,0 +1,72 @@
+// Sending a challenge and waiting for the answer: from the lobby and for a rematch.
+
+import { ApiError, call, follow } from "/static/common/api.js";
+
+const POLL_MS = 2000;
+
+function outcomeOf(challenge) {
+  if (challenge.status === "accepted") return { kind: "accepted" };
+  if (challenge.status === "declined") return { kind: "declined", why: challenge.declineReason };
+  if (challenge.status === "canceled") return { kind: "expired" };
+  return null; // "created", or "offline": nobody has seen it yet
+}
+
+/** What happened to our challenge according to one event of the account's stream; null: nothing yet. */
+function outcomeIn(event, id) {
+  if (event.type === "gameStart" && event.game.gameId === id) return { kind: "accepted" };
+  if (event.challenge?.id !== id) return null;
+  if (event.type === "challengeDeclined") return { kind: "declined", why: event.challenge.declineReason };
+  if (event.type === "challengeCanceled") return { kind: "expired" };
+  return outcomeOf(event.challenge);
+}
+
+/**
+ * Wait for the answer to challenge `id`: {kind: accepted | declined | expired | cancelled, why}.
+ * The account's event stream tells at once; asking for the challenge now and then covers the case that another
+ * tab of the same person has taken that stream over.
+ */
+export function awaitAnswer(id, { signal, keepAliveS }) {
+  return new Promise((resolve, reject) => {
+    const own = new AbortController();
+    let timer = null;
+    const finish = (result) => {
+      clearTimeout(timer);
+      own.abort();
+      resolve(result);
+    };
+    if (signal.aborted) {
+      resolve({ kind: "cancelled" });
+      return;
+    }
+    signal.addEventListener("abort", () => finish({ kind: "cancelled" }));
+    const poll = async () => {
+      try {
+        const outcome = outcomeOf(await call("GET", `/api/challenge/${id}/show`));
+        if (outcome) return finish(outcome);
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        if (error.status === 404) return finish({ kind: "expired" });
+      }
+      if (!own.signal.aborted) timer = setTimeout(poll, POLL_MS);
+      return null;
+    };
+    timer = setTimeout(poll, POLL_MS);
+    follow("/api/stream/event", {
+      signal: own.signal,
+      keepAliveS,
+      onLink: () => {},
+      onEvent: (event) => {
+        const outcome = outcomeIn(event, id);
+        if (outcome) finish(outcome);
+      },
+    }).catch((error) => {
+      clearTimeout(timer);
+      own.abort();
+      reject(error);
+    });
+  });
+}
+
+export function cancelChallenge(id) {
+  return call("POST", `/api/challenge/${id}/cancel`);
+}

@@ -1,0 +1,72 @@
+// Talk beside the board.
+
+import { ApiError, call } from "/static/common/api.js";
+import { el, icon, toast } from "/static/common/dom.js";
+
+const LONGEST = 140;
+const AFTER_GAME_MS = [1500, 4000, 10_000];
+
+export class Chat {
+  constructor(gameId, { me, canTalk }) {
+    this.path = `/api/board/game/${gameId}/chat`;
+    this.me = me;
+    this.lines = el("div", { class: "chat-lines", role: "log", "aria-label": "Chat", tabindex: "0" });
+    this.input = el("input", { type: "text", name: "text", maxlength: String(LONGEST), placeholder: "Say something", "aria-label": "Message", autocomplete: "off", enterkeyhint: "send" });
+    this.timers = [];
+    this.element = el(
+      "section",
+      { class: "card chat" },
+      el("h2", {}, "Chat"),
+      this.lines,
+      canTalk
+        ? el("form", { class: "chat-form", onsubmit: (event) => this.#send(event) }, this.input, el("button", { class: "icon-button", type: "submit", "aria-label": "Send" }, icon("send")))
+        : null,
+    );
+  }
+
+  close() {
+    this.timers.forEach(clearTimeout);
+  }
+
+  /**
+   * Show what was said since the last time. Lines bear no number, so a line of the stream could not be told from
+   * the same one in a list: the stream only says when to look, and what is shown always comes from the list.
+   * A list only ever grows at its end, so answers may overtake each other: a late, shorter one adds nothing.
+   */
+  async load() {
+    let lines;
+    try {
+      lines = await call("GET", this.path);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return; // chat must never get in the way of the game
+    }
+    lines.slice(this.lines.childElementCount).forEach(({ user, text }) => this.#append(user, text));
+  }
+
+  /** The game's stream has ended, but a farewell may still come. */
+  watchFarewell() {
+    this.timers = AFTER_GAME_MS.map((ms) => setTimeout(() => this.load(), ms));
+  }
+
+  #append(user, text) {
+    const atEnd = this.lines.scrollHeight - this.lines.scrollTop - this.lines.clientHeight < 30;
+    const own = user === this.me ? " own" : "";
+    this.lines.append(el("p", { class: `chat-line${own}` }, el("strong", {}, user), el("span", {}, text)));
+    if (atEnd) this.lines.scrollTop = this.lines.scrollHeight;
+  }
+
+  async #send(event) {
+    event.preventDefault();
+    const text = this.input.value.trim();
+    if (!text) return;
+    try {
+      await call("POST", this.path, { form: { room: "player", text } });
+      if (this.input.value.trim() === text) this.input.value = "";
+      this.load(); // the stream tells as well, but it has ended when the game is over
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      toast(error.message);
+    }
+  }
+}

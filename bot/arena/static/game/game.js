@@ -1,0 +1,273 @@
+// One game: follows its stream, keeps what the server last said, and does what the person asks for.
+
+import { ApiError, call, follow, session } from "/static/common/api.js";
+import { awaitAnswer, cancelChallenge } from "/static/common/challenge.js";
+import { announce, confirmDialog, el, toast } from "/static/common/dom.js";
+import { COLOURS, GameView, otherColour } from "/static/game/game_view.js";
+import { rememberGame } from "/static/common/recent.js";
+import { ReportSection } from "/static/report/report.js";
+import { play } from "/static/common/sound.js";
+
+const OPEN_STATES = ["created", "started"];
+const RETRY_MS = 1500;
+const REFUSALS = {
+  401: "This arena does not know your name any more.",
+  403: "There is no such game, or it is not yours.",
+  404: "There is no such game, or it is not yours.",
+};
+
+export class GameScreen {
+  constructor(main, context, id) {
+    this.main = main;
+    this.context = context;
+    this.id = id;
+    this.full = null;
+    this.state = null;
+    this.view = null;
+    this.colour = null;
+    this.isLive = false;
+    this.sent = null;
+    this.gone = false;
+    this.rematchId = null;
+    this.closing = new AbortController();
+    this.restart = () => {};
+  }
+
+  get isOver() {
+    return this.state !== null && !OPEN_STATES.includes(this.state.status);
+  }
+
+  async open() {
+    this.main.replaceChildren(el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), "Opening the game…"));
+    try {
+      this.arena = await this.#arena();
+      while (!this.closing.signal.aborted && !this.isOver) await this.#follow();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.#fail(error);
+    }
+  }
+
+  close() {
+    this.closing.abort();
+    this.screen?.close();
+    this.report?.close();
+  }
+
+  async #arena() {
+    for (;;) {
+      try {
+        return await call("GET", "/api/arena");
+      } catch (error) {
+        if (this.closing.signal.aborted || !(error instanceof ApiError) || (error.status && error.status < 500)) throw error;
+        this.context.showLink("lost");
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+  }
+
+  /** The stream until the game is over, or until `restart` asks for a fresh one. */
+  async #follow() {
+    const attempt = new AbortController();
+    const stop = () => attempt.abort();
+    this.closing.signal.addEventListener("abort", stop);
+    this.restart = stop;
+    try {
+      await follow(`/api/board/game/stream/${this.id}`, {
+        signal: attempt.signal,
+        keepAliveS: this.arena.keepAlive,
+        onEvent: (event) => this.#onEvent(event),
+        onLink: (link) => this.#onLink(link),
+      });
+    } finally {
+      this.closing.signal.removeEventListener("abort", stop);
+    }
+  }
+
+  #fail(error) {
+    if (this.closing.signal.aborted) return;
+    if (error.status === 401) {
+      session.save(null);
+      this.context.showWho();
+    }
+    this.context.showLink("live");
+    this.main.replaceChildren(
+      el(
+        "div",
+        { class: "card notice" },
+        el("h1", {}, REFUSALS[error.status] ?? "The game cannot be opened."),
+        REFUSALS[error.status] ? null : el("p", {}, error.message),
+        el("a", { class: "button primary", href: "/", "data-link": true }, "Start a new game"),
+      ),
+    );
+  }
+
+  #onLink(link) {
+    this.isLive = link === "live";
+    this.context.showLink(link, () => this.restart());
+    this.#draw();
+    if (this.isLive) this.screen?.chat.load();
+  }
+
+  #onEvent(event) {
+    if (event.type === "gameFull") this.#onFull(event);
+    else if (event.type === "gameState" && this.full) this.#onState(event);
+    else if (event.type === "chatLine") this.screen?.chat.load();
+    else if (event.type === "opponentGone") {
+      this.gone = event.gone;
+      this.#draw();
+    }
+    return this.isOver ? "done" : undefined;
+  }
+
+  #onFull(event) {
+    const isFirst = this.full === null;
+    this.full = event;
+    if (isFirst) {
+      this.colour = COLOURS.find((colour) => event[colour]?.id === session.person?.id) ?? null;
+      this.opponent = event[otherColour(this.colour ?? "white")].name;
+      this.screen = new GameView(this.main, {
+        full: event,
+        view: event.state.view,
+        variants: this.arena.variants,
+        colour: this.colour,
+        me: session.person?.name,
+        actions: {
+          move: (move) => this.#move(move),
+          act: (action) => this.#act(action),
+          resign: () => this.#resign(),
+          rematch: () => this.#rematch(),
+          cancelRematch: () => this.#cancelRematch(),
+        },
+      });
+      this.screen.chat.load();
+    }
+    this.#onState(event.state);
+  }
+
+  #onState(state) {
+    const before = this.view;
+    const wasOver = this.isOver;
+    const hadOffered = this.#hasOffered;
+    this.state = state;
+    this.view = state.view;
+    const isNew = before === null || before.moves.join() !== this.view.moves.join();
+    if (isNew) this.sent = null;
+    this.#draw();
+    if (isNew && before && this.view.moves.length > before.moves.length) {
+      announce(this.screen.wordsOfLastMove(this.view, this.isOver));
+      play(this.view.toMove === this.screen.mySide ? "yours" : "move");
+    }
+    if (hadOffered && !this.#hasOffered && !isNew && !this.isOver) toast(`${this.opponent} declined the draw.`, "note");
+    if (this.isOver && !wasOver) this.#onEnd(before !== null);
+  }
+
+  /** Whether the person's offer of a draw stands. */
+  get #hasOffered() {
+    return this.colour !== null && Boolean(this.state?.[this.colour === "white" ? "wdraw" : "bdraw"]);
+  }
+
+  #draw() {
+    if (!this.state) return;
+    const { state, view, isOver, isLive, sent, gone, rematchId } = this;
+    this.screen.draw({ state, view, isOver, isLive, sent, gone, rematchId });
+  }
+
+  // --- What the person does ------------------------------------------------------------------------------
+
+  async #move(move) {
+    if (this.sent) return;
+    const ply = this.view.moves.length;
+    this.sent = move;
+    this.#draw();
+    try {
+      await call("POST", `/api/board/game/${this.id}/move/${encodeURIComponent(move)}?ply=${ply}`);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (this.view.moves.length !== ply) return; // it was played after all
+      this.sent = null;
+      if (error.status !== 0) toast(error.message);
+      // Whatever went wrong, what the server shows now is the truth.
+      this.restart();
+      this.#draw();
+    }
+  }
+
+  async #act(action) {
+    try {
+      await call("POST", `/api/board/game/${this.id}/${action}`);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      toast(error.message);
+    }
+  }
+
+  async #resign() {
+    const yes = await confirmDialog({
+      title: "Resign this game?",
+      text: this.full.rated ? "It is rated: resigning counts as a loss." : "The game ends at once.",
+      yes: "Resign",
+    });
+    if (yes && !this.isOver) await this.#act("resign");
+  }
+
+  async #rematch() {
+    const waiting = new AbortController();
+    this.rematchId = "…";
+    this.rematchWait = waiting;
+    this.#draw();
+    let note = "";
+    try {
+      const { id } = await call("POST", `/api/board/game/${this.id}/rematch`);
+      this.rematchId = id;
+      const outcome = await awaitAnswer(id, { signal: waiting.signal, keepAliveS: this.arena.keepAlive });
+      if (this.closing.signal.aborted) return;
+      if (outcome.kind === "accepted") {
+        this.context.go(`/game/${id}`);
+        return;
+      }
+      if (outcome.kind === "declined") note = `${this.opponent} declined the rematch. ${outcome.why}`;
+      if (outcome.kind === "expired") note = `${this.opponent} did not answer.`;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      note = error.message;
+    }
+    this.rematchId = null;
+    this.#draw();
+    if (note) toast(note, "note");
+  }
+
+  #cancelRematch() {
+    const id = this.rematchId;
+    this.rematchWait?.abort();
+    if (id && id !== "…") cancelChallenge(id).catch(() => {}); // too late or no link: it expires by itself
+  }
+
+  // --- The end -------------------------------------------------------------------------------------------
+
+  #onEnd(sawItEnd) {
+    const result = this.screen.result(this.state, this.view);
+    this.context.showLink("live");
+    this.isLive = true;
+    this.gone = false;
+    if (sawItEnd) {
+      announce(`${result.title}. ${result.detail}`);
+      play("end");
+    }
+    if (this.colour && result.kind !== "aborted") {
+      rememberGame({ id: this.id, person: session.person.id, opponent: this.opponent, result: result.kind, text: result.short, at: Date.now() });
+    }
+    this.screen.chat.watchFarewell();
+    if (!this.view.moves.length) return;
+    this.report = new ReportSection(this.screen.reportBox, {
+      id: this.id,
+      game: this.screen.gameKey,
+      opponent: this.opponent,
+      isPlayer: this.colour !== null,
+      isTurned: this.screen.board.isTurned,
+      onVerdicts: (verdicts) => this.screen.moves.judge(verdicts),
+    });
+    this.report.open();
+    this.screen.openReplay(this.id, (ply) => this.report.showPly(ply));
+  }
+}

@@ -1,0 +1,288 @@
+// The game screen drawn from what the server said: bars, board, status, buttons, moves, chat.
+
+import { Board } from "/static/board/board.js";
+import { Chat } from "/static/game/chat.js";
+import { Clocks } from "/static/game/clock.js";
+import { el, icon } from "/static/common/dom.js";
+import { looks, pieceElement, pieceName } from "/static/board/games.js";
+import { Moves } from "/static/game/moves.js";
+import { resultOf } from "/static/game/result.js";
+
+export const COLOURS = ["white", "black"];
+export const otherColour = (colour) => (colour === "white" ? "black" : "white");
+
+export class GameView {
+  constructor(main, { full, view, variants, colour, me, actions }) {
+    this.full = full;
+    this.colour = colour;
+    this.actions = actions;
+    // A variant that only programs ask for looks like the game it is a variant of.
+    this.variant = variants.find(({ key }) => key === full.variant.key) ?? variants.find(({ game }) => game === view.game);
+    this.gameKey = view.game;
+    this.looks = looks(this.gameKey);
+    this.sides = view.sides;
+    this.opponent = full[otherColour(colour ?? "white")].name;
+    this.chat = new Chat(full.id, { me, canTalk: colour !== null });
+    this.moves = new Moves({ onShow: (step) => this.#showStep(step) });
+    this.#build(main, view);
+  }
+
+  close() {
+    this.clocks.stop();
+    clearInterval(this.firstMoveTimer);
+    this.chat.close();
+    this.moves.close();
+  }
+
+  /** The name of the person's side in the game's words; null for an onlooker. */
+  get mySide() {
+    return this.sides.find((side) => this.#colourOf(side) === this.colour) ?? null;
+  }
+
+  #colourOf(side) {
+    // The wire knows white and black only, whatever the game calls its sides.
+    return this.variant.colours[side];
+  }
+
+  /** Whether the side that moves second sits below. */
+  get #isTurned() {
+    return this.looks.turns && this.colour !== null && this.colour !== this.#colourOf(this.sides[0]);
+  }
+
+  #build(main, view) {
+    const { full } = this;
+    const below = this.colour ?? this.#colourOf(this.sides[0]);
+    const above = otherColour(below);
+    this.board = new Board({ game: this.gameKey, label: `${this.variant.name} board`, onMove: this.actions.move, isTurned: this.#isTurned });
+    this.bars = { [above]: this.#bar(above), [below]: this.#bar(below) };
+    this.clocks = new Clocks({ white: this.bars.white.clock, black: this.bars.black.clock });
+    this.status = el("p", { class: "status-line" });
+    this.detail = el("p", { class: "status-detail" });
+    this.buttons = el("div", { class: "actions" });
+    this.reportBox = el("section", { class: "report-box", id: "report", hidden: true, "aria-label": "Trap report", tabindex: "-1" });
+    const { edges } = this.looks;
+    main.style.setProperty("--shape", view.rows[0].length / (view.rows.length + (edges.top && edges.bottom ? 0.5 : 0)));
+    const clock = full.clock ? `${full.clock.initial / 60_000}+${full.clock.increment / 1000}` : "no clock";
+    const terms = [this.variant.name, clock, full.rated ? "rated" : "casual"].join(" · ");
+    main.replaceChildren(
+      el("h1", { class: "visually-hidden" }, `${full[above].name} against ${full[below].name}`),
+      el(
+        "div",
+        { class: "game" },
+        el("div", { class: "table" }, this.bars[above].element, this.board.element, this.bars[below].element),
+        el(
+          "aside",
+          { class: "side" },
+          el("section", { class: "card status", "aria-label": "State of the game" }, el("p", { class: "terms" }, terms), this.status, this.detail, this.buttons),
+          this.moves.element,
+          this.chat.element,
+        ),
+      ),
+      this.reportBox,
+    );
+  }
+
+  #bar(colour) {
+    const player = this.full[colour];
+    const clock = el("span", { class: "clock", role: "timer", "aria-label": `Clock of ${player.name}` });
+    const count = el("span", { class: "count", title: this.looks.counts });
+    const diff = el("span", { class: "diff" });
+    const taken = el("span", { class: "taken" });
+    const side = this.sides.find((each) => this.#colourOf(each) === colour);
+    const rating = `${player.rating}${player.provisional ? "?" : ""}`;
+    const element = el(
+      "div",
+      { class: "bar", "data-colour": colour },
+      el("span", { class: `avatar avatar-${side}`, "aria-hidden": "true" }),
+      el(
+        "span",
+        { class: "bar-name" },
+        el("strong", {}, player.name),
+        player.title === "BOT" ? el("span", { class: "badge" }, "BOT") : null,
+        el("span", { class: "rating" }, rating, diff),
+        taken,
+      ),
+      count,
+      clock,
+    );
+    return { element, clock, count, diff, taken };
+  }
+
+  // --- Drawing -------------------------------------------------------------------------------------------
+
+  draw(model) {
+    const { state, view, isOver, isLive, sent } = model;
+    this.model = model;
+    const toMove = isOver || !view.toMove ? null : this.#colourOf(view.toMove);
+    const isMine = toMove !== null && toMove === this.colour;
+    const legal = isMine ? view.legal : [];
+    const canMove = isMine && isLive && !sent;
+    if (!this.moves.isStepping) {
+      const { rows, lastSquares, highlights } = view;
+      this.board.draw({ rows, lastSquares, highlights, legal: legal.filter(({ squares }) => squares.length), enabled: canMove, pending: sent });
+      this.#drawTaken(rows);
+    }
+    if (this.clockState !== state) {
+      // Clocks stand until both sides have moved.
+      const isRunning = !isOver && state.status === "started" && view.moves.length >= 2;
+      this.clocks.set({ white: state.wtime, black: state.btime }, isRunning ? toMove : null);
+      this.clockState = state;
+    }
+    for (const side of this.sides) {
+      const bar = this.bars[this.#colourOf(side)];
+      if (!this.moves.isStepping) this.#drawCount(bar, view.counts?.[side]);
+      this.#drawDiff(bar.diff, view.ratingDiffs?.[side]);
+      bar.element.classList.toggle("turn", toMove === this.#colourOf(side));
+      bar.element.classList.toggle("winner", isOver && state.winner === this.#colourOf(side));
+    }
+    this.moves.draw(view.names);
+    const passes = legal.filter(({ squares }) => !squares.length);
+    this.#drawStatus(model, { isMine, mustPass: passes.length > 0 && passes.length === legal.length });
+    this.#drawButtons(model, canMove ? passes : []);
+    document.title = isOver ? "Game over – Desdemona" : isMine && isLive ? "● Your move – Desdemona" : "Desdemona";
+  }
+
+  #drawCount(bar, count) {
+    bar.count.textContent = this.looks.counts && count !== undefined ? count : "";
+  }
+
+  /** What each side has taken more than the other, where pieces have a worth. */
+  #drawTaken(rows) {
+    const { worth } = this.looks;
+    if (!worth) return;
+    const letters = rows.join("");
+    if (this.countedLetters === letters) return;
+    this.countedLetters = letters;
+    const count = (letter) => letters.split(letter).length - 1;
+    const more = Object.keys(worth).map((letter) => ({ letter, by: count(letter) - count(letter.toLowerCase()) }));
+    this.sides.forEach((side, i) => {
+      const taken = more.flatMap(({ letter, by }) => Array(Math.max(0, i === 0 ? by : -by)).fill(i === 0 ? letter.toLowerCase() : letter));
+      const { taken: place } = this.bars[this.#colourOf(side)];
+      place.replaceChildren(...taken.map((letter) => el("span", { class: "taken-piece" }, pieceElement(this.gameKey, letter))));
+      place.title = taken.map((letter) => pieceName(this.gameKey, letter)).join(", ");
+    });
+  }
+
+  #drawDiff(face, diff) {
+    if (diff === undefined || diff === null) return;
+    face.textContent = ` ${diff < 0 ? "−" : "+"}${Math.abs(diff)}`;
+    face.classList.toggle("down", diff < 0);
+    face.classList.toggle("up", diff >= 0);
+  }
+
+  #drawStatus(model, { isMine, mustPass }) {
+    const { state, view, isOver, isLive, sent, gone, rematchId } = model;
+    const passed = view.moves.length > 0 && !view.lastSquares.length;
+    const pointed = view.highlights.map((highlight) => highlight.text).join(" ");
+    let [text, detail] = ["", ""];
+    clearInterval(this.firstMoveTimer);
+    if (isOver) {
+      const result = this.result(state, view);
+      text = result.title;
+      detail = rematchId ? `Waiting for ${this.opponent} to accept the rematch…` : result.detail;
+      this.status.dataset.result = result.kind;
+    } else if (!isLive) text = "Reconnecting…";
+    else if (sent) text = "Sending your move…";
+    else if (mustPass) [text, detail] = ["You have no move", "You have to pass."];
+    else if (isMine) [text, detail] = ["Your move", passed ? `${this.opponent} had no move and passed.` : pointed];
+    else if (this.colour) [text, detail] = [`${this.opponent} is thinking…`, passed ? "You passed." : pointed];
+    else text = `${this.full[this.#colourOf(view.toMove)].name} to move`;
+    if (!isOver && isLive && gone) detail = `${this.opponent} has left the game.`;
+    if (this.status.textContent !== text) this.status.textContent = text;
+    if (!isOver && isLive && !gone && state.expiration) this.#countFirstMove(state, isMine);
+    else if (this.detail.textContent !== detail) this.detail.textContent = detail;
+  }
+
+  #countFirstMove(state, isMine) {
+    if (this.expirationOf !== state) {
+      this.expirationOf = state;
+      this.expiresAt = performance.now() + state.expiration.millisToMove - state.expiration.idleMillis;
+    }
+    const show = () => {
+      const left = Math.max(0, Math.ceil((this.expiresAt - performance.now()) / 1000));
+      this.detail.textContent = isMine ? `Make your first move within ${left} s.` : `Its first move comes within ${left} s.`;
+    };
+    show();
+    this.firstMoveTimer = setInterval(show, 500);
+  }
+
+  #drawButtons({ state, view, isOver, isLive, gone, rematchId }, passes) {
+    const offers = { white: Boolean(state.wdraw), black: Boolean(state.bdraw) };
+    const isOffered = this.colour !== null && offers[otherColour(this.colour)];
+    const hasOffered = this.colour !== null && offers[this.colour];
+    const hasBegun = view.moves.length >= 2;
+    const signature = JSON.stringify([isOver, passes, isLive, hasBegun, isOffered, hasOffered, gone, rematchId]);
+    if (signature === this.buttonSignature) return;
+    this.buttonSignature = signature;
+    const { move, act, resign, rematch, cancelRematch } = this.actions;
+    const button = (name, text, onclick, { kind = "", image = null } = {}) =>
+      el("button", { type: "button", class: `button ${kind}`, onclick, "data-test": name, disabled: !isLive && !isOver }, image ? icon(image) : null, text);
+    const main = (image) => ({ kind: "primary", image });
+    const buttons = [];
+    if (isOver) {
+      if (this.colour && rematchId) buttons.push(button("rematch-cancel", "Cancel rematch", cancelRematch));
+      else if (this.colour) buttons.push(button("rematch", "Rematch", rematch, main("again")));
+      if (view.moves.length) buttons.push(button("to-report", "See the traps", () => this.#toReport(), { image: "trap" }));
+      buttons.push(el("a", { class: "button", href: "/", "data-link": true, "data-test": "new-game" }, "New game"));
+    } else if (this.colour) {
+      for (const pass of passes) buttons.push(button("pass", pass.move === "pass" ? "Pass" : pass.move, () => move(pass.move), main("skip")));
+      if (gone) buttons.push(button("claim", "Claim the win", () => act("claim-victory"), main("cup")));
+      if (isOffered) {
+        buttons.push(button("draw-yes", "Accept draw", () => act("draw/yes"), main("draw")), button("draw-no", "Decline", () => act("draw/no")));
+      } else if (this.looks.canOfferDraw && hasBegun) {
+        const offer = button("draw", hasOffered ? "Draw offered" : "Offer draw", () => act("draw/yes"), { image: "draw" });
+        offer.disabled ||= hasOffered;
+        buttons.push(offer);
+      }
+      if (hasBegun) buttons.push(button("resign", "Resign", resign, { image: "flag" }));
+      else buttons.push(button("abort", "Abort", () => act("abort")));
+    }
+    // Keep the keyboard's place when the row is built anew.
+    const focused = this.buttons.contains(document.activeElement) ? document.activeElement.dataset.test : null;
+    this.buttons.replaceChildren(...buttons);
+    if (focused) this.buttons.querySelector(`[data-test="${focused}"]`)?.focus();
+  }
+
+  #toReport() {
+    this.reportBox.scrollIntoView({ block: "start", behavior: "smooth" });
+    this.reportBox.focus({ preventScroll: true });
+  }
+
+  /** The last move as a sentence for people who listen. */
+  wordsOfLastMove(view, isOver) {
+    const side = this.sides[(view.moves.length - 1) % 2];
+    const name = this.#colourOf(side) === this.colour ? "You" : this.full[this.#colourOf(side)].name;
+    const [from, to] = [view.lastSquares[0], view.lastSquares.at(-1)];
+    const piece = this.board.pieceAt(to);
+    const way = view.lastSquares.length > 1 ? `, ${piece} from ${from} to ${to}` : "";
+    const what = from ? `${name} played ${view.names.at(-1)}${way}.` : `${name} passed.`;
+    const pointed = isOver ? "" : view.highlights.map((highlight) => ` ${highlight.text}`).join("");
+    const counts = this.looks.counts && view.counts ? ` ${this.sides.map((each) => `${this.looks.sides[each] ?? each} ${view.counts[each]}`).join(", ")}.` : "";
+    return `${what}${pointed}${counts}${!isOver && view.toMove === this.mySide ? " Your move." : ""}`;
+  }
+
+  result(state, view) {
+    const sideOf = (colour) => this.sides.find((side) => this.#colourOf(side) === colour);
+    return resultOf({ state, view, colour: this.colour, opponent: this.opponent, sideOf, looks: this.looks });
+  }
+
+  // --- Looking back --------------------------------------------------------------------------------------
+
+  /** Once the game is over: let the moves be stepped through. `onPly` hears which move is being looked at. */
+  openReplay(id, onPly) {
+    this.onPly = onPly;
+    this.reportBox.hidden = false;
+    this.moves.loadReplay(id);
+  }
+
+  #showStep(step) {
+    if (step === null) {
+      this.draw(this.model);
+      return;
+    }
+    this.board.draw({ rows: step.rows, lastSquares: step.squares, highlights: step.highlights });
+    this.#drawTaken(step.rows);
+    for (const side of this.sides) this.#drawCount(this.bars[this.#colourOf(side)], step.counts?.[side]);
+    if (step.ply > 0) this.onPly?.(step.ply - 1);
+  }
+}

@@ -1,0 +1,364 @@
+// The first screen: choose a name, a game, a colour and a clock, and challenge the bot.
+
+import { ApiError, call, session } from "/static/common/api.js";
+import { Board } from "/static/board/board.js";
+import { awaitAnswer, cancelChallenge } from "/static/common/challenge.js";
+import { confirmDialog, el, toast } from "/static/common/dom.js";
+import { looks } from "/static/board/games.js";
+import { recentGames } from "/static/common/recent.js";
+import { loadChoice, saveChoice, termFields, termsOf, variantField } from "/static/lobby/terms.js";
+
+const REFRESH_MS = 5000;
+const NAME_RULE = "2 to 20 letters (a to z), digits, - or _";
+export class Lobby {
+  constructor(main, context, wantedGame) {
+    this.main = main;
+    this.context = context;
+    this.wantedGame = wantedGame;
+    this.arena = null;
+    this.timer = null;
+    this.waiting = null;
+    this.isClosed = false;
+  }
+
+  open() {
+    this.main.replaceChildren(el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), "Loading…"));
+    this.#refresh();
+  }
+
+  close() {
+    this.isClosed = true;
+    clearTimeout(this.timer);
+    this.waiting?.abort();
+    if (this.challengeId) this.#takeBack();
+  }
+
+  #takeBack() {
+    cancelChallenge(this.challengeId).catch(() => {}); // too late or no link: it expires by itself
+    this.challengeId = null;
+  }
+
+  async #refresh() {
+    clearTimeout(this.timer);
+    if (this.arena && document.hidden) {
+      this.timer = setTimeout(() => this.#refresh(), REFRESH_MS);
+      return;
+    }
+    let arena;
+    try {
+      arena = await call("GET", "/api/arena");
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (this.isClosed) return;
+      if (error.status === 401 && session.person) {
+        this.#startOver();
+        return;
+      }
+      this.context.showLink("lost", () => this.#refresh());
+      this.timer = setTimeout(() => this.#refresh(), REFRESH_MS);
+      return;
+    }
+    if (this.isClosed) return;
+    this.context.showLink("live");
+    const isFirst = this.arena === null;
+    this.arena = arena;
+    if (isFirst) this.#build();
+    else this.#showBots();
+    await this.#showGoing();
+    if (!this.isClosed) this.timer = setTimeout(() => this.#refresh(), REFRESH_MS);
+  }
+
+  /** The arena does not know our name's key: its database is another one, so everything here is out of date. */
+  #startOver() {
+    session.save(null);
+    this.context.showWho();
+    toast("This arena does not know your old name any more. Please choose one again.");
+    this.waiting?.abort();
+    this.challengeId = null;
+    this.arena = null;
+    this.open();
+  }
+
+  #build() {
+    const choice = loadChoice();
+    const variants = this.arena.variants;
+    const variant = variants.find(({ key }) => key === choice.variant) ?? variants[0];
+    this.variant = variant;
+    this.botBox = el("div", { class: "bots" });
+    this.botSignature = this.goingSignature = null; // nothing is drawn yet
+    this.sendButton = el("button", { class: "button primary big", type: "submit", "data-test": "challenge" }, "Challenge");
+    this.status = el("p", { class: "form-status", role: "status" });
+    this.form = el(
+      "form",
+      { class: "card challenge", autocomplete: "off", onsubmit: (event) => this.#submit(event), onchange: (event) => this.#onChange(event) },
+      this.#nameField(variant),
+      variantField(variants, variant),
+      el("fieldset", { class: "field" }, el("legend", {}, "Opponent"), this.botBox),
+      termFields(this.arena.clocks, variant, choice),
+      this.sendButton,
+      this.status,
+    );
+    this.main.replaceChildren(el("div", { class: "lobby" }, this.#story(), el("div", { class: "lobby-side" }, this.#going(), this.form, this.#recent()), this.#more(variant)));
+    this.#showBots();
+  }
+
+  #story() {
+    return el(
+      "section",
+      { class: "story" },
+      el("h1", {}, "Play the bot that sets ", el("em", {}, "traps")),
+      el(
+        "p",
+        { class: "lead" },
+        "Desdemona looks for the move whose answer you are most likely to get wrong: one that looks better at a glance than it is. After the game she shows you every trap, what you played, and what it cost.",
+      ),
+    );
+  }
+
+  /** A trap to look at, and the rules. */
+  #more(variant) {
+    const { rules, showcase } = looks(variant.game);
+    return el(
+      "section",
+      { class: "story-more" },
+      showcase ? this.#showcase(variant, showcase) : null,
+      el("details", { class: "rules" }, el("summary", {}, `How ${variant.name} is played`), el("ul", {}, rules.map((rule) => el("li", {}, rule)))),
+    );
+  }
+
+  #showcase(variant, { rows, last, bait, best, label, words }) {
+    const board = new Board({ game: variant.game, label: `${variant.name} board with a trap: ${label}` });
+    board.draw({ rows: rows.split("/"), lastSquares: last });
+    board.mark([{ squares: bait, kind: "trap" }, { squares: best, kind: "best" }]);
+    return el(
+      "figure",
+      { class: "showcase" },
+      board.element,
+      el("figcaption", {}, el("span", {}, "A trap: "), el("span", { class: "key key-trap" }), `${words[0]},`, el("span", { class: "key key-best" }), words[1]),
+    );
+  }
+
+  #nameField(variant) {
+    if (session.person) {
+      const { you } = this.arena; // null when the name has just been taken
+      return el(
+        "div",
+        { class: "you-line" },
+        el("span", {}, "Playing as ", el("strong", {}, session.person.name), you ? el("span", { class: "rating" }, ` ${ratingText(you.ratings, variant)}`) : null),
+        el("button", { type: "button", class: "button link", onclick: () => this.#leave() }, "Use another name"),
+      );
+    }
+    return el(
+      "div",
+      { class: "field" },
+      this.wantedGame ? el("p", { class: "no-game" }, "There is no such game, or it is not yours. Choose a name to play your own.") : null,
+      el("label", { for: "nickname" }, "Your name"),
+      el("input", {
+        id: "nickname",
+        name: "nickname",
+        type: "text",
+        required: true,
+        minlength: "2",
+        maxlength: "20",
+        pattern: "[A-Za-z0-9_\\-]{2,20}",
+        title: NAME_RULE,
+        oninput: ({ target }) => target.setCustomValidity(""),
+        oninvalid: ({ target }) => target.setCustomValidity(`A name has ${NAME_RULE}.`),
+        autocapitalize: "off",
+        autocorrect: "off",
+        spellcheck: "false",
+        placeholder: "2 to 20 letters, digits, - or _",
+      }),
+    );
+  }
+
+  #onChange(event) {
+    if (event.target.name === "bot") this.#showButton();
+    if (event.target.name === "variant") {
+      // Another game has other sides: draw the form anew with what was chosen so far.
+      saveChoice(this.form);
+      this.#build();
+      this.#showGoing();
+    }
+  }
+
+  #showBots() {
+    const online = this.arena.bots.filter((bot) => bot.online);
+    const bots = online.length ? online : this.arena.bots;
+    const old = this.form.elements.bot?.value;
+    const chosen = bots.find(({ id }) => id === old) ?? bots[0];
+    const faces = bots.map((bot) =>
+      el(
+        "label",
+        { class: "segment bot" },
+        el("input", { type: "radio", name: "bot", value: bot.id, checked: bot === chosen, required: true }),
+        el(
+          "span",
+          { class: "segment-face" },
+          el("span", { class: `presence ${bot.online ? "on" : "off"}`, "aria-hidden": "true" }),
+          el("span", { class: "segment-label" }, bot.name),
+          el("span", { class: "badge" }, "BOT"),
+          el("small", {}, bot.online ? ratingText(bot.ratings, this.variant) : "away at the moment"),
+        ),
+      ),
+    );
+    const signature = JSON.stringify(bots);
+    if (signature !== this.botSignature) {
+      this.botSignature = signature;
+      this.botBox.replaceChildren(...(faces.length ? faces : [el("p", { class: "hint" }, "No bot has joined this arena yet. This page will notice when one does.")]));
+    }
+    this.#showButton();
+  }
+
+  #showButton() {
+    if (this.waiting) return;
+    const bot = this.arena.bots.find(({ id }) => id === this.form.elements.bot?.value);
+    this.sendButton.disabled = !bot?.online;
+    this.sendButton.textContent = !bot ? "Waiting for a bot" : bot.online ? `Challenge ${bot.name}` : `${bot.name} is away`;
+  }
+
+  async #submit(event) {
+    event.preventDefault();
+    if (this.waiting) return;
+    const form = this.form.elements;
+    const waiting = new AbortController();
+    this.waiting = waiting;
+    this.sendButton.disabled = true;
+    try {
+      if (!session.person) await this.#takeName(form.nickname.value.trim());
+      saveChoice(this.form);
+      const challenge = await call("POST", `/api/challenge/${encodeURIComponent(form.bot.value)}`, {
+        form: termsOf(this.form),
+      });
+      const name = this.arena.bots.find(({ id }) => id === form.bot.value)?.name ?? "the bot";
+      this.challengeId = challenge.id;
+      if (this.isClosed) return this.#takeBack();
+      this.#showWaiting(name, waiting);
+      const outcome = await awaitAnswer(challenge.id, { signal: waiting.signal, keepAliveS: this.arena.keepAlive });
+      if (this.isClosed) return undefined;
+      this.challengeId = null;
+      if (outcome.kind === "accepted") return this.context.go(`/game/${challenge.id}`);
+      if (outcome.kind === "declined") this.#say(`${name} declined. ${outcome.why}`, true);
+      else if (outcome.kind === "expired") this.#say(`${name} did not answer. Please try again.`, true);
+      else this.#say("");
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (this.isClosed) return undefined;
+      if (error.status === 401) this.#startOver();
+      else this.#say(error.message, true);
+    } finally {
+      this.waiting = null;
+      if (!this.isClosed && this.arena) this.#showButton();
+    }
+    return undefined;
+  }
+
+  async #takeName(name) {
+    session.save(await call("POST", "/api/person", { json: { name } }));
+    this.context.showWho();
+    const field = this.form.querySelector("#nickname").closest(".field");
+    field.replaceWith(this.#nameField(this.variant));
+  }
+
+  #showWaiting(name, waiting) {
+    this.sendButton.textContent = "Waiting…";
+    this.status.classList.remove("bad");
+    this.status.replaceChildren(
+      el("span", { class: "spinner", "aria-hidden": "true" }),
+      el("span", {}, `Waiting for ${name} to accept…`),
+      el(
+        "button",
+        {
+          type: "button",
+          class: "button small",
+          onclick: () => {
+            waiting.abort();
+            this.#takeBack();
+          },
+        },
+        "Cancel",
+      ),
+    );
+  }
+
+  #say(text, bad = false) {
+    this.status.classList.toggle("bad", bad);
+    this.status.replaceChildren(text);
+  }
+
+  async #leave() {
+    const yes = await confirmDialog({
+      title: "Use another name?",
+      text: `The key to "${session.person.name}" is kept in this browser only. If you leave the name, nobody can take it up again, and its rating stays with it.`,
+      yes: "Leave this name",
+      no: "Keep it",
+    });
+    if (!yes) return;
+    session.save(null);
+    this.context.go("/");
+  }
+
+  #going() {
+    this.goingBox = el("div", { class: "going", hidden: true });
+    return this.goingBox;
+  }
+
+  async #showGoing() {
+    if (!session.person) return;
+    let games = [];
+    try {
+      games = (await call("GET", "/api/account/playing?nb=10")).nowPlaying;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error; // the lobby works without the list
+    }
+    if (this.isClosed) return;
+    this.goingBox.hidden = !games.length;
+    const signature = games.map((game) => game.gameId + game.isMyTurn).join();
+    if (signature === this.goingSignature) return;
+    this.goingSignature = signature;
+    this.goingBox.replaceChildren(
+      el("h2", {}, games.length === 1 ? "Your game goes on" : "Your games go on"),
+      ...games.map((game) =>
+        el(
+          "a",
+          { class: "going-game", href: `/game/${game.gameId}`, "data-link": true },
+          el("span", {}, `against ${game.opponent.username.replace(/^BOT /, "")}`),
+          el("strong", {}, game.isMyTurn ? "Your move" : "Open"),
+        ),
+      ),
+    );
+  }
+
+  #recent() {
+    const games = recentGames(session.person?.id);
+    if (!games.length) return null;
+    return el(
+      "section",
+      { class: "recent" },
+      el("h2", {}, "Your last games"),
+      el(
+        "ul",
+        {},
+        games.map((game) =>
+          el(
+            "li",
+            {},
+            el(
+              "a",
+              { href: `/game/${game.id}`, "data-link": true },
+              el("span", { class: `result-dot ${game.result}` }),
+              el("span", {}, `${game.text} against ${game.opponent}`),
+              el("time", { datetime: new Date(game.at).toISOString() }, new Date(game.at).toLocaleDateString()),
+            ),
+          ),
+        ),
+      ),
+    );
+  }
+}
+
+/** The rating in a variant; a question mark: hardly known yet. */
+function ratingText(ratings, { key }) {
+  const { rating, provisional } = ratings[key];
+  return `${rating}${provisional ? "?" : ""}`;
+}

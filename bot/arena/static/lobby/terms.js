@@ -1,0 +1,97 @@
+// The terms of a challenge: their fields, what was chosen last time, and what is sent.
+
+import { el } from "/static/common/dom.js";
+import { looks } from "/static/board/games.js";
+
+const CHOICE_KEY = "desdemona.choice";
+const USUAL_CLOCK = "300+3";
+
+const clockValue = ({ limit, increment }) => `${limit}+${increment}`;
+
+/** The speed class, as Lichess counts: the clock and forty increments. */
+function speedOf({ limit, increment }) {
+  const seconds = limit + 40 * increment;
+  return seconds < 180 ? "Bullet" : seconds < 480 ? "Blitz" : seconds < 1500 ? "Rapid" : "Classical";
+}
+
+/** What the person chose last time: {variant, color, clock, rated}, as far as it is known. */
+export function loadChoice() {
+  try {
+    return JSON.parse(localStorage.getItem(CHOICE_KEY)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+export function saveChoice({ elements }) {
+  const choice = { variant: elements.variant.value, color: elements.color.value, clock: elements.clock.value, rated: elements.rated.value };
+  try {
+    localStorage.setItem(CHOICE_KEY, JSON.stringify(choice));
+  } catch {
+    // Only a convenience.
+  }
+}
+
+/** The fields of the challenge as the server wants them. */
+export function termsOf({ elements }) {
+  const [limit, increment] = elements.clock.value.split("+");
+  return { variant: elements.variant.value, color: elements.color.value, rated: elements.rated.value, "clock.limit": limit, "clock.increment": increment };
+}
+
+/** A row of radio buttons that looks like one switch. */
+function segments(name, title, options, chosen) {
+  return el(
+    "fieldset",
+    { class: "field" },
+    el("legend", {}, title),
+    el(
+      "div",
+      { class: `segments segments-${name}` },
+      options.map(({ value, label, hint }) =>
+        el(
+          "label",
+          { class: "segment" },
+          el("input", { type: "radio", name, value, checked: value === chosen, required: true }),
+          el("span", { class: "segment-face" }, el("span", { class: "segment-label" }, label), hint ? el("small", {}, hint) : null),
+        ),
+      ),
+    ),
+  );
+}
+
+/** Choice of the game; nothing to see where there is only one. */
+export function variantField(variants, chosen) {
+  if (variants.length === 1) return el("input", { type: "hidden", name: "variant", value: chosen.key });
+  return segments("variant", "Game", variants.map(({ key, name }) => ({ value: key, label: name })), chosen.key);
+}
+
+/** Colour, clock and stakes. */
+export function termFields(clocks, variant, choice) {
+  const { sides } = looks(variant.game);
+  // The wire knows white and black only, whatever the game calls its sides.
+  const [first, second] = variant.sides.map((side, i) => ({
+    value: variant.colours[side],
+    label: sides[side] ?? side,
+    hint: i === 0 ? "begins" : "answers",
+  }));
+  const values = clocks.map(clockValue);
+  const clock = [choice.clock, USUAL_CLOCK, values[0]].find((value) => values.includes(value));
+  return [
+    segments("color", "You play", [first, { value: "random", label: "Either", hint: "by lot" }, second], choice.color ?? "random"),
+    segments(
+      "clock",
+      "Clock: minutes + seconds a move",
+      clocks.map((each) => ({ value: clockValue(each), label: each.show, hint: speedOf(each) })),
+      clock,
+    ),
+    segments(
+      "rated",
+      "Stakes",
+      [
+        { value: "true", label: "Rated", hint: "for your rating" },
+        { value: "false", label: "Casual", hint: "just for fun" },
+      ],
+      choice.rated ?? "true",
+    ),
+  ];
+}

@@ -1,0 +1,105 @@
+// How good each reply looks to the person as the search looks further ahead: one line for each reply.
+
+import { el, svg } from "/static/common/dom.js";
+import { marginOf, scoreText } from "/static/report/verdict.js";
+
+const HEIGHT = 230;
+const LEFT = 46;
+const LETTER_PX = 8.4; // width of a letter of the names at the right
+const TOP = 12;
+const BOTTOM = 30;
+const WIDEST = 600;
+const DECIDED_CENTI = 100_000;
+const KINDS = { trap: "the bait", best: "the best reply", played: "played" };
+
+function niceStep(span) {
+  const rough = span / 4;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= rough);
+}
+
+/** Which replies are drawn boldly: the bait, the best one and the one that was played. */
+function linesOf(replies, decision, hasMargins) {
+  const finite = replies.flatMap(({ scores_centi: scores }) => scores.filter((centi) => Math.abs(centi) < DECIDED_CENTI));
+  // A decided score is drawn at its margin; in a game without one, just beyond the furthest of the others.
+  const limit = Math.max(200, ...finite.map(Math.abs)) * 1.1;
+  const place = (centi) => (hasMargins ? marginOf(centi) : Math.max(-limit, Math.min(limit, centi)));
+  const best = Math.min(...replies.map(({ final_centi: score }) => score));
+  const kinds = new Map();
+  const winner = replies.find(({ reply, final_centi: score }) => score === best && reply === decision.reply) ?? replies.find(({ final_centi: score }) => score === best);
+  kinds.set(decision.reply, "played");
+  kinds.set(winner.reply, "best");
+  if (decision.is_trap && decision.trap) kinds.set(decision.trap.reply, "trap");
+  const order = ["rest", "played", "best", "trap"];
+  return replies
+    .map((reply) => ({
+      reply,
+      kind: kinds.get(reply.reply) ?? "rest",
+      points: reply.scores_centi.map((centi, i) => ({ depth: i + 2, value: -place(centi) / 100 })),
+    }))
+    .sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+}
+
+/** Keep labels from covering each other. */
+function spread(labels) {
+  const sorted = labels.sort((a, b) => a.y - b.y);
+  sorted.forEach((label, i) => {
+    if (i && label.y - sorted[i - 1].y < 15) label.y = sorted[i - 1].y + 15;
+  });
+  return sorted;
+}
+
+function draw(lines, width) {
+  const named = lines.filter(({ kind }) => kind !== "rest");
+  // The named lines set the scale; the others are drawn as far as they fit.
+  const values = named.flatMap(({ points }) => points.map(({ value }) => value));
+  const room = Math.max(1, Math.max(...values) - Math.min(...values)) * 0.12;
+  const [bottom, top] = [Math.min(...values) - room, Math.max(...values) + room];
+  const deepest = Math.max(...lines.map(({ points }) => points.at(-1).depth));
+  const right = Math.max(46, 14 + LETTER_PX * Math.max(...named.map(({ reply }) => reply.name.length)));
+  const x = (depth) => LEFT + ((depth - 2) / Math.max(1, deepest - 2)) * (width - LEFT - right);
+  const y = (value) => TOP + ((top - value) / (top - bottom)) * (HEIGHT - TOP - BOTTOM);
+  const path = (points, top_) => points.map((p) => `${x(p.depth).toFixed(1)},${(y(p.value) - top_).toFixed(1)}`).join(" ");
+
+  const step = niceStep(top - bottom);
+  const ticks = [];
+  for (let tick = Math.ceil(bottom / step) * step; tick <= top; tick += step) ticks.push(Math.round(tick * 10) / 10);
+  const number = (tick) => (tick > 0 ? `+${tick}` : tick < 0 ? `−${-tick}` : "0");
+  const grid = ticks.flatMap((tick) => [
+    svg("line", { class: tick === 0 ? "axis" : "grid", x1: LEFT, x2: width - right, y1: y(tick), y2: y(tick) }),
+    svg("text", { class: "tick", x: LEFT - 7, y: y(tick) + 4, "text-anchor": "end" }, number(tick)),
+  ]);
+  const below = lines[0].points.map(({ depth }) => svg("text", { class: "tick", x: x(depth), y: HEIGHT - 11, "text-anchor": "middle" }, String(depth)));
+  const inside = svg(
+    "svg",
+    { class: "clip", x: 0, y: TOP, width, height: HEIGHT - TOP - BOTTOM },
+    lines.map(({ kind, points }) => svg("polyline", { class: `line line-${kind}`, points: path(points, TOP) })),
+  );
+  const dots = named.flatMap(({ kind, points }) => points.map((p) => svg("circle", { class: `dot dot-${kind}`, cx: x(p.depth).toFixed(1), cy: y(p.value).toFixed(1), r: 3 })));
+  const labels = spread(named.map(({ kind, reply, points }) => ({ kind, text: reply.name, x: x(points.at(-1).depth) + 9, y: y(points.at(-1).value) + 4 })));
+  const names = labels.map((label) => svg("text", { class: `name name-${label.kind}`, x: label.x, y: label.y.toFixed(1) }, label.text));
+  const words = named.map(({ kind, reply }) => `${reply.name} (${KINDS[kind]}) ends at ${scoreText(reply.their_text)}`).join("; ");
+  return svg("svg", { width, height: HEIGHT, role: "img", "aria-label": `How the replies look by search depth: ${words}.` }, grid, below, inside, dots, names);
+}
+
+/** A figure that keeps its chart as wide as there is room, so that its letters stay readable. */
+export function depthChart({ replies, decision, unit, hasMargins, whose }) {
+  const lines = linesOf(replies, decision, hasMargins);
+  const place = el("div", { class: "chart-place" });
+  const deepest = Math.max(...lines.map(({ points }) => points.at(-1).depth));
+  let drawn = 0;
+  new ResizeObserver(([{ contentRect }]) => {
+    const width = Math.min(WIDEST, Math.floor(contentRect.width));
+    if (width < 100 || width === drawn) return;
+    drawn = width;
+    place.replaceChildren(draw(lines, width));
+  }).observe(place);
+  const keys = ["trap", "best", "played"].filter((kind) => lines.some((line) => line.kind === kind));
+  return el(
+    "figure",
+    { class: "chart" },
+    el("figcaption", {}, `How good each reply looks for ${whose}${unit ? `, in ${unit}` : ""}, looking 2 to ${deepest} plies ahead`),
+    place,
+    el("p", { class: "chart-keys" }, keys.map((kind) => el("span", { class: `chart-key chart-key-${kind}` }, KINDS[kind]))),
+  );
+}

@@ -1,0 +1,103 @@
+// One move of the bot in the report: the board of that moment, what happened in words, the chart, the tables.
+
+import { Board } from "/static/board/board.js";
+import { depthChart } from "/static/report/chart.js";
+import { el, icon } from "/static/common/dom.js";
+import { looks } from "/static/board/games.js";
+import { candidateTable, replyTable } from "/static/report/tables.js";
+import { VERDICTS } from "/static/report/verdict.js";
+
+const MARKS = {
+  trap: "the bait is",
+  best: "the best reply is",
+  played: "you played",
+  fell: "you took the trap",
+  good: "you played the best,",
+};
+
+const KEYS = { trap: "the bait", best: "the best reply", played: "your reply", fell: "your reply", good: "your reply, the best" };
+
+/** What the rings on the board mean, in the same colours. */
+function keyLine({ verdict, isPlayer }) {
+  if (!verdict.marks.length) return null;
+  const text = (kind) => (isPlayer ? KEYS[kind] : KEYS[kind].replace("your reply", "played"));
+  return el("p", { class: "mark-keys", "aria-hidden": "true" }, verdict.marks.map(({ kind }) => el("span", {}, el("span", { class: `key key-${kind}` }), text(kind))));
+}
+
+function factList(facts) {
+  return el(
+    "dl",
+    { class: "facts" },
+    facts.map(({ kind, term, move, text }) => el("div", { class: `fact fact-${kind}` }, el("dt", {}, term), el("dd", {}, el("strong", {}, move), text ? el("span", {}, text) : null))),
+  );
+}
+
+function drawPhase(board, phase, { decision, verdict, opponent }) {
+  if (phase === "before") {
+    board.draw({ rows: decision.rows_before });
+    // Of moves from square to square only the one that was made: all of them would hide the board.
+    const shown = decision.candidates.filter(({ move, squares }) => squares.length === 1 || (squares.length && move === decision.move));
+    board.mark(shown.map(({ move, squares }) => ({ squares, kind: move === decision.move ? "chosen" : "option" })));
+    board.describe(`Board before ${opponent} played ${decision.name}`);
+    return;
+  }
+  board.draw({ rows: decision.rows_after, lastSquares: decision.squares });
+  board.mark(verdict.marks);
+  const words = verdict.marks.map(({ kind, name }) => `${MARKS[kind]} ${name}`);
+  board.describe([`Board after ${opponent} played ${decision.name}`, ...words].join("; "));
+}
+
+/** The board with a switch between the position before the bot's move and the one that had to be answered. */
+function boardBox(context) {
+  const board = new Board({ game: context.game, label: "", isTurned: context.isTurned });
+  const switches = [["before", "Before"], ["choice", context.isPlayer ? "Your choice" : "The choice"]].map(([phase, label]) =>
+    el("button", { type: "button", class: "phase", "data-phase": phase, "data-focus": phase, onclick: () => show(phase) }, label),
+  );
+  const show = (phase) => {
+    drawPhase(board, phase, context);
+    for (const button of switches) button.setAttribute("aria-pressed", String(button.dataset.phase === phase));
+  };
+  show("choice");
+  return el("div", { class: "moment-board" }, board.element, keyLine(context), el("div", { class: "phases", role: "group", "aria-label": "Board" }, switches));
+}
+
+function chartOf({ decision, game, isPlayer }) {
+  const replies = decision.replies.filter(({ scores_centi: scores }) => scores.length > 1);
+  if (replies.length < 2) return null;
+  const { unit, hasMargins } = looks(game);
+  return depthChart({ replies, decision, unit, hasMargins, whose: isPlayer ? "you" : "the player" });
+}
+
+/** The elements of one moment; `onStep(by)` is called to go to an earlier (-1) or later (1) one. */
+export function momentParts(context) {
+  const { decision, verdict, game, opponent, isPlayer, onStep } = context;
+  const stepButton = (name, label, by) =>
+    el("button", { type: "button", class: "icon-button", "aria-label": label, "data-focus": name, onclick: () => onStep(by) }, icon(name));
+  return [
+    el(
+      "header",
+      { class: "moment-head" },
+      stepButton("left", "Earlier move", -1),
+      el(
+        "div",
+        { class: "moment-title" },
+        el("p", { class: "moment-number" }, `Move ${decision.number} · ${opponent} played ${decision.name}`),
+        el("h3", {}, icon(VERDICTS[verdict.kind].icon), verdict.title),
+      ),
+      stepButton("right", "Later move", 1),
+    ),
+    el(
+      "div",
+      { class: "moment-body" },
+      boardBox(context),
+      el(
+        "div",
+        { class: "moment-words" },
+        verdict.story.map((line) => el("p", {}, line)),
+        verdict.facts.length ? factList(verdict.facts) : null,
+        chartOf(context),
+      ),
+    ),
+    el("div", { class: "moment-tables" }, replyTable(decision, { isPlayer, unit: looks(game).unit }), candidateTable(decision, { opponent })),
+  ];
+}

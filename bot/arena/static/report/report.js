@@ -1,0 +1,239 @@
+// The trap report: after the game, move by move, what the trap was, what was played and what it cost.
+
+import { ApiError, call } from "/static/common/api.js";
+import { el, icon } from "/static/common/dom.js";
+import { looks } from "/static/board/games.js";
+import { momentParts } from "/static/report/moment.js";
+import { judge, loss, meansTraps, VERDICTS, weightOf } from "/static/report/verdict.js";
+
+const RETRY_MS = [400, 800, 1500, 2500, 4000, 6000, 8000, 10_000, 15_000];
+
+export class ReportSection {
+  /** `onVerdicts` hears how each of the bot's moves went: [{ply, kind, isTrap}]. */
+  constructor(box, { id, game, opponent, isPlayer, isTurned = false, onVerdicts }) {
+    this.box = box;
+    this.id = id;
+    this.game = game;
+    this.opponent = opponent;
+    this.onVerdicts = onVerdicts;
+    this.isPlayer = isPlayer;
+    this.isTurned = isTurned;
+    this.tries = 0;
+    this.timer = null;
+    this.isClosed = false;
+    this.report = null;
+    this.onlyTraps = false;
+    this.isChosen = false; // whether the person has gone to a moment
+  }
+
+  close() {
+    this.isClosed = true;
+    clearTimeout(this.timer);
+  }
+
+  open() {
+    this.#note(`${this.opponent} is writing up the traps…`, true);
+    this.#load();
+  }
+
+  async #load() {
+    clearTimeout(this.timer);
+    let report = null;
+    try {
+      report = await call("GET", `/api/arena/game/${this.id}/report`);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (error.status === 401 || error.status === 403) return this.#note(error.message);
+    }
+    if (this.isClosed) return undefined;
+    // The bot settles its last profiles when the game is over: a moment later the report is whole.
+    const isWhole = report !== null && report.decisions.every(({ outcome, state }) => outcome !== null || state === "dropped");
+    const text = JSON.stringify(report);
+    if (report !== null && text !== this.shown) this.#show(report, isWhole);
+    this.shown = text;
+    if (isWhole) return undefined;
+    if (this.tries < RETRY_MS.length) {
+      this.timer = setTimeout(() => this.#load(), RETRY_MS[this.tries]);
+      this.tries += 1;
+    } else if (report === null) this.#noReport();
+    return undefined;
+  }
+
+  #note(text, busy = false) {
+    this.box.replaceChildren(el("p", { class: "report-wait" }, busy ? el("span", { class: "spinner", "aria-hidden": "true" }) : null, text));
+  }
+
+  #noReport() {
+    const again = () => {
+      this.tries = 0;
+      this.open();
+    };
+    this.box.replaceChildren(
+      el("p", { class: "report-wait" }, "There is no trap report for this game.", el("button", { type: "button", class: "button small", onclick: again }, "Look again")),
+    );
+  }
+
+  #show(found, isWhole) {
+    const report = { ...found, decisions: found.decisions.filter(({ state }) => state !== "dropped") };
+    this.report = report;
+    this.verdicts = report.decisions.map((decision) => judge(decision, this.opponent, this.game));
+    if (!report.decisions.length) return this.#note(`${this.opponent} made no move in this game.`);
+    if (!this.isChosen) this.index = this.#mostTelling();
+    this.chips = el("div", { class: "chips", role: "group", "aria-label": "Moves of the bot" });
+    this.detail = el("article", { class: "card moment" });
+    this.box.replaceChildren(
+      el("h2", { class: "report-title" }, "Trap report"),
+      this.#summary(isWhole),
+      el("div", { class: "chips-bar" }, this.chips, this.#filter()),
+      this.detail,
+      this.#legend(),
+    );
+    this.box.onkeydown = (event) => this.#onKey(event);
+    this.#drawChips();
+    this.#drawMoment();
+    this.onVerdicts(this.verdicts.map((verdict, i) => ({ ...verdict, ply: report.decisions[i].ply })));
+    return undefined;
+  }
+
+  #indices(test) {
+    return this.verdicts.map((_, i) => i).filter((i) => test(this.verdicts[i]));
+  }
+
+  /** Where to open: the costliest fall, else the costliest error after a trap, else the best trap. */
+  #mostTelling() {
+    const { decisions } = this.report;
+    const most = (test, size) => this.#indices(test).sort((a, b) => size(decisions[b]) - size(decisions[a]))[0];
+    return (
+      most(({ kind }) => kind === "fell", weightOf) ??
+      most(({ kind }) => kind === "slipped", weightOf) ??
+      most(({ isTrap }) => isTrap, ({ trap }) => trap?.quality_centi ?? 0) ??
+      0
+    );
+  }
+
+  // --- The whole game ------------------------------------------------------------------------------------
+
+  #summary(isWhole) {
+    const count = (kind) => this.verdicts.filter((verdict) => verdict.isTrap && verdict.kind === kind).length;
+    const traps = this.verdicts.filter((verdict) => verdict.isTrap).length;
+    const [fell, saw, slipped] = [count("fell"), count("saw"), count("slipped")];
+    const tile = (kind, number, label) => el("div", { class: `tile tile-${kind}` }, icon(VERDICTS[kind].icon), el("strong", {}, String(number)), el("span", {}, label));
+    const unit = looks(this.game).unit;
+    const lost = this.report.decisions.reduce((sum, decision, i) => sum + (this.verdicts[i].isTrap && decision.cost_centi < 100_000 ? (decision.cost_centi ?? 0) : 0), 0);
+    const isMeant = meansTraps(this.report.player);
+    const some = `${traps} ${traps === 1 ? "trap" : "traps"}`;
+    let story;
+    const engines = [...new Set(this.report.decisions.map(({ source }) => source?.name).filter(Boolean))];
+    if (isMeant) story = traps ? `${this.opponent} set ${some}. ` : `${this.opponent} set no trap in this game.`;
+    else story = `In this game ${this.opponent} looked for the best move only; ${traps ? `${some} arose by accident. ` : "no trap arose by accident."}`;
+    if (engines.length) story += `${traps ? "" : " "}The scores were those of ${engines.join(" and ")}. `;
+    if (traps) {
+      if (fell === 0) story += "You did not fall into a single one.";
+      else story += `You fell into ${fell === traps ? (traps === 1 ? "it" : "all of them") : fell}${lost >= 50 ? `, and your answers to traps cost ${loss(lost, unit)} in all` : ""}.`;
+    }
+    return el(
+      "div",
+      { class: "summary" },
+      el("p", { class: "summary-story" }, story, isWhole ? "" : el("span", { class: "hint" }, " (the last moves are still being looked into)")),
+      el(
+        "div",
+        { class: "tiles" },
+        tile("trap", traps, `${traps === 1 ? "trap" : "traps"} ${isMeant ? "set" : "by accident"}`),
+        tile("saw", saw, "seen through"),
+        tile("fell", fell, "fallen into"),
+        tile("slipped", slipped, "missed another way"),
+      ),
+    );
+  }
+
+  #filter() {
+    const box = el("input", { type: "checkbox", checked: this.onlyTraps, onchange: () => {
+      this.onlyTraps = box.checked;
+      this.#drawChips();
+    } });
+    return el("label", { class: "filter" }, box, "traps only");
+  }
+
+  #drawChips() {
+    const shown = this.#indices((verdict) => !this.onlyTraps || verdict.isTrap);
+    this.chips.replaceChildren(
+      ...shown.map((i) => {
+        const { name, number } = this.report.decisions[i];
+        const verdict = this.verdicts[i];
+        return el(
+          "button",
+          {
+            type: "button",
+            class: `chip chip-${verdict.kind}${verdict.isTrap ? " chip-trap" : ""}`,
+            "data-index": i,
+            "data-focus": `chip-${i}`,
+            "aria-current": i === this.index ? "true" : null,
+            "aria-label": `Move ${number}, ${name}: ${VERDICTS[verdict.kind].label}`,
+            onclick: () => this.#select(i),
+          },
+          el("span", { class: "chip-move" }, name),
+          icon(VERDICTS[verdict.kind].icon),
+        );
+      }),
+    );
+    if (!shown.length) this.chips.append(el("p", { class: "hint" }, "No traps in this game."));
+  }
+
+  #select(index) {
+    const held = this.box.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
+    this.index = index;
+    this.isChosen = true;
+    this.#drawChips();
+    this.#drawMoment();
+    // What was pressed has been drawn anew: give it the keyboard back.
+    if (held) this.box.querySelector(`[data-focus="${held.startsWith("chip-") ? `chip-${index}` : held}"]`)?.focus({ preventScroll: true });
+  }
+
+  #step(by) {
+    const shown = this.#indices((verdict) => !this.onlyTraps || verdict.isTrap);
+    const next = by > 0 ? shown.find((i) => i > this.index) : shown.findLast((i) => i < this.index);
+    if (next !== undefined) this.#select(next);
+  }
+
+  #onKey(event) {
+    if (event.target.closest("input, summary") || event.altKey || event.ctrlKey || event.metaKey) return;
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    this.#step(by);
+  }
+
+  /** Show the moment of a move of the game, when it was one of the bot's or the answer to one. */
+  showPly(ply) {
+    const index = this.report?.decisions.findIndex((decision) => decision.ply === ply || decision.ply === ply - 1) ?? -1;
+    if (index >= 0 && index !== this.index) this.#select(index);
+  }
+
+  // --- One moment ----------------------------------------------------------------------------------------
+
+  #drawMoment() {
+    this.detail.className = `card moment moment-${this.verdicts[this.index].kind}`;
+    this.detail.replaceChildren(
+      ...momentParts({
+        decision: this.report.decisions[this.index],
+        verdict: this.verdicts[this.index],
+        game: this.game,
+        opponent: this.opponent,
+        isPlayer: this.isPlayer,
+        isTurned: this.isTurned,
+        onStep: (by) => this.#step(by),
+      }),
+    );
+  }
+
+  #legend() {
+    return el(
+      "details",
+      { class: "legend" },
+      el("summary", {}, "How to read this"),
+      el("p", {}, `A trap is a move with a reply that looks better than it is: a few moves ahead it seems good, or at least not so bad, and further ahead it turns out worse. ${this.opponent} searches both ways: the deeper search is what the reply is really worth, the shallow ones are what it seems to be worth.`),
+      el("p", {}, "Scores of replies are as you see them: plus is good for you. “At a glance” is how good a reply looks at its best in a shorter search."),
+      el("p", {}, "“Cost” compares your reply with the best one. A reply can cost something without being the trap: then you missed the best move in another way."),
+    );
+  }
+}

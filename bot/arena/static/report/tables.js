@@ -1,0 +1,113 @@
+// The report's two tables: what each reply was worth, and what the bot could have played.
+
+import { el } from "/static/common/dom.js";
+import { cost, oddsText, scoreText } from "/static/report/verdict.js";
+
+const SHORT = 6; // rows shown before "Show all"
+
+const note = (kind, text) => el("span", { class: `note note-${kind}` }, text);
+
+/** @param {object[]} rows of {name, notes, cells, isMarked, isKey}; key rows are shown however long the table is. */
+function table({ title, label, heads, rows, hint }) {
+  const isLong = rows.length > SHORT + 2;
+  const box = el(
+    "section",
+    { class: "table-box" },
+    el("h4", {}, title),
+    el(
+      "div",
+      { class: "table-scroll", tabindex: "0", role: "region", "aria-label": label },
+      el(
+        "table",
+        {},
+        el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))),
+        el(
+          "tbody",
+          {},
+          rows.map(({ name, notes, cells, isMarked, isKey }, i) =>
+            el(
+              "tr",
+              { class: isMarked ? "is-played" : null, hidden: isLong && i >= SHORT && !isKey },
+              el("th", { scope: "row" }, el("span", { class: "cell-move" }, name), notes),
+              cells.map((cell) => el("td", {}, cell)),
+            ),
+          ),
+        ),
+      ),
+    ),
+    hint ? el("p", { class: "hint" }, hint) : null,
+  );
+  if (box.querySelector("tr[hidden]")) {
+    const unfold = (event) => {
+      box.querySelectorAll("tr[hidden]").forEach((row) => {
+        row.hidden = false;
+      });
+      event.currentTarget.remove();
+    };
+    box.querySelector(".table-scroll").after(el("button", { type: "button", class: "button link", onclick: unfold }, `Show all ${rows.length}`));
+  }
+  return box;
+}
+
+/** The replies to the bot's move as the person sees them, the best one first. */
+export function replyTable(decision, { isPlayer, unit }) {
+  if (!decision.replies.length) return null;
+  const sorted = [...decision.replies].sort((a, b) => a.final_centi - b.final_centi);
+  const best = sorted[0].final_centi;
+  const rows = sorted.map((reply) => {
+    const isPlayed = reply.reply === decision.reply;
+    const isBait = decision.is_trap && reply.reply === decision.trap?.reply;
+    const isBest = reply.final_centi === best;
+    return {
+      name: reply.name,
+      notes: [
+        isBest ? note("best", "best") : null,
+        isBait ? note("trap", "trap") : reply.quality_centi > 0 && !isBest ? note("minor", "lesser trap") : null,
+        isPlayed ? note("played", isPlayer ? "you" : "played") : null,
+      ],
+      cells: [scoreText(reply.glance_text), scoreText(reply.their_text), cost(reply.cost_text), ...(decision.model ? [oddsText(reply.probability)] : [])],
+      isMarked: isPlayed,
+      isKey: isPlayed || isBait,
+    };
+  });
+  return table({
+    title: `What ${isPlayer ? "your" : "the"} replies were worth`,
+    label: "Replies",
+    heads: ["Reply", "At a glance", `At ${decision.depth} plies`, unit ? `Cost, ${unit}` : "Cost", ...(decision.model ? ["Expected"] : [])],
+    rows,
+  });
+}
+
+/** The bot's moves with what standard and trappy minimax say of them, or what they promise against people; the chosen kind of best first. */
+export function candidateTable(decision, { opponent }) {
+  const isByValue = Boolean(decision.chosen.value_text);
+  const rank = (candidate) => (isByValue ? (candidate.value ?? -Infinity) : candidate.adjusted_centi);
+  const sorted = [...decision.candidates].sort((a, b) => (rank(a) === rank(b) ? b.raw_centi - a.raw_centi : rank(b) - rank(a)));
+  const rows = sorted.map((candidate) => {
+    const isPlayed = candidate.move === decision.move;
+    const isStandard = candidate.move === decision.standard.move;
+    return {
+      name: candidate.name,
+      notes: [isPlayed ? note("played", "played") : null, isStandard ? note("best", "standard") : null],
+      cells: [
+        `${candidate.raw_is_bound ? "≤ " : ""}${scoreText(candidate.raw_text)}`,
+        isByValue ? scoreText(candidate.value_text) : candidate.raw_is_bound ? "–" : scoreText(candidate.adjusted_text),
+        candidate.trap_name ?? "–",
+      ],
+      isMarked: isPlayed,
+      isKey: isPlayed || isStandard,
+    };
+  });
+  const { source } = decision;
+  const whose = source ? `what ${source.name} finds` : "what plain minimax finds";
+  const bound = source ? "≤: what it says of moves that were not looked into further" : "≤: proven too low to matter, so not looked into further";
+  const trappy = `Trappy: ${sorted.some(({ adjusted_text: text }) => text.endsWith("%")) ? "what the move promises of the point, in per cent," : "the same"} with the bonus for the trap`;
+  const promise = "Promise: what the move is worth over the replies that people are expected to choose; – where it gives up too much";
+  return table({
+    title: `What ${opponent} could have played`,
+    label: "Candidates",
+    heads: ["Move", "Standard", isByValue ? "Promise" : "Trappy", "Trap"],
+    rows,
+    hint: `Scores as ${opponent} sees them. Standard: ${whose}. ${isByValue ? promise : trappy}. ${bound}.`,
+  });
+}

@@ -1,0 +1,968 @@
+"""Every setting in one place: its type, default, range and meaning.
+
+Precedence: environment (``DESDEMONA_<SECTION>__<KEY>``, lists as JSON) over file over default.  Unknown keys
+are errors, in the file and in the environment.  Secrets come from the environment or from a file of their
+own, never from config.toml.  ``python -m bot.base.config_text`` prints config.toml with every setting, its
+default and its meaning.
+"""
+
+import os
+import re
+import tomllib
+import unicodedata
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from ipaddress import ip_network
+from pathlib import Path
+from string import Formatter
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    StringConstraints,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import ErrorDetails
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
+
+from bot.base.dialects import DIALECTS
+from bot.base.errors import ConfigError
+from bot.base.events import CHAT_LIMIT, CHESS960, FROM_POSITION, OTHELLO_RANDOM, Clock, Speed, speed_of
+from bot.base.files import read_regular
+from engine.choice import ENGINE_KINDS
+from engine.games import ENGINE_GAMES, GAMES
+from engine.human.model import BadModel
+from engine.human.registry import People, PeopleSettings
+from engine.lookup.registry import ROOT_SOURCES
+from engine.lookup.source import RootSource
+from engine.params import Assessment, Decided, Scale, TrapParams, ValueParams, ValueScale
+from engine.players import COMPARED_KINDS, PLAYER_KINDS, StrongOptions, kinds_for
+from engine.uci.settings import EngineSettings
+
+ENV_PREFIX = "DESDEMONA_"
+
+GREETING_PLACEHOLDERS = ("opponent", "bot", "game")
+FAREWELL_PLACEHOLDERS = (*GREETING_PLACEHOLDERS, "result", "traps", "fell")
+
+EXAMPLE_VARIABLE = f"{ENV_PREFIX}ENGINE__MAX_DEPTH"
+_TRAP = TrapParams()
+_VALUE = ValueParams()
+
+FILE_LIMIT = 1 << 20
+"""Longest file of settings, or token, that is read, in bytes."""
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+"""Of an account or a variant, in a list; an empty one is nobody's, though it may look like everybody's."""
+
+
+def _known_player(kind: str) -> str:
+    if kind not in PLAYER_KINDS:
+        raise ValueError(f"no player named {kind!r}; known: {', '.join(PLAYER_KINDS)}")
+    return kind
+
+
+PlayerKind = Annotated[str, AfterValidator(_known_player)]
+
+
+def _web_address(url: str) -> str:
+    if url and not re.match(r"https?://.", url):
+        raise ValueError("must begin with http:// or https://, or be empty")
+    return url.rstrip("/")
+
+
+WebAddress = Annotated[str, AfterValidator(_web_address)]
+
+
+def _server_address(url: str) -> str:
+    if url and not re.match(r"(https?|ggs)://.", url):
+        raise ValueError("must begin with http://, https:// or ggs://, or be empty")
+    return url.rstrip("/")
+
+
+ServerAddress = Annotated[str, AfterValidator(_server_address)]
+
+
+def _network(text: str) -> str:
+    ip_network(text)  # its ValueError says what is wrong
+    return text
+
+
+Network = Annotated[str, AfterValidator(_network)]
+
+
+def _known_game(name: str) -> str:
+    if name not in GAMES:
+        raise ValueError(f"no game named {name!r}; known: {', '.join(GAMES)}")
+    return name
+
+
+def _known_site(name: str) -> str:
+    if name not in DIALECTS:
+        raise ValueError(f"no site named {name!r}; known: {', '.join(DIALECTS)}")
+    return name
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text is one line, of signs that can be shown, sent, and be in the name of a file."""
+    return not any(unicodedata.category(sign) in ("Cc", "Cs", "Zl", "Zp") for sign in text)
+
+
+class SelectionMethod(StrEnum):
+    """How a player is chosen for a game."""
+
+    BALANCED = "balanced"
+    FIXED = "fixed"
+    RULES = "rules"
+
+
+class BotPolicy(StrEnum):
+    """Whose challenges are taken."""
+
+    ACCEPT = "accept"
+    DECLINE = "decline"
+    ONLY = "only"
+
+
+class Claim(StrEnum):
+    """What to claim from an opponent who left."""
+
+    VICTORY = "victory"
+    DRAW = "draw"
+    NOTHING = "nothing"
+
+
+class Section(BaseModel):
+    """A table of config.toml."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @field_validator("*")
+    @classmethod
+    def _texts_are_plain(cls, value: object) -> object:
+        for text in value if isinstance(value, tuple) else (value,):
+            if isinstance(text, str) and not _is_plain(text):
+                raise ValueError("a text may have no control characters and no second line")
+        return value
+
+
+class StorageConfig(Section):
+    """Where everything is remembered."""
+
+    url: str = "sqlite:///data/desdemona.db"
+    """Database: sqlite:///path (relative to the working directory) or postgresql://user@host/name.
+    A URL with a password belongs in the environment: DESDEMONA_STORAGE__URL."""
+
+    @field_validator("url")
+    @classmethod
+    def _url_is_known(cls, url: str) -> str:
+        if not re.match(r"(sqlite:///|postgresql://).", url):
+            raise ValueError("must look like sqlite:///path or postgresql://user@host/name")
+        return url
+
+
+class ArenaConfig(Section):
+    """The embedded server and its page."""
+
+    enabled: bool = True
+    """Whether `desdemona run` starts the arena."""
+    host: str = Field(default="127.0.0.1", min_length=1)
+    """Address to listen on; 127.0.0.1 is this machine only, 0.0.0.0 everybody."""
+    port: int = Field(default=8765, ge=0, le=65535)
+    """Port to listen on; 0 takes any free one."""
+    public_url: WebAddress = ""
+    """Address of the page as players see it, when a proxy stands in front; empty: http://host:port."""
+    trusted_proxies: tuple[Network, ...] = ()
+    """Proxies whose X-Forwarded-For header tells where people come from, for the limits by address: addresses
+    or networks, for instance "127.0.0.1" or "10.1.0.0/16".  Empty: the peer's own address counts."""
+    keep_alive_s: float = Field(default=7.0, gt=0, le=60)
+    """Seconds between keep-alive lines of a stream."""
+    challenge_expiry_s: float = Field(default=20.0, gt=0, le=3600)
+    """Seconds until an unanswered challenge runs out."""
+    first_move_s: float = Field(default=30.0, ge=0, le=3600)
+    """Seconds for the first move of each side, then the game is aborted; 0: no limit."""
+    gone_s: float = Field(default=120.0, gt=0, le=3600)
+    """Seconds without a stream until a player counts as gone and the other may claim the game."""
+
+
+class ServerConfig(Section):
+    """The game server that the bot plays on."""
+
+    dialect: Literal["arena", "lichess", "playstrategy", "pychess", "ggs"] = "arena"
+    """The server's flavour of the protocol: arena, lichess (lichess.org), playstrategy (playstrategy.org),
+    pychess (www.pychess.org) or ggs (skatgame.net, Othello)."""
+    url: ServerAddress = ""
+    """Address of the server; empty: the dialect's own, which for arena is the embedded one."""
+    name: str = Field(default="Desdemona", pattern=r"^[A-Za-z0-9_-]{2,20}$")
+    """Account name of the bot at the embedded arena, and on GGS (there of 8 characters at most)."""
+    token_file: str = ""
+    """File that holds the account's token (on GGS its password), for a server other than the embedded arena.
+    Or set the environment variable DESDEMONA_SERVER__TOKEN."""
+    token: SecretStr = Field(default=SecretStr(""), exclude=True)
+    """Never in config.toml."""
+
+
+class EngineConfig(Section):
+    """How long and how deep to think."""
+
+    max_depth: int = Field(default=10, ge=2, le=60)
+    """Deepest full search, in plies."""
+    max_time_s: float = Field(default=2.0, gt=0, le=3600)
+    """Longest time for a move, in seconds; the clock may allow less."""
+    overhead_s: float = Field(default=0.3, ge=0, le=60)
+    """Time kept back on each move for the way to the server, in seconds, until the way is measured; after
+    that it only bounds the move in hand when the clock is nearly empty."""
+    ponder: bool = False
+    """Whether to think about the expected reply while the opponent thinks."""
+    slow_time_s: float = Field(default=10.0, gt=0, le=86_400)
+    """Longest time for a move of a game without a real-time clock, in seconds; such games only use threads
+    that no other game wants."""
+    table_mb: int = Field(default=64, ge=1, le=65536)
+    """Transposition table of each worker and game, in MiB."""
+    workers: int = Field(default=0, ge=0, le=1024)
+    """Searches at the same time; 0: one for each core."""
+    strong_depth: int = Field(default=60, ge=2, le=120)
+    """Deepest selective search of the strong player, in plies."""
+    strong_confidence: Literal[73, 87, 95, 99, 100] = 73
+    """How sure the strong player's cuts must be, in per cent: 73, 87, 95, 99, or 100 (full width)."""
+    threads: int = Field(default=1, ge=1, le=64)
+    """Threads of one search of the strong player."""
+    variety_centi: int = Field(default=40, ge=0, le=1000)
+    """Where a game goes the way of one of the last two with the same opponent, in its first 20 plies, another
+    move is drawn among those that are at most this much worse than the best, in hundredths of a disc or pawn;
+    0: never.  lichess.org does not rate a game that repeats."""
+    contempt_centi: int = Field(default=10, ge=0, le=1000)
+    """What the strong player gives to avoid a draw, in hundredths of a pawn, in games with draws."""
+    book: str = ""
+    """Opening book of the strong player at Othello; empty: none."""
+    polyglot: str = ""
+    """Opening book of the strong player at chess, in Polyglot's format; empty: none."""
+    syzygy: str = ""
+    """Folder of Syzygy tables of endings (*.rtbw, *.rtbz), for the strong player at chess; empty: none."""
+
+    def strong(self) -> StrongOptions:
+        """The same for the strong player; opens books and tables.
+
+        Raises:
+            ConfigError: One cannot be read.
+        """
+        return StrongOptions(
+            depth=self.strong_depth,
+            confidence_percent=self.strong_confidence,
+            threads=self.threads,
+            contempt_centi=self.contempt_centi,
+            sources=self._sources(),
+        )
+
+    def _sources(self) -> dict[str, tuple[RootSource, ...]]:
+        """By game, in the order in which they are asked."""
+        sources: dict[str, list[RootSource]] = {}
+        for key, (game, opened) in ROOT_SOURCES.items():
+            path = getattr(self, key)
+            try:
+                if path:
+                    sources.setdefault(game, []).append(opened(Path(path)))
+            except ValueError as error:  # also a name that no file can have
+                raise ConfigError(f"engine.{key}: {error}") from error
+        return {game: tuple(found) for game, found in sources.items()}
+
+
+class TrapConfig(Section):
+    """The trap arithmetic (Gordon & Reda 2006); docs/ explains it."""
+
+    assessment: Assessment = _TRAP.assessment
+    """How the opponent is thought to judge a reply from its scores at smaller depths:
+    median (people), best (hopeful people), last (programs one ply shallower)."""
+    margin_centi: int = Field(default=_TRAP.margin_centi, ge=0, le=10_000)
+    """Least size that a score counts as, so that even positions get a bonus too; 0 is the paper, and a must
+    with the expected scale."""
+    decided: Decided = _TRAP.decided
+    """Scores of decided games: swindle (no bonus when winning, hardest to see when lost) or paper."""
+    threshold_centi: int = Field(default=_TRAP.threshold_centi, ge=1, le=100_000)
+    """Quality from which a move counts as a trap set, in hundredths of a disc or pawn; with the expected
+    scale, of a per cent."""
+    scale: Scale = _TRAP.scale
+    """What the arithmetic counts in: paper (the game's own scores, each trap held against the size of the
+    score), or expected (points of expected score, held against risk_percent)."""
+    risk_percent: float = Field(default=_TRAP.risk_percent, gt=0, le=100)
+    """Of the expected scale: the most points of expected score, out of 100, given up for a trap."""
+    risk_share_percent: float = Field(default=_TRAP.risk_share_percent, gt=0, le=100)
+    """Likewise: nor more of the expected score that is left, in per cent of it; 100 allows all."""
+
+    @model_validator(mode="after")
+    def _params_are_sound(self) -> "TrapConfig":
+        self.params()  # raises ValueError, and says which
+        return self
+
+    def params(self) -> TrapParams:
+        """The same as the engine's own value."""
+        return TrapParams(
+            self.assessment,
+            self.margin_centi,
+            self.decided,
+            self.threshold_centi,
+            self.scale,
+            self.risk_percent,
+            self.risk_share_percent,
+        )
+
+
+class HumanConfig(Section):
+    """What people are expected to reply and what is risked for it, by the players opponent_model and
+    calibrated."""
+
+    models: tuple[str, ...] = ()
+    """Models of people's moves, at most one for each game: files that `desdemona model import` wrote, or for
+    people of different ratings a folder of them.  Without one, Othello has a model of its own, and at other
+    games short searches guess.  Example: ["data/models"]"""
+    calibrated: tuple[str, ...] = ()
+    """Files of calibrated models (`desdemona model fit`), at most one for each game, in place of those that
+    come with the program; at games that have none, calibrated plays as opponent_model."""
+    budget_percent: float = Field(default=_VALUE.budget_percent, ge=0, le=100)
+    """The most points of expected score, out of 100, that a move may give up against the best reply."""
+    share_percent: float = Field(default=_VALUE.share_percent, gt=0, le=100)
+    """Nor may it give up more of the expected score that is left, in per cent of it, or lose by force where
+    another move does not; 100 allows both."""
+    least_percent: float = Field(default=_VALUE.least_percent, ge=0, le=50)
+    """Replies that are less likely than this, in per cent, are not looked into, and count as the best one.
+    Not so with a calibrated model, which looks into all of them."""
+    scale: ValueScale = _VALUE.scale
+    """What moves are valued in: expected (points of expected score), or pawns (hundredths of a pawn or disc,
+    at most checkmate_centi)."""
+    checkmate_centi: int = Field(default=_VALUE.checkmate_centi, ge=1, le=100_000)
+    """Of the scale of pawns: what a won game counts, and the most that any score does."""
+
+    def value(self) -> ValueParams:
+        """How moves are valued, as the engine's own value."""
+        return ValueParams(
+            scale=self.scale,
+            budget_percent=self.budget_percent,
+            share_percent=self.share_percent,
+            least_percent=self.least_percent,
+            checkmate_centi=self.checkmate_centi,
+        )
+
+    def people(self) -> People:
+        """The models; those that are named are opened.
+
+        Raises:
+            ConfigError: One cannot be used.
+        """
+        try:
+            return People(PeopleSettings(models=self.models, calibrated=self.calibrated, value=self.value()))
+        except BadModel as error:
+            raise ConfigError(f"human.models or human.calibrated: {error}") from None
+
+
+class UciEngine(Section):
+    """Another engine, for one game."""
+
+    game: str
+    """One that other engines can be used for (see `UciConfig.engines`)."""
+    command: tuple[str, ...]
+    """Program and arguments."""
+    protocol: str = "uci"
+    """uci, or for xiangqi ucci."""
+    options: dict[str, str | int | bool] = Field(default_factory=dict)
+    """Options of the engine to set."""
+    depth: int = Field(default=10, ge=2, le=60)
+    """Deepest search, of the root; replies are searched one less."""
+    window_centi: int = Field(default=50, ge=0, le=10_000)
+    """Moves that are at most this below the best are looked into."""
+    candidates: int = Field(default=8, ge=1, le=500)
+    """So many moves are looked into at most."""
+    max_lines: int = Field(default=0, ge=0, le=500)
+    """Most lines to ask for at once; 0: as many as the engine allows."""
+
+    @field_validator("command", mode="before")
+    @classmethod
+    def _command_is_a_list(cls, command: object) -> object:
+        if isinstance(command, str):
+            raise ValueError('must be a list of program and arguments, such as ["stockfish"]')
+        return command
+
+    @model_validator(mode="after")
+    def _settings_are_sound(self) -> "UciEngine":
+        self.settings(1.0, 1.0)  # raises ValueError, and says which
+        return self
+
+    def settings(self, start_s: float, silence_s: float) -> EngineSettings:
+        """The same as the engine's own value."""
+        words = {True: "true", False: "false"}
+        return EngineSettings(
+            game=self.game,
+            command=self.command,
+            protocol=self.protocol,
+            options=tuple(
+                (name, words[value] if isinstance(value, bool) else str(value))
+                for name, value in self.options.items()
+            ),
+            depth=self.depth,
+            window_centi=self.window_centi,
+            candidates=self.candidates,
+            max_lines=self.max_lines,
+            start_s=start_s,
+            silence_s=silence_s,
+        )
+
+
+class UciConfig(Section):
+    """Other engines, by whose scores the players whose names end in _uci choose; they must know MultiPV."""
+
+    engines: tuple[UciEngine, ...] = ()
+    """At most one for each game.  Keys: game (chess, xiangqi, crazyhouse, antichess, atomic, horde,
+    kingOfTheHill, racingKings, threeCheck) and command (program and arguments), and any of protocol (uci,
+    ucci), options, depth (10), window_centi (50: moves that are at most this below the best are looked into),
+    candidates (8 of them at most), max_lines (0: as many at once as the engine allows).
+    The variants of chess are played by trappy_uci only, whatever `selection` says.
+    Example: [{ game = "chess", command = ["stockfish"], depth = 12, options = { Hash = 64 } }]"""
+    start_s: float = Field(default=10.0, gt=0, le=600)
+    """Seconds that an engine may take to start."""
+    silence_s: float = Field(default=30.0, gt=0, le=3600)
+    """Seconds without a word during a search, after which an engine is ended and started again; with a clock
+    it may be less."""
+
+    @model_validator(mode="after")
+    def _games_differ(self) -> "UciConfig":
+        games = [engine.game for engine in self.engines]
+        if len(set(games)) != len(games):
+            raise ValueError("engines has two for one game")
+        return self
+
+    def settings(self) -> tuple[EngineSettings, ...]:
+        """The same as the engine's own values."""
+        return tuple(engine.settings(self.start_s, self.silence_s) for engine in self.engines)
+
+
+class SelectionRule(Section):
+    """Games that a player is chosen for; what is left out matches everything."""
+
+    player: PlayerKind
+    game: Annotated[str, AfterValidator(_known_game)] | None = None
+    site: Annotated[str, AfterValidator(_known_site)] | None = None
+    speed: Speed | None = None
+    min_rating: int | None = None
+    max_rating: int | None = None
+
+
+class SelectionConfig(Section):
+    """Which player meets an opponent."""
+
+    method: SelectionMethod = SelectionMethod.BALANCED
+    """balanced (randomised, as many games of each: a fair comparison), fixed, or rules."""
+    player: PlayerKind = "trappy"
+    """The player of `fixed`, and of `rules` when none matches: standard, trappy, strong, opponent_model,
+    calibrated, or trappy_uci, opponent_model_uci, calibrated_uci (which need another engine for every game
+    that they play: see uci.engines)."""
+    players: tuple[PlayerKind, ...] = Field(default=COMPARED_KINDS, min_length=1)
+    """The players that `balanced` compares."""
+    rules: tuple[SelectionRule, ...] = ()
+    """Tried in order, the first that matches decides.  Keys: player, and any of game, site, speed,
+    min_rating, max_rating.
+    Example: [{ player = "standard", speed = "bullet" }, { player = "trappy", min_rating = 1600 }]"""
+    seed: int = Field(default=0, ge=0)
+    """Seed of `balanced`; 0: from the operating system."""
+
+    @model_validator(mode="after")
+    def _players_differ(self) -> "SelectionConfig":
+        if len(set(self.players)) != len(self.players):
+            raise ValueError("players names one twice")
+        return self
+
+    @model_validator(mode="after")
+    def _player_counts(self) -> "SelectionConfig":
+        default = type(self).model_fields["player"].default
+        if self.method is SelectionMethod.BALANCED and self.player != default:
+            raise ValueError(
+                f"player is {self.player}, but method balanced draws from players: "
+                'set method = "fixed", or name it in players'
+            )
+        return self
+
+
+class ChallengesConfig(Section):
+    """Which challenges are accepted."""
+
+    variants: tuple[str, ...] = (
+        *("othello", "othello_random", "chess", "chess960", "from_position", "xiangqi", "connect4"),
+    )
+    """Games to play, by the names of engine/games; and chess960, othello_random (pairs of games on GGS that
+    begin in a random position) and from_position (any of the games, from a position that the challenger sets
+    up).  The variants of chess each need another engine: see uci.engines."""
+    rated: bool = True
+    """Accept rated games."""
+    casual: bool = True
+    """Accept casual games."""
+    bots: BotPolicy = BotPolicy.ACCEPT
+    """Challenges from other programs: accept, decline, or only (no people)."""
+    min_initial_s: int = Field(default=30, ge=0, le=10_800)
+    """Least time on the clock at the start, in seconds."""
+    max_initial_s: int = Field(default=3600, ge=0, le=10_800)
+    """Most time on the clock at the start, in seconds."""
+    min_increment_s: int = Field(default=0, ge=0, le=180)
+    """Least increment, in seconds."""
+    max_increment_s: int = Field(default=60, ge=0, le=180)
+    """Most increment, in seconds."""
+    unlimited: bool = False
+    """Accept games without any clock."""
+    min_days: int = Field(default=0, ge=0, le=14)
+    """Least days for a move of a correspondence game; 0: none are accepted."""
+    max_days: int = Field(default=14, ge=0, le=14)
+    """Most days for a move of a correspondence game."""
+    bots_need_increment: bool = False
+    """Bullet games with programs only with an increment."""
+    min_rating: int = Field(default=0, ge=0, le=5000)
+    """Least rating of the opponent; an unknown rating passes."""
+    max_rating: int = Field(default=4000, ge=0, le=5000)
+    """Highest rating of the opponent; an unknown rating passes."""
+    max_rating_difference: int = Field(default=5000, ge=0, le=5000)
+    """Most that the ratings of opponent and bot may differ; an unknown rating passes."""
+    max_games: int = Field(default=8, ge=1, le=1000)
+    """Games with a real-time clock at the same time."""
+    reserved_for_humans: int = Field(default=0, ge=0, le=1000)
+    """So many of these places are kept free of programs."""
+    max_slow_games: int = Field(default=16, ge=1, le=1000)
+    """Games without a real-time clock at the same time."""
+    waiting: int = Field(default=8, ge=0, le=1000)
+    """Challenges that may wait for a free place, people first; further ones are declined."""
+    max_games_per_opponent: int = Field(default=2, ge=1, le=1000)
+    """Games at the same time with one opponent."""
+    max_games_per_bot_per_day: int = Field(default=100, ge=0, le=1000)
+    """Games with one program in 24 hours."""
+    max_bot_games_per_day: int = Field(default=100, ge=0, le=10_000)
+    """Games with all programs in 24 hours; lichess.org allows 100."""
+    allow: tuple[Name, ...] = ()
+    """Only these opponents are accepted, by name or id; empty: everybody."""
+    block: tuple[Name, ...] = ()
+    """Opponents whose challenges are declined, by name or id."""
+    block_file: str = ""
+    """File with more of them, one a line, read again when it changes; empty: none."""
+
+    @field_validator("variants")
+    @classmethod
+    def _variants_are_known(cls, variants: tuple[str, ...]) -> tuple[str, ...]:
+        known = (*GAMES, CHESS960, OTHELLO_RANDOM, FROM_POSITION)
+        if unknown := [name for name in variants if name not in known]:
+            raise ValueError(f"no game named {unknown[0]!r}; known: {', '.join(known)}")
+        if not any(name in (*GAMES, CHESS960, OTHELLO_RANDOM) for name in variants):
+            raise ValueError("from_position needs a game to go with it")
+        return variants
+
+    @property
+    def games(self) -> tuple[str, ...]:
+        """The games of `variants`, by the names of engine/games."""
+        of = {CHESS960: "chess", OTHELLO_RANDOM: "othello"}
+        named = (of.get(name, name) for name in self.variants if name != FROM_POSITION)
+        return tuple(dict.fromkeys(named))
+
+    @model_validator(mode="after")
+    def _ranges(self) -> "ChallengesConfig":
+        for what in ("initial_s", "increment_s", "rating", "days"):
+            if getattr(self, f"min_{what}") > getattr(self, f"max_{what}"):
+                raise ValueError(f"min_{what} is above max_{what}")
+        if not (self.rated or self.casual):
+            raise ValueError("rated and casual are both off: no game could be accepted")
+        return self
+
+
+class MannersConfig(Section):
+    """Draws, resigning, takebacks, and games that do not begin."""
+
+    draws: bool = True
+    """Whether to offer and accept draws, in games that have them."""
+    draw_score_centi: int = Field(default=15, ge=0, le=10_000)
+    """A draw is right when the last scores were at most this far from 0, ..."""
+    draw_moves: int = Field(default=8, ge=1, le=100)
+    """... for so many moves in a row, ..."""
+    draw_ply: int = Field(default=60, ge=0, le=1000)
+    """... and the game has gone on for so many plies."""
+    draw_min_rating: int = Field(default=0, ge=0, le=5000)
+    """People with a lower rating play on; an unknown rating passes."""
+    resign: bool = False
+    """Whether to resign; off by default, because games that end early tell less."""
+    resign_score_centi: int = Field(default=900, ge=1, le=100_000)
+    """Resign when the last scores were at most this far below 0, ..."""
+    resign_moves: int = Field(default=5, ge=1, le=100)
+    """... for so many moves in a row."""
+    resign_min_rating: int = Field(default=0, ge=0, le=5000)
+    """Against a lower rating play on; an unknown rating passes."""
+    takebacks: int = Field(default=0, ge=0, le=1000)
+    """So many takebacks of a person are granted in a game; programs get none."""
+    takebacks_rated: bool = False
+    """Also in rated games."""
+    abort_after_s: float = Field(default=60.0, ge=0, le=3600)
+    """Abort a game with a real-time clock whose opponent has not made a first move for so long, in seconds;
+    0: never."""
+    claim: Claim = Claim.VICTORY
+    """What to claim from an opponent who left: victory, draw, or nothing."""
+
+
+class MatchmakingConfig(Section):
+    """Challenging other programs when nobody wants to play."""
+
+    enabled: bool = False
+    """Whether to challenge at all."""
+    idle_s: float = Field(default=300.0, ge=10, le=86_400)
+    """Seconds without a game until a challenge is sent, and between two of them."""
+    variants: tuple[Name, ...] = ("standard",)
+    """What to ask for, by the site's names; each in turn by lot."""
+    clocks: tuple[str, ...] = ("180+2", "300+3")
+    """Seconds at the start and increment; by lot."""
+    rated: bool = True
+    """Whether to ask for rated games."""
+    min_rating: int = Field(default=0, ge=0, le=5000)
+    """Least rating of the other program."""
+    max_rating: int = Field(default=5000, ge=0, le=5000)
+    """Highest rating of the other program."""
+    max_rating_difference: int = Field(default=5000, ge=0, le=5000)
+    """Most that the ratings of the two programs may differ."""
+    per_day: int = Field(default=30, ge=1, le=200)
+    """Most challenges in 24 hours; lichess.org lets a program send about 200 to programs."""
+    pause_after_decline_s: float = Field(default=86_400.0, ge=0, le=2_592_000)
+    """Seconds in which a program that declined or did not answer is left alone."""
+    block: tuple[Name, ...] = ()
+    """Programs that are never challenged, by name or id."""
+
+    @field_validator("clocks")
+    @classmethod
+    def _clocks_are_known(cls, clocks: tuple[str, ...]) -> tuple[str, ...]:
+        for clock in clocks:
+            parse_clock(clock)
+        return clocks
+
+    @model_validator(mode="after")
+    def _something_to_ask_for(self) -> "MatchmakingConfig":
+        if self.min_rating > self.max_rating:
+            raise ValueError("min_rating is above max_rating")
+        if not (self.variants and self.clocks):
+            raise ValueError("variants or clocks is empty: there is nothing to ask for")
+        return self
+
+
+def parse_clock(text: str) -> Clock:
+    """A clock from seconds and increment, for instance ``180+2``.
+
+    Raises:
+        ValueError: It is none that lichess.org takes in a challenge.
+    """
+    match = re.fullmatch(r"(\d{1,5})\+(\d{1,2})", text)
+    if match is None:
+        raise ValueError(f"{text!r} is not of the form 180+2, in seconds")
+    clock = Clock(int(match[1]), int(match[2]))
+    is_usual = clock.initial_s in (0, 15, 30, 45, 60, 90) or clock.initial_s % 60 == 0
+    if not is_usual or clock.initial_s > 10_800 or clock.increment_s > 60:
+        raise ValueError(f"{text!r}: a clock begins with 0, 15, 30, 45, 60, 90 or full minutes up to 10800 s")
+    if speed_of(clock) is Speed.ULTRABULLET:
+        raise ValueError(f"{text!r} is too fast for programs")
+    return clock
+
+
+class GgsConfig(Section):
+    """What only GGS needs; whom to ask for games, and for which, is settled by `matchmaking` as elsewhere."""
+
+    programs: tuple[Name, ...] = ()
+    """Programs that play there, by name: the site does not tell who is one.  They count as programs in the
+    limits of `challenges`, and they are those that `matchmaking` asks for games."""
+    public: bool = False
+    """Whether `matchmaking` asks everybody when none of these programs can be asked."""
+    extension_s: int = Field(default=120, ge=0, le=3600)
+    """Time of grace in games that we ask for, in seconds: who needs it has lost already, by 2 discs."""
+
+
+class ChatConfig(Section):
+    """What the bot says; placeholders: {opponent}, {bot}, {game}, {result}, {traps}, {fell}."""
+
+    enabled: bool = True
+    """Whether it says anything at all."""
+    greeting: str = Field(default="Good luck, {opponent}! I am a program.", max_length=CHAT_LIMIT)
+    """At the start of a game; empty: nothing.  {result}, {traps} and {fell} are not known yet."""
+    farewell: str = Field(
+        default="Good game, {opponent}! Traps set: {traps}, you fell into {fell}.", max_length=CHAT_LIMIT
+    )
+    """After a game; empty: nothing.  {result} is won, lost, drawn or aborted, from the bot's view.
+    Sentences with {traps} or {fell} are left out when the player was one that sets no traps."""
+    spectators: str = Field(default="", max_length=CHAT_LIMIT)
+    """At the start of a game, to those who watch; empty: nothing."""
+    commands: bool = True
+    """Whether to answer !help, !engine, !eval, !trap and !stats.  While the game goes on, !engine does not
+    tell which player is at the board, and !eval and !trap nothing, but for `watchers`."""
+    watchers: bool = False
+    """Whether who watches may ask !eval and !trap while the game goes on.  It may be the opponent, too."""
+
+    @field_validator("greeting", "farewell", "spectators")
+    @classmethod
+    def _placeholders_are_known(cls, text: str, info: ValidationInfo) -> str:
+        known = FAREWELL_PLACEHOLDERS if info.field_name == "farewell" else GREETING_PLACEHOLDERS
+        try:
+            # No format either: "{opponent:>999999999}" would fill the memory.
+            ok = all(
+                name is None or (name in known and not form and not conversion)
+                for _, name, form, conversion in Formatter().parse(text)
+            )
+        except ValueError:
+            ok = False
+        if not ok:
+            names = ", ".join(f"{{{name}}}" for name in known)
+            raise ValueError(f"the only placeholders here are {names}")
+        return text
+
+
+class ShutdownConfig(Section):
+    """How the program stops on SIGINT or SIGTERM."""
+
+    drain_s: float = Field(default=5.0, ge=0, le=86_400)
+    """Seconds to wait for running games; the rest is resumed at the next start."""
+
+
+class LogConfig(Section):
+    """What is logged."""
+
+    level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    """Least important kind of line that is shown."""
+    format: Literal["text", "json"] = "text"
+    """One line of text or one JSON object for each message."""
+    file: str = ""
+    """File to append to; empty: standard error."""
+
+
+class Config(BaseSettings):
+    """All settings."""
+
+    model_config = SettingsConfigDict(
+        extra="forbid", frozen=True, env_prefix=ENV_PREFIX, env_nested_delimiter="__", env_ignore_empty=True
+    )
+
+    storage: StorageConfig = StorageConfig()
+    arena: ArenaConfig = ArenaConfig()
+    server: ServerConfig = ServerConfig()
+    engine: EngineConfig = EngineConfig()
+    trap: TrapConfig = TrapConfig()
+    human: HumanConfig = HumanConfig()
+    uci: UciConfig = UciConfig()
+    selection: SelectionConfig = SelectionConfig()
+    challenges: ChallengesConfig = ChallengesConfig()
+    manners: MannersConfig = MannersConfig()
+    matchmaking: MatchmakingConfig = MatchmakingConfig()
+    ggs: GgsConfig = GgsConfig()
+    chat: ChatConfig = ChatConfig()
+    shutdown: ShutdownConfig = ShutdownConfig()
+    log: LogConfig = LogConfig()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003  (the signature is pydantic's)
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The environment comes first; the file arrives as arguments of the constructor."""
+        return env_settings, init_settings
+
+    @property
+    def uses_arena(self) -> bool:
+        """Whether the bot plays at the embedded arena."""
+        return self.server.dialect == "arena" and not self.server.url
+
+
+def source_of(path: Path | None) -> str:
+    """Where `load_config` reads with that argument, for the operator."""
+    if path is None and not Path("config.toml").exists():
+        return f"defaults (no config.toml in {Path.cwd()}) and environment"
+    return f"{(path or Path('config.toml')).absolute()} and environment"
+
+
+def load_config(path: Path | None = None) -> Config:
+    """Read all settings.
+
+    Args:
+        path: The file; None: config.toml in the working directory if there is one, else the defaults.
+
+    Raises:
+        ConfigError: One line that names the setting, where it stands, and what is allowed.
+    """
+    if path is None and Path("config.toml").exists():
+        path = Path("config.toml")
+    values = {} if path is None else _read(path)
+    if "token" in _table(values, "server"):
+        raise ConfigError(
+            f"{path}: server.token does not belong in this file; "
+            f"set {_variable('server', 'token')} or server.token_file"
+        )
+    _refuse_unknown_variables()
+    try:
+        config = Config(**values)
+    except SettingsError as error:
+        raise ConfigError(f"environment: {error.__cause__ or error} (lists are written as JSON)") from error
+    except ValidationError as error:
+        raise ConfigError(_explain(error.errors()[0], path)) from None
+    if config.uses_arena and not config.arena.enabled:
+        raise ConfigError("server.url is empty and arena.enabled is false: there is no server to play on")
+    _refuse_missing_engines(config)
+    _refuse_unknown_variants(config)
+    return config
+
+
+def _refuse_missing_engines(config: Config) -> None:
+    selection, games = config.selection, config.challenges.games
+    chosen: list[tuple[str, str, Sequence[str]]] = []
+    if selection.method is SelectionMethod.BALANCED:
+        chosen += [("selection.players", player, games) for player in selection.players]
+    else:
+        chosen += [("selection.player", selection.player, games)]
+    if selection.method is SelectionMethod.RULES:
+        for number, rule in enumerate(selection.rules):
+            if rule.game and rule.player not in (kinds := kinds_for(rule.game)):
+                raise ConfigError(f"selection.rules.{number}: {rule.game} is played by {kinds[0]} only")
+            chosen += [(f"selection.rules.{number}", rule.player, [rule.game] if rule.game else games)]
+    known = {engine.game for engine in config.uci.engines}
+    wanted = [("challenges.variants", game) for game in games]
+    if config.matchmaking.enabled:
+        rows = DIALECTS[config.server.dialect].variants
+        asked = [rows[key].game for key in config.matchmaking.variants if key in rows]
+        wanted += [("matchmaking.variants", game) for game in asked]
+    for key, game in wanted:
+        if game in ENGINE_GAMES and game not in known:
+            raise ConfigError(
+                f"{key}: {game} is played with another engine only, and uci.engines has none for it"
+            )
+    for key, player, of in chosen:
+        missing = [game for game in of if game not in known]
+        if player in ENGINE_KINDS and missing:
+            raise ConfigError(
+                f"{key}: {player} needs an engine for {missing[0]}, and uci.engines has none; "
+                "selection.rules can choose it for some games only"
+            )
+
+
+def _refuse_unknown_variants(config: Config) -> None:
+    """Those to ask other programs for; what to ask for when matchmaking is off does not matter."""
+    # A game from a position needs the position, too.
+    variants = DIALECTS[config.server.dialect].variants
+    known = [key for key, variant in variants.items() if variant.kind != FROM_POSITION]
+    unknown = [key for key in config.matchmaking.variants if key not in known]
+    if config.matchmaking.enabled and unknown:
+        raise ConfigError(
+            f"matchmaking.variants: {config.server.dialect} has nothing to ask for named {unknown[0]!r}; "
+            f"known: {_listed(known)}"
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names in a line, of several that differ only in a number that counts up the first and the last."""
+    groups: list[list[str]] = []
+    for name in names:
+        stem = name.rstrip("0123456789")
+        number = name.removeprefix(stem)
+        if groups and number and groups[-1][-1] == f"{stem}{int(number) - 1}":
+            groups[-1].append(name)
+        else:
+            groups.append([name])
+    shown = (f"{group[0]} to {group[-1]}" if len(group) > 2 else ", ".join(group) for group in groups)
+    return ", ".join(shown)
+
+
+def read_token(config: ServerConfig) -> str:
+    """The token for a server other than the embedded arena.
+
+    Raises:
+        ConfigError: There is none, or its file cannot be read.
+    """
+    if token := config.token.get_secret_value().strip():
+        return token
+    if not config.token_file:
+        raise ConfigError(
+            f"{config.url or config.dialect} needs a token: "
+            f"set {_variable('server', 'token')} or server.token_file"
+        )
+    try:
+        token = read_regular(Path(config.token_file), FILE_LIMIT).decode().strip()
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"server.token_file: cannot read {config.token_file}: {error}") from None
+    if not token:
+        raise ConfigError(f"server.token_file: {config.token_file} is empty")
+    return token
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(read_regular(path, FILE_LIMIT).decode())
+    except OSError as error:
+        raise ConfigError(f"cannot read the configuration {path}: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}: not a TOML file: {error}") from None
+
+
+def _table(values: Mapping[str, Any], section: str) -> Mapping[str, Any]:
+    table = values.get(section, {})
+    return table if isinstance(table, Mapping) else {}
+
+
+def _variable(*loc: object) -> str:
+    return ENV_PREFIX + "__".join(str(part) for part in loc).upper()
+
+
+def sections() -> dict[str, type[Section]]:
+    """Every table of config.toml by name, in order."""
+    return {
+        name: field.annotation
+        for name, field in Config.model_fields.items()
+        if isinstance(field.annotation, type) and issubclass(field.annotation, Section)
+    }
+
+
+NOT_SETTINGS = {f"{ENV_PREFIX}UNIT"}
+"""Variables that other parts of the program read: which instruction set the core uses."""
+
+
+def _refuse_unknown_variables() -> None:
+    known = (
+        NOT_SETTINGS
+        | {_variable(section) for section in Config.model_fields}
+        | {_variable(section, key) for section, model in sections().items() for key in model.model_fields}
+    )
+    for name in sorted(os.environ):
+        if name.upper().startswith(ENV_PREFIX) and name.upper() not in known:
+            raise ConfigError(
+                f"environment: {name} is not a setting; they look like {_variable('engine', 'max_depth')}"
+            )
+
+
+def _explain(error: ErrorDetails, path: Path | None) -> str:
+    loc = error["loc"]
+    key = ".".join(str(part) for part in loc)
+    where = _where(loc, path)
+    if error["type"] == "extra_forbidden":
+        return f"{where}: {key} is not a setting; known here: {', '.join(_known(loc))}"
+    message = error["msg"].removeprefix("Value error, ")
+    given = error["input"]
+    is_secret = key in ("storage.url", "server.token")
+    shown = "" if is_secret or not isinstance(given, (str, int, float)) else f" (it is {given!r})"
+    return f"{where}: {key}: {message}{shown}"
+
+
+def _where(loc: tuple[int | str, ...], path: Path | None) -> str:
+    """The place that a value came from; the file and the variables when several made it up together."""
+    set_here = {name.upper() for name in os.environ}
+    for variable in (_variable(*loc[:2]), _variable(loc[0])):
+        if variable in set_here:
+            return f"environment variable {variable}"
+    file = str(path or "the defaults")
+    if len(loc) > 1:
+        return file
+    return ", ".join([file, *sorted(name for name in set_here if name.startswith(f"{_variable(loc[0])}__"))])
+
+
+def _known(loc: tuple[int | str, ...]) -> list[str]:
+    if len(loc) == 1:
+        return list(Config.model_fields)
+    rows: dict[str, type[Section]] = {"selection": SelectionRule, "uci": UciEngine}
+    model = rows[str(loc[0])] if len(loc) > 2 else sections()[str(loc[0])]
+    return [key for key, field in model.model_fields.items() if not field.exclude]

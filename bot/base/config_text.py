@@ -1,0 +1,75 @@
+"""The text of config.toml, written from the settings themselves, so that it can't fall behind."""
+
+import ast
+import inspect
+import sys
+import textwrap
+from itertools import pairwise
+from typing import Any
+
+from bot.base.config import EXAMPLE_VARIABLE, sections
+
+
+def render() -> str:
+    """The text of config.toml: every setting with its default, range and meaning."""
+    lines = [
+        "# Settings of Desdemona: each with its default.  `python -m bot.base.config_text` prints this file.",
+        f"# The environment comes first ({EXAMPLE_VARIABLE}=8), then this file, then the defaults.",
+        "# Unknown keys are errors.  Secrets never stand here.",
+    ]
+    for section, model in sections().items():
+        lines += ["", f"# {_line(model.__doc__)}", f"[{section}]"]
+        meanings = _meanings(model)
+        for key, field in model.model_fields.items():
+            if field.exclude:
+                continue
+            meaning = _line(meanings[key]) + _allowed(field.metadata)
+            lines += _comment(meaning)
+            lines.append(f"{key} = {_toml(field.default)}")
+    return "\n".join(lines) + "\n"
+
+
+def _meanings(model: type) -> dict[str, str]:
+    """The texts below the fields of a model, its own ones.  (Pydantic can, too, but would at every start.)"""
+    definition: Any = ast.parse(textwrap.dedent(inspect.getsource(model))).body[0]
+    found = {}
+    for field, below in pairwise(definition.body):
+        match field, below:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                found[name] = text
+    return found
+
+
+def _toml(value: object) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        case tuple():
+            return "[" + ", ".join(_toml(item) for item in value) + "]"
+        case _:
+            return str(value)
+
+
+def _allowed(metadata: list[Any]) -> str:
+    """The range of a number, as `(2 to 60)`."""
+    low = next((f"{m.ge}" for m in metadata if hasattr(m, "ge")), None)
+    low = low or next((f"above {m.gt}" for m in metadata if hasattr(m, "gt")), None)
+    high = next((f"{m.le}" for m in metadata if hasattr(m, "le")), None)
+    if low is None:
+        return ""
+    return f" ({low} to {high})" if high else f" ({low} or more)"
+
+
+def _line(text: str | None) -> str:
+    """A text of several lines as one."""
+    return " ".join((text or "").split())
+
+
+def _comment(text: str) -> list[str]:
+    return textwrap.wrap(text, width=110, initial_indent="# ", subsequent_indent="# ")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(render())

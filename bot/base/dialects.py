@@ -1,0 +1,197 @@
+"""How the sites that speak the Lichess Bot API differ: data, not branches.
+
+A new site is a new row.  What a row cannot say yet becomes a field when the first site needs it.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from bot.base.errors import ConfigError
+from bot.base.events import CHESS960, FROM_POSITION, OTHELLO_RANDOM, Proposal, speed_of
+from bot.base.notation import DROPS, PLAIN, ROOK_CASTLING, Notation
+from engine.games.chess_variants import CHESS_VARIANTS
+
+
+class Ability(StrEnum):
+    """What some sites cannot do."""
+
+    DRAW = "draw"
+    """Offers of a draw, and answers to them."""
+    TAKEBACK = "takeback"
+    CLAIM = "claim"
+    """Claims against an opponent who left."""
+    CHALLENGE = "challenge"
+    """Challenges by a program, and the list of programs online."""
+    EXPORT = "export"
+    """Records of finished games."""
+    UPGRADE = "upgrade"
+    """Accounts for programs, which a person's account can be made into."""
+
+
+@dataclass(frozen=True, slots=True)
+class Colour:
+    """What a site calls one of the two players."""
+
+    key: str
+    """Key of the player in ``gameFull``, and value of ``winner``."""
+    letter: str
+    """First letter of the player's fields in ``gameState``: ``wtime``, ``wdraw``, ``wtakeback``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One kind of game at a site."""
+
+    game: str
+    """Its name in `engine.games`."""
+    sides: tuple[Colour, Colour]
+    """The colours of sides 0 and 1: the one that moves first is in front."""
+    notation: Notation = PLAIN
+    kind: str = ""
+    """`bot.base.events.Challenge.kind` of all its games; empty: the game's name, or `FROM_POSITION` for a
+    start of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One site."""
+
+    name: str
+    """Name of the site in configuration, database and logs."""
+    home: str
+    """Its address; empty: wherever the operator runs one."""
+    keep_alive_s: float
+    """The server sends a line at least this often, in seconds."""
+    variants: Mapping[str, Variant]
+    """By the site's key."""
+    abilities: frozenset[Ability] = frozenset(Ability)
+    """What the site can do."""
+    player_key: str = "id"
+    """Field of a player that tells the account."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Sent with every request, beside the usual ones."""
+    shuffled_key: str = ""
+    """Field of a challenge that is true when the pieces are shuffled; empty: that is a variant of its own."""
+    rated: bool | None = None
+    """Whether games are rated, where ``gameFull`` does not tell; None: it always does."""
+    increment_unit_s: float | None = None
+    """Where ``gameFull`` has no clock, though every game has one: the unit of ``winc`` and ``binc`` in
+    seconds."""
+    limits_openings: bool = True
+    """Whether the account's stream may only be opened so often (`bot.servers.lichess.Openings`)."""
+    from_positions: bool = True
+    """Whether games of other variants than `FROM_POSITION`'s own may begin from a position, too."""
+    protocol: str = "lichess"
+    """What it speaks: ``lichess``, or ``ggs``, for which most fields have no meaning."""
+    tells_end: bool = True
+    """Whether ``status`` tells that a game is over.  If not, only a ``gameEnd`` does, and only once."""
+    speaker: str = "lichess"
+    """Account under which the site itself speaks in a game's chat, in lower case."""
+    rated_by_speed: frozenset[str] = frozenset({"standard"})
+    """Keys of variants with a rating for each speed; any other has one of its own."""
+
+    def rating_list(self, proposal: Proposal) -> str:
+        """What the site calls the ratings of such games."""
+        key = proposal.variant
+        return speed_of(proposal.clock).value if key in self.rated_by_speed else key
+
+
+WHITE = Colour("white", "w")
+BLACK = Colour("black", "b")
+P1 = Colour("p1", "w")
+P2 = Colour("p2", "b")
+
+_CHESS = Variant("chess", (WHITE, BLACK), ROOK_CASTLING)
+_CHESS_VARIANTS = {
+    "standard": _CHESS,
+    "chess960": Variant("chess", (WHITE, BLACK), ROOK_CASTLING, kind=CHESS960),
+    "fromPosition": Variant("chess", (WHITE, BLACK), ROOK_CASTLING, kind=FROM_POSITION),
+}
+_GGS_VARIANTS = {
+    **{key: Variant("othello", (BLACK, WHITE)) for key in ("8", "8b", "8w", "s8")},
+    # From a random position there are pairs only; each has a number of discs.
+    **{f"s8r{n}": Variant("othello", (BLACK, WHITE), kind=OTHELLO_RANDOM) for n in range(5, 61)},
+}
+_PYCHESS_VARIANTS = {
+    "xiangqi": Variant("xiangqi", (WHITE, BLACK)),
+    # One name in challenges, another in games.
+    "standard": Variant("chess", (WHITE, BLACK)),
+    "chess": Variant("chess", (WHITE, BLACK)),
+}
+
+DIALECTS: Mapping[str, Dialect] = {
+    dialect.name: dialect
+    for dialect in (
+        Dialect(
+            name="arena",
+            home="",
+            keep_alive_s=7.0,
+            variants={
+                "othello": Variant("othello", (BLACK, WHITE)),
+                **_CHESS_VARIANTS,
+                "xiangqi": Variant("xiangqi", (WHITE, BLACK)),
+                "connect4": Variant("connect4", (WHITE, BLACK)),
+            },
+            limits_openings=False,
+        ),
+        Dialect(
+            name="lichess",
+            home="https://lichess.org",
+            keep_alive_s=7.0,
+            variants={
+                **_CHESS_VARIANTS,
+                **{game.name: Variant(game.name, (WHITE, BLACK), ROOK_CASTLING) for game in CHESS_VARIANTS},
+            },
+        ),
+        Dialect(
+            name="playstrategy",
+            home="https://playstrategy.org",
+            keep_alive_s=6.0,
+            variants={
+                "flipello": Variant("othello", (P1, P2), DROPS),
+                "xiangqi": Variant("xiangqi", (P1, P2)),
+            },
+            abilities=frozenset(Ability) - {Ability.TAKEBACK, Ability.CLAIM},
+            speaker="playstrategy",  # User.playstrategyId of its source
+        ),
+        Dialect(
+            name="pychess",
+            home="https://www.pychess.org",
+            keep_alive_s=6.0,
+            variants=_PYCHESS_VARIANTS,
+            abilities=frozenset({Ability.UPGRADE}),
+            player_key="name",
+            headers={
+                "X-PyChess-Bot-Capabilities": json.dumps({"version": 1, "variants": ["xiangqi", "standard"]})
+            },
+            shuffled_key="chess960",
+            rated=False,
+            increment_unit_s=1.0,
+            tells_end=False,
+        ),
+        Dialect(
+            name="ggs",
+            home="ggs://skatgame.net:5000",
+            keep_alive_s=60.0,
+            variants=_GGS_VARIANTS,
+            abilities=frozenset({Ability.CHALLENGE}),
+            from_positions=False,
+            protocol="ggs",
+            rated_by_speed=frozenset(),
+        ),
+    )
+}
+
+
+def get_dialect(name: str) -> Dialect:
+    """The site of that name.
+
+    Raises:
+        ConfigError: No such site; the message lists those there are.
+    """
+    try:
+        return DIALECTS[name]
+    except KeyError:
+        raise ConfigError(f"no server dialect named {name!r}; known: {', '.join(DIALECTS)}") from None

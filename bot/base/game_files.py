@@ -1,0 +1,69 @@
+"""Files of games as they lie on a disk: lines of text, and WTHOR's bases with the names beside them."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO
+
+from bot.base.files import read_regular
+from engine.formats import files, wthor
+from engine.formats.record import LONGEST_GAME, BadGame, GameRecord
+
+_LARGEST_BASE = 64 << 20
+"""Longest file of WTHOR that is read, in bytes: nearly a million games, seven times what there is."""
+
+
+def lines_of(file: IO[bytes], advance: Callable[[int], None] = lambda _: None) -> Iterator[str]:
+    """The lines of a file of games; `advance` is told the length of each, in bytes.
+
+    Raises:
+        BadGame: A line goes on and on.
+    """
+    while line := file.readline(LONGEST_GAME + 1):
+        if len(line) > LONGEST_GAME:
+            raise BadGame(f"more than {LONGEST_GAME} bytes without a line break")
+        advance(len(line))
+        yield files.decode(line)
+
+
+def wthor_games(
+    path: Path, names: list[Path], on_bad: Callable[[str], None]
+) -> Iterator[GameRecord | BadGame]:
+    """The games of a .wtb file, and in place of one that cannot be read the reason.
+
+    Args:
+        names: The .jou and .trn files that were given; else those beside it count.
+        on_bad: Told which file of names there is none of, in one line.
+
+    Raises:
+        BadGame: The file is none, or which file of names it means cannot be told.
+        OSError: A file cannot be read.
+    """
+    base = wthor.parse_games(read_regular(path, _LARGEST_BASE))
+    players = _names(path, ".jou", names, on_bad)
+    tournaments = _names(path, ".trn", names, on_bad)
+    for game in base.games():
+        try:
+            yield game if isinstance(game, BadGame) else wthor.to_record(game, base, players, tournaments)
+        except BadGame as error:
+            yield error
+
+
+def _names(path: Path, suffix: str, names: list[Path], on_bad: Callable[[str], None]) -> tuple[str, ...]:
+    """The names that a WTHOR file means: from the file that was given, or the only one beside it.
+
+    Raises:
+        BadGame: Which file it is cannot be told, or it is none.
+        OSError: It cannot be read.
+    """
+    given = [name for name in names if name.suffix.lower() == suffix]
+    found = given or [name for name in path.parent.iterdir() if name.suffix.lower() == suffix]
+    if len(found) > 1:
+        raise BadGame(f"there are several {suffix} files: {', '.join(sorted(map(str, found)))}; name one")
+    if not found:
+        on_bad(f"{path}: no {suffix} file is beside it: numbers stand for the names")
+        return ()
+    parse = wthor.parse_players if suffix == ".jou" else wthor.parse_tournaments
+    try:
+        return parse(read_regular(found[0], _LARGEST_BASE))
+    except BadGame as error:
+        raise BadGame(f"{found[0]}: {error}") from None

@@ -1,0 +1,268 @@
+"""`desdemona analyse`: recorded games of people, looked into."""
+
+import asyncio
+import shlex
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from bot.analysis.games import Answered, Choice, choose, read_games
+from bot.analysis.reply_profiles import AnalysisError
+from bot.analysis.runner import OnCount, Tally, predict, run_analysis
+from bot.base.log import printable
+from bot.cli.common import MOST, UsageError, config_of, note, print_json, require_known
+from bot.match.worker_pool import ClusterWorkers, LocalWorkers
+from engine import ENGINE_VERSION
+from engine.formats.files import Format
+from engine.games import GAMES, get_game
+from engine.human.model import BadModel, HumanModel
+from engine.process import EngineError
+from engine.uci.settings import EngineSettings
+from engine.uci.source import open_link
+from storage.analysis import Analysis
+from storage.database import Database
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Source(StrEnum):
+    """Whose scores the profiles are of."""
+
+    NATIVE = "native"
+    UCI = "uci"
+
+
+def analyse_command(
+    context: typer.Context,
+    game: Annotated[str, typer.Option("--game", help="Which game, for instance chess or othello.")],
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[FILE]...", help="Files of games; with --model there may be none."),
+    ] = None,
+    source: Annotated[
+        Source, typer.Option(help="Whose scores: of our own search, or of another engine.")
+    ] = Source.NATIVE,
+    engine: Annotated[str, typer.Option(help="The other engine's program and its arguments.")] = "stockfish",
+    option: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option to set in the other engine.")
+    ] = None,
+    depth: Annotated[int, typer.Option(min=3, max=64, help="D: plies from the first player's move on.")] = 8,
+    model: Annotated[
+        Path | None,
+        typer.Option(help="A human-move model, or a folder of several: also write down what it expected."),
+    ] = None,
+    narrow: Annotated[
+        bool,
+        typer.Option("--narrow", help="Of a folder of models, only those next to a person's rating count."),
+    ] = False,
+    sample: Annotated[
+        int | None, typer.Option(min=1, max=MOST, help="So many moves, drawn from all by --seed.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Of the sample.")] = 1,
+    every: Annotated[int, typer.Option(min=1, max=1000, help="Of each game only every so manieth move.")] = 1,
+    from_ply: Annotated[int, typer.Option(min=1, max=MOST, help="Only replies after so many moves.")] = 1,
+    to_ply: Annotated[
+        int | None, typer.Option(min=1, max=MOST, help="Only replies after at most so many moves.")
+    ] = None,
+    from_year: Annotated[int | None, typer.Option(help="Only games of this year or later.")] = None,
+    to_year: Annotated[int | None, typer.Option(help="Only games of this year or earlier.")] = None,
+    players: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only replies of people with this in the name.")
+    ] = None,
+    min_rating: Annotated[int | None, typer.Option(max=MOST, help="Only replies of people rated so.")] = None,
+    max_rating: Annotated[int | None, typer.Option(max=MOST, help="Only replies of people rated so.")] = None,
+    form: Annotated[
+        Format | None, typer.Option("--format", help="Of the files; without it, by what is in each.")
+    ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option(min=1, max=1024, help="Moves at a time: 1, or what the cluster offers.")
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, whose workers search.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write the tally as JSON.")] = False,
+) -> None:
+    """Look into recorded games of people: PGN, WTHOR, GGF, transcripts.
+
+    Of every move that somebody answered, all replies are searched to every depth from 2 plies to --depth, and
+    kept in the database with the one that was played; `study` tells what follows from them.  The same command
+    goes on where it was stopped, and with --model adds what a model expects to whatever has been analysed in
+    this way.  The exit status is 128 and the signal's number when a signal stopped it.
+    """
+    config = config_of(context)
+    require_known("--game", game, GAMES)
+    if depth > get_game(game).deepest_search:
+        raise UsageError(f"--depth is {depth}, searches of {game} go {get_game(game).deepest_search} deep")
+    human = None if model is None else _open(model, game, narrow)
+    settings = _settings(game, engine, option or [], depth) if source is Source.UCI else None
+    if source is Source.NATIVE and option:
+        raise UsageError("--option is for --source uci")
+    analysis = Analysis(
+        game,
+        "native" if settings is None else _name_of(settings),
+        depth,
+        ENGINE_VERSION,
+        {} if settings is None else {"protocol": "uci", "options": dict(settings.options)},
+    )
+    choice = Choice(
+        from_year=from_year,
+        to_year=to_year,
+        players=tuple(players or ()),
+        min_rating=min_rating,
+        max_rating=max_rating,
+        from_ply=from_ply,
+        to_ply=to_ply,
+        every=every,
+        sample=sample,
+        seed=seed,
+    )
+    if not paths and human is None:
+        raise UsageError("give files of games, or a --model that is asked about the games analysed before")
+    wanted = _wanted(paths, game, form, choice) if paths else []
+    hands = LocalWorkers(concurrency or 1) if cluster is None else ClusterWorkers(cluster, concurrency)
+    try:
+        tally, predicted, number = asyncio.run(
+            _run(config.storage.url, analysis, settings, human, wanted, hands)
+        )
+    except BadModel as error:
+        raise UsageError(f"--model: {error}") from None
+    finally:
+        hands.close()
+    if as_json:
+        print_json({"known": tally.known, "new": tally.new, "failed": tally.failed, "predicted": predicted})
+    else:
+        told = "" if human is None else f"; {human.info.name} was asked of {predicted}"
+        failed = f", {tally.failed} failed" if tally.failed else ""
+        text = f"{tally.new} moves looked into, {tally.known} had been before{failed}{told}"
+        typer.echo(printable(f"{analysis.source}, depth {depth}: {text}"))
+    if number is not None:
+        note("stopped; the same command goes on from here")
+        raise typer.Exit(128 + number)
+
+
+async def _run(
+    url: str,
+    analysis: Analysis,
+    settings: EngineSettings | None,
+    human: HumanModel | None,
+    wanted: list[Answered],
+    hands: LocalWorkers | ClusterWorkers,
+) -> tuple[Tally, int, int | None]:
+    """The tally, how many positions the model was asked of, and the signal that ended it."""
+    stop, received = asyncio.Event(), list[int]()
+
+    def on_signal(number: int) -> None:
+        received.append(number)
+        stop.set()
+
+    loop = asyncio.get_running_loop()
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, on_signal, number)
+    database = await Database.open(url)
+    predicted = 0
+    try:
+        with counting("profiles", len(wanted)) as on_count:
+            analysis_id, tally = await run_analysis(
+                analysis, settings, wanted, database, hands, on_count, stop
+            )
+        if human is not None:
+            with counting(human.info.name, None) as on_count:
+                predicted = await predict(analysis_id, human, database, on_count, stop)
+    finally:
+        await database.close()
+    return tally, predicted, received[0] if received else None
+
+
+def _wanted(paths: list[Path], game: str, form: Format | None, choice: Choice) -> list[Answered]:
+    with counting("games", None) as on_count:
+        given = []
+        try:
+            for each in read_games(paths, game, form, note):
+                given.append(each)
+                on_count(1)
+        except AnalysisError as error:
+            raise UsageError(str(error)) from None
+    if not given:
+        raise UsageError(f"no game of {game} in {', '.join(map(str, paths))}")
+    copies = Counter(each.key for each in given)
+    if again := sum(count > 1 for count in copies.values()):
+        note(f"games that are there more than once, of which the first copy counts: {again}")
+    with counting("moves", choice.sample) as on_count:
+        wanted = choose(given, choice, lambda _: on_count(1))
+    if not wanted:
+        raise UsageError(
+            f"none of the {len(copies)} games has a move that was answered and passes the filters"
+        )
+    note(f"{len(copies)} games, {len(wanted)} moves that somebody answered")
+    return wanted
+
+
+def _open(path: Path, game: str, narrow: bool) -> HumanModel:
+    from engine.human.model_files import open_model  # it takes a while to import
+
+    try:
+        model = open_model(path, narrow=narrow)
+    except BadModel as error:
+        raise UsageError(f"--model: {error}") from None
+    if model.game != game:
+        raise UsageError(f"--model: {path} is of {model.game}, not of {game}")
+    return model
+
+
+def _settings(game: str, engine: str, options: list[str], depth: int) -> EngineSettings:
+    pairs = []
+    for text in options:
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise UsageError(f"--option: {text!r} is not NAME=VALUE")
+        pairs.append((name.strip(), value.strip()))
+    try:
+        return EngineSettings(
+            game=game, command=tuple(shlex.split(engine)), options=tuple(pairs), depth=depth
+        )
+    except ValueError as error:
+        raise UsageError(f"--source uci: {error}") from None
+
+
+def _name_of(settings: EngineSettings) -> str:
+    try:
+        link = open_link(settings)
+    except EngineError as error:
+        raise UsageError(f"--engine: {error}") from None
+    link.close()
+    return link.name
+
+
+@contextmanager
+def counting(what: str, total: int | None) -> Iterator[OnCount]:
+    """A bar on a terminal, else a line for every tenth part, both on standard error."""
+    what = printable(what)
+    console = Console(stderr=True, markup=False, highlight=False)
+    if not console.is_terminal:
+        yield _tell_parts(what, total)
+        return
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda more: bar.advance(task, more)
+
+
+def _tell_parts(what: str, total: int | None) -> OnCount:
+    count = told = 0
+
+    def on_count(more: int) -> None:
+        nonlocal count, told
+        count += more
+        if total and count * 10 // total > told:
+            told = count * 10 // total
+            note(f"{what}: {count} of {total}")
+
+    return on_count

@@ -1,0 +1,221 @@
+"""Is everything fit to play?  Database, engine and account, each tried for real."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from bot.base.config import Config, read_token
+from bot.base.dialects import Ability, get_dialect
+from bot.base.errors import AuthError, ConfigError, DesdemonaError
+from bot.base.events import FROM_POSITION
+from bot.daemon import role_of
+from bot.servers import Server
+from bot.servers.adapters import make_server
+from engine import ENGINE_VERSION
+from engine._native import UNIT
+from engine.choice import verify
+from engine.games import ENGINE_GAMES, get_game
+from engine.human.model import SHALLOW, BadModel
+from engine.human.opponent_model_search import Models
+from engine.human.value import PERSON_KINDS
+from engine.players import PLAYER_KINDS, Player, complete
+from engine.process import EngineError
+from engine.search.searchers import make_searcher
+from engine.stop import StopFlag
+from engine.time_management import Limits
+from engine.uci.settings import EngineSettings
+from engine.uci.source import EngineSource
+from storage.database import Database
+from storage.errors import RoleTaken, StorageError
+
+SELF_TEST_DEPTH = 6
+PEOPLE_DEPTH = 3
+OTHER_ENGINES_DEPTH = 4
+OTHER_ENGINES_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was looked at, and how it is."""
+
+    what: str
+    is_good: bool
+    text: str
+    """What was found, or what is wrong; one line."""
+
+
+async def check(config: Config, source: str = "settings") -> list[Finding]:
+    """Try everything that `desdemona run` needs, whatever fails on the way.
+
+    Args:
+        config: The settings.
+        source: Where they are from, for the operator.
+    """
+    return [
+        Finding("configuration", True, f"{source}: every setting is known and in range"),
+        await _try("database", lambda: _database(config)),
+        await _try("engine", lambda: asyncio.to_thread(_engine, config)),
+        await _try("human", lambda: asyncio.to_thread(_people, config)),
+        *[
+            await _try(f"uci.engines, {each.game}", partial(asyncio.to_thread, _other_engine, config, each))
+            for each in config.uci.settings()
+        ],
+        await _try("site", lambda: _site(config)),
+        await _try("account", lambda: _account(config)),
+    ]
+
+
+async def _try(what: str, look: Callable[[], Awaitable[str]]) -> Finding:
+    try:
+        return Finding(what, True, await look())
+    except (DesdemonaError, StorageError, EngineError, BadModel, ValueError) as error:
+        return Finding(what, False, str(error))
+    except MemoryError:
+        return Finding(what, False, "there is not enough memory: engine.table_mb is too large")
+
+
+async def _database(config: Config) -> str:
+    database = await Database.open(config.storage.url)
+    try:
+        await database.try_writing()
+        return f"{_where(database.url)} can be read and written, and its schema is up to date"
+    finally:
+        await database.close()
+
+
+def _where(url: str) -> str:
+    """A file with its whole path: which one it is depends on the working directory."""
+    file = Path(url)
+    return str(file.absolute()) if file.exists() else url
+
+
+def _engine(config: Config) -> str:
+    """A decision of each player for each game, recomputed from its record."""
+    told, strong = [], config.engine.strong()
+    for name in config.challenges.games:
+        if name in ENGINE_GAMES:
+            continue  # there is nothing of our own to try
+        game = get_game(name)
+        position = game.initial()
+        position = game.play(position, game.legal_moves(position)[0])
+        searcher = make_searcher(name, config.engine.table_mb)
+        began = time.monotonic()
+        for kind in PLAYER_KINDS:
+            if kind in PERSON_KINDS:
+                continue  # tried with their models
+            player = Player(kind, game, config.trap.params(), searcher, strong)
+            decision = player.choose(position, Limits(SELF_TEST_DEPTH), StopFlag())
+            verify(complete(decision, searcher, StopFlag()))
+        took_s = time.monotonic() - began
+        told.append(f"{name} to depth {SELF_TEST_DEPTH} in {took_s:.2f} s ({searcher.source})")
+    sources = [source.about for found in strong.sources.values() for source in found]
+    books = ", ".join(sources) or "no book"
+    return f"version {ENGINE_VERSION} for {UNIT} processors, {books}: {', '.join(told)}"
+
+
+def _people(config: Config) -> str:
+    """What each game's models of people expect, and a decision by that, recomputed from its record."""
+    told, people = [], config.human.people()
+    for name in config.challenges.games:
+        if name in ENGINE_GAMES:
+            continue
+        game = get_game(name)
+        position = game.initial()
+        searcher = make_searcher(name, 1)
+        with people.lend(name) as models:
+            for kind in ("opponent_model", "calibrated"):
+                player = Player(kind, game, config.trap.params(), searcher, models=models)
+                decision = player.choose(position, Limits(PEOPLE_DEPTH), StopFlag())
+                verify(complete(decision, searcher, StopFlag()))
+                if decision.reckoning is not None and decision.reckoning.trouble:
+                    raise BadModel(decision.reckoning.trouble)
+            odds = "" if models.odds is None else f", odds by {models.odds.info.name}"
+            told.append(f"{name} by {models.human.info.name}{odds}{_odd_pair(models)}")
+    return "replies expected: " + "; ".join(told)
+
+
+def _odd_pair(models: Models) -> str:
+    """What to say where calibrated odds are told the word of another model than they were learned with."""
+    human, odds = models.human.info, models.odds
+    if human.kind == SHALLOW or odds is None or odds.learned_with in ("", human.name):
+        return ""  # a guess is not told
+    return f" (which was learned with {odds.learned_with}, not with {human.name})"
+
+
+def _other_engine(config: Config, settings: EngineSettings) -> str:
+    """A decision on another engine's scores, recomputed from its record."""
+    game = get_game(settings.game)
+    source = EngineSource(replace(settings, depth=min(settings.depth, OTHER_ENGINES_DEPTH)))
+    try:
+        began = time.monotonic()
+        source.open()
+        player = Player("trappy_uci", game, config.trap.params(), make_searcher(game.name, 1), source=source)
+        decision = player.choose(game.initial(), Limits(OTHER_ENGINES_DEPTH, OTHER_ENGINES_S), StopFlag())
+        verify(decision)
+        took_s = time.monotonic() - began
+        if decision.source is None:
+            raise EngineError(f"{settings.command[0]} starts, but fails to analyse: {source.trouble}")
+        return f"{decision.source.name} to depth {decision.depth} in {took_s:.2f} s"
+    finally:
+        source.close()
+
+
+async def _site(config: Config) -> str:
+    """What of the games that the operator wants the site knows."""
+    dialect, wanted = get_dialect(config.server.dialect), config.challenges.variants
+    kinds = {variant.kind or variant.game for variant in dialect.variants.values()}
+    if dialect.from_positions:
+        kinds.add(FROM_POSITION)
+    played = [name for name in wanted if name in kinds]
+    if not set(played) - {FROM_POSITION}:
+        raise ConfigError(
+            f"challenges.variants: {dialect.name} knows none of {', '.join(wanted)}, "
+            f"but {', '.join(sorted(kinds - {FROM_POSITION}))}"
+        )
+    others = [name for name in wanted if name not in kinds]
+    absent = f"; not there: {', '.join(others)}" if others else ""
+    missing = [ability.value for ability in Ability if ability not in dialect.abilities]
+    without = f"; it has no {', '.join(missing)}" if missing else ""
+    return f"{dialect.name} plays {', '.join(played)}{absent}{without}"
+
+
+async def _account(config: Config) -> str:
+    if config.uses_arena:
+        return f"{config.server.name} at the embedded arena, which `desdemona run` starts"
+    dialect = get_dialect(config.server.dialect)
+    url = config.server.url or dialect.home
+    server = make_server(config, dialect, url, read_token(config.server))
+    try:
+        async with _alone(config, server):
+            account = await server.account()
+    except RoleTaken:
+        who = f"{server.login} at {url}"
+        return f"the bot is running on {who}; signing in would throw it out, so it was not tried"
+    except AuthError as error:
+        raise AuthError(f"server.token: {server.site} does not accept it: {error}") from error
+    finally:
+        await server.close()
+    if not account.is_bot:
+        raise ConfigError(
+            f"server.token: the account {account.name} is not a bot account; "
+            "`desdemona upgrade-account` makes it one"
+        )
+    return f"{account.name} at {url}{'; ' * bool(account.about)}{account.about}"
+
+
+@asynccontextmanager
+async def _alone(config: Config, server: Server) -> AsyncIterator[None]:
+    """Where signing in would throw out the bot, nobody must play just now."""
+    if not server.login:
+        yield
+        return
+    database = await Database.open(config.storage.url)
+    try:
+        async with database.sole(role_of(server.login, server.site)):
+            yield
+    finally:
+        await database.close()

@@ -1,0 +1,185 @@
+"""What the operator's commands share: options, the way to settings and database, and how they answer."""
+
+import asyncio
+import csv
+import json
+import math
+import sys
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from datetime import UTC, datetime, time, timedelta
+from enum import StrEnum
+from typing import Annotated, Any, TypeVar
+
+import typer
+from rich.console import Console, RenderableType
+
+from bot.base.config import Config, load_config
+from bot.base.errors import DesdemonaError
+from bot.base.log import printable
+from engine.games import GAMES
+from engine.players import PLAYER_KINDS
+from storage.database import Database
+from storage.records import Filters
+
+T = TypeVar("T")
+Rows = Sequence[dict[str, Any]]
+
+
+class Format(StrEnum):
+    """How a command writes its answer."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+
+
+class GameFormat(StrEnum):
+    """How `show` writes a game."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+class UsageError(DesdemonaError):
+    """What the operator typed makes no sense; the message says why."""
+
+
+Site = Annotated[str | None, typer.Option(help="Only games on this site, for instance arena.")]
+GameName = Annotated[str | None, typer.Option("--game", help="Only this game, for instance othello.")]
+PlayerName = Annotated[
+    str | None, typer.Option("--player", "--engine", help=f"Only {' or '.join(PLAYER_KINDS)}.")
+]
+Opponent = Annotated[
+    str | None, typer.Option(help="Only games against the opponent of this whole name, in capitals or not.")
+]
+MatchId = Annotated[
+    str | None, typer.Option("--match", metavar="ID", help="Only games of the match of this name.")
+]
+Since = Annotated[str | None, typer.Option(help="Only games begun at or after this date or time (ISO 8601).")]
+Until = Annotated[
+    str | None, typer.Option(help="Only games begun before this time, or up to the end of this date.")
+]
+# Longer numbers are not for a database.
+MOST = 2**31 - 1
+MinRating = Annotated[int | None, typer.Option(max=MOST, help="Only opponents rated at least this.")]
+MaxRating = Annotated[int | None, typer.Option(max=MOST, help="Only opponents rated at most this.")]
+Rated = Annotated[
+    bool | None, typer.Option("--rated/--casual", help="Only rated games, or only casual ones.")
+]
+Output = Annotated[Format, typer.Option("--format", help="How to write it.")]
+
+
+def config_of(context: typer.Context) -> Config:
+    """The settings that the command was started with."""
+    return load_config(context.obj)
+
+
+def ask_database(
+    context: typer.Context, read: Callable[[Database], Awaitable[T]], url: str | None = None
+) -> T:
+    """What a function finds in the database, which has to be there already.
+
+    Args:
+        url: Of the database; None: the settings'.
+    """
+
+    async def work() -> T:
+        database = await Database.open(url or config_of(context).storage.url, upgrade=False)
+        try:
+            return await read(database)
+        finally:
+            await database.close()
+
+    return asyncio.run(work())
+
+
+def filters_of(
+    player: str | None,
+    site: str | None,
+    game: str | None,
+    since: str | None,
+    until: str | None,
+    min_rating: int | None,
+    max_rating: int | None,
+    rated: bool | None,
+    *,
+    opponent: str | None,
+    match: str | None = None,
+) -> Filters:
+    """The filters of the options; `UsageError` for what is not known."""
+    require_known("--player", player, PLAYER_KINDS)
+    require_known("--game", game, GAMES)
+    return Filters(
+        player=player,
+        site=site,
+        game=game,
+        opponent=opponent,
+        match=match,
+        since=None if since is None else moment_of("--since", since),
+        until=None if until is None else moment_of("--until", until, end_of_day=True),
+        min_opponent_rating=min_rating,
+        max_opponent_rating=max_rating,
+        rated=rated,
+    )
+
+
+def require_known(option: str, name: str | None, names: Collection[str]) -> None:
+    """Raises `UsageError` unless an option names one of these."""
+    if name is not None and name not in names:
+        raise UsageError(f"{option}: {name!r} is not known; known: {', '.join(names)}")
+
+
+def moment_of(option: str, text: str, *, end_of_day: bool = False) -> datetime:
+    """A moment from ISO 8601, in this machine's time zone unless it names one."""
+    try:
+        moment = datetime.fromisoformat(text)
+        is_date = len(text) <= 10 and moment.time() == time()
+        if is_date and end_of_day:
+            moment += timedelta(days=1)
+        moment = moment.astimezone()
+        moment.astimezone(UTC)  # as the database asks for it
+    except (ValueError, OverflowError):  # OverflowError: at the ends of the calendar
+        raise UsageError(
+            f"{option}: {text!r} is no date or time; write 2026-11-30 or 2026-11-30T18:00"
+        ) from None
+    return moment
+
+
+def console() -> Console:
+    """Where tables are written."""
+    # Names come from outside, so no markup.  A pipe has no width of its own: wide enough for every table.
+    plain = Console(markup=False, highlight=False)
+    return plain if plain.is_terminal else Console(markup=False, highlight=False, width=140)
+
+
+def note(text: str) -> None:
+    """Say something that is not the answer, in one line; others' names and files may have a say in it."""
+    print(printable(text), file=sys.stderr)
+
+
+def write(output: Format, table: RenderableType, rows: Rows, *, nested: Rows) -> None:
+    """Write an answer as a table, as flat rows (CSV), or as the same rows with their structure (JSON)."""
+    if output is Format.JSON:
+        print_json(nested)
+    elif output is Format.TABLE:
+        if rows:
+            console().print(table)
+        else:
+            note("No game has been played that passes these filters.")
+    elif rows:
+        writer = csv.DictWriter(sys.stdout, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def print_json(value: object) -> None:
+    """Write an answer for other programs, null for numbers that are not defined: JSON knows no NaN."""
+    print(json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

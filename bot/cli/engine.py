@@ -1,0 +1,83 @@
+"""`desdemona engine`: our engine under a program with a board, or under a match runner."""
+
+import sys
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from bot.base.config import Config, load_config
+from bot.base.errors import ConfigError
+from bot.engine_protocols.search_driver import PLAYERS, Brain, Settings
+from engine.external.settings import PROTOCOL_GAMES
+from engine.games import get_game
+
+
+class EngineProtocol(StrEnum):
+    """What is spoken."""
+
+    NBOARD = "nboard"
+    GTP = "gtp"
+    UCI = "uci"
+    UCCI = "ucci"
+
+
+def engine(
+    context: typer.Context,
+    protocol: Annotated[EngineProtocol, typer.Option(help="What the other program speaks.")],
+    game: Annotated[
+        str | None, typer.Option(help="For uci: chess (the default) or xiangqi; the others have one game.")
+    ] = None,
+    player: Annotated[
+        str | None,
+        typer.Option(help=f"{', '.join(PLAYERS[:-1])} or {PLAYERS[-1]}; without it selection.player."),
+    ] = None,
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            min=2, max=120, help="Deepest search where the other program does not say; else by the settings."
+        ),
+    ] = None,
+) -> None:
+    """Play under another program: commands on standard input, answers on standard output.
+
+    For NBoard, Novello, chess and xiangqi programs, and match runners; ends with `quit` or the end of input.
+    """
+    games = PROTOCOL_GAMES[protocol]
+    if game is not None and game not in games:
+        raise ConfigError(f"--game: {protocol} is for {' and '.join(games)}, not for {game!r}")
+    if player is not None and player not in PLAYERS:
+        raise ConfigError(f"--player: {player!r} is not known; known: {', '.join(PLAYERS)}")
+    config = load_config(context.obj)
+    run(protocol, Brain(get_game(game or games[0]), settings(config, player, depth)))
+
+
+def settings(config: Config, player: str | None, depth: int | None) -> Settings:
+    """How to play, by the settings where nothing else is said."""
+    chosen = player or (config.selection.player if config.selection.player in PLAYERS else "trappy")
+    return Settings(
+        kind=chosen,
+        params=config.trap.params(),
+        strong=config.engine.strong(),
+        people=config.human.people(),
+        table_mb=config.engine.table_mb,
+        depth=depth,
+        full_depth=config.engine.max_depth,
+        move_s=config.engine.max_time_s,
+    )
+
+
+def run(protocol: str, brain: Brain) -> None:
+    """Obey what standard input says."""
+    from bot.engine_protocols.console import Console
+    from bot.engine_protocols.gtp import Gtp
+    from bot.engine_protocols.nboard import NBoard
+    from bot.engine_protocols.uci import Uci
+
+    console = Console(sys.stdin.buffer, sys.stdout.buffer)
+    if protocol == "nboard":
+        NBoard(console, brain).run()
+    elif protocol == "gtp":
+        Gtp(console, brain).run()
+    else:
+        Uci(console, brain, protocol).run()

@@ -1,0 +1,277 @@
+"""The operator's commands that take games out and bring games in, in the formats of other programs."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import IO, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from bot.base.files import open_regular
+from bot.base.game_files import lines_of, wthor_games
+from bot.base.log import printable
+from bot.cli.common import (
+    GameName,
+    MatchId,
+    MaxRating,
+    MinRating,
+    Opponent,
+    PlayerName,
+    Rated,
+    Since,
+    Site,
+    Until,
+    UsageError,
+    ask_database,
+    config_of,
+    filters_of,
+    note,
+    require_known,
+)
+from engine.formats import files, wthor
+from engine.formats.files import Format
+from engine.formats.record import BadGame, GameRecord
+from engine.games import GAMES
+from storage.archive import BATCH, add_games, each_game
+from storage.database import Database
+from storage.decisions import list_decisions
+from storage.games import list_games
+from storage.own_game_records import record_of
+from storage.records import Filters
+
+_LARGE_BYTES = 1_000_000
+"""Files from this size on are worth a progress bar."""
+_MOST_TOLD = 20
+"""Bad games of a file that are told one by one."""
+
+
+class TextFormat(StrEnum):
+    """The formats that can be written."""
+
+    GGF = Format.GGF
+    PGN = Format.PGN
+    TRANSCRIPT = Format.TRANSCRIPT
+
+
+def export_games(
+    context: typer.Context,
+    player: PlayerName = None,
+    site: Site = None,
+    game: GameName = None,
+    opponent: Opponent = None,
+    match: MatchId = None,
+    since: Since = None,
+    until: Until = None,
+    min_rating: MinRating = None,
+    max_rating: MaxRating = None,
+    rated: Rated = None,
+    written_as: Annotated[
+        TextFormat,
+        typer.Option(
+            "--format", help="pgn: all but the small games; ggf: Othello; transcript: moves alone, all games."
+        ),
+    ] = TextFormat.PGN,
+    output: Annotated[Path | None, typer.Option(help="File to write, all or nothing; else stdout.")] = None,
+    imported: Annotated[
+        bool, typer.Option("--imported", help="The games that were imported, not those of the bot.")
+    ] = False,
+    name: Annotated[
+        str | None, typer.Option(help="Only games of somebody with this in the name; needs --imported.")
+    ] = None,
+) -> None:
+    """Write games in a format of other programs, the oldest first.
+
+    Games that the format has no way to write are left out, and that is said.
+    """
+    form = Format(written_as)
+    our_name = config_of(context).server.name
+    filters = filters_of(
+        player, site, game, since, until, min_rating, max_rating, rated, opponent=opponent, match=match
+    )
+    if imported and replace(filters, game=None) != Filters():
+        raise UsageError("with --imported games are chosen by --game and --name only")
+    if name is not None and not imported:
+        raise UsageError("--name is for --imported games")
+
+    async def records(database: Database) -> AsyncGenerator[GameRecord, None]:
+        async with database.read() as session:
+            if imported:
+                async for record in each_game(session, game=game, player=name):
+                    yield record
+                return
+            for stored in reversed(await list_games(session, filters)):
+                decisions = []
+                if form is not Format.TRANSCRIPT:  # which has no place for what they say
+                    decisions = await list_decisions(session, stored.id)
+                yield record_of(stored, our_name, decisions)
+
+    async def write(database: Database) -> tuple[int, list[str]]:
+        written, left_out = 0, list[str]()
+        with _target(output) as file:
+            async with aclosing(records(database)) as found:
+                async for record in found:
+                    try:
+                        file.write(files.write(record, form))
+                        written += 1
+                    except BadGame as error:
+                        left_out.append(f"{' - '.join(record.players)}, {record.date or 'no date'}: {error}")
+        return written, left_out
+
+    written, left_out = ask_database(context, write)
+    for reason in left_out[:_MOST_TOLD]:
+        note(f"left out: {reason}")
+    if len(left_out) > _MOST_TOLD:
+        note(f"and {len(left_out) - _MOST_TOLD} more")
+    note(f"{written} games written" + (f", {len(left_out)} left out" if left_out else ""))
+
+
+def import_games(
+    context: typer.Context,
+    paths: Annotated[list[Path], typer.Argument(metavar="FILE", help="Files of games.")],
+    form: Annotated[
+        Format | None, typer.Option("--format", help="Their format; without it, by what is in each.")
+    ] = None,
+    game: Annotated[
+        str | None, typer.Option("--game", help="Their game, where neither format nor tags tell it.")
+    ] = None,
+) -> None:
+    """Keep games of others in the database, each once: GGF, PGN, transcripts, WTHOR.
+
+    A game that cannot be read is reported and skipped.  The players and tournaments of WTHOR files are read
+    from the .jou and .trn files among FILES, or beside them.  The exit status is 1 when a file cannot be read
+    at all.
+    """
+    require_known("--game", game, GAMES)
+    names = [path for path in paths if path.suffix.lower() in (".jou", ".trn")]
+    games = [path for path in paths if path not in names]
+    if not games:
+        raise UsageError(f"{', '.join(map(str, names))}: names only; give the .wtb file")
+
+    async def work() -> list[_Tally]:
+        database = await Database.open(config_of(context).storage.url)
+        try:
+            return [await _import_file(database, path, form, game, names) for path in games]
+        finally:
+            await database.close()
+
+    tallies = asyncio.run(work())
+    if len(tallies) > 1:
+        typer.echo(
+            f"{len(tallies)} files: {sum(t.new for t in tallies)} games new, "
+            f"{sum(t.known for t in tallies)} known already, {sum(t.bad for t in tallies)} bad"
+        )
+    raise typer.Exit(1 if any(tally.failed for tally in tallies) else 0)
+
+
+@dataclass
+class _Tally:
+    """What became of a file's games."""
+
+    new: int = 0
+    known: int = 0
+    bad: int = 0
+    failed: bool = False
+    batch: list[GameRecord] = field(default_factory=list)
+
+
+async def _import_file(
+    database: Database, path: Path, form: Format | None, game: str | None, names: list[Path]
+) -> _Tally:
+    """Bring in one file and print what became of it; what was kept before a failure stays."""
+    tally = _Tally()
+    try:
+        with open_regular(path) as file:
+            length = os.fstat(file.fileno()).st_size
+            form = form or files.detect(file.read(files.HEAD_BYTES), length)
+            if form is None:
+                raise BadGame("the format is not known by its beginning; say which with --format")
+            file.seek(0)
+            with _progress(path.name, length) as advance:
+                found = wthor_games(path, names, note) if form is Format.WTHOR else None
+                lines = lines_of(file, advance)
+                for number, record in enumerate(found or files.read(lines, form, game), start=1):
+                    if form is Format.WTHOR:
+                        advance(wthor.GAME_BYTES)
+                    if isinstance(record, BadGame):
+                        tally.bad += 1
+                        if tally.bad <= _MOST_TOLD:
+                            note(f"{path}: game {number}: {record}")
+                        continue
+                    tally.batch.append(record)
+                    if len(tally.batch) == BATCH:
+                        await _keep(database, tally, path, form)
+            await _keep(database, tally, path, form)
+    except (OSError, BadGame) as error:
+        await _keep(database, tally, path, form)
+        note(f"{path}: {error.strerror if isinstance(error, OSError) else error}")
+        tally.failed = True
+        return tally
+    if tally.bad > _MOST_TOLD:
+        note(f"{path}: and {tally.bad - _MOST_TOLD} more bad games")
+    told = f"{path} ({form}): {tally.new} games new, {tally.known} known already, {tally.bad} bad"
+    typer.echo(printable(told))
+    return tally
+
+
+async def _keep(database: Database, tally: _Tally, path: Path, form: Format | None) -> None:
+    if not tally.batch:
+        return
+    async with database.write() as session:
+        new = await add_games(session, tally.batch, source=path.name, source_format=str(form))
+    tally.new += new
+    tally.known += len(tally.batch) - new
+    tally.batch.clear()
+
+
+class _Advance:
+    """Says how many bytes more have been read."""
+
+    def __init__(self, bar: Progress | None = None, size: int = 0) -> None:
+        self._bar = bar
+        self._task = None if bar is None else bar.add_task("", total=size)
+
+    def __call__(self, count: int) -> None:
+        if self._bar is not None and self._task is not None:
+            self._bar.advance(self._task, count)
+
+
+@contextmanager
+def _progress(name: str, size: int) -> Iterator[_Advance]:
+    """A progress bar on the terminal for a large file, and nothing where there is no terminal."""
+    console = Console(stderr=True, markup=False, highlight=False)
+    if size < _LARGE_BYTES or not console.is_terminal:
+        yield _Advance()
+        return
+    label = TextColumn(printable(name), markup=False)
+    with Progress(label, BarColumn(), TimeRemainingColumn(), console=console, transient=True) as bar:
+        yield _Advance(bar, size)
+
+
+@contextmanager
+def _target(path: Path | None) -> Iterator[IO[str]]:
+    """Where to write: stdout, or a file that is there when all of it is."""
+    if path is None:
+        # Names are of every script, whatever the terminal's encoding.
+        with open(sys.stdout.fileno(), "w", encoding="utf-8", closefd=False) as file:
+            yield file
+        return
+    if path.exists() and not path.is_file():
+        raise UsageError(f"--output: {path} is no regular file")
+    unfinished = path.with_name(path.name + ".new")
+    try:
+        with unfinished.open("w", encoding="utf-8") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    except OSError as error:
+        raise UsageError(f"--output: {path} cannot be written: {error.strerror}") from None
+    finally:
+        unfinished.unlink(missing_ok=True)

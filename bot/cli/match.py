@@ -1,0 +1,182 @@
+"""`desdemona match`: two players against each other, unattended."""
+
+import asyncio
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from bot.base.config import Config
+from bot.base.files import read_regular
+from bot.cli.common import UsageError, config_of, note, print_json
+from bot.match.conditions import DEFAULT_MOVE_S, Terms, parse_adjudication, parse_clock, parse_id
+from bot.match.openings import Opening, fingerprint, read_openings, shuffled
+from bot.match.play import Finished
+from bot.match.player_specs import game_of, parse_spec
+from bot.match.report import game_line, is_remarkable, result_json, result_text, short_text
+from bot.match.runner import Match, OnGame, Standing, run_match
+from bot.match.sprt import parse_sprt
+from bot.match.worker_pool import ClusterWorkers, LocalWorkers, Workers
+from storage.database import Database
+
+_OPENINGS_LIMIT = 64 << 20
+"""Longest file of openings that is read, in bytes."""
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def match_command(
+    context: typer.Context,
+    a: Annotated[str, typer.Argument(metavar="A", help="We, for instance strong:time=0.1.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The opponent, for instance 'uci:stockfish'.")],
+    games: Annotated[int, typer.Option(min=2, max=1_000_000, help="An even number.")] = 100,
+    game: Annotated[
+        str | None,
+        typer.Option("--game", help="Without it the usual one of the players' protocols, or othello."),
+    ] = None,
+    openings: Annotated[
+        Path | None,
+        typer.Option(
+            help="Positions, lists of moves, GGF or PGN; without it nearly balanced ones by the seed."
+        ),
+    ] = None,
+    opening_plies: Annotated[
+        int | None, typer.Option(min=0, max=10_000, help="Take no more moves of each opening of the file.")
+    ] = None,
+    time: Annotated[
+        float | None, typer.Option(help=f"Seconds for a move; {DEFAULT_MOVE_S} when nothing else is said.")
+    ] = None,
+    depth: Annotated[int | None, typer.Option(min=2, max=1000, help="Deepest search, in plies.")] = None,
+    tc: Annotated[str | None, typer.Option(help="A clock, for instance 60+0.6.")] = None,
+    grace: Annotated[
+        float, typer.Option(min=0, max=3600, help="Seconds that a move may take longer than --time.")
+    ] = 1.0,
+    adjudicate: Annotated[
+        str | None,
+        typer.Option(help="End games that both think decided: CENTI,PLIES; without it only the rules do."),
+    ] = None,
+    sprt: Annotated[
+        str | None, typer.Option(help="End the match early: ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Of openings and of moves by lot.")] = 1,
+    concurrency: Annotated[
+        int | None, typer.Option(min=1, max=1024, help="Games at a time: 1, or what the cluster offers.")
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, whose workers play.")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--id", help="The match's name; without it one that follows from its terms.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write the result as JSON.")] = False,
+) -> None:
+    """Play a match of any two players: standard, trappy, strong, opponent_model, calibrated, human; nboard:,
+    gtp:, uci:, ucci:.
+
+    Every opening is played with both colours.  Games are stored under the site "match"; the same command goes
+    on where it was stopped.  The exit status is 128 and the signal's number when a signal stopped it.
+    """
+    config = config_of(context)
+    if games % 2:
+        raise UsageError(f"--games is {games}, must be even: each opening is played with both colours")
+    if time is not None and not 0 < time <= 86_400:
+        raise UsageError(f"--time is {time:g}, must be above 0")
+    spec_a, spec_b = parse_spec(a), parse_spec(b)
+    game_name = game_of(spec_a, spec_b, game)
+    given = None if openings is None else _read_openings(openings, game_name, opening_plies)
+    if given is None and opening_plies is not None:
+        raise UsageError("--opening-plies is for a file of --openings")
+    clock = None if tc is None else parse_clock(tc)
+    terms = Terms(
+        game=game_name,
+        a=spec_a,
+        b=spec_b,
+        clock=clock,
+        move_s=DEFAULT_MOVE_S if (time, depth, clock) == (None, None, None) else time,
+        depth=depth,
+        grace_s=grace,
+        adjudication=None if adjudicate is None else parse_adjudication(adjudicate),
+        openings=f"seed {seed}" if given is None else f"{fingerprint(given)} seed {seed}",
+    )
+    match = Match(
+        id=terms.match_id() if name is None else parse_id(name),
+        terms=terms,
+        games=games,
+        seed=seed,
+        openings=None if given is None else shuffled(given, seed),
+        sprt=None if sprt is None else parse_sprt(sprt),
+    )
+    if given is not None and 2 * len(given) < games:
+        note(f"{openings} has {len(given)} openings for {games // 2} pairs: some are played again")
+    workers: Workers = (
+        LocalWorkers(concurrency or 1) if cluster is None else ClusterWorkers(cluster, concurrency)
+    )
+    try:
+        standing, number = asyncio.run(_run(config, match, workers))
+    finally:
+        workers.close()
+    if as_json:
+        print_json(result_json(standing))
+    else:
+        typer.echo(result_text(standing))
+    if number is not None and not standing.is_over:
+        note("stopped; the same command goes on from here")
+        raise typer.Exit(128 + number)
+
+
+async def _run(config: Config, match: Match, workers: Workers) -> tuple[Standing, int | None]:
+    """Where the match stands at its end, and the signal that ended it."""
+    stop, received = asyncio.Event(), list[int]()
+
+    def on_signal(number: int) -> None:
+        received.append(number)
+        stop.set()
+
+    loop = asyncio.get_running_loop()
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, on_signal, number)
+    database = await Database.open(config.storage.url)
+    try:
+        with _progress(match.games) as on_game:
+            standing = await run_match(match, database, workers, on_game, stop)
+    finally:
+        await database.close()
+    return standing, received[0] if received else None
+
+
+def _read_openings(path: Path, game: str, most_plies: int | None) -> list[Opening]:
+    try:
+        data = read_regular(path, _OPENINGS_LIMIT)
+    except OSError as error:
+        raise UsageError(f"--openings: {path} cannot be read: {error.strerror}") from None
+    return read_openings(data, game, str(path), most_plies)
+
+
+@contextmanager
+def _progress(games: int) -> Iterator[OnGame]:
+    """A bar on a terminal, else a line for each game, both on standard error."""
+    console = Console(stderr=True, markup=False, highlight=False)
+    if not console.is_terminal:
+        yield _tell_lines
+        return
+    columns = (BarColumn(bar_width=12), MofNCompleteColumn(), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+        task = bar.add_task("", total=games)
+
+        def show(game: Finished | None, now: Standing) -> None:
+            if game is not None and is_remarkable(game):
+                bar.console.print(game_line(game, now))
+            bar.update(task, completed=now.result.games, description=short_text(now))
+
+        yield show
+
+
+def _tell_lines(game: Finished | None, now: Standing) -> None:
+    if game is not None:
+        note(game_line(game, now))
+    elif now.resumed:
+        note(f"match {now.match.id}: {now.resumed} games have been played already")

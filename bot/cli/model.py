@@ -1,0 +1,111 @@
+"""`desdemona model`: models of how people move."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from bot.base.files import write_whole
+from bot.base.log import printable
+from bot.cli.common import GameFormat, UsageError, console, note, print_json
+from engine.games import get_game
+from engine.human.model import Ask, BadModel, HumanModel, predicted
+
+model = typer.Typer(no_args_is_help=True, help="Models of how people move.", rich_markup_mode=None)
+
+_LONGEST_SHOWN = 2000
+_MOVES_SHOWN = 5
+
+
+@model.command("import")
+def import_model(
+    files: Annotated[list[Path], typer.Argument(help="Maia's networks as published: maia-1500.pb.gz.")],
+    out: Annotated[Path, typer.Option(help="The folder for the models.")] = Path("data/models"),
+) -> None:
+    """Turn published networks of Maia's into models that the bot can ask.
+
+    Each is tried before it is written: it has to prefer legal moves, and a network that is known to this
+    program has to play its known first moves.
+    """
+    from engine.human.lc0 import MOST_BYTES
+    from engine.human.maia_onnx import import_network
+    from engine.human.onnx import read_model_file
+
+    for file in files:
+        try:
+            made = import_network(read_model_file(file, MOST_BYTES), file.name)
+        except BadModel as error:
+            text = str(error)
+            raise UsageError(text if text.startswith(str(file)) else f"{file}: {text}") from None
+        target = out / f"{made.name}.onnx"
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            write_whole({target: made.data})
+        except OSError as error:
+            raise UsageError(f"{target}: {error.strerror}") from None
+        print(printable(f"{target}: sha256 {made.sha256}"))
+        source = "as published at CSSLab/maia-chess" if made.is_published else "not one of those published"
+        rating = "unknown rating" if made.rating is None else f"rating {made.rating}"
+        note(
+            f"{file.name}: {source}, sha256 {made.source_sha256}; {rating}; licence {made.licence}; "
+            f"at least {made.legal_mass:.4f} of its moves were legal"
+        )
+
+
+@model.command()
+def show(
+    file: Annotated[
+        Path, typer.Argument(help="A model (*.onnx), or a folder with Maia's for several ratings.")
+    ],
+    output: Annotated[GameFormat, typer.Option("--format", help="How to write it.")] = GameFormat.TABLE,
+) -> None:
+    """Tell what a model is, and what people would begin with, by its word."""
+    try:
+        told = _told(file)
+    except BadModel as error:
+        raise UsageError(str(error)) from None
+    if output is GameFormat.JSON:
+        print_json(told)
+        return
+    table = Table(show_header=False, box=None)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for key, value in told.items():
+        text = ", ".join(f"{k} {v:.3f}" for k, v in value.items()) if isinstance(value, dict) else str(value)
+        table.add_row(key, printable(text))
+    console().print(table)
+
+
+def _told(file: Path) -> dict[str, Any]:
+    from engine.human.model_files import PREDICTS, open_model
+    from engine.human.onnx import Network
+
+    if file.is_dir():
+        opened = open_model(file)
+        return {**_identity(opened), "first_moves": _first_moves(opened)}
+    network = Network.open(file)
+    told: dict[str, Any] = {**network.metadata, "sha256": network.sha256, "card": network.card}
+    told = {key: _shortened(value) for key, value in told.items() if value}
+    if network.kind in PREDICTS:
+        told["first_moves"] = _first_moves(open_model(file))
+    return told
+
+
+def _shortened(value: Any) -> Any:
+    """What is there for programs alone is only named."""
+    is_long = isinstance(value, str) and len(value) > _LONGEST_SHOWN
+    return f"{len(value)} characters, for the program" if is_long else value
+
+
+def _identity(opened: HumanModel) -> dict[str, str]:
+    info = opened.info
+    return {"kind": info.kind, "game": opened.game, "name": info.name, "sha256": info.sha256}
+
+
+def _first_moves(opened: HumanModel) -> dict[str, float]:
+    game = get_game(opened.game)
+    start = game.initial()
+    (found,) = predicted(opened, game, [Ask((start,))])
+    likely = sorted(zip(found, game.legal_moves(start), strict=True), reverse=True)[:_MOVES_SHOWN]
+    return {game.move_text(move): round(p, 4) for p, move in likely}

@@ -1,0 +1,311 @@
+"""What the operator's commands show: records in, rich tables or rows of plain values out.  Prints nothing."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from engine.choice import TRAP_SETTERS
+from engine.game import replay
+from engine.games import get_game
+from storage.intervals import Performance, Share
+from storage.own_game_records import match_limits, match_of
+from storage.records import GameStatus, StoredGame
+from storage.report import CandidateReport, DecisionReport, GameReport
+from storage.statistics import EngineStatistics
+
+NONE = "-"
+
+_LEGEND = """\
+standard: the score by plain minimax, <= when it is only known to be no better; trappy: the same with the
+bonus for the best trap; expected: what the move promises against the replies that a model of people expects;
+trap: the reply that looks better than it is; quality: what the trap is worth."""
+
+
+def statistics_table(rows: Sequence[EngineStatistics]) -> RenderableType:
+    """A column for each player, a row for each number."""
+    table = Table(title="Games and traps (intervals: 95 %)")
+    table.add_column("")
+    for row in rows:
+        table.add_column(row.player, justify="right")
+
+    def add(name: str, values: Iterable[object], *, last: bool = False) -> None:
+        table.add_row(name, *(str(value) for value in values), end_section=last)
+
+    add("games", (r.games for r in rows))
+    add("won / drawn / lost", (f"{r.wins} / {r.draws} / {r.losses}" for r in rows))
+    add("unfinished", (r.unfinished for r in rows))
+    add("performance rating", (performance_text(r.performance) for r in rows), last=True)
+    add("traps set", (r.traps_set for r in rows))
+    add("  answered", (r.answered for r in rows))
+    add("    optimal", (r.optimal for r in rows))
+    add("    fell", (r.fell for r in rows))
+    add("      into the best trap", (r.fell_for_best for r in rows))
+    add("    erred elsewhere", (r.erred_elsewhere for r in rows))
+    add("  unanswered (game over)", (r.unanswered for r in rows))
+    add("  not judged yet", (r.pending for r in rows))
+    add("fell, of the answered", (share_text(r.fell_share) for r in rows), last=True)
+    add("erred after a trap", (share_text(r.trap_erred_share) for r in rows))
+    add("erred without a trap", (share_text(r.base_erred_share) for r in rows))
+    return table
+
+
+def statistics_rows(rows: Sequence[EngineStatistics]) -> list[dict[str, Any]]:
+    """Flat rows: ``fell_share_low`` and the like stand in columns of their own."""
+    return [_flat(row.to_json()) for row in rows]
+
+
+def games_table(games: Sequence[StoredGame]) -> RenderableType:
+    """A line for each game."""
+    table = Table()
+    for name in (
+        "started (UTC)",
+        "game",
+        "site",
+        "opponent",
+        "rating",
+        "player",
+        "moves",
+        "result",
+        "ended by",
+    ):
+        table.add_column(name, justify="right" if name in ("rating", "moves") else "left")
+    for game in games:
+        table.add_row(
+            f"{game.started_at:%Y-%m-%d %H:%M}",
+            game.site_game_id,
+            f"{game.site} {_variant(game)}{'' if game.rated or match_of(game) else ' (casual)'}",
+            _printable(game.opponent_name) + (" (bot)" if game.opponent_is_bot else ""),
+            _or_none(game.opponent_rating),
+            game.player,
+            str(len(game.moves)),
+            result_text(game),
+            _or_none(game.end_reason),
+        )
+    return table
+
+
+def games_rows(games: Sequence[StoredGame]) -> list[dict[str, Any]]:
+    """The same as flat rows, with more columns."""
+    return [
+        {
+            "site": game.site,
+            "game_id": game.site_game_id,
+            "game": game.game,
+            "variant": game.variant,
+            "started_at": game.started_at.isoformat(),
+            "ended_at": None if game.ended_at is None else game.ended_at.isoformat(),
+            "opponent": game.opponent_name,
+            "opponent_is_bot": game.opponent_is_bot,
+            "opponent_rating": game.opponent_rating,
+            "our_rating": game.our_rating,
+            "rating_diff": game.rating_diff,
+            "rated": game.rated,
+            "speed": game.speed,
+            "our_side": game.our_side,
+            "player": game.player,
+            "engine_version": game.engine_version,
+            "moves": len(game.moves),
+            "state": game.state.value,
+            "result": None if game.result is None else game.result.value,
+            "end_reason": game.end_reason,
+        }
+        for game in games
+    ]
+
+
+def game_view(report: GameReport, *, traps_only: bool = False) -> RenderableType:
+    """A whole game: header, final board, moves, and each decision with a table like the paper's Figure 8."""
+    header = report.header
+    decisions = [d for d in report.decisions if d.is_trap or not traps_only]
+    return Group(
+        _header(report),
+        Padding(_final_board(header), (1, 0, 1, 2), expand=False),
+        _moves(report.names),
+        *(_decision(report, decision) for decision in decisions),
+        "",
+        _LEGEND,
+    )
+
+
+def result_text(game: StoredGame) -> str:
+    """How the game went for us, in a word."""
+    if game.state is not GameStatus.FINISHED:
+        return game.state.value
+    return NONE if game.result is None else game.result.value
+
+
+def performance_text(found: Performance) -> str:
+    """For instance ``1702 (1604 to 1815)``, or ``above 1507`` when everything was won."""
+    if found.games == 0:
+        return NONE
+    if found.low is None:
+        return f"below {found.high:.0f}"
+    if found.high is None:
+        return f"above {found.low:.0f}"
+    return f"{found.rating:.0f} ({found.low:.0f} to {found.high:.0f})"
+
+
+def share_text(found: Share) -> str:
+    """For instance ``61 of 198 = 30.8 % (24.8 to 37.6)``."""
+    if found.share is None or found.low is None or found.high is None:
+        return NONE
+    percent = [f"{100 * value:.1f}" for value in (found.share, found.low, found.high)]
+    return f"{found.count} of {found.of} = {percent[0]} % ({percent[1]} to {percent[2]})"
+
+
+def _header(report: GameReport) -> RenderableType:
+    game = report.header
+    clock = NONE if game.clock_initial_s is None else f"{game.clock_initial_s} s + {game.clock_increment_s} s"
+    kind = f"{'rated' if game.rated else 'casual'}, {game.speed}, {clock}"
+    if (match := match_of(game)) is not None:
+        kind = f"match {match}, {match_limits(game)}"
+    outcomes = [d.outcome for d in report.decisions if d.is_trap]
+    accident = "" if game.player in TRAP_SETTERS else " by accident"
+    traps = f"{len(outcomes)} set{accident}, {sum(outcome == 'fell' for outcome in outcomes)} fallen into"
+    ours, theirs = report.sides[game.our_side], report.sides[1 - game.our_side]
+    table = Table.grid(padding=(0, 2))
+    for name, value in (
+        ("game", f"{game.site_game_id} at {game.site}, {game.started_at:%Y-%m-%d %H:%M} UTC"),
+        ("kind", f"{get_game(game.game).title}, {kind}"),
+        (
+            "player",
+            f"{game.player} ({ours}), rating {_or_none(game.our_rating)}, engine {game.engine_version}",
+        ),
+        ("opponent", f"{_printable(game.opponent_name)} ({theirs}), rating {_or_none(game.opponent_rating)}"),
+        ("result", f"{result_text(game)} ({_or_none(game.end_reason)})"),
+        ("traps", traps),
+    ):
+        table.add_row(name, value)
+    return table
+
+
+def _final_board(header: StoredGame) -> RenderableType:
+    game = get_game(header.game)
+    start = None if header.initial_position is None else game.parse_position(header.initial_position)
+    return _board(game.board_rows(replay(game, header.moves, start)))
+
+
+def _moves(moves: Sequence[str]) -> RenderableType:
+    turns = [" ".join(moves[ply : ply + 2]) for ply in range(0, len(moves), 2)]
+    return Text(" ".join(f"{number}. {turn}" for number, turn in enumerate(turns, start=1)))
+
+
+def _decision(report: GameReport, decision: DecisionReport) -> RenderableType:
+    side = report.sides[report.header.our_side]
+    effort = f"{_search(decision)}, {decision.time_s:.2f} s"
+    title = f"Move {decision.number}, {side} plays {decision.name} ({effort})"
+    table = Table(box=None, pad_edge=False)
+    goes_by_values = decision.chosen.value_text is not None
+    for name in ("move", "standard", "expected" if goes_by_values else "trappy", "trap", ""):
+        table.add_column(name, justify="right" if name in ("standard", "expected", "trappy") else "left")
+    ranked = sorted(decision.candidates, key=_rank)
+    for candidate in ranked:
+        notes = [
+            *(["played"] if candidate.move == decision.move else []),
+            *(["standard's choice"] if candidate.move == decision.standard.move else []),
+        ]
+        table.add_row(
+            candidate.name,
+            f"{'<= ' if candidate.raw_is_bound else ''}{candidate.raw_text}",
+            _judged_text(candidate, goes_by_values=goes_by_values),
+            _or_none(candidate.trap_name),
+            ", ".join(notes),
+        )
+    sides = Table.grid(padding=(0, 4))
+    sides.add_row(_board(decision.rows_after), table)
+    return Group(
+        "", Text(title, style="bold"), Text(_story(decision)), Padding(sides, (1, 0, 0, 2), expand=False)
+    )
+
+
+def _rank(candidate: CandidateReport) -> tuple[bool, bool, float, int]:
+    """By what the choice went by, the best first."""
+    best = candidate.adjusted_centi if candidate.value is None else candidate.value
+    return (candidate.raw_is_bound, candidate.value is None, -best, -candidate.raw_centi)
+
+
+def _judged_text(candidate: CandidateReport, *, goes_by_values: bool) -> str:
+    if goes_by_values:
+        return _or_none(candidate.value_text)
+    return NONE if candidate.raw_is_bound else candidate.adjusted_text
+
+
+def _search(decision: DecisionReport) -> str:
+    """How the move was found."""
+    pick = decision.pick
+    if decision.source is not None:
+        return f"depth {decision.depth} by {_printable(decision.source.name)}"
+    if decision.search_mode == "lot":
+        return f"drawn by lot, depth {decision.depth}"
+    if pick is None:
+        return f"depth {decision.depth}"
+    if decision.search_mode != "strong":  # a book or a table of endings
+        found = decision.search_mode
+    else:
+        found = "solved" if pick.solved else f"depth {pick.depth} at {pick.confidence} %"
+    score = "" if decision.pick_text is None else f", {decision.pick_text}"
+    return f"{found}{score}, replies judged to depth {decision.depth}"
+
+
+def _story(decision: DecisionReport) -> str:
+    """What the move set, and what became of it, in a line."""
+    if decision.state == "dropped":
+        return "Never played: the game ended before the server took the move."
+    if not decision.is_complete:
+        trap = "Its replies have not been looked into yet."
+    elif decision.is_trap and decision.trap is not None:
+        meant = "Trap" if decision.player in TRAP_SETTERS else "Trap by accident:"
+        odds = _odds_text(decision, decision.trap.reply)
+        trap = f"{meant} {decision.trap.name}, quality {decision.trap.quality_text}{odds}."
+    else:
+        trap = "No trap." if decision.trap is None else "No trap worth counting."
+    if decision.outcome is None:
+        reply = "" if decision.reply is None else f" Reply {decision.reply_name}, not judged yet."
+    elif decision.reply is None:
+        reply = " Unanswered."
+    else:
+        kind = decision.outcome.replace("_", " ") + (" for the best trap" if decision.fell_for_best else "")
+        cost = f", which cost {decision.cost_text}" if decision.cost_centi else ""
+        reply = f" Reply {decision.reply_name}{_odds_text(decision, decision.reply)}: {kind}{cost}."
+    trouble = (
+        f"Decided without a model of people: {_printable(decision.trouble)}. " if decision.trouble else ""
+    )
+    return trouble + trap + reply
+
+
+def _odds_text(decision: DecisionReport, reply: str) -> str:
+    """How likely a reply was taken to be; empty: nobody was asked."""
+    found = next((each.probability for each in decision.replies if each.reply == reply), None)
+    return "" if found is None else f" (expected in {100 * found:.1f} %)"
+
+
+def _board(rows: Sequence[str]) -> Text:
+    return Text("\n".join(" ".join(row) for row in rows))
+
+
+def _flat(record: dict[str, Any]) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in record.items():
+        if isinstance(value, dict):
+            flat |= {f"{key}_{inner}": part for inner, part in value.items()}
+        else:
+            flat[key] = value
+    return flat
+
+
+def _variant(game: StoredGame) -> str:
+    """What was played, in a word: a site's "standard" says nothing."""
+    return game.game if game.variant == "standard" else game.variant
+
+
+def _or_none(value: object) -> str:
+    return NONE if value is None else str(value)
+
+
+def _printable(name: str) -> str:
+    """A name from outside, without anything that could steer a terminal."""
+    return "".join(letter if letter.isprintable() else "?" for letter in name)

@@ -1,0 +1,447 @@
+"""`desdemona study` and `desdemona model fit`: what analysed games say, and what is learned from them."""
+
+import json
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bot.base.files import write_whole
+from bot.base.log import printable
+from bot.cli.analyse import counting
+from bot.cli.common import (
+    MOST,
+    GameFormat,
+    UsageError,
+    ask_database,
+    config_of,
+    note,
+    print_json,
+    require_known,
+)
+from engine.decision import ModelInfo
+from engine.formats.record import GameRecord
+from engine.games import GAMES
+from engine.human.model import SHALLOW, BadModel
+from engine.human.odds import default_path
+from storage.analysis import (
+    AnalysisCount,
+    StoredPosition,
+    count_analyses,
+    list_models,
+    own_positions,
+    predictions,
+)
+from storage.database import Database
+
+# What these need takes a second to import, which other commands should not wait for.
+if TYPE_CHECKING:
+    from bot.analysis.fitting import Fitted
+    from bot.analysis.population import Population, Portion
+    from engine.human.calibrated import CalibratedModel
+
+Game = Annotated[str, typer.Option("--game", help="Which game, for instance chess or othello.")]
+AnalysisId = Annotated[
+    int | None,
+    typer.Option("--analysis", metavar="NUMBER", help="Which analysis; else the one of most positions."),
+]
+ModelId = Annotated[
+    str | None,
+    typer.Option(
+        "--human",
+        metavar="NAME",
+        help="Whose word counts, of the models that were asked: a name, or six digits or more that a SHA-256 "
+        "begins with; else the newest one's.",
+    ),
+]
+Half = Annotated[
+    int | None, typer.Option(min=0, max=1, help="Only one half of the games, drawn by --seed: 0 or 1.")
+]
+Seed = Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Of halves, folds and resamples.")]
+FromYear = Annotated[int | None, typer.Option(help="Only games of this year or later.")]
+ToYear = Annotated[int | None, typer.Option(help="Only games of this year or earlier.")]
+MinRating = Annotated[int | None, typer.Option(max=MOST, help="Only replies of people rated so.")]
+MaxRating = Annotated[int | None, typer.Option(max=MOST, help="Only replies of people rated so.")]
+DatabaseUrl = Annotated[
+    str | None, typer.Option("--database", metavar="URL", help="Another database than the settings'.")
+]
+Resamples = Annotated[int, typer.Option(min=20, max=100_000, help="Of the games, for the intervals.")]
+
+
+def study_command(
+    context: typer.Context,
+    game: Game,
+    analysis: AnalysisId = None,
+    human: ModelId = None,
+    calibrated: Annotated[
+        Path | None, typer.Option(help="A calibrated model; without it the one that comes with the program.")
+    ] = None,
+    own: Annotated[
+        bool, typer.Option("--own", help="The bot's own games with people, not those analysed.")
+    ] = False,
+    half: Half = None,
+    seed: Seed = 1,
+    from_year: FromYear = None,
+    to_year: ToYear = None,
+    min_rating: MinRating = None,
+    max_rating: MaxRating = None,
+    threshold: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="Least quality of a trap that counts as set.")
+    ] = 100,
+    resamples: Resamples = 1000,
+    plots: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Also draw the curves there, as SVG.")
+    ] = None,
+    list_them: Annotated[
+        bool,
+        typer.Option(
+            "--list", help="Only list the analyses, that of most positions first, and the models asked."
+        ),
+    ] = False,
+    database: DatabaseUrl = None,
+    output: Annotated[GameFormat, typer.Option("--format", help="How to write it.")] = GameFormat.TABLE,
+) -> None:
+    """What analysed games of people say of traps, with 95 % intervals by games.
+
+    Figure 9 for this population; how often replies that cost the same are played, traps and others; and how
+    well each predictor tells which bad reply is played (one that costs 10 % of expected score or more), and
+    which position provokes an error: AUC, Brier score, log-loss, reliability.
+    """
+    if list_them:
+        if own or plots is not None or analysis is not None or human is not None:
+            raise UsageError("--list goes with --game, --database and --format alone")
+        _list(context, database, game, output)
+        return
+    if plots is not None:
+        _require_extra("--plots", "matplotlib")
+    from bot.analysis.population import Portion
+    from bot.analysis.report import study_text
+    from bot.analysis.study import study
+
+    portion = Portion(
+        half=half,
+        seed=seed,
+        from_year=from_year,
+        to_year=to_year,
+        min_rating=min_rating,
+        max_rating=max_rating,
+    )
+    model = _calibrated(calibrated, game)
+    people, about = _people(context, database, game, analysis, human, portion, own)
+    note(about)
+    found = study(people, model, threshold=threshold, resamples=resamples, seed=seed, on_step=_step)
+    if output is GameFormat.JSON:
+        print_json({"about": about, **found.to_json()})
+    else:
+        _print(f"{about}\n\n{study_text(found)}")
+    if plots is not None:  # last, so that what was found is not lost with them
+        from bot.analysis.plots import NoPlots, draw
+
+        try:
+            for path in draw(found, plots, game):
+                note(f"{path} written")
+        except NoPlots as error:
+            raise UsageError(f"--plots: {error}") from None
+        except OSError as error:
+            raise UsageError(f"--plots: {plots}: {error.strerror}") from None
+
+
+def _list(context: typer.Context, url: str | None, game: str, output: GameFormat) -> None:
+    """The analyses of a game, that of most positions first, and the models asked, the newest first."""
+    require_known("--game", game, GAMES)
+
+    async def read(database: Database) -> list[tuple[AnalysisCount, list[str]]]:
+        async with database.read() as session:
+            return [
+                (each, [_identity(info) for _, info in await list_models(session, each.id)])
+                for each in await count_analyses(session, game)
+            ]
+
+    found = ask_database(context, read, url)
+    if output is GameFormat.JSON:
+        print_json([{**asdict(each), "models": models} for each, models in found])
+        return
+    for each, models in found:
+        what = "".join(f", {key} {value}" for key, value in each.analysis.settings.items() if value)
+        _print(
+            f"{each.id}: {each.analysis.source}, depth {each.analysis.depth}, "
+            f"{each.analysis.engine_version}{what}: "
+            f"{each.positions} positions of {each.games} games; models: {', '.join(models) or 'none'}"
+        )
+    if not found:
+        note(f"there is no analysis of {game}: `desdemona analyse` makes one")
+
+
+def fit_command(
+    context: typer.Context,
+    game: Game,
+    out: Annotated[Path, typer.Option(help="The model's file (*.onnx); its card (*.json) goes beside it.")],
+    analysis: AnalysisId = None,
+    human: ModelId = None,
+    own: Annotated[
+        bool, typer.Option("--own", help="From the bot's own games with people, not from those analysed.")
+    ] = False,
+    against: Annotated[
+        Path | None,
+        typer.Option(help="What it has to beat; without it the model that comes with the program."),
+    ] = None,
+    first: Annotated[
+        bool, typer.Option("--first", help="It has to beat the human-move model alone, or chance.")
+    ] = False,
+    half: Half = None,
+    seed: Seed = 1,
+    from_year: FromYear = None,
+    to_year: ToYear = None,
+    min_rating: MinRating = None,
+    max_rating: MaxRating = None,
+    resamples: Resamples = 1000,
+    name: Annotated[str | None, typer.Option(help="The model's name.")] = None,
+    database: DatabaseUrl = None,
+    output: Annotated[GameFormat, typer.Option("--format", help="How to write it.")] = GameFormat.TABLE,
+) -> None:
+    """Learn a calibrated model: how likely people are to play each reply.
+
+    It counts on the replies' profiles, on a human-move model's word, on rating, clock and stage of the game.
+    A model that cross-validation by game does not find better than the one it is to replace is refused, with
+    the numbers; so is one that is worse where there is no human-move model, and too little data.  Needs the
+    extra `fit`.
+    """
+    _require_extra("model fit", "sklearn")
+    from bot.analysis.fitting import fit
+    from bot.analysis.population import Portion
+    from bot.analysis.report import fitted_text
+    from engine.human.onnx import LONGEST_NAME
+    from engine.training.calibrated import NoScikit
+
+    portion = Portion(
+        half=half,
+        seed=seed,
+        from_year=from_year,
+        to_year=to_year,
+        min_rating=min_rating,
+        max_rating=max_rating,
+    )
+    if name is not None and not (name.isprintable() and len(name) <= LONGEST_NAME):
+        raise UsageError(f"--name: {name!r} is not at most {LONGEST_NAME} signs that can be printed")
+    if first and against is not None:
+        raise UsageError("--first and --against exclude each other")
+    _require_writable(out)
+    other = None if first else _calibrated(against, game)
+    people, about = _people(context, database, game, analysis, human, portion, own)
+    note(about)
+    try:
+        fitted = fit(
+            people,
+            name=name or f"calibrated-{game}",
+            against=other,
+            seed=seed,
+            resamples=resamples,
+            on_step=_step,
+        )
+    except NoScikit as error:
+        raise UsageError(str(error)) from None
+    card = fitted.card(_about(people, about, seed, portion))
+    _write(out, fitted, card)
+    if output is GameFormat.JSON:
+        print_json(card)
+    else:
+        _print(f"{about}\n{fitted_text(fitted)}{out}: sha256 {fitted.model.info.sha256}\n")
+
+
+def _require_extra(option: str, module: str) -> None:
+    """Say at once what would only be missed at the end of much work."""
+    if find_spec(module) is None:
+        raise UsageError(
+            f"{option} needs the extra `fit`: `.venv/bin/pip install -e '.[fit]'` in the program's folder"
+        )
+
+
+def _about(people: "Population", about: str, seed: int, portion: "Portion") -> dict[str, Any]:
+    return {
+        "game": people.game.name,
+        "data": about,
+        "portion": {key: value for key, value in asdict(portion).items() if value is not None},
+        "seed": seed,
+        "command": shlex.join(["desdemona", *sys.argv[1:]]),
+    }
+
+
+def _require_writable(out: Path) -> None:
+    """What can be known of that before there is a model, which takes long."""
+    if out.suffix != ".onnx":
+        raise UsageError(f"--out: {out} does not end in .onnx")
+    if not out.parent.is_dir():
+        raise UsageError(f"--out: {out.parent} is no folder")
+    for path in (out, _card_of(out)):
+        if path.exists() and not path.is_file():
+            raise UsageError(f"--out: {path} is no regular file")
+
+
+def _card_of(out: Path) -> Path:
+    return out.with_suffix(".json")
+
+
+def _write(out: Path, fitted: "Fitted", card: dict[str, Any]) -> None:
+    text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
+    try:
+        write_whole({out: fitted.data, _card_of(out): text.encode()})
+    except OSError as error:
+        raise UsageError(f"--out: {out}: {error.strerror}") from None
+
+
+def _calibrated(path: Path | None, game: str) -> "CalibratedModel | None":
+    from engine.human.calibrated import open_calibrated
+
+    require_known("--game", game, GAMES)
+    if path is None and not default_path(game).exists():
+        return None
+    try:
+        model = open_calibrated(path or default_path(game))
+    except BadModel as error:
+        raise UsageError(str(error)) from None
+    if model.game != game:
+        raise UsageError(f"{path} is of {model.game}, not of {game}")
+    return model
+
+
+def _people(
+    context: typer.Context,
+    url: str | None,
+    game: str,
+    analysis: int | None,
+    human: str | None,
+    portion: "Portion",
+    own: bool,
+) -> "tuple[Population, str]":
+    """The positions that were asked for, and which they are in words.
+
+    Raises:
+        UsageError: There are none.
+    """
+    from bot.analysis.population import population
+
+    require_known("--game", game, GAMES)
+    others: dict[str, dict[int, tuple[float, ...]]] = {}
+    if own:
+        if analysis is not None or human is not None:
+            raise UsageError("--analysis and --human choose among what was analysed; they are not for --own")
+        positions, model = _own(context, url, game, portion)
+        about = f"{game}: the bot's own games with people"
+    else:
+        about, positions, model, others = _analysed(context, url, game, analysis, human, portion)
+    if not positions:
+        raise UsageError(f"{about}: there is no position that passes these filters")
+    with counting("positions", len(positions)) as on_count:
+        people = population(game, positions, "" if model is None else model.name, others, on_count)
+    if model is None or not people.has_human:
+        told = "no human-move model"
+    else:
+        told = f"human-move model {_identity(model)}"
+    games = int(people.games.max()) + 1
+    left_out = f", {people.left_out} more without its word left out" if people.left_out else ""
+    return people, f"{about}; {told}; {len(people.positions)} positions of {games} games{left_out}"
+
+
+def _own(
+    context: typer.Context, url: str | None, game: str, portion: "Portion"
+) -> tuple[list[StoredPosition], ModelInfo | None]:
+    """The bot's own positions, and the model that was asked about all of them; None: there is but a guess."""
+    from bot.analysis.own_games import with_words
+
+    async def read(database: Database) -> list[tuple[StoredPosition, GameRecord]]:
+        async with database.read() as session:
+            return [each async for each in own_positions(session, game) if portion.holds(each[0])]
+
+    given = ask_database(context, read, url)
+    try:
+        model = config_of(context).human.people().models(game).human
+        if model.info.kind == SHALLOW:
+            return [stored for stored, _ in given], None
+        with counting(model.info.name, len(given)) as on_count:
+            return with_words(model, given, on_count), model.info
+    except BadModel as error:
+        raise UsageError(f"human.models: {error}") from None
+
+
+def _analysed(
+    context: typer.Context,
+    url: str | None,
+    game: str,
+    analysis: int | None,
+    human: str | None,
+    portion: "Portion",
+) -> tuple[str, list[StoredPosition], ModelInfo | None, dict[str, dict[int, tuple[float, ...]]]]:
+    """Which analysis it is in words, its positions, whose word they have, and what other models said."""
+    from bot.analysis.population import load
+
+    async def read(
+        database: Database,
+    ) -> tuple[str, list[StoredPosition], ModelInfo | None, dict[str, Any]]:
+        async with database.read() as session:
+            chosen = _choose(await count_analyses(session, game), analysis, game)
+            known = await list_models(session, chosen.id)
+            first = _first(known, human)
+            others = {} if first is None else _others(known, first)
+            said = {name: await predictions(session, chosen.id, number) for name, number in others.items()}
+        found = await load(database, chosen.id, None if first is None else first[0], portion)
+        which = f"{game}: {chosen.analysis.source}, depth {chosen.analysis.depth}"
+        return which, found, None if first is None else first[1], said
+
+    return ask_database(context, read, url)
+
+
+def _choose(known: list[AnalysisCount], wanted: int | None, game: str) -> AnalysisCount:
+    found = [each for each in known if wanted in (None, each.id)]
+    if not found:
+        which = "" if wanted is None else f" of number {wanted}"
+        listed = ", ".join(str(each.id) for each in known)
+        raise UsageError(
+            f"there is no analysis of {game}{which}"
+            + (f": there are {listed}" if known else ": `desdemona analyse` makes one")
+        )
+    return found[0]
+
+
+Known = tuple[int, ModelInfo]
+
+
+def _first(known: Sequence[Known], wanted: str | None) -> Known | None:
+    """The human-move model that was asked for, by name or SHA-256, else the newest; None: none was asked."""
+    found = [each for each in known if wanted in (None, each[1].name)]
+    if not found and wanted is not None and re.fullmatch("[0-9a-fA-F]{6,64}", wanted):
+        found = [each for each in known if each[1].sha256.startswith(wanted.lower())]
+    if not found and wanted is not None:
+        names = ", ".join(_identity(info) for _, info in known) or "nobody"
+        raise UsageError(f"--human: {wanted!r} has said nothing of these positions; {names} has")
+    return found[0] if found else None
+
+
+def _others(known: Sequence[Known], first: Known) -> dict[str, int]:
+    """The keys of the models beside the first, the oldest first, by names that tell them apart."""
+    names = [info.name for _, info in known]
+    return {
+        info.name if names.count(info.name) == 1 else _identity(info): number
+        for number, info in reversed(known)
+        if number != first[0]
+    }
+
+
+def _identity(info: ModelInfo) -> str:
+    """Name and the first digits of the SHA-256, by which a model can be asked for."""
+    return f"{info.name} {info.sha256[:6]}"
+
+
+def _print(text: str) -> None:
+    """Whole lines in which names of models and files have a say."""
+    for line in text.removesuffix("\n").split("\n"):
+        print(printable(line))
+
+
+def _step(what: str) -> None:
+    note(f"... {what}")

@@ -1,0 +1,348 @@
+"""GTP, version 2, for Othello: our engine under a match runner.
+
+Squares are written as always in Othello, a1 in the upper left corner.  One command is obeyed after the other;
+the protocol has no way to stop one.  Where the side that is named is not to move because the other has to
+pass, the pass is put in, as other programs do.
+"""
+
+import logging
+import re
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from bot.base.files import read_regular
+from bot.engine_protocols.console import Console
+from bot.engine_protocols.search_driver import OVERHEAD_S, Brain
+from engine.decision import Person
+from engine.game import IllegalMove
+from engine.games.othello import PASS
+from engine.human.opponent_model_search import Background
+from engine.stop import StopFlag
+from engine.time_management import MIN_TIME_S, Limits
+
+logger = logging.getLogger(__name__)
+
+_LONGEST_SGF = 1 << 20  # bytes
+_COLOURS = {"b": 0, "black": 0, "w": 1, "white": 1}
+
+
+class Refusal(Exception):
+    """A command that cannot be obeyed; the message is the answer."""
+
+
+class GtpClock:
+    """The time that the two sides have, as far as we were told.
+
+    ``time_settings`` says main time, byo-yomi time and byo-yomi stones: after the main time is used up, that
+    many stones have to be played in each byo-yomi time.
+    """
+
+    def __init__(self) -> None:
+        self.settings: tuple[float, float, int] | None = None
+        """None: no limit."""
+        self.left: list[tuple[float, int]] = [(0.0, 0), (0.0, 0)]
+        """By side: seconds, and the stones that are to be played in them; 0 stones: it is main time."""
+
+    def set(self, main_s: float, byo_s: float, stones: int) -> None:
+        """Begin anew; no stones in some byo-yomi time means no limit."""
+        self.settings = None if byo_s > 0 and stones == 0 else (main_s, byo_s, stones)
+        self.reset()
+
+    def reset(self) -> None:
+        """A new game begins with the same settings."""
+        if self.settings is not None:
+            main_s, byo_s, stones = self.settings
+            self.left = [(main_s, 0) if main_s > 0 or stones == 0 else (byo_s, stones)] * 2
+
+    def spend(self, side: int, seconds: float) -> None:
+        """A move took so long."""
+        if self.settings is None:
+            return
+        _, byo_s, stones_each = self.settings
+        left_s, stones = self.left[side]
+        left_s -= seconds
+        if stones == 0 and left_s <= 0 and stones_each > 0:
+            left_s, stones = byo_s, stones_each
+        elif stones > 0:
+            stones -= 1
+            if stones == 0:
+                left_s, stones = byo_s, stones_each
+        self.left[side] = (left_s, stones)
+
+
+class Gtp:
+    """The front end.
+
+    Args:
+        console: Where commands come from.
+        brain: Of Othello.
+    """
+
+    def __init__(self, console: Console, brain: Brain) -> None:
+        self._console = console
+        self._brain = brain
+        self._game: Any = brain.game
+        self._positions = [self._game.initial()]
+        self._clock = GtpClock()
+        self._has_quit = False
+        self._commands: dict[str, Callable[[list[str]], str]] = {
+            "protocol_version": lambda _: "2",
+            "name": lambda _: "Desdemona",
+            "version": lambda _: version("desdemona"),
+            "known_command": self._known_command,
+            "list_commands": lambda _: "\n".join(self._commands),
+            "quit": self._quit,
+            "boardsize": self._boardsize,
+            "clear_board": self._clear_board,
+            "komi": self._komi,
+            "play": self._play,
+            "genmove": self._genmove,
+            "reg_genmove": self._reg_genmove,
+            "undo": self._undo,
+            "time_settings": self._time_settings,
+            "time_left": self._time_left,
+            "showboard": lambda _: self._board(),
+            "final_score": self._final_score,
+            "loadsgf": self._loadsgf,
+            "set_game": self._set_game,
+            "list_games": lambda _: "Othello",
+        }
+
+    def run(self) -> None:
+        """Obey until ``quit``, or until there are no more commands."""
+        for line in self._console.lines():
+            text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", "", line.split("#", 1)[0]).replace("\t", " ")
+            words = text.split()
+            if not words:
+                continue
+            number = words.pop(0) if re.fullmatch(r"\d{1,18}", words[0]) else ""
+            if not words:
+                continue  # a number alone is no command
+            name, arguments = words[0], words[1:]
+            try:
+                if name not in self._commands:
+                    raise Refusal("unknown command")
+                answer = f"={number} {self._commands[name](arguments)}"
+            except Refusal as refusal:
+                answer = f"?{number} {refusal}"
+            except Exception as error:  # every command has an answer
+                logger.exception("%s failed", name)
+                answer = f"?{number} {name} failed: {type(error).__name__}"
+            self._console.say(answer, "")
+            if self._has_quit:
+                return
+
+    # --- About us ---------------------------------------------------------------------------------------
+
+    def _known_command(self, words: list[str]) -> str:
+        return "true" if _one(words, "known_command") in self._commands else "false"
+
+    def _quit(self, _: list[str]) -> str:
+        self._has_quit = True
+        return ""
+
+    def _set_game(self, words: list[str]) -> str:
+        if _one(words, "set_game").lower() not in ("othello", "reversi"):
+            raise Refusal("unsupported game")
+        return ""
+
+    # --- The game ---------------------------------------------------------------------------------------
+
+    @property
+    def _position(self) -> Any:
+        return self._positions[-1]
+
+    def _boardsize(self, words: list[str]) -> str:
+        if _whole(_one(words, "boardsize")) != 8:
+            raise Refusal("unacceptable size")
+        return self._clear_board([])
+
+    def _clear_board(self, _: list[str]) -> str:
+        self._positions = [self._game.initial()]
+        self._clock.reset()
+        self._brain.forget()
+        return ""
+
+    def _komi(self, words: list[str]) -> str:
+        _number(_one(words, "komi"))  # Othello has none; match runners send it all the same
+        return ""
+
+    def _play(self, words: list[str]) -> str:
+        if len(words) < 2:
+            raise Refusal("syntax error: play needs a colour and a square")
+        side, text = _colour(words[0]), words[1].lower()
+        if text not in ("pass", "pa", "ps") and not re.fullmatch("[a-h][1-8]", text):
+            raise Refusal("invalid color or coordinate")
+        is_pass = not re.fullmatch("[a-h][1-8]", text)
+        if is_pass and self._position.side != side and self._after_pass(self._position) is None:
+            # Whoever put the pass in for us says it once more.
+            before = self._positions[-2] if len(self._positions) > 1 else None
+            if before is not None and self._after_pass(before) == self._position:
+                return ""
+        try:
+            position = self._for(side)
+            self._add(position, self._game.parse_move(position, "pass" if is_pass else text))
+        except IllegalMove:
+            raise Refusal("illegal move") from None
+        return ""
+
+    def _for(self, side: int) -> Any:
+        """The position with that side to move, after a pass of the other if that is forced."""
+        position = self._position
+        if position.side == side:
+            return position
+        after = self._after_pass(position)
+        if after is None:
+            raise Refusal("illegal move: it is the other colour's turn")
+        return after
+
+    def _after_pass(self, position: Any) -> Any | None:
+        game = self._game
+        return game.play(position, PASS) if game.legal_moves(position) == (PASS,) else None
+
+    def _add(self, position: Any, move: int) -> None:
+        """Make a move in the position, which is the last one or one pass further."""
+        after = self._game.play(position, move)
+        if position != self._position:
+            self._positions.append(position)
+        self._positions.append(after)
+
+    def _undo(self, _: list[str]) -> str:
+        if len(self._positions) == 1:
+            raise Refusal("cannot undo")
+        self._positions.pop()
+        return ""
+
+    def _genmove(self, words: list[str]) -> str:
+        side = _colour(_one(words, "genmove"))
+        began = time.monotonic()
+        text = self._chosen(side)
+        if text is None:
+            return "pass"  # the game is over
+        position = self._for(side)
+        self._add(position, self._game.parse_move(position, text))
+        self._clock.spend(side, time.monotonic() - began)
+        return text
+
+    def _reg_genmove(self, words: list[str]) -> str:
+        return self._chosen(_colour(_one(words, "reg_genmove"))) or "pass"
+
+    def _chosen(self, side: int) -> str | None:
+        """The move that we would make; None: the game is over."""
+        game = self._game
+        if not game.legal_moves(self._position):
+            return None
+        position = self._for(side)
+        legal = game.legal_moves(position)
+        if not legal:
+            return None
+        if legal == (PASS,):
+            return "pass"
+        before = self._positions if position != self._position else self._positions[:-1]
+        their_s = None if self._clock.settings is None else self._clock.left[1 - side][0]
+        self._brain.background = Background(tuple(before), Person(None, their_s))
+        return self._brain.decide(position, self._limits(position, side), StopFlag()).move
+
+    # --- Time -------------------------------------------------------------------------------------------
+
+    def _time_settings(self, words: list[str]) -> str:
+        if len(words) != 3:
+            raise Refusal("syntax error: time_settings needs three numbers")
+        self._clock.set(_number(words[0]), _number(words[1]), _whole(words[2]))
+        return ""
+
+    def _time_left(self, words: list[str]) -> str:
+        if len(words) < 2:
+            raise Refusal("syntax error: time_left needs a colour, a time and stones")
+        side, seconds = _colour(words[0]), _number(words[1])
+        stones = _whole(words[2]) if len(words) > 2 else 0
+        if self._clock.settings is None:
+            self._clock.settings = (seconds, 0.0, 0)
+        self._clock.left[side] = (seconds, stones)
+        return ""
+
+    def _limits(self, position: Any, side: int) -> Limits:
+        brain = self._brain
+        if self._clock.settings is None:
+            return brain.usual_limits()
+        left_s, stones = self._clock.left[side]
+        if stones > 0:
+            return Limits(brain.usual_depth, max(MIN_TIME_S, left_s / stones - OVERHEAD_S))
+        return brain.clock_limits(position, left_s, 0.0, brain.usual_depth, OVERHEAD_S)
+
+    # --- Board, result, file ----------------------------------------------------------------------------
+
+    def _board(self) -> str:
+        signs = str.maketrans("bw", "XO")
+        rows = (row.translate(signs) for row in self._game.board_rows(self._position))
+        lines = [f"{number} {' '.join(row)}" for number, row in enumerate(rows, start=1)]
+        side = self._game.sides[self._position.side]
+        return "\n".join(["", "  a b c d e f g h", *lines, f"{side} to move"])
+
+    def _final_score(self, _: list[str]) -> str:
+        position = self._position
+        if self._game.legal_moves(position):
+            raise Refusal("cannot score: the game is not over")
+        margin = self._game.margin_discs(position) * (1 if position.side == 0 else -1)
+        return "0" if margin == 0 else f"{'B' if margin > 0 else 'W'}+{abs(margin)}"
+
+    def _loadsgf(self, words: list[str]) -> str:
+        """Moves as ``;B[f5]`` (a1 in the upper left corner) or ``;B[fe]`` (both counted in letters)."""
+        if not words:
+            raise Refusal("syntax error: loadsgf needs a file")
+        number = _whole(words[-1]) if len(words) > 1 and words[-1].isdigit() else None
+        name = " ".join(words if number is None else words[:-1])
+        try:
+            text = read_regular(Path(name), _LONGEST_SGF).decode("utf-8", "replace")
+        except OSError as error:
+            raise Refusal(f"cannot load file: {error.strerror}") from None
+        except ValueError:
+            raise Refusal("cannot load file: there is none of such a name") from None
+        moves = re.findall(r";\s*([BW])\s*\[\s*(\w*)\s*\]", text)
+        if not moves:
+            raise Refusal("cannot load file: there is no move in it")
+        before, self._positions = self._positions, [self._game.initial()]
+        try:
+            for colour, move in moves if number is None else moves[: max(0, number - 1)]:
+                self._play([colour.lower(), _from_sgf(move)])
+        except Refusal as refusal:
+            self._positions = before
+            raise Refusal(f"cannot load file: {refusal}") from None
+        self._clock.reset()
+        self._brain.forget()
+        return ""
+
+
+def _from_sgf(text: str) -> str:
+    text = text.lower()
+    if re.fullmatch("[a-h]{2}", text):
+        return f"{text[0]}{'abcdefgh'.index(text[1]) + 1}"
+    return text or "pass"
+
+
+def _one(words: list[str], command: str) -> str:
+    if not words:
+        raise Refusal(f"syntax error: {command} needs an argument")
+    return words[0]
+
+
+def _colour(word: str) -> int:
+    try:
+        return _COLOURS[word.lower()]
+    except KeyError:
+        raise Refusal(f"invalid color {word[:40]}") from None
+
+
+def _whole(word: str) -> int:
+    if not re.fullmatch(r"\d{1,9}", word):
+        raise Refusal(f"syntax error: {word[:40]} is no number")
+    return int(word)
+
+
+def _number(word: str) -> float:
+    if not re.fullmatch(r"-?\d{1,9}(\.\d{1,9})?", word):
+        raise Refusal(f"syntax error: {word[:40]} is no number")
+    return float(word)

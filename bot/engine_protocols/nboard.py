@@ -1,0 +1,287 @@
+"""NBoard, version 2: our engine under NBoard, Novello, or a match runner that speaks it.
+
+The program that drives us owns the game: it tells every change, and ``go`` does not make the move.  After a
+change it sends ``ping n``, and takes what it reads before ``pong n`` for words about the old position; so
+nothing about that may be said after it.
+
+Beside what the protocol asks for, the text at the end of a thinking line tells the move's best trap: ``trap
+d6 2.31``: d6 is the reply that looks better to the opponent than it is, 2.31 the quality of that trap, in
+discs (of the expected scale in per cent).
+"""
+
+import logging
+import re
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from bot.engine_protocols.console import Console, Task, Worker
+from bot.engine_protocols.search_driver import OVERHEAD_S, Brain, Line, Report, won_by
+from engine.decision import Person
+from engine.formats.clock import BadClock, GgfClock
+from engine.formats.ggf import BadGgf, GgfGame, parse, parse_move, replay
+from engine.game import IllegalMove
+from engine.human.opponent_model_search import Background
+from engine.stop import Stopped
+from engine.time_management import Limits
+
+logger = logging.getLogger(__name__)
+
+NAME = "Desdemona"
+
+_SOLVES_BEYOND = 8
+"""So many plies before a search to the end is as deep as asked for, endings are solved: it takes about as
+long, for nothing is left to evaluate."""
+_SOLVED_WITHOUT_A_CLOCK = 24
+"""At most so many empty squares where nothing would break it off: from there on it may take minutes."""
+_SOLVED_WITHOUT_HASTE = 20
+"""Retrograde analysis solves at most so many empty squares, for the game has many positions."""
+
+
+def read_clock(text: str) -> GgfClock | None:
+    """The clock of a game; None: there is none that can be read, or that anybody can begin with."""
+    try:
+        clock = GgfClock.parse(text)
+    except BadClock:
+        return None
+    return clock if text.strip() and min(clock.initial_s, clock.increment_s) >= 0 else None
+
+
+class NBoard:
+    """The front end.
+
+    Args:
+        console: Where commands come from.
+        brain: Of Othello.
+    """
+
+    def __init__(self, console: Console, brain: Brain) -> None:
+        self._console = console
+        self._brain = brain
+        self._game = brain.game
+        self._record: GgfGame | None = GgfGame(black="", white="")
+        """The game with its moves; None: what we were told last could not be read."""
+        self._position: Any = self._game.initial()
+        self._depth: int | None = None
+        self._task: Task | None = None
+
+    def run(self) -> None:
+        """Obey until ``quit``, or until there are no more commands."""
+        with Worker() as worker:
+            try:
+                for line in self._console.lines():
+                    word, _, rest = line.partition(" ")
+                    if word == "quit":
+                        break
+                    self._obey(word, rest.strip(), worker)
+            finally:
+                self._drop()
+
+    def _obey(self, word: str, rest: str, worker: Worker) -> None:
+        match word:
+            case "nboard":
+                self._console.say(f"set myname {NAME}")
+            case "set":
+                self._set(*rest.partition(" ")[::2])
+            case "move":
+                self._move(rest)
+            case "ping":
+                # Nothing of the old search is said any more, although it may still be on its way to its end.
+                self._drop()
+                self._console.say(f"pong {rest}")
+            case "go":
+                self._begin(worker, self._go)
+            case "hint":
+                count = int(rest) if re.fullmatch(r"\d{1,3}", rest) else 1
+                self._begin(worker, lambda task, *about: self._hint(task, max(1, count), *about))
+            case "analyze":
+                self._begin(worker, self._analyze)
+            case "learn":
+                # There is no book of our own games; the driver waits for the word.
+                self._console.say("learned")
+            case _ if re.fullmatch(r"([a-h][1-8]|pa)(/.*)?", word, re.IGNORECASE) and not rest:
+                self._move(word)  # version 1
+
+    def _set(self, key: str, value: str) -> None:
+        match key:
+            case "depth" if re.fullmatch(r"\d{1,3}", value.strip()):
+                self._depth = max(1, int(value))
+                self._console.say(f"set myname {NAME}{self._depth}")
+            case "game":
+                self._drop()
+                try:
+                    self._record = parse(value)
+                    self._position = replay(self._record)
+                except BadGgf as error:
+                    self._record = None
+                    self._console.say(f"status Cannot read the game: {error}")
+            # ``contempt`` is about draws in a book: ours does not weigh them.
+
+    def _move(self, text: str) -> None:
+        self._drop()
+        if self._record is None:
+            return
+        game = self._game
+        try:
+            move = parse_move(text)
+            self._position = game.play(self._position, game.parse_move(self._position, move.move))
+        except (BadGgf, IllegalMove) as error:
+            self._console.say(f"status {error}")
+            return
+        self._record = replace(self._record, moves=(*self._record.moves, move))
+
+    # --- Searches ---------------------------------------------------------------------------------------
+
+    def _drop(self) -> None:
+        if self._task is not None:
+            self._task.drop()
+            self._task = None
+
+    def _begin(self, worker: Worker, search: Callable[[Task, GgfGame, Any, int | None], None]) -> None:
+        """Begin a search; one that runs is not wanted any more."""
+        self._drop()
+        if self._record is None:
+            self._console.say("status There is no game to think about")
+            return
+        task = self._task = Task(self._console)
+        record, position, depth = self._record, self._position, self._depth
+
+        def job() -> None:
+            try:
+                self._brain.background = self._background(record, position.side)
+                search(task, record, position, depth)
+            except Exception as error:  # whoever watches should know that nothing will come
+                logger.exception("a search failed")
+                task.say_last(f"status The search failed: {type(error).__name__}")
+
+        worker.do(job)
+
+    def _go(self, task: Task, record: GgfGame, position: Any, depth: int | None) -> None:
+        began = time.monotonic()
+        legal = self._game.legal_moves(position)
+        if not legal:
+            task.say("status The game is over")
+            return
+        if len(legal) == 1 and self._game.move_text(legal[0]) == "pass":
+            task.say("=== PA//0.00")
+            return
+        task.say("status Thinking")
+        limits = self._limits(record, position, depth)
+        report = self._brain.decide(position, limits, task.stop)
+        chosen = report.chosen
+        value = "" if chosen.score_centi is None else discs(chosen.score_centi)
+        told = [] if chosen.score_centi is None else [self._line(chosen)]
+        move = square(report.move)
+        time_s = time.monotonic() - began
+        task.say_last(*told, nodestats(report), "status", f"=== {move}/{value}/{time_s:.2f}")
+
+    def _limits(self, record: GgfGame, position: Any, depth: int | None) -> Limits:
+        brain, side = self._brain, position.side
+        clock = read_clock((record.black_clock, record.white_clock)[side])
+        if depth is not None and self._is_near_the_end(position, depth, clock is not None):
+            depth = self._game.most_plies_left(position)
+        deepest = self._deepest(depth)
+        if clock is None:
+            return Limits(deepest, brain.settings.move_s if depth is None else None)
+        first = self._game.parse_position(record.start).side
+        ours = record.moves[first ^ side :: 2]
+        left_s = clock.left_s(sum(move.time_s or 0.0 for move in ours), len(ours))
+        return brain.clock_limits(position, left_s, clock.increment_s, deepest, OVERHEAD_S)
+
+    def _deepest(self, depth: int | None) -> int:
+        return self._brain.deepest(self._brain.usual_depth if depth is None else depth)
+
+    def _is_near_the_end(self, position: Any, depth: int, has_clock: bool) -> bool:
+        """Whether the strong player, asked for that depth, solves the ending; a clock breaks it off."""
+        left = self._game.plies_left(position)
+        most = depth + _SOLVES_BEYOND if has_clock else min(depth + _SOLVES_BEYOND, _SOLVED_WITHOUT_A_CLOCK)
+        return self._brain.settings.kind == "strong" and left <= most
+
+    def _hint(self, task: Task, count: int, _record: GgfGame, position: Any, depth: int | None) -> None:
+        brain, game = self._brain, self._game
+        legal = game.legal_moves(position)
+        if not legal:
+            task.say("status The game is over")
+            return
+        task.say("status Analyzing")
+        deepest = self._deepest(depth)
+        # Of one move more than one line has nothing to tell, but lines tell traps.
+        report = None
+        for report in brain.deepen(position, deepest, task.stop, max(2, count)):
+            lines = report.lines[:count]
+            task.say(*(self._line(line) for line in reversed(lines)), nodestats(report))
+        is_open = report is not None and any(line.percent != 100 for line in report.lines)
+        if report is not None and is_open and game.plies_left(position) <= deepest + _SOLVES_BEYOND:
+            self._solve(task, report.lines[:count], position)
+        task.say_last("status")
+
+    def _solve(self, task: Task, told: tuple[Line, ...], position: Any) -> None:
+        """The true results of the moves told about, and of others that are better than one of them."""
+        traps = {line.move: line for line in told}
+        legal = map(self._game.move_text, self._game.legal_moves(position))
+        order = [*traps, *(move for move in legal if move not in traps)]
+        scores: list[int] = []
+        for line in self._brain.solve(position, order, task.stop):
+            score, known = line.score_centi or 0, traps.get(line.move)
+            if known is not None:
+                scores.append(score)
+                task.say(self._line(replace(line, trap=known.trap, quality_centi=known.quality_centi)))
+            elif score > min(scores):
+                task.say(self._line(line))
+
+    def _analyze(self, task: Task, record: GgfGame, _position: Any, depth: int | None) -> None:
+        """Every position of the game, the last one first, black's view."""
+        brain, game = self._brain, self._game
+        deepest = self._deepest(depth)
+        positions = self._positions(record)
+        task.say("status Analyzing the game")
+        for made in range(len(positions) - 1, -1, -1):
+            position = positions[made]
+            solve = game.plies_left(position) <= min(deepest + _SOLVES_BEYOND, _SOLVED_WITHOUT_HASTE)
+            try:
+                score = brain.score(position, deepest, task.stop, solve)
+            except Stopped:
+                return
+            task.say(f"analysis {made} {discs(score if position.side == 0 else -score)}")
+        task.say_last("status")
+
+    def _positions(self, record: GgfGame) -> list[Any]:
+        """All of a game, the one that it starts from first."""
+        game = self._game
+        positions = [game.parse_position(record.start)]
+        for move in record.moves:
+            positions.append(game.play(positions[-1], game.parse_move(positions[-1], move.move)))
+        return positions
+
+    def _background(self, record: GgfGame, side: int) -> Background:
+        """What led to the position after the game's last move, and who will reply."""
+        rating = (record.white_rating, record.black_rating)[side]
+        return Background(
+            tuple(self._positions(record)[:-1]), Person(None if rating is None else round(rating))
+        )
+
+    def _line(self, line: Line) -> str:
+        depth = str(line.depth) if line.percent is None else f"{line.percent}%"
+        variation = "".join(map(square, line.variation))
+        value = "+0.00" if line.score_centi is None else discs(line.score_centi)
+        text = f" trap {line.trap} {line.quality_centi / 100:.2f}" if line.trap is not None else ""
+        if line.depth == 0:
+            return f"book {variation} {value} 0 {depth}{text}"
+        return f"search {variation} {value} 0 {depth}{text}"
+
+
+def square(move: str) -> str:
+    """A move as the protocol writes it."""
+    return "PA" if move == "pass" else move.upper()
+
+
+def discs(score_centi: int) -> str:
+    """A score in discs."""
+    margin = won_by(score_centi)
+    return f"{score_centi / 100 if margin is None else margin:+.2f}"
+
+
+def nodestats(report: Report) -> str:
+    """What a search has cost so far."""
+    return f"nodestats {report.nodes} {report.time_s:.2f}"

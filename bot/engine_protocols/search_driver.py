@@ -1,0 +1,484 @@
+"""The players as front ends need them: a move within limits, or line after line, ever deeper.
+
+A move with a clock is found as it is on a server (`engine.players.Player`), but for the strong player, who
+need not judge its opponent's reply here and so uses all its time for the search.
+"""
+
+import random
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, runtime_checkable
+
+from engine.choice import TRAPPY_KINDS, choose
+from engine.decision import Candidate, Decision
+from engine.game import WIN_CENTI, Game, Move, margin_centi
+from engine.human.model import BadModel
+from engine.human.opponent_model_search import Background, Models, Reckoner
+from engine.human.registry import People
+from engine.human.value import CALIBRATED_KINDS, PERSON_KINDS
+from engine.params import TrapParams
+from engine.players import Player, StrongOptions, Thinker
+from engine.search.profiles import Profiler, whole_profile
+from engine.search.reference import INFINITY, Searcher, exact_score, principal_variation
+from engine.search.searchers import make_searcher
+from engine.stop import StopFlag, Stopped
+from engine.time_management import MIN_TIME_S, Limits, from_clock
+from engine.trappy import with_trap
+
+PLAYERS = ("standard", "trappy", "strong", "opponent_model", "calibrated")
+"""Players that need nothing but ourselves."""
+OVERHEAD_S = 0.05
+"""What a move is taken to lose on the way to the clock, unless told otherwise: a pipe, a busy machine."""
+
+_LONGEST_S = 86_400.0  # who gives a clock decides how long a move may take
+_LINE_NODES = 20_000  # for the rest of a variation: two milliseconds
+_TRAP_DEPTH = 8  # the strong player's lines tell traps to this depth: deep enough to see what people see
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a front end plays."""
+
+    kind: str
+    """One of `PLAYERS`."""
+    params: TrapParams = field(default_factory=TrapParams)
+    strong: StrongOptions = field(default_factory=StrongOptions)
+    people: People = field(default_factory=People)
+    """Models of people, for the players that reckon with them."""
+    table_mb: int = 64
+    """Transposition table in MiB."""
+    depth: int | None = None
+    """Deepest search in plies where nobody says how deep to think; None: the player's own, ..."""
+    full_depth: int = 10
+    """... which is this for all but the strong one."""
+    move_s: float = 2.0
+    """Longest time for a move, in seconds, where nobody says how long or deep to think."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What is thought of one move."""
+
+    move: str
+    score_centi: int | None
+    """Mover's view; None: a book that does not say."""
+    depth: int
+    """Plies; 0: from a book or a table."""
+    variation: tuple[str, ...]
+    """The line expected; its first move is `move`."""
+    percent: int | None = None
+    """How sure a search to the end of the game is, 100: it is the true result; None: it did not get there."""
+    trap: str | None = None
+    """The reply that is the best trap; None: there is none, or nobody looked."""
+    quality_centi: float = 0.0
+    """Its quality, in the unit of the params' scale."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The state of a search."""
+
+    lines: tuple[Line, ...]
+    """At least one, the best first."""
+    move: str
+    """The player's choice."""
+    nodes: int
+    """Positions visited since the search began."""
+    time_s: float
+    """Since it began."""
+
+    @property
+    def chosen(self) -> Line:
+        """The line of the chosen move."""
+        return next((line for line in self.lines if line.move == self.move), self.lines[0])
+
+
+@runtime_checkable
+class Solver(Protocol):
+    """A searcher that can solve endings."""
+
+    def solve(self, position: Any, stop: StopFlag) -> tuple[str, int]:
+        """See `engine.search.searchers.NativeOthelloSearcher.solve`."""
+
+
+class Brain:
+    """Thinks; for one thread at a time.
+
+    Args:
+        game: The game.
+        settings: May be exchanged between searches.
+    """
+
+    def __init__(self, game: Game[Any], settings: Settings) -> None:
+        self.game = game
+        self.settings = settings
+        self._rng = random.Random()  # noqa: S311 - which opening is played is no secret
+        self._searcher: Searcher | None = None
+        self._table_mb = 0
+        self._models: tuple[People, Models] | None = None
+        self.background = Background()
+        """What led to the next position, and who will reply; for the players that reckon with a person."""
+
+    def forget(self) -> None:
+        """Empty the table: a new game begins."""
+        self._searcher = None
+
+    @property
+    def searcher(self) -> Searcher:
+        """The searcher with its table, made when first needed."""
+        if self._searcher is None or self._table_mb != self.settings.table_mb:
+            self._searcher = None  # the old table goes before the new one comes
+            self._searcher = make_searcher(self.game.name, self.settings.table_mb)
+            self._table_mb = self.settings.table_mb
+        return self._searcher
+
+    @property
+    def usual_depth(self) -> int:
+        """Where nobody says how deep to think."""
+        settings = self.settings
+        own = settings.strong.depth if settings.kind == "strong" else settings.full_depth
+        return self.deepest(own if settings.depth is None else settings.depth)
+
+    def usual_limits(self) -> Limits:
+        """Where nobody says how long or deep to think."""
+        return Limits(self.usual_depth, self.settings.move_s)
+
+    def clock_limits(
+        self,
+        position: Any,
+        remaining_s: float,
+        increment_s: float,
+        depth: int,
+        overhead_s: float,
+        moves_to_go: int | None = None,
+    ) -> Limits:
+        """What a clock gives for a move.
+
+        Args:
+            position: The game goes on in it.
+            remaining_s: On our clock; what is below 0 counts as next to nothing.
+            increment_s: Added after each move.
+            depth: Deepest search.
+            overhead_s: Lost with each move.
+            moves_to_go: Until more time is added; None: the clock is for the whole game.
+        """
+        plies, most = self.game.plies_left(position), self.game.most_plies_left(position)
+        if moves_to_go is not None:
+            plies = most = max(1, min(plies, 2 * moves_to_go))
+        return from_clock(
+            max(0.0, remaining_s),
+            increment_s,
+            plies,
+            most,
+            max_depth=depth,
+            max_time_s=_LONGEST_S,
+            overhead_s=overhead_s,
+            lag_s=overhead_s,
+        )
+
+    def deepest(self, depth: int) -> int:
+        """A depth within what searches can be asked for."""
+        return max(2, min(depth, self.game.deepest_search))
+
+    # --- One move ---------------------------------------------------------------------------------------
+
+    def decide(self, position: Any, limits: Limits, stop: StopFlag) -> Report:
+        """Choose a move; there is always one.
+
+        Args:
+            position: The game goes on in it.
+            limits: When to end; its time becomes the flag's deadline.
+            stop: Ends it early.
+        """
+        if self.settings.kind == "strong" and isinstance(self.searcher, Thinker):
+            found = self.known(position) or self._strong(position, limits, stop)
+            if found is not None:
+                return found
+        began, before = time.monotonic(), self.searcher.nodes
+        decision = self._player().choose(position, limits, stop, background=self.background)
+        return self._report(decision, began, before)
+
+    def _player(self) -> Player:
+        settings = self.settings
+        return Player(
+            settings.kind,
+            self.game,
+            settings.params,
+            self.searcher,
+            settings.strong,
+            self._rng,
+            models=self._people() if settings.kind in PERSON_KINDS else None,
+        )
+
+    def _people(self) -> Models:
+        """The models of people, opened when first needed."""
+        people = self.settings.people
+        if self._models is None or self._models[0] is not people:
+            self._models = people, people.models(self.game.name)
+        return self._models[1]
+
+    def _report(self, decision: Decision, began: float, before: int) -> Report:
+        chosen, line = decision.chosen, decision.principal_variation
+        score = chosen.raw_centi if decision.pick is None else decision.pick.score_centi
+        found = Line(
+            decision.move,
+            score,
+            decision.depth,
+            line if line[:1] == (decision.move,) else (decision.move,),
+            trap=chosen.trap,
+            quality_centi=chosen.quality_centi,
+        )
+        return Report((found,), decision.move, self.searcher.nodes - before, time.monotonic() - began)
+
+    def known(self, position: Any) -> Report | None:
+        """The strong player's move from a book or a table; None: there is none, or another player plays."""
+        if self.settings.kind != "strong":
+            return None
+        began = time.monotonic()
+        root = self.game.for_search(position)
+        for source in self.settings.strong.sources.get(self.game.name, ()):
+            found = source.choose(root, self._rng)
+            if found is not None:
+                move = self.game.move_text(found.move)
+                line = Line(move, found.pick.score_centi, 0, (move,), 100 if found.pick.solved else None)
+                return Report((line,), move, 0, time.monotonic() - began)
+        return None
+
+    def _strong(self, position: Any, limits: Limits, stop: StopFlag) -> Report | None:
+        """The strong player's move by its search; None: it was stopped too early."""
+        began = time.monotonic()
+        root = self.game.for_search(position)
+        if limits.time_s is not None:
+            stop.set_deadline(limits.time_s)
+        found = self._think(root, limits.depth, limits.time_s, stop)
+        if found is None:
+            return None
+        line, nodes = found
+        return Report((line,), line.move, nodes, time.monotonic() - began)
+
+    def _think(self, root: Any, depth: int, time_s: float | None, stop: StopFlag) -> tuple[Line, int] | None:
+        """A selective search's line and nodes; None: it was stopped too early."""
+        searcher, strong = self.searcher, self.settings.strong
+        if not isinstance(searcher, Thinker):
+            return None
+        try:
+            thought = searcher.think(
+                root,
+                min(depth, self.game.deepest_search),
+                None if time_s is None else max(MIN_TIME_S / 10, time_s),
+                stop,
+                confidence_percent=strong.confidence_percent,
+                threads=strong.threads,
+                contempt_centi=strong.contempt_centi,
+            )
+        except Stopped:
+            return None
+        percent = 100 if thought.solved else None
+        if percent is None and self._is_ending(root, thought.depth) and thought.confidence_percent:
+            percent = thought.confidence_percent
+        line = Line(thought.move, thought.score_centi, thought.depth, thought.principal_variation, percent)
+        return line, thought.nodes
+
+    def _is_ending(self, root: Any, depth: int) -> bool:
+        """Whether a search so deep sees the end of the game; of chess nobody can tell."""
+        return isinstance(self.searcher, Solver) and depth >= self.game.plies_left(root)
+
+    # --- Ever deeper ------------------------------------------------------------------------------------
+
+    def deepen(
+        self, position: Any, depth: int, stop: StopFlag, lines: int = 1, moves: Sequence[Move] = ()
+    ) -> Iterator[Report]:
+        """Reports of ever deeper searches; always at least one, however early it is stopped.
+
+        Args:
+            position: The game goes on in it.
+            depth: Of the last.
+            stop: Ends it.
+            lines: So many of the best moves are told about, with their traps.
+            moves: Only these are looked at; empty: all.
+        """
+        if lines == 1 and not moves:
+            is_strong = self.settings.kind == "strong" and isinstance(self.searcher, Thinker)
+            yield from (self._deepen_strong if is_strong else self._deepen_player)(position, depth, stop)
+        else:
+            yield from self._deepen_lines(position, depth, stop, lines, moves)
+
+    def _deepen_player(self, position: Any, depth: int, stop: StopFlag) -> Iterator[Report]:
+        began, before = time.monotonic(), self.searcher.nodes
+        for d in range(2, max(2, depth) + 1):
+            decision = self._player().choose(position, Limits(d), stop, background=self.background)
+            if d > 2 and stop.is_set():
+                return
+            yield self._report(decision, began, before)
+            if decision.depth < d:  # the game's true result is known
+                return
+
+    def _deepen_strong(self, position: Any, depth: int, stop: StopFlag) -> Iterator[Report]:
+        began, nodes = time.monotonic(), 0
+        root = self.game.for_search(position)
+        for d in range(1, depth + 1):
+            found = self._think(root, d, None, StopFlag() if d == 1 else stop)
+            if found is None or (d > 1 and stop.is_set()):
+                return
+            line, more = found
+            nodes += more
+            yield Report((line,), line.move, nodes, time.monotonic() - began)
+            if line.percent == 100:
+                return
+
+    def _deepen_lines(
+        self, position: Any, depth: int, stop: StopFlag, lines: int, moves: Sequence[Move]
+    ) -> Iterator[Report]:
+        began, before = time.monotonic(), self.searcher.nodes
+        game: Any = Restricted(self.game, self.game.for_search(position), moves) if moves else self.game
+        params = self.settings.params.for_position(self.game.expected_scale_centi(position))
+        reckoner = None
+        if self.settings.kind in PERSON_KINDS:
+            is_calibrated = self.settings.kind in CALIBRATED_KINDS
+            reckoner = Reckoner(self.game, position, self._people(), is_calibrated, params, self.background)
+        first = Profiler(game, self.searcher, position, params, StopFlag())  # in any case, so never stopped
+        profiler = Profiler(game, self.searcher, position, params, stop)
+        try:
+            for d in range(1, depth + 1):
+                using = first if d == 1 else profiler
+                found, move = self._ranked(using, position, d, params, stop, reckoner)
+                told = tuple(self._with_trap(profiler, line, position, d, params) for line in found[:lines])
+                if not any(line.move == move for line in told):
+                    told = (*told[:-1], next(line for line in found if line.move == move))
+                yield Report(told, move, self.searcher.nodes - before, time.monotonic() - began)
+                if d >= self.game.most_plies_left(position) or all(line.percent == 100 for line in found):
+                    return
+        except Stopped:
+            return
+
+    def _ranked(
+        self,
+        profiler: Profiler,
+        position: Any,
+        depth: int,
+        params: TrapParams,
+        stop: StopFlag,
+        reckoner: Reckoner | None,
+    ) -> tuple[list[Line], str]:
+        """Every move's line, the best first, and the player's choice."""
+        kind, game = self.settings.kind, self.game
+        root = game.for_search(position)
+        if kind == "strong" and depth > 1:
+            found = []
+            for move in profiler.moves:
+                text, after = game.move_text(move), game.play(root, move)
+                if not game.legal_moves(after):
+                    found.append(Line(text, -game.result_centi(after), depth, (text,), 100))
+                    continue
+                thought = self._think(after, depth - 1, None, stop)
+                if thought is None or stop.is_set():
+                    raise Stopped
+                line = thought[0]
+                score = -(line.score_centi or 0)
+                found.append(Line(text, score, depth, (text, *line.variation), line.percent))
+            found.sort(key=lambda line: -(line.score_centi or 0))
+            return found, found[0].move
+        analyses = kind in TRAPPY_KINDS and depth > 1
+        candidates = profiler.pruned_candidates(depth) if analyses else profiler.plain(depth, INFINITY)
+        if reckoner is not None and depth > 1:
+            try:
+                candidates = reckoner.with_values(candidates, profiler, depth)
+            except BadModel as error:
+                reckoner.failed(error)
+        ranked = sorted(candidates, key=lambda candidate: -candidate.raw_centi)  # stable
+        is_whole = depth >= game.most_plies_left(position)
+        lines = [
+            Line(c.move, c.raw_centi, depth, (c.move,), 100 if is_whole else None, c.trap, c.quality_centi)
+            for c in ranked
+        ]
+        return lines, choose(candidates, kind, params)
+
+    def _with_trap(
+        self, profiler: Profiler, line: Line, position: Any, depth: int, params: TrapParams
+    ) -> Line:
+        """The line with its best trap, and with what is expected after its move."""
+        game, score = self.game, line.score_centi or 0
+        seen = min(depth, _TRAP_DEPTH) if self.settings.kind == "strong" else depth
+        if seen >= 2:
+            bare = Candidate(line.move, score, raw_is_bound=False, adjusted_centi=0.0)
+            whole = whole_profile(profiler, game, bare, seen)
+            if seen != depth:  # a trap is held against the exact score of its own depth
+                exact = min((reply.final_centi for reply in whole.replies), default=score)
+                whole = replace(whole, raw_centi=exact)
+            found = with_trap(whole, params)
+            line = replace(line, trap=found.trap, quality_centi=found.quality_centi)
+        if len(line.variation) > 1:
+            return line
+        brief = StopFlag()
+        brief.set_node_limit(_LINE_NODES)
+        after = game.play(game.for_search(position), game.parse_move(position, line.move))
+        try:
+            rest = principal_variation(game, self.searcher, after, depth - 1, brief)
+        except Stopped:
+            rest = ()
+        return replace(line, variation=(line.move, *rest))
+
+    # --- To the end -------------------------------------------------------------------------------------
+
+    def solve(self, position: Any, moves: Sequence[str], stop: StopFlag) -> Iterator[Line]:
+        """The true results of moves, one after the other, until it is stopped."""
+        game, searcher = self.game, self.searcher
+        if not isinstance(searcher, Solver):
+            return
+        for text in moves:
+            after = game.play(position, game.parse_move(position, text))
+            depth = game.plies_left(position)
+            reply: tuple[str, ...] = ()
+            if game.legal_moves(after):
+                try:
+                    best, score = searcher.solve(game.for_search(after), stop)
+                except Stopped:
+                    return
+                reply = (best,)
+            else:
+                score = game.result_centi(after)
+            yield Line(text, -score, depth, (text, *reply), 100)
+
+    def score(self, position: Any, depth: int, stop: StopFlag, solve: bool) -> int:
+        """What a position is worth to the side to move, finished games included.
+
+        Raises:
+            Stopped: The flag was set first.
+        """
+        game, searcher = self.game, self.searcher
+        if not game.legal_moves(position):
+            return game.result_centi(position)
+        root = game.for_search(position)
+        if solve and isinstance(searcher, Solver):
+            return searcher.solve(root, stop)[1]
+        if self.settings.kind == "strong":
+            found = self._think(root, depth, None, stop)
+            if found is None or stop.is_set():
+                raise Stopped
+            return found[0].score_centi or 0
+        return exact_score(searcher, root, depth, stop)
+
+
+class Restricted:
+    """A game in which only some moves may be made in one position; all else is as in the game."""
+
+    def __init__(self, game: Game[Any], root: Any, moves: Sequence[Move]) -> None:
+        self._game = game
+        self._root = root
+        self._moves = moves
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._game, name)
+
+    def legal_moves(self, position: Any) -> tuple[Move, ...]:
+        """See `Game.legal_moves`."""
+        legal = self._game.legal_moves(position)
+        return tuple(m for m in legal if m in self._moves) if position == self._root else legal
+
+
+def won_by(score_centi: int) -> float | None:
+    """What a decided game is won (or, negative, lost) by, in units of a hundred; None: it is not decided."""
+    if abs(score_centi) < WIN_CENTI:
+        return None
+    return margin_centi(score_centi) / 100

@@ -1,0 +1,111 @@
+"""The chat of one game: greetings, questions answered, the farewell."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from bot.base.events import ChatLine, Room
+from bot.game import chat_commands as commands
+from bot.game import chat_texts as talk
+from bot.game.chat_commands import Command
+from bot.game.ledger import Books, Closed
+from bot.game.services import Services
+from bot.game.side_tasks import Asides
+from engine.games import get_game
+
+
+class Conversation:
+    """Talks in one game's rooms; nothing of it is waited for, except the farewell.
+
+    Args:
+        game_id: The site's.
+        services: What every game shares.
+        books: Of the game; open before anything is said.
+        asides: Where it is said.
+        moves: Tells the moves on the board.
+        is_over: Tells whether the server has ended the game.
+    """
+
+    def __init__(
+        self,
+        game_id: str,
+        services: Services,
+        books: Books,
+        asides: Asides,
+        *,
+        moves: Callable[[], tuple[str, ...]],
+        is_over: Callable[[], bool],
+    ) -> None:
+        self._game_id = game_id
+        self._services = services
+        self._server = services.server
+        self._config = services.config.chat
+        self._books = books
+        self._asides = asides
+        self._moves = moves
+        self._is_over = is_over
+        self._answers: dict[Room, asyncio.Task[None]] = {}
+        """The latest of each room, and when it was asked for."""
+        self._answered_at: dict[Room, float] = {}
+
+    def greet(self) -> None:
+        """At the start of a game."""
+        self._greet(self._config.greeting, Room.PLAYER)
+        self._greet(self._config.spectators, Room.SPECTATOR)
+
+    def _greet(self, template: str, room: Room) -> None:
+        game = self._books.game
+        words = {"opponent": game.opponent_name, "bot": self._services.bot_name}
+        text = talk.greeting(self._config, template, **words, game=get_game(game.game).title)
+        if text is not None:
+            self._asides.start("the greeting", partial(self._server.chat, self._game_id, text, room))
+
+    def hear(self, line: ChatLine) -> None:
+        """Answer a question, unless that room has had an answer just now or is waiting for one."""
+        command = commands.heard(line, self._services.bot_name)
+        if command is None or not (self._config.enabled and self._config.commands):
+            return
+        now, last = self._services.clock(), self._answered_at.get(line.room)
+        under_way = self._answers.get(line.room)
+        if (last is not None and now - last < commands.PAUSE_S) or (under_way and not under_way.done()):
+            return
+        self._answered_at[line.room] = now
+        answer = partial(self._answer, command, line)
+        self._answers[line.room] = self._asides.start(f"answering {command}", answer)
+
+    async def _answer(self, command: Command, line: ChatLine) -> None:
+        game, moves = self._books.game, self._moves()
+        facts = commands.Facts(
+            bot=self._services.bot_name,
+            opponent=game.opponent_name,
+            player=game.player,
+            is_over=self._is_over(),
+            may_tell=commands.may_tell(line, game.opponent_name, self._config),
+        )
+        match command:
+            case Command.EVAL | Command.TRAP if facts.may_tell or facts.is_over:
+                stored = await self._books.latest(moves)
+                facts = replace(facts, latest=stored.decision if stored else None)
+            case Command.STATS:
+                facts = replace(facts, figures=await self._books.figures())
+            case _:
+                pass
+        text = talk.cut(commands.answer(command, facts))
+        await self._server.chat(self._game_id, text, line.room)
+
+    async def say_farewell(self, closed: Closed) -> None:
+        """After a game whose books are closed."""
+        game = self._books.game
+        text = talk.farewell(
+            self._config,
+            player=game.player,
+            opponent=game.opponent_name,
+            bot=self._services.bot_name,
+            game=get_game(game.game).title,
+            result=closed.verdict,
+            traps=closed.traps,
+            fell=closed.fell,
+        )
+        if text is not None:
+            await self._asides.attempt("the farewell", partial(self._server.chat, self._game_id, text))

@@ -1,0 +1,130 @@
+"""Questions in a game's chat, and the bot's answers.  Pure.
+
+What the engine thinks of the game is a secret while it goes on, unless the operator lets those who watch know
+it; they may be the opponent under another name.  The player that is at the board is a secret in any case: the
+comparison of players is only fair while nobody knows it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.base.config import ChatConfig
+from bot.base.events import ChatLine, Room
+from engine import ENGINE_VERSION
+from engine.choice import TRAP_SETTERS
+from engine.decision import Decision
+from engine.games import get_game
+from storage.statistics import EngineStatistics
+
+PAUSE_S = 5.0
+"""At most one answer in this time, in seconds, for each room of a game."""
+
+
+class Command(StrEnum):
+    """What may be asked."""
+
+    HELP = "!help"
+    ENGINE = "!engine"
+    EVAL = "!eval"
+    TRAP = "!trap"
+    STATS = "!stats"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What an answer is made of."""
+
+    bot: str
+    opponent: str
+    player: str
+    """One of `engine.players.PLAYER_KINDS`."""
+    is_over: bool
+    """The game is over, and there are no secrets any more."""
+    may_tell: bool
+    """Whoever asks may know what the engine thinks; see `may_tell`."""
+    latest: Decision | None = None
+    """Whose move is the last of ours on the board; only for !eval and !trap."""
+    figures: Sequence[EngineStatistics] = ()
+    """Of the games with the opponent before this one; only for !stats."""
+
+
+def heard(line: ChatLine, bot: str) -> Command | None:
+    """The question in a line of chat; None: there is none, or the line is our own or the site's."""
+    if line.by_site or line.name.casefold() == bot.casefold():
+        return None
+    words = line.text.split(maxsplit=1)
+    return next((command for command in Command if words and words[0].casefold() == command), None)
+
+
+def may_tell(line: ChatLine, opponent: str, config: ChatConfig) -> bool:
+    """Whether the one who asks while the game goes on, and all who hear the answer, may know its scores."""
+    is_watcher = line.room is Room.SPECTATOR and line.name.casefold() != opponent.casefold()
+    return config.watchers and is_watcher
+
+
+def answer(command: Command, facts: Facts) -> str:
+    """What to say; a long answer is cut by the one who says it."""
+    match command:
+        case Command.HELP:
+            return f"I am a program. Ask me {', '.join(other for other in Command if other != command)}."
+        case Command.ENGINE:
+            return _engine(facts)
+        case Command.STATS:
+            return _stats(facts)
+        case Command.EVAL | Command.TRAP if not (facts.may_tell or facts.is_over):
+            return "I keep that to myself while we play."
+        case Command.EVAL | Command.TRAP if facts.latest is None:
+            return "I have not moved yet."
+        case Command.EVAL:
+            return _eval(facts.latest)
+        case Command.TRAP:
+            return _trap(facts.latest)
+
+
+def _engine(facts: Facts) -> str:
+    name = f"I am {facts.bot}, engine version {ENGINE_VERSION}"
+    if not facts.is_over:
+        return f"{name}. In some games I set traps, in others I do not; which one this is I do not tell yet."
+    manner = "I set traps" if facts.player in TRAP_SETTERS else "I set no traps on purpose"
+    return f"{name}, player {facts.player}: {manner} in this game."
+
+
+def _eval(decision: Decision) -> str:
+    game = get_game(decision.game)
+    position = game.parse_position(decision.position)
+    move = game.move_name(position, game.parse_move(position, decision.move))
+    pick = decision.pick
+    if pick is not None and pick.score_centi is not None:
+        score_centi, depth = pick.score_centi, pick.depth
+    else:
+        score_centi, depth = decision.chosen.raw_centi, decision.depth
+    searched = f" at depth {depth}" if depth else ""
+    return f"For me, {move} was worth {game.score_text(score_centi, position)}{searched}."
+
+
+def _trap(decision: Decision) -> str:
+    game = get_game(decision.game)
+    position = game.parse_position(decision.position)
+    played = game.parse_move(position, decision.move)
+    move = game.move_name(position, played)
+    if not decision.is_complete:
+        return f"I am still working out what {move} does."
+    if not decision.is_trap or decision.chosen.trap is None:
+        return f"{move} set no trap."
+    after = game.play(position, played)
+    reply = game.move_name(after, game.parse_move(after, decision.chosen.trap))
+    return f"The trap of {move}: {reply} looks good and is not."
+
+
+def _stats(facts: Facts) -> str:
+    games, wins, draws, losses, traps, fell = (
+        sum(getattr(each, what) for each in facts.figures)
+        for what in ("games", "wins", "draws", "losses", "traps_set", "fell")
+    )
+    if not games:
+        return f"{facts.opponent}, this is our first game."
+    return (
+        f"{facts.opponent} against me before: {losses} won, {draws} drawn, {wins} lost. "
+        f"Traps that I set: {traps}, fallen into: {fell}."
+    )

@@ -1,0 +1,67 @@
+"""What the bot says in a game's chat."""
+
+import re
+from enum import StrEnum
+
+from bot.base.config import ChatConfig
+from bot.base.events import CHAT_LIMIT
+from engine.choice import TRAP_SETTERS
+
+
+class Verdict(StrEnum):
+    """How a game ended for the bot, in the words of the farewell."""
+
+    WON = "won"
+    LOST = "lost"
+    DRAWN = "drawn"
+    ABORTED = "aborted"
+    UNKNOWN = "over"
+    """The server does not say who won."""
+
+
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+")
+
+
+def greeting(config: ChatConfig, template: str, *, opponent: str, bot: str, game: str) -> str | None:
+    """A line at the start of a game; None: say nothing.
+
+    Args:
+        template: The one of the settings for those who are to hear it.
+    """
+    return _say(config, template, opponent=opponent, bot=bot, game=game)
+
+
+def farewell(
+    config: ChatConfig,
+    *,
+    player: str,
+    opponent: str,
+    bot: str,
+    game: str,
+    result: Verdict,
+    traps: int,
+    fell: int,
+) -> str | None:
+    """The line after a game; None: say nothing.
+
+    Args:
+        player: One of `engine.players.PLAYER_KINDS`; of one that sets no traps on purpose the sentences about
+            traps are left out.
+        traps: Traps that were set in the game.
+        fell: Those that the opponent fell into.
+    """
+    template = config.farewell
+    if player not in TRAP_SETTERS:
+        sentences = _SENTENCE_ENDS.split(template)
+        template = " ".join(each for each in sentences if "{traps}" not in each and "{fell}" not in each)
+    numbers = {"traps": str(traps), "fell": str(fell)}
+    return _say(config, template, opponent=opponent, bot=bot, game=game, result=result.value, **numbers)
+
+
+def cut(text: str) -> str:
+    """A line that sites of the Lichess family take."""
+    return text if len(text) <= CHAT_LIMIT else f"{text[: CHAT_LIMIT - 1]}…"
+
+
+def _say(config: ChatConfig, template: str, **words: str) -> str | None:
+    return cut(template.format(**words)) if config.enabled and template else None

@@ -1,0 +1,105 @@
+"""How a good guest behaves: draws, resigning, takebacks, games that do not begin, opponents who leave.
+
+Pure: settings and facts in, yes or no out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bot.base.config import Claim, MannersConfig
+from engine.decision import Decision
+from engine.game import Game
+
+PLIES_BETWEEN_OFFERS = 20
+"""A draw that was not taken is not offered again before the game has gone on for so many plies."""
+
+BEGUN_PLIES = 2
+"""From so many plies on a game counts: sites abort shorter ones, also when somebody resigns."""
+
+ENDLESS_PLIES = 1_000
+"""Where more plies than these may be left at the start, a game can go on and on and players agree on draws.
+A game that fills its board (Othello, at most 120) ends by itself, and soon."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What manners depend on."""
+
+    scores_centi: Sequence[int]
+    """Of our decisions in the order of play, our view; see `score_centi`."""
+    plies: int
+    """Moves on the board."""
+    opponent_rating: int | None
+    opponent_is_bot: bool
+    rated: bool
+    has_draws: bool
+    """Players of this game, at this site, can agree on a draw."""
+    plies_since_offer: int | None = None
+    """Since we offered a draw; None: we have not."""
+
+
+def score_centi(decision: Decision) -> int:
+    """What a decision thinks of its own move, our view; a decided game is far from 0 (`WIN_CENTI`)."""
+    pick = decision.pick
+    if pick is not None and pick.score_centi is not None:
+        return pick.score_centi
+    return decision.chosen.raw_centi
+
+
+def knows_draws(game: Game[Any]) -> bool:
+    """Whether players of a game agree on draws."""
+    return game.most_plies_left(game.initial()) > ENDLESS_PLIES
+
+
+def accepts_draw(facts: Facts, config: MannersConfig) -> bool:
+    """Whether a draw is right."""
+    last = facts.scores_centi[-config.draw_moves :]
+    return (
+        config.draws
+        and facts.has_draws
+        and facts.plies >= config.draw_ply
+        and len(last) == config.draw_moves
+        and all(abs(score) <= config.draw_score_centi for score in last)
+        and (facts.opponent_is_bot or _is_strong(facts.opponent_rating, config.draw_min_rating))
+    )
+
+
+def offers_draw(facts: Facts, config: MannersConfig) -> bool:
+    """Whether to offer a draw with the next move."""
+    since = facts.plies_since_offer
+    return accepts_draw(facts, config) and (since is None or since >= PLIES_BETWEEN_OFFERS)
+
+
+def resigns(facts: Facts, config: MannersConfig) -> bool:
+    """Whether to give the game up instead of moving."""
+    last = facts.scores_centi[-config.resign_moves :]
+    return (
+        config.resign
+        and facts.plies >= BEGUN_PLIES
+        and len(last) == config.resign_moves
+        and all(score <= -config.resign_score_centi for score in last)
+        and _is_strong(facts.opponent_rating, config.resign_min_rating)
+    )
+
+
+def takebacks(facts: Facts, config: MannersConfig) -> int:
+    """How many takebacks the opponent gets in this game."""
+    if facts.opponent_is_bot or (facts.rated and not config.takebacks_rated):
+        return 0
+    return config.takebacks
+
+
+def claim(facts: Facts, config: MannersConfig) -> Claim:
+    """What to claim from an opponent who left: no draw where they had better resigned."""
+    is_won = bool(facts.scores_centi) and facts.scores_centi[-1] >= config.resign_score_centi
+    return Claim.VICTORY if config.claim is Claim.DRAW and is_won else config.claim
+
+
+def abort_after_s(has_clock: bool, config: MannersConfig) -> float | None:
+    """How long to wait for the opponent's first move, in seconds; None: for ever, as without a clock."""
+    return config.abort_after_s if has_clock and config.abort_after_s else None
+
+
+def _is_strong(rating: int | None, least: int) -> bool:
+    return rating is None or rating >= least

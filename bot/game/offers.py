@@ -1,0 +1,181 @@
+"""Manners at work in one game: draws, resigning, takebacks, opponents who leave or do not begin."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from bot.base.config import Claim
+from bot.base.dialects import Ability
+from bot.base.errors import RefusedError, TransientError
+from bot.base.events import EndReason, GameEnd
+from bot.base.reconnect import delays
+from bot.game import offer_policy as manners
+from bot.game.ledger import Books
+from bot.game.services import Services
+from bot.game.session import Session, State
+from bot.game.side_tasks import Asides
+from engine.games import get_game
+
+logger = logging.getLogger(__name__)
+
+AGREED_S = 1.0
+"""So long after we have taken a draw the server may need to tell that the game is over, in seconds."""
+
+
+class Courtesy:
+    """Deals with the opponent beside the moves.
+
+    Args:
+        game_id: The site's.
+        services: What every game shares.
+        books: Of the game; open before anything is asked.
+        asides: Where everything happens that no move waits for.
+        session: Tells where the game stands.
+    """
+
+    def __init__(
+        self,
+        game_id: str,
+        services: Services,
+        books: Books,
+        asides: Asides,
+        session: Callable[[], Session],
+    ) -> None:
+        self._game_id = game_id
+        self._services = services
+        self._server = services.server
+        self._config = services.config.manners
+        self._books = books
+        self._asides = asides
+        self._session = session
+        self._claim: asyncio.Task[None] | None = None
+        self._abort: asyncio.Task[None] | None = None
+        self._offered_ply: int | None = None
+        """When we offered a draw last."""
+
+    def _facts(self) -> manners.Facts:
+        game, plies = self._books.game, len(self._session().moves or ())
+        return manners.Facts(
+            scores_centi=self._books.scores_centi,
+            plies=plies,
+            opponent_rating=game.opponent_rating,
+            opponent_is_bot=game.opponent_is_bot,
+            rated=game.rated,
+            has_draws=self._server.can(Ability.DRAW) and manners.knows_draws(get_game(game.game)),
+            plies_since_offer=None if self._offered_ply is None else plies - self._offered_ply,
+        )
+
+    # --- With our move ----------------------------------------------------------------------------------
+
+    async def resign_or_agree(self) -> GameEnd | None:
+        """Where that is right after our decision: give the game up, or take the draw that is offered.
+
+        Once: the clock runs, and the move is ready.
+
+        Returns:
+            The end of the game when we gave it up: some servers end it without a word.
+        """
+        facts = self._facts()
+        try:
+            if manners.resigns(facts, self._config):
+                await self._server.resign(self._game_id)
+                return GameEnd(EndReason.RESIGNATION, self._session().their_side, "resign")
+            if self._session().draw_offered and manners.accepts_draw(facts, self._config):
+                self._offered_ply = facts.plies  # which it is if the offer has just been taken back
+                await self._server.answer_draw(self._game_id, True)
+                await self._services.sleep(AGREED_S)
+        except TransientError as error:
+            # It may have been done all the same; then the stream shows it, and no move is sent.
+            logger.info("game %s: %s; playing on", self._game_id, error)
+            await self._services.sleep(error.retry_after_s or 0.0)
+        except RefusedError as error:
+            logger.info("game %s: %s; playing on", self._game_id, error)
+        return None
+
+    def offers_draw(self) -> bool:
+        """Whether to offer a draw with the move that is sent now; asked once for each move."""
+        facts = self._facts()
+        offers = manners.offers_draw(facts, self._config)
+        if offers:
+            self._offered_ply = facts.plies
+        return offers
+
+    # --- When the opponent asks -------------------------------------------------------------------------
+
+    def answer_draw(self) -> None:
+        """On the opponent's turn.  On ours we decide first: its last move may have been a blunder."""
+        if not self._server.can(Ability.DRAW) or self._session().state is not State.WAITING:
+            return
+        accepts = manners.accepts_draw(self._facts(), self._config)
+        call = partial(self._server.answer_draw, self._game_id, accepts)
+        self._asides.start(
+            "answering a draw", partial(self._insist, call, self._may_agree) if accepts else call
+        )
+
+    def _may_agree(self) -> bool:
+        """Whether the offer that we take still stands: else taking it would be an offer of ours."""
+        session = self._session()
+        return session.draw_offered and session.state is State.WAITING
+
+    def answer_takeback(self) -> None:
+        """Grant one, as often as the settings say."""
+        if self._server.can(Ability.TAKEBACK):
+            self._asides.start("answering a takeback", self._answer_takeback)
+
+    async def _answer_takeback(self) -> None:
+        most = manners.takebacks(self._facts(), self._config)
+        is_granted = most > 0 and await self._books.grant_takeback(most)
+        await self._server.answer_takeback(self._game_id, is_granted)
+
+    # --- When the opponent is not there -----------------------------------------------------------------
+
+    def claim(self, in_s: float) -> None:
+        """Claim the game of an opponent who left, in so many seconds, unless they come back."""
+        self.keep_playing()
+        self._claim = self._asides.start("claiming the game", partial(self._claim_game, in_s))
+
+    async def _claim_game(self, in_s: float) -> None:
+        await self._services.sleep(in_s)
+        claim = manners.claim(self._facts(), self._config)
+        if claim is Claim.NOTHING or not self._server.can(Ability.CLAIM):
+            return
+        ask = self._server.claim_victory if claim is Claim.VICTORY else self._server.claim_draw
+        await self._insist(partial(ask, self._game_id))
+
+    def keep_playing(self) -> None:
+        """The opponent is back."""
+        if self._claim is not None:
+            self._claim.cancel()
+            self._claim = None
+
+    def watch_beginning(self) -> None:
+        """Abort a game whose opponent does not begin; called whenever the game has changed."""
+        if not self._session().awaits_beginning:
+            if self._abort is not None:
+                self._abort.cancel()
+                self._abort = None
+        elif self._abort is None:
+            has_clock = self._books.game.clock_initial_s is not None
+            after_s = manners.abort_after_s(has_clock, self._config)
+            if after_s is not None:
+                self._abort = self._asides.start("aborting the game", partial(self._abort_game, after_s))
+
+    async def _abort_game(self, after_s: float) -> None:
+        await self._services.sleep(after_s)
+        await self._insist(partial(self._server.abort, self._game_id))
+
+    async def _insist(
+        self, call: Callable[[], Awaitable[None]], is_wanted: Callable[[], bool] = lambda: True
+    ) -> None:
+        """Ask until the server has understood, whether it says yes or no, or nobody wants it any more."""
+        for wait_s in delays(self._services.rng):
+            if not is_wanted():
+                return
+            try:
+                await call()
+            except TransientError as error:
+                logger.info("game %s: %s; asking again", self._game_id, error)
+                await self._services.sleep(max(wait_s, error.retry_after_s or 0.0))
+            else:
+                return

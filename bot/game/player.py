@@ -1,0 +1,438 @@
+"""One game from its first message to its closed books: think, write down, send, judge.
+
+All state that matters is in the books (`bot.game.ledger`) and on the server, so a player can be killed at any
+moment and another one takes the game up from there.
+"""
+
+import asyncio
+import logging
+from dataclasses import asdict, replace
+
+from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientError
+from bot.base.events import EndReason, GameEnd, GameEvent, GameSnapshot, Thought
+from bot.base.reconnect import delays, stay_connected
+from bot.game.chat import Conversation
+from bot.game.ledger import Books
+from bot.game.offer_policy import BEGUN_PLIES, score_centi
+from bot.game.offers import Courtesy
+from bot.game.search_pool import Rank
+from bot.game.selection import Occasion, Selection, select
+from bot.game.services import Services
+from bot.game.session import (
+    Action,
+    Adjourn,
+    AnswerDraw,
+    AnswerTakeback,
+    ClaimGame,
+    Finish,
+    Hear,
+    Join,
+    KeepPlaying,
+    Record,
+    Session,
+    State,
+    StopThinking,
+    TakenBack,
+    Think,
+    position_of,
+    step,
+)
+from bot.game.side_tasks import Asides
+from bot.game.thinking import Mind
+from bot.servers import goes_on
+from engine.choice import ENGINE_KINDS
+from engine.decision import Decision
+from engine.game import if_it_goes_on
+from engine.human.value import PERSON_KINDS
+from engine.players import complete
+from engine.search.reference import Searcher
+from engine.stop import StopFlag
+from storage.records import StoredDecision
+
+logger = logging.getLogger(__name__)
+
+QUICK_TRIES = 8
+"""A game's clock runs on while its stream is lost: the first tries follow each other within half a second."""
+MAX_REFUSALS = 5
+"""So often a server may refuse a move in one position before its game is given up."""
+UNKNOWN_TRIES = 4
+"""So often a game is asked for again, over some seconds, before the server is believed that there is none."""
+
+
+class GamePlayer:
+    """Plays one game; `run` it once."""
+
+    def __init__(self, game_id: str, services: Services) -> None:
+        self.game_id = game_id
+        self._services = services
+        self._server = services.server
+        self._books = Books(services.database, services.server.site, game_id)
+        self._session = Session()
+        self._handling = asyncio.Lock()
+        self._end: GameEnd | None = None
+        self._is_adjourned = False
+        self._search: asyncio.Task[Decision] | None = None
+        self._profiles: dict[int, asyncio.Task[None]] = {}
+        """By the decision's key."""
+        self._refusals = 0
+        self._unknown = 0
+        """Times in a row that the server knew nothing of the game."""
+        self._tasks: asyncio.TaskGroup
+        self._mind: Mind
+        self._asides: Asides
+        self._courtesy: Courtesy
+        self._conversation: Conversation
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the server has ended the game, or adjourned it; its books may stay open for a while."""
+        return self._end is not None or self._is_adjourned
+
+    @property
+    def is_adjourned(self) -> bool:
+        """Whether the game is to be taken up again, by another `GamePlayer`."""
+        return self._is_adjourned
+
+    @property
+    def opponent_id(self) -> str:
+        """Empty before the first message."""
+        return self._books.game.opponent_id if self._books.is_known else ""
+
+    async def run(self) -> None:
+        """Play until the server ends the game, then settle every decision and close the books.
+
+        A game that the server adjourns leaves its books open.
+
+        Raises:
+            AuthError: The server does not accept us any more.
+            ProtocolError: The game cannot be understood; it stays open in the books.
+            Exception: Whatever else went wrong; another `GamePlayer` may take the game up.
+        """
+        try:
+            async with asyncio.TaskGroup() as self._tasks:
+                self._set_up()
+                try:
+                    await self._listen()
+                except RefusedError as error:
+                    await self._server_forgot(error)
+                self._leave()
+                if self._end is not None and self._books.is_open:
+                    await self._finish(self._end)
+        except BaseExceptionGroup as group:
+            raise first_error(group) from group
+
+    def _set_up(self) -> None:
+        services, books = self._services, self._books
+        self._mind = Mind(services, self._tasks)
+        self._asides = Asides(self.game_id, self._tasks)
+        self._courtesy = Courtesy(self.game_id, services, books, self._asides, lambda: self._session)
+        self._conversation = Conversation(
+            self.game_id,
+            services,
+            books,
+            self._asides,
+            moves=lambda: self._session.moves or (),
+            is_over=lambda: self._end is not None,
+        )
+
+    # --- Events in, actions out -------------------------------------------------------------------------
+
+    async def _listen(self) -> None:
+        """Handle what the server tells until the game is over.
+
+        Raises:
+            RefusedError: The server does not tell it; with status 404: it has no such game, for sure.
+        """
+        waits = delays(self._services.rng)
+        while True:
+            try:
+                await stay_connected(
+                    lambda: self._server.game_events(self.game_id),
+                    self._handle,
+                    name=f"{self._server.site} game {self.game_id}",
+                    done=lambda: self.is_over,
+                    on_change=self._link_changed,
+                    sleep=self._services.sleep,
+                    clock=self._services.clock,
+                    rng=self._services.rng,
+                    quick=QUICK_TRIES,
+                )
+            except RefusedError as error:
+                self._unknown += 1
+                if error.status != 404:
+                    raise
+                if self._unknown > UNKNOWN_TRIES and await goes_on(self._server, self.game_id) is False:
+                    raise
+                if self._unknown == 1:
+                    waits = delays(self._services.rng)
+                wait_s = next(waits)
+                logger.info("game %s: %s; asking again in %.1f s", self.game_id, error, wait_s)
+                await self._services.sleep(wait_s)
+            else:
+                return
+
+    async def _handle(self, event: GameEvent) -> None:
+        self._unknown = 0
+        async with self._handling:
+            await self._take(event)
+
+    async def _take(self, event: GameEvent) -> None:
+        self._session, actions = step(self._session, event)
+        for action in actions:
+            await self._perform(action)
+            if isinstance(action, Join) and not self._books.is_open:  # settled by an earlier run
+                self._end = GameEnd(EndReason.OTHER, None, "settled")
+                return
+        self._courtesy.watch_beginning()
+
+    async def _perform(self, action: Action) -> None:
+        match action:
+            case Join(snapshot):
+                await self._join(snapshot)
+            case StopThinking():
+                if self._search is not None:
+                    self._search.cancel()
+            case TakenBack(ply):
+                self._mind.forget()
+                await self._books.take_back(ply)
+            case Think():
+                self._tasks.create_task(self._act(action, self._services.clock()))
+            case Record(moves, since_ply):
+                for stored in await self._books.record(moves, since_ply):
+                    self._complete_later(stored)
+            case AnswerDraw():
+                self._courtesy.answer_draw()
+            case AnswerTakeback():
+                self._courtesy.answer_takeback()
+            case ClaimGame(in_s):
+                self._courtesy.claim(in_s)
+            case KeepPlaying():
+                self._courtesy.keep_playing()
+            case Hear(line):
+                self._conversation.hear(line)
+            case Adjourn(reason):
+                logger.info("game %s: adjourned: %s", self.game_id, reason)
+                await self._books.note("game_adjourned", {"reason": reason})
+                self._is_adjourned = True
+            case Finish(_, end):
+                self._finished(end)
+
+    async def _join(self, snapshot: GameSnapshot) -> None:
+        config = self._services.config
+
+        def choose(occasion: Occasion) -> Selection:
+            found = select(occasion, config.selection, self._services.rng)
+            detail = dict(found.detail)
+            engine = self._services.engines.settings(occasion.game)
+            if found.player in ENGINE_KINDS and engine is not None:
+                detail["engine"] = engine.asked()
+            if found.player in PERSON_KINDS:
+                detail["value"] = asdict(config.human.value())
+            return replace(found, detail=detail)
+
+        is_new = await self._books.open(snapshot, choose, config.trap.params())
+        game = self._books.game
+        logger.info(
+            "game %s: %s as %s against %s (%s)",
+            self.game_id,
+            "playing" if is_new else "taking up",
+            game.player,
+            game.opponent_name,
+            game.opponent_rating or "unrated",
+            extra={"game_id": self.game_id, "player": game.player, "opponent": game.opponent_id},
+        )
+        if is_new:
+            self._conversation.greet()
+
+    def _is_explained(self) -> bool:
+        """Whether the server has said what became of the game; else we may know more than it says."""
+        return self._is_adjourned or (self._end is not None and self._end.reason is not EndReason.UNTOLD)
+
+    def _finished(self, end: GameEnd) -> None:
+        if self._end is None or end.reason is not EndReason.UNTOLD:  # else we know more than the server says
+            self._end = end
+
+    async def _link_changed(self, reason: str | None) -> None:
+        if reason is None:
+            await self._books.note("game_link_back", {})
+        else:
+            await self._books.note("game_link_lost", {"reason": reason})
+
+    # --- Our move ---------------------------------------------------------------------------------------
+
+    async def _act(self, think: Think, received_at: float) -> None:
+        stored = await self._decide(think, received_at)
+        if stored is not None:
+            await self._send(think, stored, received_at)
+
+    def _is_current(self, think: Think) -> bool:
+        session = self._session
+        return not self.is_over and session.state is State.THINKING and session.moves == think.moves
+
+    async def _decide(self, think: Think, received_at: float) -> StoredDecision | None:
+        """The decision for a turn of ours, in the books before it is returned; None: the turn has passed."""
+        game, position = position_of(self._session, think.moves)
+        position = if_it_goes_on(game, position)
+        stored = await self._books.find(think.ply, game.position_text(position))
+        if stored is not None or not self._is_current(think):
+            return stored
+        found = self._tasks.create_task(
+            self._mind.decide(
+                self._books.game,
+                game,
+                position,
+                think.remaining_s,
+                received_at,
+                think.moves,
+                think.their_remaining_s,
+            )
+        )
+        self._search = found
+        await asyncio.wait([found])
+        if found.cancelled():
+            return None
+        return await self._books.commit(think.moves, found.result())
+
+    async def _send(self, think: Think, stored: StoredDecision, received_at: float) -> None:
+        """Send a move that is in the books, until the server takes it or shows that the turn has passed.
+
+        Or end the game instead, which leaves the move unsent; but that is tried only once for each move, so
+        that a game always goes on.
+        """
+        if self._refusals == 0 and self._is_current(think):
+            given_up = await self._courtesy.resign_or_agree()
+            if given_up is not None and not self._is_explained():
+                self._end = given_up
+        offers_draw = self._courtesy.offers_draw()
+        waits = delays(self._services.rng)
+        while self._is_current(think):
+            took_s = self._services.clock() - received_at
+            try:
+                await self._server.move(
+                    self.game_id,
+                    stored.decision.move,
+                    offer_draw=offers_draw,
+                    thought=Thought(score_centi(stored.decision), took_s),
+                )
+            except TransientError as error:
+                # It may have been played all the same; then the stream shows it and this loop ends.
+                wait_s = max(next(waits), error.retry_after_s or 0.0)
+                logger.warning("game %s: %s; sending it again in %.1f s", self.game_id, error, wait_s)
+                await self._services.sleep(wait_s)
+            except RefusedError as error:
+                if not self._is_current(think) or await self._read_again(think, error, next(waits)):
+                    return
+            else:
+                self._refusals = 0
+                self._expect(think, stored)
+                await self._books.sent(stored)
+                self._complete_later(stored)
+                return
+
+    def _expect(self, think: Think, stored: StoredDecision) -> None:
+        """The opponent's time has begun."""
+        moves = (*think.moves, stored.decision.move)
+        if self._end is None and self._session.moves in (think.moves, moves):  # no reply yet
+            game, position = position_of(self._session, moves)
+            if game.legal_moves(position):
+                self._mind.expect(self._books.game, game, position, stored.decision, moves)
+
+    async def _read_again(self, think: Think, error: RefusedError, wait_s: float) -> bool:
+        """After a refused move: ask where the game stands, which starts the turn anew if it is still ours.
+
+        Returns:
+            Whether the server told, here or meanwhile by the game's stream.
+
+        Raises:
+            ProtocolError: It has refused too often, of a game that can be read.
+        """
+        logger.info("game %s: %s; reading the game again", self.game_id, error)
+        await self._services.sleep(wait_s)
+        if not self._is_current(think):  # the stream has told meanwhile
+            return True
+        # Servers end an older stream of the same account; `stay_connected` opens the next one.
+        events = self._server.game_events(self.game_id)
+        try:
+            async for event in events:
+                if isinstance(event, GameSnapshot):
+                    self._refusals += 1  # not before: nothing is known of a game that cannot be read
+                    if self._refusals > MAX_REFUSALS:
+                        raise ProtocolError(f"the server keeps refusing our move: {error}", str(error))
+                    async with self._handling:
+                        self._session = self._session.rejoin()
+                        await self._take(event)
+                    return True
+        except (TransientError, RefusedError) as lost:
+            logger.info("game %s: %s", self.game_id, lost)
+        finally:
+            aclose = getattr(events, "aclose", None)
+            if aclose is not None:
+                await aclose()
+        return False
+
+    # --- On the opponent's time -------------------------------------------------------------------------
+
+    def _complete_later(self, stored: StoredDecision) -> None:
+        if not stored.is_complete and stored.id not in self._profiles:
+            self._profiles[stored.id] = self._tasks.create_task(self._complete(stored))
+
+    async def _complete(self, stored: StoredDecision) -> None:
+        """Complete the chosen move's profile, so that the reply can be judged."""
+
+        def search(searcher: Searcher, stop: StopFlag) -> Decision:
+            return complete(stored.decision, searcher, stop)
+
+        try:
+            decision = await self._services.pool.run(
+                search, stored.decision.game, self._services.clock(), rank=Rank.BACKGROUND
+            )
+        except ValueError as error:  # an engine of another version: the move can't be judged any more
+            logger.error("game %s, ply %d: %s", self.game_id, stored.ply, error)
+            await self._books.note("profile_impossible", {"ply": stored.ply, "reason": str(error)})
+            return
+        await self._books.complete(stored, decision)
+
+    # --- The end ----------------------------------------------------------------------------------------
+
+    def _leave(self) -> None:
+        """The game is over: what has not been said and done by now is not wanted any more."""
+        self._mind.forget()
+        if self._search is not None:
+            self._search.cancel()
+        self._asides.cancel()
+
+    async def _server_forgot(self, error: RefusedError) -> None:
+        """The server has no such game any more: what we know of it is all that there will be."""
+        if error.status != 404 or not await self._books.reopen():
+            raise error
+        logger.warning("game %s: %s; closing its books", self.game_id, error)
+        await self._books.note("game_unknown", {"reason": str(error)})
+        has_begun = len(self._session.moves or self._books.game.moves) >= BEGUN_PLIES
+        self._end = GameEnd(EndReason.OTHER if has_begun else EndReason.ABORTED, None, "unknown")
+
+    async def _finish(self, end: GameEnd) -> None:
+        for stored in await self._books.record(self._session.moves or self._books.game.moves, 0, end):
+            self._complete_later(stored)
+        while pending := [task for task in self._profiles.values() if not task.done()]:
+            await asyncio.wait(pending)
+        closed = await self._books.finish(end)
+        game = self._books.game
+        logger.info(
+            "game %s: %s (%s) against %s; traps set: %d, fell: %d",
+            self.game_id,
+            closed.verdict,
+            end.status,
+            game.opponent_name,
+            closed.traps,
+            closed.fell,
+            extra={"game_id": self.game_id, "result": closed.verdict.value},
+        )
+        await self._conversation.say_farewell(closed)
+
+
+def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The one error of a group that says what to do: a refused account ends everything."""
+    leaves = [
+        first_error(error) if isinstance(error, BaseExceptionGroup) else error for error in group.exceptions
+    ]
+    return next((error for error in leaves if isinstance(error, AuthError)), leaves[0])

@@ -1,0 +1,276 @@
+"""The search pool: a few threads, served by rank and deadline, so that one slow game can't flag another.
+
+A job runs on one thread to its end.  When all threads are taken, one that serves a lower rank than somebody
+waits for is freed: its job is stopped, and starts anew later.  What it had found is mostly still in the
+thread's transposition table.  And a live job that has waited for longer than it can afford makes another one
+that has more time end early.
+"""
+
+import asyncio
+import heapq
+import itertools
+import logging
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, Self, TypeVar
+
+from engine.search.reference import Searcher
+from engine.search.searchers import make_searcher
+from engine.stop import StopFlag, Stopped
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_LEAST_PATIENCE_S = 0.005
+
+
+class Rank(IntEnum):
+    """Whose turn it is: no job runs on a thread that one of a lower number waits for."""
+
+    LIVE = 0
+    """A move of a game with a real-time clock."""
+    SLOW = 1
+    """A move of a game without one."""
+    BACKGROUND = 2
+    """What is needed some time."""
+    SPARE = 3
+    """What may be needed."""
+
+
+class Shift(StopFlag):
+    """A job's time on a thread; set when it is to end."""
+
+    def __init__(self, crowd: float) -> None:
+        super().__init__()
+        self.crowd = crowd
+        """Live jobs that waited for each thread when this one began."""
+        self.is_paused = False
+        """The thread is needed for a job of another rank: this one is to end with `Stopped`, and will be
+        started anew."""
+
+
+Job = Callable[[Searcher, Shift], T]
+"""Work for a thread: searches with the searcher and ends, with `Stopped` or early, when its shift is set."""
+
+
+@dataclass(order=True)
+class _Task:
+    urgency: tuple[Rank, float, int]
+    """By rank, then by deadline, then first come."""
+    job: Job[Any] = field(compare=False)
+    game: str = field(compare=False)
+    loop: asyncio.AbstractEventLoop = field(compare=False)
+    result: asyncio.Future[Any] = field(compare=False)
+    shift: Shift | None = field(compare=False, default=None)
+    """None: it waits."""
+    is_hurried: bool = field(compare=False, default=False)
+    """Told to end early."""
+    cancelled: bool = field(compare=False, default=False)
+    """Nobody waits for it any more."""
+
+    @property
+    def rank(self) -> Rank:
+        return self.urgency[0]
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether its thread will be free in a moment."""
+        return self.is_hurried or self.cancelled or (self.shift is not None and self.shift.is_paused)
+
+
+class WorkerPool:
+    """Threads with a searcher for each game.
+
+    Args:
+        workers: Number of threads; 0: one for each core.
+        table_mb: Transposition table of each thread and game, in MiB.
+        searcher: Makes a searcher from the game's name and `table_mb`.
+    """
+
+    def __init__(
+        self, workers: int, table_mb: int, searcher: Callable[[str, int], Searcher] = make_searcher
+    ) -> None:
+        self._table_mb = table_mb
+        self._make_searcher = searcher
+        self._numbers = itertools.count()
+        self._changed = threading.Condition()
+        # All of these are guarded by `_changed`.
+        self._queue: list[_Task] = []
+        self._running: list[_Task] = []
+        self._idle = 0
+        self._closed = False
+        self._threads = [
+            threading.Thread(target=self._work, name=f"search-{number}", daemon=True)
+            for number in range(workers or os.cpu_count() or 1)
+        ]
+
+    async def __aenter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Stop what is running and end the threads; whoever still waits gets `CancelledError`."""
+        with self._changed:
+            self._closed = True
+            for task in [*self._queue, *self._running]:
+                task.cancelled = True
+                if task.shift is not None:
+                    task.shift.set()
+                task.result.cancel()
+            self._queue.clear()
+            self._changed.notify_all()
+        for thread in self._threads:
+            await asyncio.to_thread(thread.join)
+
+    async def run(
+        self,
+        job: Job[T],
+        game: str,
+        deadline: float,
+        *,
+        rank: Rank = Rank.LIVE,
+        patience_s: float | None = None,
+    ) -> T:
+        """Have a job done.  When the caller is cancelled, the job is stopped, and its thread waited for.
+
+        Args:
+            job: Called on one of the threads; unless it is a live one, perhaps more than once.
+            game: Name of the game that the searcher is for.
+            deadline: When the result is needed, in seconds of any one clock; the earliest is served first.
+            rank: Served before all of a higher number, whatever their deadlines.
+            patience_s: Of a live job: after so many seconds without a thread, and again after as many, a live
+                job whose deadline is later is told to end early.  None: it can wait.
+
+        Raises:
+            Whatever the job raises.
+        """
+        loop = asyncio.get_running_loop()
+        urgency = (rank, deadline, next(self._numbers))
+        task = _Task(urgency, job, game, loop, loop.create_future())
+        with self._changed:
+            if self._closed:
+                raise RuntimeError("the pool is closed")
+            heapq.heappush(self._queue, task)
+            self._make_room()
+            self._changed.notify()
+        self._grow_impatient(task, patience_s)
+        try:
+            return await asyncio.shield(task.result)
+        except asyncio.CancelledError:
+            await self._withdraw(task)
+            raise
+
+    def promote(self, job: Job[Any], deadline: float, patience_s: float | None = None) -> None:
+        """Make a job that somebody runs already a live one, which goes on if it has begun.
+
+        Args:
+            job: The same object as was given to `run`.
+            deadline: See `run`.
+            patience_s: See `run`.
+        """
+        with self._changed:
+            task = next((t for t in [*self._queue, *self._running] if t.job is job), None)
+            if task is None:  # it has ended
+                return
+            task.urgency = (Rank.LIVE, deadline, next(self._numbers))
+            heapq.heapify(self._queue)
+            self._make_room()
+        self._grow_impatient(task, patience_s)
+
+    def _make_room(self) -> None:
+        """Pause as many jobs of a lower rank as those that wait need threads."""
+        free = self._idle + sum(task.is_leaving for task in self._running)
+        waiting = sorted(self._queue)[free:]
+        victims = sorted((task for task in self._running if not task.is_leaving), reverse=True)
+        for task, victim in zip(waiting, victims, strict=False):
+            if victim.rank > task.rank and victim.shift is not None:
+                victim.shift.is_paused = True
+                victim.shift.set()
+
+    def _grow_impatient(self, task: _Task, patience_s: float | None) -> None:
+        if patience_s is not None:
+            task.loop.call_later(max(patience_s, _LEAST_PATIENCE_S), self._hurry, task, patience_s)
+
+    def _hurry(self, task: _Task, patience_s: float) -> None:
+        """Make the live job with most time end early, if this one is still waiting and has less."""
+        with self._changed:
+            if task not in self._queue:
+                return
+            live = (other for other in self._running if other.rank is Rank.LIVE and not other.is_leaving)
+            victim = max(live, default=task)
+            if victim > task and victim.shift is not None:
+                victim.is_hurried = True
+                victim.shift.set()
+        self._grow_impatient(task, patience_s)
+
+    async def _withdraw(self, task: _Task) -> None:
+        with self._changed:
+            task.cancelled = True
+            if task.shift is not None:
+                task.shift.set()
+            if task in self._queue:
+                self._queue.remove(task)
+                heapq.heapify(self._queue)
+                task.result.cancel()
+        while not task.result.done():
+            try:
+                await asyncio.wait([task.result])
+            except asyncio.CancelledError:  # again; the thread needs but a moment
+                continue
+        if not task.result.cancelled():
+            task.result.exception()  # nobody wants to know any more
+
+    # --- On the threads ---------------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        searchers: dict[str, Searcher] = {}
+        while (found := self._next()) is not None:
+            task, shift = found
+            value, error = None, None
+            try:
+                if task.game not in searchers:
+                    searchers[task.game] = self._make_searcher(task.game, self._table_mb)
+                value = task.job(searchers[task.game], shift)
+            except Exception as caught:  # it belongs to whoever asked for the job
+                error = caught
+            self._done(task, value, error)
+
+    def _next(self) -> tuple[_Task, Shift] | None:
+        with self._changed:
+            self._idle += 1
+            while not self._queue and not self._closed:
+                self._changed.wait()
+            self._idle -= 1
+            if self._closed:
+                return None
+            task = heapq.heappop(self._queue)
+            self._running.append(task)
+            live = sum(other.rank is Rank.LIVE for other in self._queue)
+            task.shift = Shift(live / len(self._threads))
+            return task, task.shift
+
+    def _done(self, task: _Task, value: object, error: Exception | None) -> None:
+        with self._changed:
+            self._running.remove(task)
+            if isinstance(error, Stopped) and task.is_leaving and not task.cancelled:
+                task.shift, task.is_hurried = None, False
+                heapq.heappush(self._queue, task)
+                self._changed.notify()
+                return
+            if self._closed:
+                return
+        task.loop.call_soon_threadsafe(_settle, task.result, value, error)
+
+
+def _settle(result: asyncio.Future[Any], value: object, error: Exception | None) -> None:
+    if result.done():
+        return
+    if error is None:
+        result.set_result(value)
+    else:
+        result.set_exception(error)

@@ -1,0 +1,37 @@
+"""What every game of the program shares."""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from bot.base.config import Config
+from bot.game.search_pool import WorkerPool
+from bot.servers import Server
+from engine.human.registry import People
+from engine.players import StrongOptions
+from engine.uci.source import Engines
+from storage.database import Database
+
+
+@dataclass(frozen=True)
+class Services:
+    """What every game shares."""
+
+    server: Server
+    database: Database
+    pool: WorkerPool
+    config: Config
+    bot_name: str
+    strong: StrongOptions = field(default_factory=StrongOptions)
+    """Settings of the strong player."""
+    rng: random.Random = field(default_factory=random.Random)
+    """For the selection, and for spreading out retries."""
+    clock: Callable[[], float] = time.monotonic
+    """Seconds of a clock that never goes back."""
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    engines: Engines = field(default_factory=Engines)
+    """Other engines, for the players that need one."""
+    people: People = field(default_factory=People)
+    """Models of people, for the players that reckon with them."""

@@ -1,0 +1,333 @@
+"""One game as a state machine: server events in, actions out, no I/O.
+
+::
+
+    JOINING --our turn--> THINKING <--------> WAITING <--their turn-- JOINING
+                              |    new moves     |
+                              +----> OVER <------+
+
+The position is rebuilt from the server's whole list of moves at each update, so a missed message heals
+itself.  The same list again starts nothing (offers of a draw come as states with the same moves), one that
+lost its end is a takeback.  What `TRANSITIONS` does not hold is a `ProtocolError`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from bot.base.errors import ProtocolError
+from bot.base.events import (
+    ChatLine,
+    EndReason,
+    GameAdjourned,
+    GameEnd,
+    GameEvent,
+    GameSnapshot,
+    GameState,
+    OpponentGone,
+)
+from bot.game.offer_policy import BEGUN_PLIES
+from engine.game import BadPosition, Game, IllegalMove, if_it_goes_on, replay
+from engine.games import get_game
+
+
+class State(StrEnum):
+    """Where a session stands."""
+
+    JOINING = "joining"
+    """The server has not told us yet where the game stands."""
+    THINKING = "thinking"
+    """It is our turn, until the server shows our move."""
+    WAITING = "waiting"
+    """It is the opponent's turn, or the game is over by its rules and the server will say so."""
+    OVER = "over"
+    """The server has said that the game is over."""
+
+
+class Kind(StrEnum):
+    """What a message means for a session."""
+
+    OUR_TURN = "our turn"
+    THEIR_TURN = "their turn"
+    SAME = "same moves"
+    END = "end"
+
+
+TRANSITIONS: dict[tuple[State, Kind], State] = {
+    (State.JOINING, Kind.OUR_TURN): State.THINKING,
+    (State.JOINING, Kind.THEIR_TURN): State.WAITING,
+    (State.JOINING, Kind.END): State.OVER,
+    (
+        State.THINKING,
+        Kind.OUR_TURN,
+    ): State.THINKING,  # both moves were taken back, or two messages were missed
+    (State.THINKING, Kind.THEIR_TURN): State.WAITING,
+    (State.THINKING, Kind.SAME): State.THINKING,
+    (State.THINKING, Kind.END): State.OVER,
+    (State.WAITING, Kind.OUR_TURN): State.THINKING,
+    (State.WAITING, Kind.THEIR_TURN): State.WAITING,
+    (State.WAITING, Kind.SAME): State.WAITING,
+    (State.WAITING, Kind.END): State.OVER,
+    (State.OVER, Kind.SAME): State.OVER,
+    (State.OVER, Kind.END): State.OVER,  # an automatic draw comes as two states
+}
+
+
+# --- Actions --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """The first message: look the game up, or write it down with the player that is to play it."""
+
+    snapshot: GameSnapshot
+
+
+@dataclass(frozen=True, slots=True)
+class StopThinking:
+    """The position that we think about is not on the board any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """Moves from this ply on were taken back."""
+
+    ply: int
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The server shows these moves: confirm ours, and judge the replies to them."""
+
+    moves: tuple[str, ...]
+    since_ply: int
+    """Moves before this one were recorded before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Think:
+    """It is our turn: find a move and send it."""
+
+    moves: tuple[str, ...]
+    remaining_s: float | None
+    """On our clock; None without one."""
+    their_remaining_s: float | None
+    """On the opponent's, which stands still."""
+
+    @property
+    def ply(self) -> int:
+        """Number of the move to be found, counted from 0."""
+        return len(self.moves)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerDraw:
+    """The opponent offers a draw; told once for each offer."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerTakeback:
+    """The opponent asks to take a move back; told once for each time."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimGame:
+    """The opponent has left."""
+
+    in_s: float
+    """When the server will allow it, in seconds from now."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeepPlaying:
+    """The opponent is back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hear:
+    """Somebody said something."""
+
+    line: ChatLine
+
+
+@dataclass(frozen=True, slots=True)
+class Adjourn:
+    """The game is interrupted: leave its books open, for another player to take it up."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The game is over."""
+
+    moves: tuple[str, ...]
+    end: GameEnd
+
+
+Action = (
+    Join
+    | StopThinking
+    | TakenBack
+    | Record
+    | Think
+    | AnswerDraw
+    | AnswerTakeback
+    | ClaimGame
+    | KeepPlaying
+    | Hear
+    | Adjourn
+    | Finish
+)
+
+
+# --- The machine ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What is known about a game."""
+
+    state: State = State.JOINING
+    game: str = ""
+    initial_position: str | None = None
+    our_side: int = 0
+    moves: tuple[str, ...] | None = None
+    """None before the first snapshot."""
+    position: Any = field(default=None, compare=False, repr=False)
+    """After `moves`, so that only new ones need be played."""
+    draw_offered: bool = False
+    """By the opponent."""
+    takeback_offered: bool = False
+
+    @property
+    def their_side(self) -> int:
+        return 1 - self.our_side
+
+    @property
+    def awaits_beginning(self) -> bool:
+        """The opponent is to move, and the game could still be aborted."""
+        return self.state is State.WAITING and len(self.moves or ()) < BEGUN_PLIES
+
+    def rejoin(self) -> "Session":
+        """The same game, when its state is to be read anew: then our turn starts a search once more."""
+        return self if self.state is State.OVER else replace(self, state=State.JOINING)
+
+
+def step(session: Session, event: GameEvent) -> tuple[Session, tuple[Action, ...]]:
+    """The session after a message from the server, and what is to be done now, in this order.
+
+    Raises:
+        ProtocolError: The message cannot be: moves that the rules forbid, or a change of a finished game.
+    """
+    match event:
+        case GameSnapshot():
+            return _snapshot(session, event)
+        case GameState():
+            if session.moves is None:
+                raise ProtocolError("a state came ahead of the snapshot", event)
+            return _state(session, event)
+        case GameAdjourned(reason):
+            return session, (Adjourn(reason),) if session.state is not State.OVER else ()
+        case _ if session.moves is None:
+            return session, ()
+        case OpponentGone(gone=True, claim_win_in_s=float() | int() as in_s):
+            return session, (ClaimGame(in_s),)
+        case OpponentGone(gone=False):
+            return session, (KeepPlaying(),)
+        case OpponentGone():
+            return session, ()
+        case ChatLine():
+            return session, (Hear(event),)
+
+
+def common_plies(old: Sequence[str], new: Sequence[str]) -> int:
+    """How many moves two lists share at their beginning."""
+    both = zip(old, new, strict=False)
+    return next((ply for ply, (a, b) in enumerate(both) if a != b), min(len(old), len(new)))
+
+
+def position_of(session: Session, moves: tuple[str, ...]) -> tuple[Game[Any], Any]:
+    """The game's rules and its position after some moves.
+
+    Raises:
+        ProtocolError: The rules do not allow them.
+    """
+    game, known = get_game(session.game), session.moves or ()
+    try:
+        if session.position is not None and moves[: len(known)] == known:
+            return game, replay(game, moves[len(known) :], session.position)
+        start = None if session.initial_position is None else game.parse_position(session.initial_position)
+        return game, replay(game, moves, start)
+    except (BadPosition, IllegalMove) as error:
+        raise ProtocolError(f"the server shows an impossible game: {error}", moves) from error
+
+
+def _snapshot(session: Session, snapshot: GameSnapshot) -> tuple[Session, tuple[Action, ...]]:
+    known = (session.game, session.initial_position, session.our_side)
+    told = (snapshot.game, snapshot.initial_position, snapshot.our_side)
+    if session.moves is None:
+        session = replace(session, game=told[0], initial_position=told[1], our_side=told[2], moves=())
+        session, actions = _state(session, snapshot.state)
+        return session, (Join(snapshot), *actions)
+    if known != told:
+        raise ProtocolError(f"the game was {known}, now it is {told}", snapshot)
+    return _state(session, snapshot.state)
+
+
+def _state(session: Session, state: GameState) -> tuple[Session, tuple[Action, ...]]:
+    before = session.moves or ()
+    game, position = position_of(session, state.moves)
+    kind = _kind(session, state, game, position)
+    if (session.state, kind) not in TRANSITIONS:
+        raise ProtocolError(f"a game that is {session.state} cannot see {kind.value!r}", state)
+    after = replace(
+        session,
+        state=TRANSITIONS[session.state, kind],
+        moves=state.moves,
+        position=position,
+        draw_offered=state.draw_offered_by[session.their_side],
+        takeback_offered=state.takeback_offered_by[session.their_side],
+    )
+    if session.state is State.OVER:
+        return replace(after, moves=before, position=session.position), ()
+
+    actions: list[Action] = []
+    common = common_plies(before, state.moves)
+    if session.state is State.THINKING and kind is not Kind.SAME:
+        actions.append(StopThinking())
+    if common < len(before):
+        actions.append(TakenBack(common))
+    if kind is Kind.OUR_TURN:
+        clocks_s = state.remaining_s or (None, None)
+        actions.append(Think(state.moves, clocks_s[session.our_side], clocks_s[session.their_side]))
+    if state.end is not None:
+        actions.append(Finish(state.moves, _by_the_rules(state.end, game, position)))
+        return after, tuple(actions)
+    if kind is not Kind.SAME:
+        actions.append(Record(state.moves, 0 if session.state is State.JOINING else common))
+    if after.draw_offered and not session.draw_offered:
+        actions.append(AnswerDraw())
+    if after.takeback_offered and not session.takeback_offered:
+        actions.append(AnswerTakeback())
+    return after, tuple(actions)
+
+
+def _kind(session: Session, state: GameState, game: Game[Any], position: Any) -> Kind:
+    if state.end is not None:
+        return Kind.END
+    if session.state is not State.JOINING and state.moves == session.moves:
+        return Kind.SAME
+    is_over = not game.legal_moves(if_it_goes_on(game, position))
+    ours = game.side_to_move(position) == session.our_side
+    return Kind.OUR_TURN if ours and not is_over else Kind.THEIR_TURN
+
+
+def _by_the_rules(end: GameEnd, game: Game[Any], position: Any) -> GameEnd:
+    """The end, with the result where only the rules tell it."""
+    if end.reason is not EndReason.UNTOLD or game.legal_moves(position):
+        return end
+    result, mover = game.result_centi(position), game.side_to_move(position)
+    winner = None if result == 0 else mover if result > 0 else 1 - mover
+    return GameEnd(EndReason.NORMAL, winner, end.status)

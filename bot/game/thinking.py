@@ -1,0 +1,304 @@
+"""One game's searches: limits from the clock, a thread of the pool, and what is done on the opponent's time.
+
+A search may be begun before our turn, for the position after the reply that is expected (pondering).  It is
+the search that would be done after that reply, with the time that the clock would give it then, only earlier.
+When the reply is played, it goes on or is there already; otherwise it is dropped, and what it has left in
+the thread's table is all that remains of it.  Nothing of it is written down before the turn is ours.
+
+Players that reckon with a person are told the game so far, the opponent's rating, and the opponent's clock.
+How much the reply will leave on that is not known before it: a search that was begun ahead has no clock to
+tell of, and its record says so.  It is kept all the same, for the clock is the least of what models go by.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bot.game.recent_games import Paths, latest_paths
+from bot.game.search_pool import Rank, Shift
+from bot.game.services import Services
+from engine.choice import ENGINE_KINDS
+from engine.decision import Decision, Person
+from engine.game import Game, positions
+from engine.human.opponent_model_search import Background
+from engine.human.value import PERSON_KINDS
+from engine.players import Player
+from engine.search.reference import Searcher
+from engine.stop import Stopped
+from engine.time_management import Limits, from_clock
+from engine.variety import Detour
+from storage.records import StoredGame
+
+logger = logging.getLogger(__name__)
+
+UNTIMED_S = 86_400.0
+"""Deadline of a move without a clock, in seconds: after all that have one."""
+
+PATIENCE = 0.05
+"""So much of its clock a game waits for a thread before one that has more time is told to end early."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Our clock, as we heard of it."""
+
+    remaining_s: float | None
+    """When the turn began; None without a clock."""
+    received_at: float | None
+    """When we heard of it, by the services' clock; None: the turn is expected, and the clock stands still."""
+
+
+class Search:
+    """The search for one move: a job of the pool that may be paused and started anew.
+
+    What it finds tells the depth that was reached, and the time and nodes of all that it took, also before a
+    pause or on the opponent's time.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        stored: StoredGame,
+        game: Game[Any],
+        position: Any,
+        paths: Paths,
+        moves: Sequence[str] = (),
+        their_remaining_s: float | None = None,
+    ) -> None:
+        self._services = services
+        self._stored = stored
+        self._game = game
+        self._position = position
+        self._moves = moves
+        self._person = Person(stored.opponent_rating, their_remaining_s)
+        self._text = game.position_text(position)
+        avoid = paths.get(self._text)
+        self._detour = Detour(avoid, services.config.engine.variety_centi) if avoid else None
+        self._turn = Turn(None, None)
+        self._spent_s, self._spent_nodes = 0.0, 0
+        self._best: Decision | None = None
+        # While it runs: when it began, and what will end it.
+        self._running: tuple[float, Shift] | None = None
+
+    def is_for(self, game: Game[Any], position: Any) -> bool:
+        """Whether it is about this very position, with the game before it."""
+        return game.name == self._game.name and game.position_text(position) == self._text
+
+    def begin(self, turn: Turn) -> None:
+        """Say what the clock shows; again when an expected turn has come."""
+        self._turn = turn
+        if self._running is not None:
+            began, shift = self._running
+            limits = self._limits(shift.crowd)
+            if limits is None:
+                shift.set_deadline(0)
+            elif limits.time_s is not None:
+                shift.set_deadline(max(0.0, limits.time_s - (self._services.clock() - began)))
+
+    def __call__(self, searcher: Searcher, shift: Shift) -> Decision:
+        """Search until the time is spent, or for a live move until told to end.
+
+        Raises:
+            Stopped: It was paused.
+        """
+        limits = self._limits(shift.crowd)
+        if limits is None:  # all the time was spent before a pause
+            assert self._best is not None, "time was spent and nothing found"  # noqa: S101
+            return self._best
+        self._running = self._services.clock(), shift
+        try:
+            found = self._choose(searcher, limits, shift)
+        finally:
+            self._running = None
+        self._spent_s += found.time_s
+        self._spent_nodes += found.nodes
+        if self._best is None or _reach(found) >= _reach(self._best):
+            self._best = found
+        self._best = replace(self._best, time_s=self._spent_s, nodes=self._spent_nodes)
+        if shift.is_paused and self._limits(shift.crowd) is not None:
+            raise Stopped
+        return self._best
+
+    def _choose(self, searcher: Searcher, limits: Limits, shift: Shift) -> Decision:
+        services, stored, game = self._services, self._stored, self._game
+        with ExitStack() as lent:
+            source = models = background = None
+            if stored.player in ENGINE_KINDS:
+                source = lent.enter_context(services.engines.lend(game.name))
+            if stored.player in PERSON_KINDS:
+                models = lent.enter_context(services.people.lend(game.name))
+                background = self._background()
+            player = Player(
+                stored.player, game, stored.params, searcher, services.strong, source=source, models=models
+            )
+            return player.choose(self._position, limits, shift, self._detour, background)
+
+    def _background(self) -> Background:
+        text = self._stored.initial_position
+        start = None if text is None else self._game.parse_position(text)
+        *before, _ = positions(self._game, self._moves, start)
+        return Background(tuple(before), self._person)
+
+    def _limits(self, crowd: float) -> Limits | None:
+        """What the clock gives, less what was spent; None: it is all spent."""
+        services, turn = self._services, self._turn
+        engine = services.config.engine
+        left_s = turn.remaining_s
+        if left_s is not None and turn.received_at is not None:
+            # The clock went on while the job was waiting; what it has worked since is counted as spent.
+            left_s = max(0.0, left_s - (services.clock() - turn.received_at))
+        limits = from_clock(
+            left_s,
+            self._stored.clock_increment_s or 0,
+            self._game.plies_left(self._position),
+            self._game.most_plies_left(self._position),
+            max_depth=engine.max_depth,
+            max_time_s=engine.slow_time_s if is_slow(self._stored) else engine.max_time_s,
+            overhead_s=engine.overhead_s,
+            lag_s=services.server.lag_s,
+            crowd=crowd,
+        )
+        if self._spent_s == 0 or limits.time_s is None:
+            return limits
+        rest_s = limits.time_s - self._spent_s
+        return replace(limits, time_s=rest_s) if rest_s > 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Ahead:
+    """A search for a turn that is expected."""
+
+    search: Search
+    task: "asyncio.Task[Decision | None]"
+
+
+class Mind:
+    """Thinks about one game.
+
+    Args:
+        services: What every game shares.
+        tasks: Owns what is done on the opponent's time.
+    """
+
+    def __init__(self, services: Services, tasks: asyncio.TaskGroup) -> None:
+        self._services = services
+        self._tasks = tasks
+        self._left_s: float | None = None
+        """On our clock when the last decision was found, as far as we know."""
+        self._ahead: _Ahead | None = None
+        self._paths: Paths | None = None
+        """Ways that are not to be gone again; None: not looked up yet."""
+
+    async def decide(
+        self,
+        stored: StoredGame,
+        game: Game[Any],
+        position: Any,
+        remaining_s: float | None,
+        received_at: float,
+        moves: Sequence[str] = (),
+        their_remaining_s: float | None = None,
+    ) -> Decision:
+        """Find a move; cancelling stops the search.
+
+        Args:
+            stored: The game in the books.
+            remaining_s: On our clock when the turn began; None without one.
+            received_at: When we heard of it, by the services' clock.
+            moves: The game's moves so far.
+            their_remaining_s: On the opponent's clock; None without one.
+        """
+        pool, clock = self._services.pool, self._services.clock
+        turn = Turn(remaining_s, received_at)
+        deadline = received_at + (UNTIMED_S if remaining_s is None else remaining_s)
+        patience_s = None if remaining_s is None else PATIENCE * remaining_s
+        found = None
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None and ahead.search.is_for(game, position):
+            ahead.search.begin(turn)
+            pool.promote(ahead.search, deadline, patience_s)
+            found = await ahead.task
+        elif ahead is not None:
+            ahead.task.cancel()
+        if self._paths is None:
+            varies = self._services.config.engine.variety_centi > 0
+            self._paths = await latest_paths(self._services.database, game, stored) if varies else {}
+        if found is None:
+            search = Search(self._services, stored, game, position, self._paths, moves, their_remaining_s)
+            search.begin(turn)
+            rank = Rank.SLOW if is_slow(stored) else Rank.LIVE
+            found = await pool.run(search, game.name, deadline, rank=rank, patience_s=patience_s)
+        self._left_s = None if remaining_s is None else remaining_s - (clock() - received_at)
+        return found
+
+    def expect(
+        self,
+        stored: StoredGame,
+        game: Game[Any],
+        position: Any,
+        decision: Decision,
+        moves: Sequence[str] = (),
+    ) -> None:
+        """Begin with the next move, on the opponent's time, if that is wanted (`engine.ponder`).
+
+        Args:
+            stored: The game in the books.
+            position: After our move; the opponent has not replied yet.
+            decision: The one that made the move; the more of the move's profile it has the better.
+            moves: The game's moves so far, ours included.
+        """
+        self.forget()
+        if not self._services.config.engine.ponder or self._left_s is None or is_slow(stored):
+            return
+        reply = expected_reply(decision)
+        if reply is None:
+            return
+        position = game.play(position, game.parse_move(position, reply))
+        if not game.legal_moves(position):
+            return
+        search = Search(self._services, stored, game, position, self._paths or {}, (*moves, reply))
+        left_s = self._left_s + (stored.clock_increment_s or 0)
+        search.begin(Turn(max(0.0, left_s - self._services.server.lag_s), None))
+        self._ahead = _Ahead(search, self._tasks.create_task(self._look_ahead(search, game.name)))
+
+    def forget(self) -> None:
+        """Drop what was begun for an expected turn: it will not come."""
+        if self._ahead is not None:
+            self._ahead.task.cancel()
+            self._ahead = None
+
+    async def _look_ahead(self, search: Search, game_name: str) -> Decision | None:
+        try:
+            return await self._services.pool.run(search, game_name, self._services.clock(), rank=Rank.SPARE)
+        except Exception:  # nobody has asked for it yet: the search for the move itself will tell
+            logger.exception("thinking ahead failed")
+            return None
+
+
+def is_slow(stored: StoredGame) -> bool:
+    """Whether a game has no real-time clock: it waits for all that have one."""
+    return stored.clock_initial_s is None
+
+
+def expected_reply(decision: Decision) -> str | None:
+    """The reply that the decision's model thinks likeliest, or else its own scores think best.
+
+    None: they do not say, or the move ends the game.  Of replies that are worth the same, the line's own is
+    expected, else the first in the record.
+    """
+    odds = {reply.reply: reply.probability or 0.0 for reply in decision.chosen.replies}
+    if decision.model is not None and any(odds.values()):
+        return max(odds, key=lambda reply: odds[reply])
+    line = decision.principal_variation
+    if len(line) > 1 and line[0] == decision.move:
+        return line[1]
+    known = [reply for reply in decision.chosen.replies if reply.scores_centi]
+    return min(known, key=lambda reply: reply.final_centi).reply if known else None
+
+
+def _reach(decision: Decision) -> tuple[int, int]:
+    """How far a search came: by its pick, if it has one, then by the depth of its scores."""
+    return (decision.pick.depth if decision.pick is not None else 0, decision.depth)

@@ -1,0 +1,41 @@
+"""What the books know of games that go on, for sites whose own ids do not last."""
+
+from collections.abc import Sequence
+
+from bot.base.errors import TransientError
+from bot.base.events import Clock, GameSnapshot, GameState, Opponent, Speed
+from storage.database import Database
+from storage.errors import StorageError
+from storage.games import list_open_games
+from storage.records import StoredGame
+
+
+async def recall(database: Database, site: str) -> Sequence[GameSnapshot]:
+    """The games of a site that are open in the books, as they were seen last.
+
+    Raises:
+        TransientError: The database cannot be read just now.
+    """
+    try:
+        async with database.read() as session:
+            return [snapshot_of(game) for game in await list_open_games(session, site)]
+    except StorageError as error:
+        raise TransientError(f"cannot look up the open games: {error}") from error
+
+
+def snapshot_of(game: StoredGame) -> GameSnapshot:
+    """A game in the words of the seam; nothing is known of its clock as it runs."""
+    initial_s, increment_s = game.clock_initial_s, game.clock_increment_s
+    return GameSnapshot(
+        game_id=game.site_game_id,
+        game=game.game,
+        variant=game.variant,
+        initial_position=game.initial_position,
+        our_side=game.our_side,
+        rated=game.rated,
+        speed=Speed(game.speed),
+        clock=None if initial_s is None else Clock(initial_s, increment_s or 0),
+        opponent=Opponent(game.opponent_id, game.opponent_name, game.opponent_rating, game.opponent_is_bot),
+        our_rating=game.our_rating,
+        state=GameState(game.moves, None, (False, False), (False, False), None),
+    )

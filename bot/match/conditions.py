@@ -1,0 +1,169 @@
+"""What all games of a match have in common, and the name of the match that follows from it."""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from bot.match.player_specs import HumanSpec, MatchError, OtherSpec, OurSpec, PlayerSpec
+from engine import ENGINE_VERSION
+from engine.external.settings import Allowance
+
+DEFAULT_MOVE_S = 0.1
+"""Seconds for a move where nothing else is said."""
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+
+
+@dataclass(frozen=True, slots=True)
+class GameClock:
+    """A Fischer clock."""
+
+    initial_s: float
+    increment_s: float
+    """Added after each move of its side."""
+
+    def __str__(self) -> str:
+        return f"{self.initial_s:g}+{self.increment_s:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Adjudication:
+    """When a game is ended before its rules do."""
+
+    centi: int
+    """So far ahead a side must be, in centi-units."""
+    plies: int
+    """So many evaluations in a row, of both players, must agree on it."""
+
+    def __str__(self) -> str:
+        return f"{self.centi},{self.plies}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How every game of a match is played."""
+
+    game: str
+    """Name in `engine.games`."""
+    a: PlayerSpec
+    b: PlayerSpec
+    clock: GameClock | None = None
+    """None: there is none, but a time or depth for each move."""
+    move_s: float | None = None
+    """Seconds for a move of a player whose text does not say otherwise."""
+    depth: int | None = None
+    """Deepest search in plies, likewise."""
+    grace_s: float = 1.0
+    """So much longer than its time a move may take before the game is lost; a clock has none."""
+    adjudication: Adjudication | None = None
+    """None: games end by their rules."""
+    openings: str
+    """Where they are from: the seed, or a file's fingerprint."""
+    engine_version: str = ENGINE_VERSION
+    """Of our own players, and the judge of openings."""
+
+    def __post_init__(self) -> None:
+        if self.clock is not None and self.move_s is not None:
+            raise MatchError("a clock and a time for each move: only one of them can be given")
+        if self.clock is None and self.move_s is None and self.depth is None:
+            raise MatchError("there is no limit: give a clock, a time or a depth")
+        for spec in (self.a, self.b):
+            if self.clock is not None and spec.move_s is not None:
+                raise MatchError(f"player {spec.text!r}: with a clock there is no time for each move")
+            allowance = self.allowance(spec, (1.0, 1.0))
+            if isinstance(spec, OurSpec):
+                if allowance.depth is not None and allowance.depth < 2:
+                    raise MatchError(f"player {spec.text!r}: its depth must be 2 or more")
+            elif spec.kind == "gtp" and allowance.move_s is not None and allowance.move_s < 1:
+                raise MatchError(
+                    f"player {spec.text!r}: GTP counts in whole seconds, and cannot be told of "
+                    f"{allowance.move_s:g} s a move; give it a time of 1 or more, or a level by its own "
+                    "arguments and here `depth=`, which then stands for no limit of time"
+                )
+
+    def spec(self, player: int) -> PlayerSpec:
+        """Of player 0 (A) or 1 (B)."""
+        return self.b if player else self.a
+
+    def allowance(self, spec: PlayerSpec, clocks_s: tuple[float, float]) -> Allowance:
+        """What the next move of a player may cost.
+
+        Args:
+            clocks_s: What is left on the clocks, by side; nothing where there is no clock.
+        """
+        depth = spec.depth or self.depth
+        if isinstance(spec, HumanSpec) and self.clock is None:
+            return Allowance()  # nothing is searched: how long a busy machine takes says nothing
+        if self.clock is not None:
+            return Allowance(remaining_s=clocks_s, increment_s=self.clock.increment_s, depth=depth)
+        if spec.depth is not None or spec.move_s is not None:
+            return Allowance(move_s=spec.move_s, depth=spec.depth)
+        return Allowance(move_s=self.move_s, depth=self.depth)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values, equal for equal terms."""
+        return {
+            "game": self.game,
+            "a": self.a.text,
+            "b": self.b.text,
+            "clock": None if self.clock is None else str(self.clock),
+            "time_s": self.move_s,
+            "depth": self.depth,
+            "grace_s": self.grace_s,
+            "adjudication": None if self.adjudication is None else str(self.adjudication),
+            "openings": self.openings,
+            "engine_version": self.engine_version,
+        }
+
+    def match_id(self) -> str:
+        """The match's name: equal terms make the same match."""
+        return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()[:12]
+
+
+def opponent_name(spec: PlayerSpec) -> str:
+    """What the opponent is called."""
+    return (spec.name if isinstance(spec, OtherSpec | HumanSpec) else None) or spec.text
+
+
+def called(spec: PlayerSpec, which: int) -> str:
+    """A player of a match for messages: its name if it was given one, else its program."""
+    name = (spec.name or spec.command[0]) if isinstance(spec, OtherSpec) else opponent_name(spec)
+    return f"{'AB'[which]} ({name})"
+
+
+def parse_id(text: str) -> str:
+    """A match's name as the operator may choose it.
+
+    Raises:
+        MatchError: It is none.
+    """
+    if not _ID.fullmatch(text):
+        raise MatchError(f"--id: {text!r} is no name for a match; use up to 40 letters, digits, . _ and -")
+    return text
+
+
+def parse_clock(text: str) -> GameClock:
+    """``60+0.6``: seconds at the start, and for each move.
+
+    Raises:
+        MatchError: It is no such text.
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?))?", text.strip())
+    clock = GameClock(float(found[1]), float(found[2] or 0)) if found else None
+    if clock is None or not 0 < clock.initial_s <= 86_400 or clock.increment_s > 3600:
+        raise MatchError(f"--tc: {text!r} is no clock; write seconds and increment, for instance 60+0.6")
+    return clock
+
+
+def parse_adjudication(text: str) -> Adjudication:
+    """``900,6``: centi-units, plies.
+
+    Raises:
+        MatchError: It is no such text.
+    """
+    found = re.fullmatch(r"(\d{1,6}),(\d{1,3})", text.strip())
+    if found is None or int(found[1]) < 1 or int(found[2]) < 1:
+        raise MatchError(f"--adjudicate: {text!r} is not CENTI,PLIES, for instance 900,6")
+    return Adjudication(int(found[1]), int(found[2]))

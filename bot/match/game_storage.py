@@ -1,0 +1,148 @@
+"""Games of matches in the database: each in one transaction, and back."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from bot.base.events import Clock, speed_of
+from bot.base.log import printable
+from bot.match.conditions import Terms, opponent_name
+from bot.match.play import End, Finished, Played, Used
+from bot.match.player_specs import MatchError, OurSpec
+from engine.params import TrapParams
+from engine.trappy import classify
+from storage.database import Database
+from storage.decisions import commit_decision, mark_confirmed, mark_dropped
+from storage.games import finish_game, list_games, open_game, set_moves
+from storage.outcomes import record_outcome
+from storage.records import MATCH_SITE, Filters, GameResult, GameStatus, NewGame, StoredGame
+
+_NAME_LENGTH = 200  # of the column
+_RESULTS = {1.0: GameResult.WIN, 0.5: GameResult.DRAW, 0.0: GameResult.LOSS}
+_POINTS = {result: points for points, result in _RESULTS.items()}
+
+
+async def load(database: Database, match_id: str, terms: Terms) -> dict[int, Finished]:
+    """The games of a match that are over, by their numbers.
+
+    Raises:
+        MatchError: A match of that name has been played on other terms.
+    """
+    async with database.read() as session:
+        stored = await list_games(session, Filters(site=MATCH_SITE, match=match_id))
+    for game in stored:
+        wrong = _difference(game.selection["terms"], terms.to_json())
+        if wrong:
+            raise MatchError(f"match {match_id} was begun on other terms: {wrong}; give it another --id")
+    return {game.selection["number"]: _finished(game) for game in stored}
+
+
+async def keep(database: Database, match_id: str, terms: Terms, played: Played) -> None:
+    """Write a game down, with A's decisions and their outcomes; all or nothing.
+
+    Raises:
+        MatchError: It is written down already.
+    """
+    async with database.write() as session:
+        game = await open_game(session, _new_game(match_id, terms, played), at=played.began)
+        if game.state is not GameStatus.OPEN:
+            raise MatchError(f"game {game.site_game_id} is written down already: the match runs twice")
+        await set_moves(session, game.id, played.moves)
+        await _keep_decisions(session, game.id, played)
+        await finish_game(
+            session,
+            game.id,
+            result=_RESULTS[played.finished.points],
+            end_reason=played.finished.end.value,
+            moves=played.moves,
+            at=played.ended,
+        )
+
+
+async def _keep_decisions(session: AsyncSession, game_id: int, played: Played) -> None:
+    moves = played.moves
+    for ply, decision in played.decisions:
+        decision_id = await commit_decision(session, game_id, ply, decision)
+        if ply >= len(moves) or moves[ply] != decision.move:
+            await mark_dropped(session, decision_id)
+            continue
+        await mark_confirmed(session, decision_id)
+        reply = moves[ply + 1] if ply + 1 < len(moves) else None
+        if decision.is_complete or reply is None:
+            await record_outcome(session, decision_id, classify(decision, reply))
+
+
+def _new_game(match_id: str, terms: Terms, played: Played) -> NewGame:
+    a, b, finished = terms.a, terms.b, played.finished
+    clock = terms.clock
+    whole = None if clock is None else Clock(round(clock.initial_s), round(clock.increment_s))
+    return NewGame(
+        site=MATCH_SITE,
+        site_game_id=f"{match_id}-{finished.number + 1:04}",
+        game=terms.game,
+        variant="standard" if played.opening.start is None else "fromPosition",
+        initial_position=played.opening.start,
+        our_side=played.a_side,
+        rated=False,
+        speed=speed_of(whole).value,
+        clock_initial_s=None if whole is None else whole.initial_s,
+        clock_increment_s=None if whole is None else whole.increment_s,
+        opponent_id=_short(b.text),
+        opponent_name=_short(opponent_name(b)),
+        opponent_is_bot=True,
+        our_rating=None,
+        opponent_rating=None,
+        player=a.kind,
+        params=a.params if isinstance(a, OurSpec) else TrapParams(),
+        engine_version=terms.engine_version,
+        selection={
+            "method": "match",
+            "match": match_id,
+            "number": finished.number,
+            "terms": terms.to_json(),
+            "opening_plies": len(played.opening.moves),
+            "margin": finished.margin,
+            "loser": finished.loser,
+            "reason": printable(finished.reason),
+            "names": [printable(name) for name in finished.names],
+            "used": [asdict(used) for used in finished.used],
+        },
+    )
+
+
+def _finished(game: StoredGame) -> Finished:
+    told = game.selection
+    if game.result is None:
+        raise MatchError(f"game {game.site_game_id} is in the database without a result")
+    a_used, b_used = (Used(**used) for used in told["used"])
+    a_name, b_name = told["names"]
+    return Finished(
+        number=told["number"],
+        points=_POINTS[game.result],
+        margin=told["margin"],
+        end=End(game.end_reason or ""),
+        loser=told["loser"],
+        reason=told["reason"],
+        used=(a_used, b_used),
+        names=(a_name, b_name),
+    )
+
+
+def _difference(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+    """The first of the terms that differ, in words; empty: none."""
+    for key, value in wanted.items():
+        if known.get(key) != value:
+            return f"{key} was {known.get(key)!r} and is {value!r}"
+    return ""
+
+
+def _short(text: str) -> str:
+    """A text that the column holds, and that no other text has."""
+    text = printable(text)
+    if len(text) <= _NAME_LENGTH:
+        return text
+    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+    return f"{text[: _NAME_LENGTH - 16]}... {digest}"

@@ -1,0 +1,97 @@
+"""People in matches: a player that moves as a model expects of them, and models for those who reckon so."""
+
+import random
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from bot.match.move_list import Line
+from bot.match.player_specs import HumanSpec, MatchError
+from engine.decision import Person
+from engine.external.settings import Allowance, Choice
+from engine.game import if_it_goes_on
+from engine.games import get_game
+from engine.human.model import Ask, BadModel, predicted
+from engine.human.opponent_model_search import Models, asked
+from engine.human.registry import People, PeopleSettings
+from engine.process import EngineError
+from engine.stop import StopFlag
+
+
+class HumanPlayer:
+    """Plays as people do: draws each move from what a human-move model expects of them.
+
+    Args:
+        spec: Which people.
+        game_name: The game to play.
+        seed: Of the moves that are drawn.
+
+    Raises:
+        MatchError: The model cannot be read.
+    """
+
+    def __init__(self, spec: HumanSpec, game_name: str, seed: str) -> None:
+        settings = PeopleSettings(models=() if spec.model is None else (spec.model,))
+        self._model = opened(spec.text, settings, game_name).human
+        self.name = f"people by {self._model.info.name}"
+        self._spec = spec
+        self._game = get_game(game_name)
+        self._line = Line(self._game)
+        self._rng = random.Random(seed)  # noqa: S311 - people are no secret
+
+    def new_game(self, start: Any = None) -> None:
+        """Begin a game in that position; None: the usual one."""
+        self._line.begin(start)
+
+    def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> Choice:  # noqa: ARG002
+        """Draw a move.
+
+        Raises:
+            EngineError: The model gives no answer.
+            ValueError: The game is over.
+        """
+        began = time.monotonic()
+        game = self._game
+        *before, last = self._line.positions(moves)
+        position = if_it_goes_on(game, last)
+        legal = game.legal_moves(position)
+        if not legal:
+            raise ValueError(f"the game is over: {game.position_text(position)}")
+        clocks_s = allowance.remaining_s
+        ours_s = None if clocks_s is None else clocks_s[game.side_to_move(position)]
+        past = (*before, position)[-max(1, self._model.plies_wanted) :]
+        try:
+            ask = Ask(past, Person(self._spec.rating, ours_s))
+            [odds] = asked(self._model.info.name, lambda: predicted(self._model, game, [ask]))
+        except BadModel as error:
+            raise EngineError(str(error)) from error
+        move = self._rng.choices(legal, sharpened(odds, self._spec.temperature))[0]
+        text, time_s = game.move_text(move), time.monotonic() - began
+        return Choice(move=text, evaluation_centi=None, variation=(text,), depth=None, time_s=time_s)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def sharpened(odds: Sequence[float], temperature: float) -> list[float]:
+    """Odds to the power of 1 / temperature, as weights; at 0 the likeliest alone has any."""
+    best = max(odds)
+    if temperature == 0:
+        return [float(index == odds.index(best)) for index in range(len(odds))]
+    return [(p / best) ** (1 / temperature) for p in odds]
+
+
+def opened(text: str, settings: PeopleSettings, game_name: str) -> Models:
+    """The models of a game, for the player of that text.
+
+    Raises:
+        MatchError: One cannot be read, or is for another game.
+    """
+    try:
+        people = People(settings)
+        for known in people.games:
+            if known != game_name:
+                raise MatchError(f"player {text!r}: its model is for {known}, not for {game_name}")
+        return people.models(game_name)
+    except BadModel as error:
+        raise MatchError(f"player {text!r}: {error}") from None

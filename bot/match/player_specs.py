@@ -1,0 +1,345 @@
+"""Players by a text: ``strong:time=0.1``, ``uci:stockfish; option.Threads=1``."""
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.base.errors import DesdemonaError
+from engine.external.settings import PROTOCOL_GAMES
+from engine.games import ENGINE_GAMES, GAMES
+from engine.human.registry import PeopleSettings
+from engine.human.value import PERSON_KINDS
+from engine.lookup.registry import ROOT_SOURCES
+from engine.params import Assessment, Decided, Scale, TrapParams, ValueParams, ValueScale
+
+OUR_KINDS = ("standard", "trappy", "strong", "opponent_model", "calibrated")
+"""Players of ours that need no other engine."""
+
+HUMAN = "human"
+"""People, as a model knows them: no player of ours, but one to play against."""
+
+_OURS_EXAMPLE = "trappy:depth=8,assessment=last"
+_OTHERS_EXAMPLE = "uci:PROGRAM ARGUMENTS; option.Threads=1; time=0.1"
+
+
+class MatchError(DesdemonaError):
+    """A match cannot be played as it was asked for, or not go on; the message says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OurSpec:
+    """A player of ours."""
+
+    text: str
+    """As it was typed, without blanks around it."""
+    kind: str
+    """One of `OUR_KINDS`."""
+    depth: int | None = None
+    """Deepest search in plies, in place of the match's limits."""
+    move_s: float | None = None
+    """Seconds for a move, in place of the match's limits."""
+    params: TrapParams = field(default_factory=TrapParams)
+    table_mb: int = 64
+    confidence_percent: int = 73
+    threads: int = 1
+    contempt_centi: int = 0
+    sources: tuple[tuple[str, str], ...] = ()
+    """Books and tables of the strong player: names in `ROOT_SOURCES`, and paths."""
+    people: PeopleSettings = field(default_factory=PeopleSettings)
+    """Models of people, and what is risked for them."""
+    rating: int | None = None
+    """Of the opponent, as the models are told; None: unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherSpec:
+    """Another program."""
+
+    text: str
+    """As it was typed, without blanks around it."""
+    kind: str
+    """The protocol, one of `PROTOCOL_GAMES`."""
+    command: tuple[str, ...]
+    depth: int | None = None
+    move_s: float | None = None
+    name: str | None = None
+    """What the opponent is called in the database; None: the text."""
+    directory: str | None = None
+    """Where it is started; None: here."""
+    silence_s: float = 30.0
+    """Where it has no time limit, seconds without a word after which it counts as hung."""
+    longest_s: float = 3600.0
+    """Where it has no time limit, seconds after which it counts as hung whatever it says."""
+    options: tuple[tuple[str, str], ...] = ()
+    """Names and values to set."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HumanSpec:
+    """A stand-in for people: each move is drawn from what a human-move model expects of them."""
+
+    text: str
+    """As it was typed, without blanks around it."""
+    kind: str = HUMAN
+    model: str | None = None
+    """File or folder of the model; None: the one that comes with the program, or the guess."""
+    rating: int | None = None
+    """Of the people, for models that know ratings."""
+    temperature: float = 1.0
+    """Odds are raised to 1 / temperature: below 1 the likeliest moves are likelier still; 0: only they are
+    played."""
+    name: str | None = None
+    """What the opponent is called in the database; None: the text."""
+    depth: int | None = None
+    move_s: float | None = None
+    """Neither counts: nothing is searched."""
+
+
+PlayerSpec = OurSpec | OtherSpec | HumanSpec
+
+
+def parse_spec(text: str) -> PlayerSpec:
+    """The player of a text.
+
+    ::
+
+        KIND[:KEY=VALUE,KEY=VALUE...]           KIND: standard, trappy, strong, opponent_model, calibrated
+        human[:KEY=VALUE,KEY=VALUE...]
+        PROTOCOL:COMMAND[; KEY=VALUE]...        PROTOCOL: nboard, gtp, uci, ucci
+
+    The command is split as a shell would do it, and no shell is asked; a semicolon ends it.  docs/matches.md
+    lists the keys.
+
+    Raises:
+        MatchError: It is none; the message says what is wrong.
+    """
+    text = text.strip()
+    kind, _, rest = text.partition(":")
+    if kind in OUR_KINDS:
+        return _ours(text, kind, rest)
+    if kind == HUMAN:
+        return _human(text, rest)
+    if kind in PROTOCOL_GAMES:
+        return _other(text, kind, rest)
+    known = ", ".join((*OUR_KINDS, HUMAN, *PROTOCOL_GAMES))
+    raise MatchError(
+        f"player {text!r}: {kind!r} is not known; known: {known}; write {_OURS_EXAMPLE!r} or "
+        f"{_OTHERS_EXAMPLE!r}, for instance"
+    )
+
+
+def game_of(a: PlayerSpec, b: PlayerSpec, wanted: str | None) -> str:
+    """The game that two players play.
+
+    Args:
+        wanted: Its name; None: the usual one of the other programs' protocols, else Othello.
+
+    Raises:
+        MatchError: They cannot both play it.
+    """
+    others = [spec for spec in (a, b) if isinstance(spec, OtherSpec)]
+    name = wanted or next((PROTOCOL_GAMES[spec.kind][0] for spec in others), "othello")
+    if wanted is None and any(spec.kind == "ucci" for spec in others):
+        name = "xiangqi"  # the one protocol of the two that leaves no choice
+    if name not in GAMES:
+        raise MatchError(f"no game named {name!r}; known: {', '.join(GAMES)}")
+    for spec in others:
+        games = PROTOCOL_GAMES[spec.kind]
+        if name not in games:
+            raise MatchError(
+                f"player {spec.text!r}: {spec.kind} is for {' and '.join(games)}, not for {name}"
+            )
+    if len(others) < 2 and name in ENGINE_GAMES:
+        raise MatchError(f"{name} is played with another engine's scores only, and not in matches")
+    for ours in (a, b):
+        if isinstance(ours, OurSpec):
+            for key, _ in ours.sources:
+                known = ROOT_SOURCES[key][0]
+                if known != name:
+                    raise MatchError(f"player {ours.text!r}: {key} is for {known}, not for {name}")
+    return name
+
+
+def _ours(text: str, kind: str, rest: str) -> OurSpec:
+    values = _values(text, rest.split(",") if rest.strip() else [])
+    found: dict[str, Any] = {}
+    params: dict[str, Any] = {}
+    people: dict[str, Any] = {}
+    worth: dict[str, Any] = {}
+    sources: list[tuple[str, str]] = []
+    for key, value in values.items():
+        if key in _TRAP_KEYS:
+            params[key] = _read(text, key, value, _TRAP_KEYS[key])
+        elif key in _VALUE_KEYS:
+            name, read = _VALUE_KEYS[key]
+            worth[name] = _read(text, key, value, read)
+        elif key in _MODEL_KEYS:
+            people[_MODEL_KEYS[key]] = (value,)
+        elif key in ROOT_SOURCES:
+            sources.append((key, value))
+        elif key in _OUR_KEYS:
+            name, read = _OUR_KEYS[key]
+            found[name] = _read(text, key, value, read)
+        else:
+            known = [
+                known
+                for known in (*_OUR_KEYS, *_TRAP_KEYS, *_MODEL_KEYS, *_VALUE_KEYS, *ROOT_SOURCES)
+                if (kind == "strong" or known not in _STRONG_KEYS)
+                and (kind in PERSON_KINDS or known not in _PERSON_KEYS)
+            ]
+            raise MatchError(f"player {text!r}: {key!r} is not known; known: {', '.join(known)}")
+    try:
+        trap, valued = TrapParams(**params), ValueParams(**worth)
+    except ValueError as error:
+        raise MatchError(f"player {text!r}: {error}") from None
+    for key in values:
+        if key in _STRONG_KEYS and kind != "strong":
+            raise MatchError(f"player {text!r}: {key} is for the strong player")
+        if key in _PERSON_KEYS and kind not in PERSON_KINDS:
+            raise MatchError(f"player {text!r}: {key} is for players that reckon with a person")
+    return OurSpec(
+        text=text,
+        kind=kind,
+        params=trap,
+        sources=tuple(sources),
+        people=PeopleSettings(**people, value=valued),
+        **found,
+    )
+
+
+def _human(text: str, rest: str) -> HumanSpec:
+    found = {}
+    for key, value in _values(text, rest.split(",") if rest.strip() else []).items():
+        if key not in _HUMAN_KEYS:
+            raise MatchError(f"player {text!r}: {key!r} is not known; known: {', '.join(_HUMAN_KEYS)}")
+        found[key] = _read(text, key, value, _HUMAN_KEYS[key])
+    return HumanSpec(text=text, **found)
+
+
+def _other(text: str, kind: str, rest: str) -> OtherSpec:
+    command, *parts = rest.split(";")
+    try:
+        words = tuple(shlex.split(command))
+    except ValueError as error:
+        raise MatchError(f"player {text!r}: the command cannot be read: {error}") from None
+    if not words or not words[0]:
+        raise MatchError(f"player {text!r}: there is no command; write {_OTHERS_EXAMPLE!r}, for instance")
+    found: dict[str, Any] = {}
+    options: list[tuple[str, str]] = []
+    for key, value in _values(text, parts).items():
+        if key.startswith("option."):
+            options.append((key.removeprefix("option."), value))
+        elif key in _OTHER_KEYS:
+            name, read = _OTHER_KEYS[key]
+            found[name] = _read(text, key, value, read)
+        else:
+            raise MatchError(
+                f"player {text!r}: {key!r} is not known; known: {', '.join(_OTHER_KEYS)}, option.NAME"
+            )
+    if options and kind not in ("uci", "ucci"):
+        raise MatchError(f"player {text!r}: {kind} has no options; give them to the program as arguments")
+    return OtherSpec(text=text, kind=kind, command=words, options=tuple(options), **found)
+
+
+def _values(text: str, parts: list[str]) -> dict[str, str]:
+    values: dict[str, str] = {}
+    for part in parts:
+        key, sign, value = part.partition("=")
+        key, value = key.strip(), value.strip()
+        if not sign or not key or (not value and not key.startswith("option.")):
+            raise MatchError(f"player {text!r}: {part.strip()!r} is not KEY=VALUE")
+        if key in values:
+            raise MatchError(f"player {text!r}: {key} is there twice")
+        values[key] = value
+    return values
+
+
+def _read(text: str, key: str, value: str, read: Callable[[str], Any]) -> Any:
+    try:
+        return read(value)
+    except ValueError as error:
+        raise MatchError(f"player {text!r}: {key} is {value!r}: {error}") from None
+
+
+def _whole(least: int, most: int) -> Callable[[str], int]:
+    def read(value: str) -> int:
+        if not value.isdecimal() or not least <= int(value) <= most:
+            raise ValueError(f"it must be a whole number from {least} to {most}")
+        return int(value)
+
+    return read
+
+
+def _seconds(value: str) -> float:
+    try:
+        seconds = float(value)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 86_400:
+        raise ValueError("it must be a number of seconds above 0")
+    return seconds
+
+
+def _number(value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise ValueError("it must be a number") from None
+
+
+def _temperature(value: str) -> float:
+    if not 0 <= _number(value) <= 100:  # nor NaN
+        raise ValueError("it must be 0 to 100")
+    return _number(value)
+
+
+def _confidence(value: str) -> int:
+    if value not in ("73", "87", "95", "99", "100"):
+        raise ValueError("it must be 73, 87, 95, 99 or 100")
+    return int(value)
+
+
+_LARGE = 10**6
+_OUR_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "depth": ("depth", _whole(2, 120)),
+    "time": ("move_s", _seconds),
+    "table_mb": ("table_mb", _whole(1, 65_536)),
+    "confidence": ("confidence_percent", _confidence),
+    "threads": ("threads", _whole(1, 64)),
+    "contempt_centi": ("contempt_centi", _whole(0, 1000)),
+    "rating": ("rating", _whole(0, 5000)),
+}
+_STRONG_KEYS = ("confidence", "threads", "contempt_centi", *ROOT_SOURCES)
+_TRAP_KEYS: dict[str, Callable[[str], Any]] = {
+    "assessment": Assessment,
+    "margin_centi": _whole(0, _LARGE),
+    "decided": Decided,
+    "threshold_centi": _whole(1, _LARGE),
+    "scale": Scale,
+    "risk_percent": _number,
+    "risk_share_percent": _number,
+}
+_MODEL_KEYS = {"model": "models", "calibrated": "calibrated"}
+_VALUE_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "budget_percent": ("budget_percent", _number),
+    "share_percent": ("share_percent", _number),
+    "least_percent": ("least_percent", _number),
+    "value_scale": ("scale", ValueScale),
+    "checkmate_centi": ("checkmate_centi", _whole(1, _LARGE)),
+}
+_HUMAN_KEYS: dict[str, Callable[[str], Any]] = {
+    "model": str,
+    "rating": _whole(0, 5000),
+    "temperature": _temperature,
+    "name": str,
+}
+_PERSON_KEYS = ("rating", *_MODEL_KEYS, *_VALUE_KEYS)
+_OTHER_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "depth": ("depth", _whole(1, 1000)),
+    "time": ("move_s", _seconds),
+    "name": ("name", str),
+    "dir": ("directory", str),
+    "silence": ("silence_s", _seconds),
+    "longest": ("longest_s", _seconds),
+}

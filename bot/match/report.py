@@ -1,0 +1,179 @@
+"""What a match says, for people and for programs.  Prints nothing."""
+
+from typing import Any
+
+from bot.base.log import printable
+from bot.match.play import End, Finished
+from bot.match.runner import Standing
+from bot.match.score import Estimate, Spent
+from bot.match.sprt import Verdict
+from engine.games import get_game
+
+_WHO = ("A", "B")
+_FAILURES = {
+    End.TIME: "lost on time",
+    End.CRASH: "crashed",
+    End.ILLEGAL: "played an illegal move",
+    End.RESIGNATION: "resigned",
+}
+
+
+def game_line(game: Finished, now: Standing) -> str:
+    """One game that has just ended."""
+    match, result = now.match, now.result
+    first = "A" if game.number % 2 == 0 else "B"
+    side = get_game(match.terms.game).sides[0]
+    return (
+        f"game {game.number + 1}/{match.games} ({first} {side}): {how_text(game)}; {short_text(now)}"
+        if result.games
+        else ""
+    )
+
+
+def how_text(game: Finished) -> str:
+    """How a game ended: ``A won by 12``, ``B lost on time: took 2.1 s``."""
+    if game.loser is not None:
+        return f"{_WHO[game.loser]} {_FAILURES.get(game.end, game.end)}: {printable(game.reason)}"
+    text = "drawn" if game.points == 0.5 else f"{_WHO[game.points == 0]} won"
+    if game.margin:
+        text += f" by {abs(game.margin)}"
+    return f"{text} (adjudicated)" if game.end is End.ADJUDICATED else text
+
+
+def is_remarkable(game: Finished) -> bool:
+    """Whether a player has failed, of which people should hear at once."""
+    return game.loser is not None and game.end is not End.RESIGNATION
+
+
+def short_text(now: Standing) -> str:
+    """The match so far on half a line."""
+    result = now.result
+    text = f"+{result.wins} ={result.draws} -{result.losses}, Elo {estimate_text(result.elo, '+.0f')}"
+    return text if now.tested is None else f"{text}, LLR {now.tested.llr:+.2f}"
+
+
+def result_text(now: Standing) -> str:
+    """The match so far, in lines."""
+    match, result = now.match, now.result
+    terms = match.terms
+    lines = [f"match {match.id}, {terms.game}: A {_named(now, 0)} against B {_named(now, 1)}"]
+    if result.share is None:
+        return f"{lines[0]}\nno game has been played"
+    whole = _pairs_text(sum(result.pairs), "whole ")
+    lines.append(
+        f"{result.games} of {match.games} games: "
+        f"+{result.wins} ={result.draws} -{result.losses}, {result.share:.1%}"
+    )
+    lines.append(
+        f"Elo {estimate_text(result.elo, '+.0f')} ({whole}; of 2 points A took "
+        f"0: {result.pairs[0]}, 1/2: {result.pairs[1]}, 1: {result.pairs[2]}, 1 1/2: {result.pairs[3]}, "
+        f"2: {result.pairs[4]})"
+    )
+    if result.discs.value is not None:
+        lines.append(f"discs {estimate_text(result.discs, '+.2f')} a game")
+    lines.append("ended: " + ", ".join(_end_text(*end) for end in result.ends))
+    lines += [_spent_text(_WHO[which], spent) for which, spent in enumerate(result.spent)]
+    if now.tested is not None:
+        test = now.tested
+        said = {
+            Verdict.OPEN: "not decided",
+            Verdict.H0: f"A is not stronger by {test.sprt.elo1:+g} or more (H0)",
+            Verdict.H1: f"A is stronger than by {test.sprt.elo0:+g} (H1)",
+        }[test.verdict]
+        lines.append(
+            f"SPRT {test.sprt.elo0:+g} against {test.sprt.elo1:+g}: LLR {test.llr:+.2f} "
+            f"({test.sprt.lower:.2f} to {test.sprt.upper:.2f}) after {_pairs_text(test.pairs)}: {said}"
+        )
+    return "\n".join(lines)
+
+
+def result_json(now: Standing) -> dict[str, Any]:
+    """The same as plain JSON values; what is infinite is null."""
+    match, result = now.match, now.result
+    test = now.tested
+    return {
+        "match": match.id,
+        "terms": match.terms.to_json(),
+        "names": {"a": result.names[0], "b": result.names[1]},
+        "games_wanted": match.games,
+        "games": result.games,
+        "wins": result.wins,
+        "draws": result.draws,
+        "losses": result.losses,
+        "share": result.share,
+        "pairs": list(result.pairs),
+        "elo": _estimate_json(result.elo),
+        "discs": _estimate_json(result.discs),
+        "ends": [
+            {"end": end.value, "lost_by": None if loser is None else _WHO[loser].lower(), "games": count}
+            for end, loser, count in result.ends
+        ],
+        "used": {_WHO[which].lower(): _spent_json(spent) for which, spent in enumerate(result.spent)},
+        "sprt": None
+        if test is None
+        else {
+            "elo0": test.sprt.elo0,
+            "elo1": test.sprt.elo1,
+            "alpha": test.sprt.alpha,
+            "beta": test.sprt.beta,
+            "lower": test.sprt.lower,
+            "upper": test.sprt.upper,
+            "llr": test.llr,
+            "pairs": test.pairs,
+            "verdict": test.verdict.value,
+        },
+        "is_over": now.is_over,
+    }
+
+
+def estimate_text(estimate: Estimate, form: str) -> str:
+    """``+12 (95 %: -3 to +27)``; what is infinite is a word: ``minus infinity (95 %: below +234)``."""
+    if estimate.value is None and estimate.low is None and estimate.high is None:
+        return "not known"
+    infinite = "minus infinity" if estimate.low is None else "plus infinity"
+    value = infinite if estimate.value is None else f"{estimate.value:{form}}"
+    if estimate.low is None and estimate.high is None:
+        return value
+    if estimate.low is None:
+        return f"{value} (95 %: below {estimate.high:{form}})"
+    if estimate.high is None:
+        return f"{value} (95 %: above {estimate.low:{form}})"
+    return f"{value} (95 %: {estimate.low:{form}} to {estimate.high:{form}})"
+
+
+def _pairs_text(count: int, kind: str = "") -> str:
+    return f"{count} {kind}pair{'' if count == 1 else 's'}"
+
+
+def _named(now: Standing, which: int) -> str:
+    text, name = now.match.terms.spec(which).text, now.result.names[which]
+    return printable(text if name in ("", text) else f"{text} ({name})")
+
+
+def _end_text(end: End, loser: int | None, count: int) -> str:
+    if loser is not None:
+        return f"{count} {_WHO[loser]} {_FAILURES.get(end, end)}"
+    return f"{count} by the rules" if end is End.RULES else f"{count} {end}"
+
+
+def _spent_text(who: str, spent: Spent) -> str:
+    depth = "" if spent.mean_depth is None else f", mean depth {spent.mean_depth:.1f}"
+    late = f", {spent.late} beyond their time" if spent.late else ""
+    return (
+        f"{who}: {spent.moves} moves, {1e3 * spent.mean_s:.0f} ms a move, longest "
+        f"{1e3 * spent.longest_s:.0f} ms{late}{depth}"
+    )
+
+
+def _estimate_json(estimate: Estimate) -> dict[str, float | None]:
+    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+
+
+def _spent_json(spent: Spent) -> dict[str, float | int | None]:
+    return {
+        "moves": spent.moves,
+        "mean_s": spent.mean_s,
+        "longest_s": spent.longest_s,
+        "late": spent.late,
+        "mean_depth": spent.mean_depth,
+    }

@@ -1,0 +1,139 @@
+"""Choosing among candidates, and verifying a recorded choice."""
+
+from collections.abc import Sequence
+
+from engine.decision import Candidate, Decision
+from engine.human.value import PERSON_KINDS, choose_by_value, goes_by_values, verify_values
+from engine.params import TrapParams
+from engine.trappy import Standing, ceiling, is_swindle, standing, with_trap
+from engine.variety import drawn
+
+TRAPPY_KINDS = ("trappy", "trappy_uci")
+"""Players (`engine.players.PLAYER_KINDS`) that choose by adjusted values."""
+
+ENGINE_KINDS = ("trappy_uci", "opponent_model_uci", "calibrated_uci")
+"""Players that choose by another engine's scores, and without one as their namesakes do."""
+
+TRAP_SETTERS = (*TRAPPY_KINDS, *PERSON_KINDS)
+"""Players that mean the traps that they set; the others set them by accident only."""
+
+
+def choose(candidates: Sequence[Candidate], player: str, params: TrapParams) -> str:
+    """The move to play: the highest standing, ties to the higher raw value, then to the first in order.
+
+    Players that reckon with a person go by values (`engine.human.value`), the other ones by raw values alone.
+    A candidate whose raw value is only bounded is never chosen.
+    """
+    if player in PERSON_KINDS:
+        return choose_by_value(candidates)
+    swindle = is_swindle(candidates, params)
+    known = [c for c in candidates if not c.raw_is_bound]
+    if player not in TRAPPY_KINDS:
+        return max(known, key=lambda c: c.raw_centi).move
+    return max(known, key=lambda c: standing(c, params, swindle)).move
+
+
+def verify(decision: Decision) -> None:
+    """Recompute a choice from its record alone.
+
+    Checks the arithmetic of every candidate, and that whatever the search left open (raw values and replies
+    of which it only proved a bound, moves whose replies it never looked at) could not have changed the
+    choice.  That the scores are what a search finds, and that no legal move is missing, is for the one who
+    has the rules and a searcher.  A choice that candidates' scores did not make (`Decision.search_mode`) is
+    not questioned.  Another engine's scores prove nothing of the moves that it was not asked to look into: of
+    those it is checked that they are the ones below the record's floor, and that all others are whole, or of
+    players that reckon with a person that all their likely replies were looked into.
+
+    Raises:
+        ValueError: The recorded choice does not follow from the record; the message says where.
+    """
+    params, candidates = decision.params, decision.candidates
+    if decision.move not in {c.move for c in candidates}:
+        raise ValueError(f"{decision.move} was played, and is not among the candidates")
+    if decision.depth < 2:
+        raise ValueError(f"depth {decision.depth} is less than any player's")
+    if len({c.move for c in candidates}) != len(candidates):
+        raise ValueError("a move stands twice among the candidates")
+    trappy = decision.player in TRAPPY_KINDS
+    swindle = is_swindle(candidates, params)
+    for candidate in candidates:
+        again = with_trap(candidate, params, swindle or not trappy)
+        if candidate != again:
+            raise ValueError(f"{candidate.move}: recorded {candidate}, recomputed {again}")
+        _verify_replies(candidate, decision.depth)
+    if decision.search_mode == "lot":
+        _verify_lot(decision)
+        return
+    if decision.search_mode not in ("exact", "engine"):
+        if decision.player != "strong" or decision.search_mode not in ("strong", "book", "tablebase"):
+            raise ValueError(f"{decision.player} players do not choose by {decision.search_mode!r}")
+        if decision.pick is None or decision.chosen.raw_is_bound:
+            raise ValueError(f"{decision.move}: chosen by {decision.search_mode}, which left no exact score")
+        return
+    if decision.player in PERSON_KINDS:
+        verify_values(decision)
+    if decision.move != choose(candidates, decision.player, params):
+        raise ValueError(f"{decision.move} was played, {choose(candidates, decision.player, params)} follows")
+    if decision.search_mode == "engine":
+        _verify_window(decision)
+    elif not goes_by_values(decision):
+        _verify_left_out(decision, trappy, swindle)
+
+
+def _verify_left_out(decision: Decision, trappy: bool, swindle: bool) -> None:
+    params, candidates = decision.params, decision.candidates
+    chosen = candidates.index(decision.chosen)
+    if trappy:
+        played = standing(decision.chosen, params, swindle)
+        if ceiling(decision.chosen, params, swindle) != played:
+            raise ValueError(f"{decision.move}: a reply that was left out could change its value")
+    else:
+        played = Standing(decision.chosen.raw_centi, 0)
+    for index, candidate in enumerate(candidates):
+        if index == chosen:
+            continue
+        best = ceiling(candidate, params, swindle) if trappy else Standing(candidate.raw_centi, 0)
+        if best > played or (best == played and index < chosen):
+            raise ValueError(f"{candidate.move} could stand at {best}, above {decision.move} at {played}")
+
+
+def _verify_lot(decision: Decision) -> None:
+    lot = decision.lot
+    if lot is None:
+        raise ValueError(f"{decision.move} was drawn, but the draw is not in the record")
+    move = drawn(decision.candidates, lot)
+    if move != decision.move:
+        raise ValueError(f"{decision.move} was played, {lot} draws {move}")
+    floor = max(c.raw_centi for c in decision.candidates if not c.raw_is_bound) - lot.within_centi
+    for candidate in decision.candidates:
+        if candidate.raw_is_bound and candidate.raw_centi >= floor:
+            raise ValueError(f"{candidate.move} did not take part, but could be worth {candidate.raw_centi}")
+
+
+def _verify_window(decision: Decision) -> None:
+    if decision.player not in ENGINE_KINDS or decision.source is None:
+        raise ValueError(f"{decision.player} players with {decision.source} do not choose by 'engine'")
+    for candidate in decision.candidates:
+        if not candidate.raw_is_bound:
+            whole = candidate.complete and all(reply.bound_centi is None for reply in candidate.replies)
+            if not whole and (decision.player in TRAPPY_KINDS or candidate.move == decision.move):
+                raise ValueError(f"{candidate.move} was looked into, but its profile is not whole")
+        elif candidate.replies or candidate.complete:
+            raise ValueError(f"{candidate.move} was not looked into, but has a profile")
+        elif candidate.raw_centi > decision.source.floor_centi:
+            raise ValueError(
+                f"{candidate.move} was not looked into at {candidate.raw_centi}, above the floor "
+                f"{decision.source.floor_centi}"
+            )
+
+
+def _verify_replies(candidate: Candidate, depth: int) -> None:
+    move, raw = candidate.move, candidate.raw_centi
+    for reply in candidate.replies:
+        if reply.bound_centi is None and len(reply.scores_centi) != depth - 1:
+            raise ValueError(f"{move}: {reply.reply} has {len(reply.scores_centi)} scores, not {depth - 1}")
+        if reply.final_centi < raw and not candidate.raw_is_bound:
+            raise ValueError(f"{move}: {reply.reply} is worth {reply.final_centi}, below the raw value {raw}")
+    least = min((reply.final_centi for reply in candidate.replies), default=raw)
+    if candidate.complete and least != raw:
+        raise ValueError(f"{move}: raw {raw} is not the least of its replies, {least}")

@@ -1,0 +1,41 @@
+"""Which human-move model a file is."""
+
+from pathlib import Path
+
+from engine.human.maia import MaiaFamily, MaiaModel
+from engine.human.model import MAIA, OTHELLO, BadModel, HumanModel
+from engine.human.onnx import Network
+from engine.human.othello import OthelloHumanModel
+from engine.human.rating_average import WideModel
+
+PREDICTS = (MAIA, OTHELLO)
+"""Kinds of networks that are models of people's moves."""
+
+
+def open_model(path: Path, *, narrow: bool = False) -> HumanModel:
+    """The model of a file, or of a folder with Maia's networks for several ratings.
+
+    A file's network is started, so that it is known to work.  Those of a folder wait until somebody of their
+    rating is asked about; other models in it are left alone.
+
+    Args:
+        narrow: Of a folder, only the networks next to a person's rating count, not a mean over several
+            (`engine.human.rating_average`).
+
+    Raises:
+        BadModel: There is none, or none that can be used; the message names it and says what is wrong.
+    """
+    if path.is_dir():
+        networks = [Network.open(file, start=False) for file in sorted(path.glob("*.onnx"))]
+        models = [MaiaModel(network) for network in networks if network.kind == MAIA]
+        if not models:
+            raise BadModel(f"{path}: there is no network of Maia's (*.onnx) in this folder")
+        family = MaiaFamily(models)
+        ratings = [model.rating for model in models if model.rating is not None]
+        return family if narrow else WideModel(family, ratings)
+    network = Network.open(path)
+    if network.kind == MAIA:
+        return MaiaModel(network)
+    if network.kind == OTHELLO:
+        return OthelloHumanModel(network)
+    raise BadModel(f"{path}: a network of the kind {network.kind!r}, which is no model of people's moves")

@@ -1,0 +1,76 @@
+"""A human-move model that is asked about people of several ratings, and believed a little of each.
+
+Networks that were each trained on one band of ratings are too sure of themselves, and a rating says only
+roughly how somebody plays.  So the answer is a mean over a few ratings, those near the person's counting
+most; what that gains is measured in ``docs/study.md``.
+"""
+
+import hashlib
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.decision import ModelInfo, Person
+from engine.human.model import Ask, HumanModel
+
+APART = 200
+"""Least difference of two ratings that are asked about."""
+WIDTH = 300.0
+"""A rating that is so many points further from the person's counts 1/e as much."""
+_UNRATED = 1500
+
+
+class WideModel:
+    """The mean of what a model says of people of several ratings.  For one thread at a time.
+
+    Args:
+        model: One that heeds ratings.
+        ratings: Those that it knows; it is asked about some of them, `APART` at least.
+        width: Rating points; see `WIDTH`.
+    """
+
+    def __init__(self, model: HumanModel, ratings: Sequence[int], width: float = WIDTH) -> None:
+        self._model = model
+        self._ratings = _spaced(ratings)
+        self._width = width
+        told = f"{model.info.sha256} {self._ratings} {width:g}"
+        digest = hashlib.sha256(told.encode()).hexdigest()
+        self.info = ModelInfo(model.info.kind, f"{model.info.name} wide", digest)
+
+    @property
+    def game(self) -> str:
+        """See `HumanModel.game`."""
+        return self._model.game
+
+    @property
+    def plies_wanted(self) -> int:
+        """See `HumanModel.plies_wanted`."""
+        return self._model.plies_wanted
+
+    def shares(self, rating: int | None) -> list[float]:
+        """How much each of the ratings counts for somebody; they add up to 1."""
+        inside = max(self._ratings[0], min(self._ratings[-1], _UNRATED if rating is None else rating))
+        found = [math.exp(-abs(each - inside) / self._width) for each in self._ratings]
+        total = math.fsum(found)
+        return [each / total for each in found]
+
+    def predict(self, asks: Sequence[Ask]) -> list[tuple[float, ...]]:
+        """See `HumanModel.predict`."""
+        answers = [
+            self._model.predict([Ask(ask.positions, Person(rating, ask.person.clock_s)) for ask in asks])
+            for rating in self._ratings
+        ]
+        found = []
+        for ask, *of_ask in zip(asks, *answers, strict=True):
+            mixed = np.array(self.shares(ask.person.rating)) @ np.array(of_ask)
+            found.append(tuple(mixed.tolist()))
+        return found
+
+
+def _spaced(ratings: Sequence[int]) -> tuple[int, ...]:
+    found: list[int] = []
+    for rating in sorted(ratings):
+        if not found or rating - found[-1] >= APART:
+            found.append(rating)
+    return tuple(found)

@@ -1,0 +1,171 @@
+"""The models of people that a program has, by game: opened once for each thread that asks at a time.
+
+A game without a file of its own has what comes with the program: Othello a network, others the guess that
+short searches give (`engine.human.shallow`).  Networks are opened when first asked for; the files that the
+operator named are opened at once, so that a wrong one is known at the start.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from engine.decision import ModelInfo
+from engine.human.model import NOBODY, Ask, BadModel, HumanModel
+from engine.human.odds import ReplyOdds, default_path
+from engine.human.opponent_model_search import ModelHealth, Models
+from engine.human.shallow import ShallowModel
+from engine.params import ValueParams
+
+T = TypeVar("T", HumanModel, ReplyOdds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleSettings:
+    """Which models, and how moves are valued by them."""
+
+    models: tuple[str, ...] = ()
+    """Files or folders of human-move models, at most one for each game."""
+    calibrated: tuple[str, ...] = ()
+    """Files of calibrated models, at most one for each game, in place of those that come with the program."""
+    value: ValueParams = field(default_factory=ValueParams)
+
+
+def _open_human(path: Path) -> HumanModel:
+    from engine.human.model_files import open_model  # onnxruntime takes a while to load: only when used
+
+    return open_model(path)
+
+
+def _open_odds(path: Path) -> ReplyOdds:
+    from engine.human.calibrated import open_calibrated
+
+    return open_calibrated(path)
+
+
+class People:
+    """The models of a program, with as many of each as are asked at a time.
+
+    Args:
+        settings: Which.
+        open_human: Opens a human-move model.
+        open_odds: Opens a calibrated one.
+        folder: Where those are that come with the program.
+
+    Raises:
+        BadModel: One that the settings name cannot be used, or there are two for one game.
+    """
+
+    def __init__(
+        self,
+        settings: PeopleSettings | None = None,
+        open_human: Callable[[Path], HumanModel] = _open_human,
+        open_odds: Callable[[Path], ReplyOdds] = _open_odds,
+        folder: Path = Path(__file__).parent,
+    ) -> None:
+        self._settings = settings or PeopleSettings()
+        self._open_human, self._open_odds = open_human, open_odds
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._health: dict[str, ModelHealth] = {}
+        self._idle: dict[str, list[Models]] = {}
+        # The first of each is kept: it has been opened to see which game it is for.
+        self._humans = _by_game(self._settings.models, open_human)
+        self._calibrated = _by_game(self._settings.calibrated, open_odds)
+
+    @property
+    def games(self) -> tuple[str, ...]:
+        """Games that the files which the settings name are for."""
+        return tuple(sorted({*self._humans, *self._calibrated}))
+
+    @contextmanager
+    def lend(self, game_name: str) -> Iterator[Models]:
+        """A game's models for as long as the context lasts, for one thread."""
+        with self._lock:
+            idle = self._idle.setdefault(game_name, [])
+            models = idle.pop() if idle else None
+            health = self._health.setdefault(game_name, ModelHealth())
+        if models is None:
+            models = self._open(game_name, health)
+        try:
+            yield models
+        finally:
+            if not isinstance(models.human, _Unopened):  # such a one is tried anew the next time
+                with self._lock:
+                    self._idle[game_name].append(models)
+
+    def asked(self, game_name: str) -> dict[str, Any]:
+        """Which models a game has and how they count, as plain JSON values.
+
+        Raises:
+            BadModel: One cannot be opened.
+        """
+        with self.lend(game_name) as models:
+            if isinstance(models.human, _Unopened):
+                raise models.human.error
+            odds = None if models.odds is None else asdict(models.odds.info)
+            return {"human": asdict(models.human.info), "calibrated": odds, "value": asdict(models.value)}
+
+    def models(self, game_name: str) -> Models:
+        """A game's models for good.
+
+        Raises:
+            BadModel: One cannot be opened.
+        """
+        return self._models(game_name, ModelHealth())
+
+    def _open(self, game_name: str, health: ModelHealth) -> Models:
+        try:
+            return self._models(game_name, health)
+        except BadModel as error:  # the player says so when it asks, and plays on
+            return Models(_Unopened(game_name, error), None, self._settings.value, health)
+
+    def _models(self, game_name: str, health: ModelHealth) -> Models:
+        return Models(self._human(game_name), self._odds(game_name), self._settings.value, health)
+
+    def _human(self, game_name: str) -> HumanModel:
+        if game_name in self._humans:
+            path, first = self._taken(self._humans, game_name)
+            return first or self._open_human(path)
+        own = self._folder / f"{game_name}_human.onnx"
+        return self._open_human(own) if own.exists() else ShallowModel(game_name)
+
+    def _odds(self, game_name: str) -> ReplyOdds | None:
+        if game_name in self._calibrated:
+            path, first = self._taken(self._calibrated, game_name)
+            return first or self._open_odds(path)
+        own = default_path(game_name, self._folder)
+        return self._open_odds(own) if own.exists() else None
+
+    def _taken(self, opened: dict[str, tuple[Path, T | None]], game_name: str) -> tuple[Path, T | None]:
+        """A game's file, and the model that was opened at the start for the one who comes first."""
+        with self._lock:
+            path, first = opened[game_name]
+            opened[game_name] = path, None
+        return path, first
+
+
+def _by_game(paths: Sequence[str], opened: Callable[[Path], T]) -> dict[str, tuple[Path, T | None]]:
+    found: dict[str, tuple[Path, T | None]] = {}
+    for text in paths:
+        model = opened(Path(text))
+        if model.game in found:
+            raise BadModel(f"{found[model.game][0]} and {text} are both for {model.game}")
+        found[model.game] = Path(text), model
+    return found
+
+
+class _Unopened:
+    """Stands for a model whose file is gone or broken since the start: it has no answer but that."""
+
+    plies_wanted = 1
+
+    def __init__(self, game_name: str, error: BadModel) -> None:
+        self.game = game_name
+        self.error = error
+        self.info = ModelInfo(NOBODY, "no model", "")
+
+    def predict(self, asks: Sequence[Ask]) -> list[tuple[float, ...]]:  # noqa: ARG002
+        raise self.error

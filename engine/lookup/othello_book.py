@@ -1,0 +1,298 @@
+"""An opening book of Othello: positions of the opening, each with its good moves and what they are worth.
+
+Positions that the board's eight symmetries carry into one another share an entry, under the least of the
+eight (the *canonical* one); a move is turned there and back.  Colours do not matter: an entry is seen from
+the side to move.  ``python -m engine.training.othello_book`` makes books; none comes with the program.
+
+The file is gzip'd text, one JSON value a line: it can be read with ``zcat``, gzip's checksum finds damage,
+and it is small.  (A database would be several times larger, and the engine does without one.)  The first line
+is the header::
+
+    {"format": "desdemona book", "version": 1, "game": "othello", "entries": 2, "made": {...}}
+
+and each other line an entry: the canonical board from a1 to h8 (X the side to move, O the other, - empty),
+then its moves, each with score, depth and, in books from games, number of games and mean result::
+
+    ["------...", [["d3", 12, 16], ["c4", 12, 16, 523, 0.511]]]
+"""
+
+import gzip
+import json
+import os
+import random
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from engine._native import INFINITY, othello_moves_mask
+from engine.decision import Pick
+from engine.game import Move
+from engine.games.othello import SQUARES, OthelloPosition, flips_mask
+from engine.games.othello_evaluation import turned
+from engine.lookup.source import Found
+
+FORMAT = "desdemona book"
+VERSION = 1
+
+Key = tuple[int, int]
+"""Discs of the side to move and of the other, canonical."""
+
+_MOST_PLIES, _MOST_GAMES = 1_000, 10**12
+
+_NUMBER = {name: square for square, name in enumerate(SQUARES)}
+_MOVER, _WAITER = str.maketrans("XO-", "100"), str.maketrans("XO-", "010")
+_BACK = (0, 1, 2, 3, 4, 6, 5, 7)  # the symmetry that undoes each one
+
+
+class BadBook(ValueError):
+    """A file that is no book, or no longer one; the message names the file and what is wrong where."""
+
+
+class BookMove(NamedTuple):
+    """A move of the book."""
+
+    move: Move
+    score_centi: int
+    """For the side to move."""
+    depth: int
+    """Plies from the position to where the search behind the score ended."""
+    games: int = 0
+    """Games in which it was played; 0 in a book that is not from games."""
+    mean_result: float | None = None
+    """Mean result of those games for the side to move: 1 won, 0 lost; None: no game, or none was finished."""
+
+
+def turned_board(board: int, symmetry: int) -> int:
+    """A bitboard after one of the symmetries, as `engine.games.othello_evaluation.turned` numbers them."""
+    if symmetry & 1:  # columns change places within each row
+        board = (board >> 1 & 0x5555555555555555) | (board & 0x5555555555555555) << 1
+        board = (board >> 2 & 0x3333333333333333) | (board & 0x3333333333333333) << 2
+        board = (board >> 4 & 0x0F0F0F0F0F0F0F0F) | (board & 0x0F0F0F0F0F0F0F0F) << 4
+    if symmetry & 2:  # rows change places
+        board = int.from_bytes(board.to_bytes(8, "little"), "big")
+    if symmetry & 4:  # rows become columns: blocks of 4, 2 and 1 squares across the diagonal from a1
+        for step, mask in ((28, 0x0F0F0F0F00000000), (14, 0x3333000033330000), (7, 0x5500550055005500)):
+            swap = mask & (board ^ board << step)
+            board ^= swap | swap >> step
+    return board
+
+
+def canonical(mover: int, waiter: int) -> tuple[Key, tuple[int, ...]]:
+    """The canonical form of a position, and every symmetry that carries the position there.
+
+    There are several when the position itself is symmetric, as at the start.
+    """
+    images = [(turned_board(mover, symmetry), turned_board(waiter, symmetry)) for symmetry in range(8)]
+    least = min(images)
+    return least, tuple(symmetry for symmetry, image in enumerate(images) if image == least)
+
+
+class Book:
+    """A book in memory; never changes, so all players share it."""
+
+    def __init__(self, entries: Mapping[Key, tuple[BookMove, ...]], made: Mapping[str, Any]) -> None:
+        self._entries = entries
+        self.made = made
+        """What the file says of how it was made."""
+
+    @classmethod
+    def open(cls, path: Path) -> "Book":
+        """Read a whole book.
+
+        Raises:
+            BadBook: It is missing, truncated, damaged, or no book that this version reads.
+        """
+        number = 0
+        entries: dict[Key, tuple[BookMove, ...]] = {}
+        try:
+            if path.is_fifo():  # it would be waited for
+                raise OSError(0, "not a file")
+            with gzip.open(path, "rt", encoding="ascii", newline="\n") as lines:
+                header: dict[str, Any] = {}
+                for number, line in enumerate(lines, start=1):
+                    if number == 1:
+                        header = _header(line)
+                        continue
+                    key, moves = _entry(line)
+                    if key in entries:
+                        raise BadBook("this position has been there before")
+                    entries[key] = moves
+            if number == 0:
+                raise BadBook("it is empty")
+            if len(entries) != header["entries"]:
+                raise BadBook(f"it ends after {len(entries)} of {header['entries']} entries")
+        except gzip.BadGzipFile as error:
+            what = f"damaged after line {number}" if number else "not a book"
+            raise BadBook(f"{path}: {what}: {error}") from None
+        except OSError as error:
+            raise BadBook(f"{path}: cannot be read: {error.strerror or error}") from None
+        except (EOFError, zlib.error) as error:
+            what = "truncated" if isinstance(error, EOFError) else "damaged"
+            raise BadBook(f"{path}: {what} after line {number}") from None
+        except UnicodeDecodeError:
+            raise BadBook(f"{path}: damaged after line {number}: not text") from None
+        except BadBook as error:
+            raise BadBook(f"{path}, line {number}: {error}") from None
+        return cls(entries, header["made"])
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def moves(self, position: OthelloPosition) -> tuple[BookMove, ...]:
+        """The position's moves in the book, the best first, equal ones in the game's order; empty: none."""
+        key, symmetries = canonical(position.mover, position.waiter)
+        back = _BACK[symmetries[0]]
+        found = [move._replace(move=turned(move.move, back)) for move in self._entries.get(key, ())]
+        return tuple(sorted(found, key=lambda move: (-move.score_centi, move.move)))
+
+    def choose(
+        self, position: OthelloPosition, rng: random.Random, within_centi: int = 50
+    ) -> BookMove | None:
+        """A move of the book that is nearly as good as its best, drawn by lot; None: the book has none.
+
+        The weight of a move falls evenly with what it loses against the best, and in books from games it
+        grows with the number of games.  Moves that lead to the same position turned share one weight.
+
+        Args:
+            position: The game goes on in it.
+            rng: The same state of it gives the same move.
+            within_centi: No move that loses more against the best is chosen.
+        """
+        moves = self.moves(position)
+        good = [move for move in moves if moves[0].score_centi - move.score_centi <= within_centi]
+        if not good:
+            return None
+        keys = [_after(position, move.move) for move in good]
+        weights = []
+        for move, key in zip(good, keys, strict=True):
+            nearness = within_centi + 1 - (good[0].score_centi - move.score_centi)
+            weights.append(nearness * max(1, move.games) / keys.count(key))
+        return rng.choices(good, weights)[0]
+
+
+class BookSource:
+    """A book as the strong player asks it."""
+
+    def __init__(self, book: Book) -> None:
+        self._book = book
+
+    @property
+    def about(self) -> str:
+        return f"a book of {len(self._book)} positions"
+
+    def choose(self, position: OthelloPosition, rng: random.Random) -> Found | None:
+        """See `engine.lookup.source.RootSource`."""
+        found = self._book.choose(position, rng)
+        if found is None:
+            return None
+        return Found(found.move, "book", Pick(found.score_centi, found.depth, 0, False))
+
+
+def write_book(path: Path, entries: Mapping[Key, Sequence[BookMove]], made: Mapping[str, Any]) -> None:
+    """Write a book, all or nothing; the same entries make the same file.
+
+    Args:
+        path: The file; replaced when it is there.
+        entries: Moves of each canonical position.
+        made: How the book was made, as JSON.
+    """
+    header = {"format": FORMAT, "version": VERSION, "game": "othello", "entries": len(entries), "made": made}
+    lines = [json.dumps(header)]
+    for key in sorted(entries):
+        moves = [
+            [SQUARES[m.move], m.score_centi, m.depth]
+            + ([m.games, None if m.mean_result is None else round(m.mean_result, 4)] if m.games else [])
+            for m in entries[key]
+        ]
+        lines.append(json.dumps([board_text(key), moves], separators=(",", ":")))
+    text = "".join(line + "\n" for line in lines)
+    unfinished = path.with_name(path.name + ".new")
+    with unfinished.open("wb") as file:
+        file.write(gzip.compress(text.encode("ascii"), mtime=0))
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.replace(path)
+
+
+def board_text(key: Key) -> str:
+    """The 64 squares from a1: X the side to move, O the other, - empty."""
+    mover, waiter = key
+    return "".join("X" if mover >> i & 1 else "O" if waiter >> i & 1 else "-" for i in range(64))
+
+
+def parse_board(text: Any) -> Key:
+    """What `board_text` wrote.
+
+    Raises:
+        BadBook: Anything else.
+    """
+    if not isinstance(text, str) or len(text) != 64 or text.strip("XO-"):
+        raise BadBook(f"not a board of 64 squares: {text!r:.80}")
+    key = int(text[::-1].translate(_MOVER), 2), int(text[::-1].translate(_WAITER), 2)
+    if canonical(*key)[0] != key:
+        raise BadBook(f"not the board's canonical form: {text}")
+    return key
+
+
+def _after(position: OthelloPosition, move: Move) -> Key:
+    flipped = flips_mask(position.mover, position.waiter, move)
+    return canonical(position.waiter & ~flipped, position.mover | flipped | 1 << move)[0]
+
+
+def _json(line: str) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        raise BadBook(f"not JSON: {line!r:.60}") from None
+
+
+def _header(line: str) -> dict[str, Any]:
+    header = _json(line)
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise BadBook("not the header of a book")
+    if header.get("version") != VERSION:
+        raise BadBook(f"version {header.get('version')!r} of the format; this program reads {VERSION}")
+    if header.get("game") != "othello":
+        raise BadBook(f"a book of {header.get('game')!r}, not of Othello")
+    if not _is_natural(header.get("entries")) or not isinstance(header.get("made"), dict):
+        raise BadBook("the header lacks `entries` or `made`")
+    return header
+
+
+def _entry(line: str) -> tuple[Key, tuple[BookMove, ...]]:
+    match _json(line):
+        case [board, [_, *_] as rows]:
+            key = parse_board(board)
+        case _:
+            raise BadBook(f"not an entry: {line!r:.60}")
+    legal = othello_moves_mask(*key)
+    moves = tuple(_move(row, legal) for row in rows)
+    if len({move.move for move in moves}) < len(moves):
+        raise BadBook("a move is there twice")
+    return key, moves
+
+
+def _move(row: Any, legal: int) -> BookMove:
+    match row:
+        case [str(name), int(score), int(depth)]:
+            games, mean = 0, None
+        case [str(name), int(score), int(depth), int(games), (float() | int() | None) as mean]:
+            pass
+        case _:
+            raise BadBook(f"not a move, score and depth: {row!r:.60}")
+    square = _NUMBER.get(name)
+    if square is None or not legal >> square & 1:
+        raise BadBook(f"{name!r:.20} is not a legal move there")
+    if (
+        abs(score) > INFINITY
+        or not 1 <= depth <= _MOST_PLIES
+        or not 0 <= games <= _MOST_GAMES
+        or (mean is not None and not 0 <= mean <= 1)
+    ):
+        raise BadBook(f"a number is out of range: {row!r:.60}")
+    return BookMove(square, score, depth, games, mean)
+
+
+def _is_natural(value: Any) -> bool:
+    return isinstance(value, int) and value >= 0

@@ -1,0 +1,63 @@
+"""Opening books of chess in Polyglot's format, read by python-chess.
+
+The format knows moves and weights, and no scores; so a decision by such a book has none either.
+"""
+
+import random
+import struct
+from itertools import pairwise
+from pathlib import Path
+
+import chess.polyglot
+
+from engine.decision import Pick
+from engine.games.standard_chess import ChessPosition, StandardChess
+from engine.lookup.source import BadSource, Found
+
+_KEY = struct.Struct(">Q8x")
+
+
+class PolyglotBook:
+    """A book on disk; never changes, so all players share it."""
+
+    def __init__(self, reader: chess.polyglot.MemoryMappedReader) -> None:
+        self._reader = reader
+        self._game = StandardChess()
+
+    @classmethod
+    def open(cls, path: Path) -> "PolyglotBook":
+        """Open a book and see whether it is one.
+
+        Raises:
+            BadSource: It is missing, truncated, or no book: its positions are not in order.
+        """
+        try:
+            if not path.is_file():  # a pipe would be waited for
+                raise OSError(0, "no such file")
+            reader = chess.polyglot.open_reader(path)
+        except OSError as error:
+            if path.is_file() and path.stat().st_size % _KEY.size:
+                raise BadSource(f"{path}: truncated, or not a Polyglot book: its size is odd") from None
+            raise BadSource(f"{path}: cannot be read: {error.strerror or error}") from None
+        if not len(reader):
+            raise BadSource(f"{path}: it is empty")
+        keys = (key for (key,) in _KEY.iter_unpack(reader.mmap))
+        if any(before > after for before, after in pairwise(keys)):
+            raise BadSource(f"{path}: not a Polyglot book: its positions are not in order")
+        return cls(reader)
+
+    @property
+    def about(self) -> str:
+        return f"a Polyglot book of {len(self._reader)} moves"
+
+    def choose(self, position: ChessPosition, rng: random.Random) -> Found | None:
+        """A move of the book, drawn by the weights (see `engine.lookup.source.RootSource`).
+
+        Moves of weight 0 are in books so as not to be played.
+        """
+        entries = list(self._reader.find_all(position.board.copy(stack=False)))
+        if not entries:
+            return None
+        entry = rng.choices(entries, [entry.weight for entry in entries])[0]
+        move = self._game.parse_move(position, entry.move.uci())
+        return Found(move, "book", Pick(score_centi=None, depth=0, confidence=0, solved=False))

@@ -1,0 +1,17 @@
+"""The books and tables that there are, by the name of their setting."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from engine.lookup.othello_book import Book, BookSource
+from engine.lookup.polyglot import PolyglotBook
+from engine.lookup.source import RootSource
+from engine.lookup.syzygy import SyzygyTables
+
+ROOT_SOURCES: Mapping[str, tuple[str, Callable[[Path], RootSource]]] = {
+    "book": ("othello", lambda path: BookSource(Book.open(path))),
+    "syzygy": ("chess", SyzygyTables.open),
+    "polyglot": ("chess", PolyglotBook.open),
+}
+"""The game that each is for, and what opens it (raising `ValueError`).  Of several that know a position, the
+one whose word is final stands first."""

@@ -1,0 +1,271 @@
+// The core as Python sees it.  Only this file, bindings_search.hpp and the bindings of the training know Python.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/bindings_search.hpp"
+#include "chess/chess_parse.hpp"
+#include "core.hpp"
+#include "xiangqi/xiangqi_parse.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using desdemona::Core;
+using desdemona::Stopped;
+using desdemona::StopFlag;
+using desdemona::Unit;
+using desdemona::bindings::bind_search;
+using desdemona::bindings::depth_in_range;
+using desdemona::bindings::unit;
+namespace connect4 = desdemona::connect4;
+namespace chess = desdemona::chess;
+namespace othello = desdemona::othello;
+namespace patterns = desdemona::othello::patterns;
+namespace xiangqi = desdemona::xiangqi;
+
+const Unit& desdemona::bindings::unit() {
+    static const Unit* const chosen = [] {
+        int count = 0;
+        const Unit* const* units = desdemona::runnable_units(count);
+        const char* wanted = std::getenv("DESDEMONA_UNIT");
+        if (wanted == nullptr || *wanted == '\0') return units[count - 1];
+        std::string known;
+        for (int i = 0; i < count; ++i) {
+            if (std::strcmp(units[i]->name, wanted) == 0) return units[i];
+            known += std::string(i == 0 ? "" : ", ") + units[i]->name;
+        }
+        throw nb::import_error(
+            ("DESDEMONA_UNIT is '" + std::string(wanted) + "'; this processor runs: " + known).c_str());
+    }();
+    return *chosen;
+}
+
+namespace {
+
+std::vector<std::string> unit_names() {
+    int count = 0;
+    const Unit* const* units = desdemona::runnable_units(count);
+    std::vector<std::string> names;
+    for (int i = 0; i < count; ++i) names.emplace_back(units[i]->name);
+    return names;
+}
+
+void require_bytes(nb::bytes weights, std::size_t wanted) {
+    if (weights.size() == wanted) return;
+    throw nb::value_error(("the weights must be " + std::to_string(wanted) + " bytes, not " +
+                           std::to_string(weights.size()))
+                              .c_str());
+}
+
+// --- Othello ---------------------------------------------------------------------------------------------
+
+othello::Position othello_position(othello::Board mover, othello::Board waiter) {
+    if ((mover & waiter) != 0) throw nb::value_error("two discs on one square");
+    return {mover, waiter};
+}
+
+std::unique_ptr<othello::Evaluation> othello_evaluation(nb::bytes weights) {
+    require_bytes(weights, sizeof(std::int16_t) * patterns::kStages * patterns::kStageSize);
+    auto evaluation = std::make_unique<othello::Evaluation>();
+    std::vector<std::int16_t> stage(patterns::kStageSize);
+    for (int s = 0; s < patterns::kStages; ++s) {
+        const std::size_t bytes = sizeof(std::int16_t) * stage.size();
+        std::memcpy(stage.data(), weights.c_str() + static_cast<std::size_t>(s) * bytes, bytes);
+        evaluation->set_stage(s, stage.data());
+    }
+    return evaluation;
+}
+
+struct OthelloBinding {
+    using Position = othello::Position;
+    using Evaluation = othello::Evaluation;
+    using Argument = std::pair<othello::Board, othello::Board>;
+    static constexpr auto kMake = &Unit::make_othello;
+    static constexpr const char* kPython = "tuple[int, int]";
+    static constexpr int kMaxDepth = 120;  // no game is longer: 60 moves and fewer passes
+    static constexpr bool kSolves = true;
+    static constexpr const char* kAbout =
+        "Search of Othello by one thread at a time, with tables of its own.\n\n"
+        "Positions are the discs of the mover and of the other.  `table_mb` is for the exact search; `think`\n"
+        "and `solve` use as much again.";
+    static constexpr const char* kThink =
+        "The best move within the limits by selective search: a tuple of move, score in centidiscs, depth,\n"
+        "confidence in percent, whether solved, principal variation, and positions visited.\n\n"
+        "`seconds` may be 0: as long as it takes.  `confidence` is 73, 87, 95, 99, or 100: full width.  With a\n"
+        "depth of all the squares left the ending is solved when there is time.  A score is an estimate unless\n"
+        "solved or of full width.  `contempt_centi` is not used.  The same calls on a new object give the same,\n"
+        "if there is no clock and one thread.  Stopped early, it answers with what it has.  Releases the GIL.\n"
+        "Raises Stopped when the flag is set too early for any answer, ValueError for bad arguments or a game\n"
+        "that is over.";
+
+    static Position position(const Argument& discs) { return othello_position(discs.first, discs.second); }
+};
+
+void bind_othello(nb::module_& m) {
+    nb::class_<othello::Evaluation>(m, "OthelloEvaluation", "Weights of the Othello evaluation; shared by searches.")
+        .def(nb::new_(&othello_evaluation), "weights"_a,
+             "From little-endian 16-bit weights, all stages in turn.  Raises ValueError for a wrong length.");
+    bind_search<OthelloBinding>(m, "OthelloSearch");
+    m.def("othello_moves_mask",
+          [](othello::Board mover, othello::Board waiter) {
+              return unit().othello_moves(othello_position(mover, waiter));
+          },
+          "mover"_a, "waiter"_a, "Bitboard of the squares where the mover may place a disc.");
+    m.def("othello_perft",
+          [](othello::Board mover, othello::Board waiter, int depth) {
+              const auto p = othello_position(mover, waiter);
+              depth_in_range(depth, 0, OthelloBinding::kMaxDepth);
+              const nb::gil_scoped_release release;
+              return unit().othello_perft(p, depth);
+          },
+          "mover"_a, "waiter"_a, "depth"_a, "Leaf positions so many plies away; a pass is a ply.");
+}
+
+// --- Connect Four ----------------------------------------------------------------------------------------
+
+struct Connect4Binding {
+    using Position = connect4::Position;
+    using Evaluation = connect4::NoEvaluation;
+    using Argument = std::pair<connect4::Board, connect4::Board>;
+    static constexpr auto kMake = &Unit::make_connect4;
+    static constexpr const char* kPython = "tuple[int, int]";
+    static constexpr int kMaxDepth = 42;
+    static constexpr bool kSolves = false;
+    static constexpr const char* kAbout =
+        "Search of Connect Four by one thread at a time, with tables of its own.\n\n"
+        "Positions are the discs of the mover and of the other, as in `engine.games.connect4`.";
+    static constexpr const char* kThink =
+        "The best move within the limits by full width: a tuple as in `OthelloSearch.think`.";
+
+    static Position position(const Argument& discs) {
+        if (!connect4::is_position(discs.first, discs.second)) throw nb::value_error("not a position of Connect Four");
+        return {discs.first, discs.second};
+    }
+};
+
+// --- Chess and xiangqi -----------------------------------------------------------------------------------
+
+// What the two have in common: positions are texts, weights are pairs of 16-bit integers.
+template <class Rules>
+struct TextBinding : Rules {
+    using typename Rules::Evaluation;
+    using typename Rules::Position;
+    using Argument = std::string;
+    static constexpr const char* kPython = "str";
+    static constexpr int kMaxDepth = 60;
+    static constexpr bool kSolves = false;
+    static constexpr const char* kAbout =
+        "Search by one thread at a time, with tables of its own.\n\n"
+        "Positions are texts: `FEN moves m1 m2 ... line l1 l2 ...`, the moves of the line not counting as the\n"
+        "game's past.  `table_mb` is for the exact search; `think` uses as much again.";
+    static constexpr const char* kThink =
+        "The best move within the limits by selective search: a tuple of move, score in centi-units, depth,\n"
+        "confidence (0: not known), whether a forced win or loss was proven, principal variation, and positions\n"
+        "visited.\n\n"
+        "`seconds` may be 0: as long as it takes.  `confidence` is not used.  A draw counts as\n"
+        "-`contempt_centi` for the side to move.  The same calls on a new object give the same, if there is no\n"
+        "clock and one thread.  Stopped early, it answers with what it has.  Releases the GIL.  Raises Stopped\n"
+        "when the flag is set too early for any answer, ValueError for bad arguments or a game that is over.";
+
+    static Position position(const Argument& text) {
+        Position p;
+        std::string error;
+        if (!Rules::parse(text, p, error)) throw nb::value_error(error.c_str());
+        return p;
+    }
+
+    static std::unique_ptr<Evaluation> evaluation(nb::bytes weights) {
+        auto evaluation = std::make_unique<Evaluation>();
+        require_bytes(weights, sizeof(evaluation->weights));
+        std::memcpy(evaluation->weights, weights.c_str(), weights.size());
+        return evaluation;
+    }
+
+    static std::vector<int> moves(const Argument& text) {
+        std::uint16_t found[desdemona::kMostMoves];
+        const int count = (unit().*Rules::kMoves)(position(text), found);
+        return {found, found + count};
+    }
+
+    static std::uint64_t perft(const Argument& text, int depth) {
+        const Position p = position(text);
+        depth_in_range(depth, 0, kMaxDepth);
+        const nb::gil_scoped_release release;
+        return (unit().*Rules::kPerft)(p, depth);
+    }
+
+    static void bind(nb::module_& m, const char* evaluation_name, const char* search_name, const char* moves_name,
+                     const char* perft_name) {
+        nb::class_<Evaluation>(m, evaluation_name, "Weights of an evaluation; shared by searches.")
+            .def(nb::new_(&evaluation), "weights"_a,
+                 "From little-endian 16-bit weights, for each feature that of the middle game and that of the\n"
+                 "endgame.  Raises ValueError for a wrong length.");
+        bind_search<TextBinding>(m, search_name);
+        m.def(moves_name, &moves, "position"_a,
+              "Legal moves by the rules of the board alone: repetition, counters and dead positions end no game.");
+        m.def(perft_name, &perft, "position"_a, "depth"_a,
+              "Leaf positions so many plies away, by the rules of the board alone.");
+    }
+};
+
+struct ChessRules {
+    using Position = chess::Position;
+    using Evaluation = chess::Evaluation;
+    static constexpr auto kMake = &Unit::make_chess;
+    static constexpr auto kMoves = &Unit::chess_moves;
+    static constexpr auto kPerft = &Unit::chess_perft;
+    static bool parse(const std::string& text, Position& p, std::string& error) { return chess::parse(text, p, error); }
+};
+
+struct XiangqiRules {
+    using Position = xiangqi::Position;
+    using Evaluation = xiangqi::Evaluation;
+    static constexpr auto kMake = &Unit::make_xiangqi;
+    static constexpr auto kMoves = &Unit::xiangqi_moves;
+    static constexpr auto kPerft = &Unit::xiangqi_perft;
+    static bool parse(const std::string& text, Position& p, std::string& error) {
+        return xiangqi::parse(text, p, error);
+    }
+};
+
+}  // namespace
+
+void bind_training(nb::module_& m);         // bindings_training.cpp
+void bind_linear_training(nb::module_& m);  // bindings_linear_training.cpp
+
+NB_MODULE(_native, m) {
+    // Threads that search when the program ends keep what they use: nothing for the operator to read about.
+    nb::set_leak_warnings(false);
+    m.doc() = "The C++ core: exact and strong search, the flag that stops them, and training.";
+    m.attr("INFINITY") = desdemona::kInfinity;
+    m.attr("UNIT") = unit().name;
+    nb::exception<Stopped>(m, "Stopped");
+
+    nb::class_<StopFlag>(m, "StopFlag", "Tells a running search to end; set from any thread.")
+        .def(nb::init<>())
+        .def("set", &StopFlag::set, "End every search that was given this flag, within milliseconds.")
+        .def("set_deadline", &StopFlag::set_deadline, "seconds"_a,
+             "Count as set, too, once this many seconds have passed from now.")
+        .def("set_node_limit", &StopFlag::set_node_limit, "nodes"_a,
+             "Count as set, too, once searches with this flag have visited about so many positions more.")
+        .def("is_set", &StopFlag::is_set, "Whether a search should end.")
+        .def("spend", &StopFlag::spend, "nodes"_a,
+             "Book so many positions as visited, and say whether the search should end.");
+
+    m.def("units", &unit_names, "Instruction sets of the core that this processor runs, the best last.");
+    bind_othello(m);
+    bind_search<Connect4Binding>(m, "Connect4Search");
+    TextBinding<ChessRules>::bind(m, "ChessEvaluation", "ChessSearch", "chess_moves", "chess_perft");
+    TextBinding<XiangqiRules>::bind(m, "XiangqiEvaluation", "XiangqiSearch", "xiangqi_moves", "xiangqi_perft");
+    bind_training(m);
+    bind_linear_training(m);
+}

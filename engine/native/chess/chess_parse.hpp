@@ -1,0 +1,19 @@
+// Chess positions from text, as UCI writes them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "chess/chess_position.hpp"
+
+namespace desdemona::chess {
+
+// Reads `FEN moves m1 m2 ... line l1 l2 ...`: a position of a game, the game's moves since then, and the moves of a
+// searched line, which do not count as the game's past (both parts may be missing, and `startpos` is a FEN).  False:
+// the text is no such position, and `error` says why.
+//
+// What is read is safe to search: a king each, at most sixteen pieces a side, no pawn on the first or last rank, and
+// the side that is not to move is not in check.  It need not be reachable in a game.
+bool parse(std::string_view text, Position& position, std::string& error);
+
+}  // namespace desdemona::chess

@@ -1,0 +1,104 @@
+// Play by full width: what serves as the strong search of a game that has none of its own.
+#pragma once
+
+#include <cstddef>
+
+#include "core.hpp"
+#include "search/search.hpp"
+
+namespace desdemona {
+namespace {
+
+// Iterative deepening by the exact search, with the outward interface of the strong searches.  Of the limits it
+// knows depth and time.
+template <Game G>
+class FullWidth {
+   public:
+    using Node = typename G::Node;
+    using Position = typename G::Position;
+
+    // Throws std::bad_alloc.
+    FullWidth(std::size_t table_mb, const G& game) : game_(game), table_(table_mb), search_(table_, game) {}
+
+    bool is_allocated() const { return table_.is_allocated(); }
+    std::uint64_t nodes() const { return search_.nodes(); }
+
+    // The best move that the limits allow.  False: stopped before it knew anything.
+    bool think(const Position& p, const ThinkLimits& limits, const StopFlag& stop, ThinkResult& result) {
+        result = {};
+        const std::uint64_t nodes_before = nodes();
+        StopFlag deadline(&stop);
+        if (limits.seconds > 0) deadline.set_deadline(limits.seconds);
+        const double began = now_s();
+        root_ = game_.root(p);
+        count_ = 0;
+        for (const int move : game_.moves(root_)) moves_[count_++] = move;
+        table_.new_search();
+        try {
+            double spent = 0.0;  // by the last iteration
+            for (int depth = 1; depth <= limits.depth; ++depth) {
+                const double start = now_s();
+                if (depth > 1 && limits.seconds > 0 && start - began + kGrowth * spent > limits.seconds) break;
+                const int score = iterate(depth, depth > 1 ? deadline : stop, result);
+                result.depth = depth;
+                result.score_centi = score;
+                result.solved = score >= kWin || score <= -kWin;
+                if (result.solved || (limits.seconds > 0 && count_ == 1)) break;
+                spent = now_s() - start;
+            }
+        } catch (const Unwind&) {  // the last whole iteration stands, or a better move that the next one found
+        }
+        result.confidence = 100;
+        result.nodes = nodes() - nodes_before;
+        if (result.depth == 0) return false;
+        put_line(result);
+        return true;
+    }
+
+   private:
+    static constexpr double kGrowth = 3.0;  // an iteration takes so many times the one before
+
+    // Score of the root; the best move goes to the front, and into the result.
+    int iterate(int depth, const StopFlag& stop, ThinkResult& result) {
+        int best = -kInfinity;
+        for (int i = 0; i < count_; ++i) {
+            const int move = moves_[i];
+            const Node next = game_.play(root_, move);
+            int score;
+            if (i == 0) {
+                score = -search_.search(next, depth - 1, -kInfinity, kInfinity, stop);
+            } else {
+                score = -search_.search(next, depth - 1, -best - 1, -best, stop);
+                if (score > best) score = -search_.search(next, depth - 1, -kInfinity, -best, stop);
+            }
+            if (score <= best) continue;
+            best = score;
+            for (int j = i; j > 0; --j) moves_[j] = moves_[j - 1];
+            moves_[0] = move;
+            result.move = move;
+            result.score_centi = score;
+        }
+        return best;
+    }
+
+    void put_line(ThinkResult& result) const {
+        Node node = game_.play(root_, result.move);
+        result.line[result.line_length++] = static_cast<std::uint16_t>(result.move);
+        for (int depth = result.depth - 1; depth > 1 && result.line_length < ThinkResult::kMaxLine; --depth) {
+            Known known;
+            if (!search_.probe(node, depth, known) || known.bound == Bound::kUpper) return;
+            result.line[result.line_length++] = static_cast<std::uint16_t>(known.move);
+            node = game_.play(node, known.move);
+        }
+    }
+
+    const G& game_;
+    Table table_;
+    Search<G> search_;
+    Node root_{};
+    int moves_[G::kMaxMoves];
+    int count_ = 0;
+};
+
+}  // namespace
+}  // namespace desdemona

@@ -1,0 +1,388 @@
+// Trappy minimax: which scores the choice depends on, and no more.
+//
+// A naive table asks for every reply's exact score at every depth, many times the cost of the plain search.
+// Nearly all of it cannot change the choice, and proving so is cheap.  All prunings are exact: the choice and
+// its adjusted value are those of the whole table (engine/search/profiles.py), and the bounds that the proofs rest
+// on are handed over with the scores, so that engine.trappy.verify can check them.
+#pragma once
+
+#include <cstdlib>
+#include <cstring>
+
+#include "core.hpp"
+#include "search/search.hpp"
+#include "search/trap_arithmetic.hpp"
+
+namespace desdemona {
+namespace {
+
+// Zeroed memory for plain values, as registers want it aligned.
+template <class T>
+class Buffer {
+   public:
+    explicit Buffer(int count) {
+        const std::size_t bytes = (static_cast<std::size_t>(count) * sizeof(T) / 64 + 1) * 64;
+        data_ = static_cast<T*>(std::aligned_alloc(64, bytes));
+        if (data_ == nullptr) std::abort();  // a few kB: the machine is past helping
+        std::memset(static_cast<void*>(data_), 0, bytes);
+    }
+    ~Buffer() { std::free(data_); }
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+    T& operator[](int i) { return data_[i]; }
+    const T& operator[](int i) const { return data_[i]; }
+
+   private:
+    T* data_;
+};
+
+template <Game G>
+class Profiler {
+    using Node = typename G::Node;
+
+   public:
+    Profiler(Search<G>& search, const Node& root, int depth, const TrapOptions& options, const StopFlag& stop)
+        : search_(search),
+          game_(search.game()),
+          root_(root),
+          depth_(depth),
+          trap_(options),
+          is_swindling_(options.swindle),
+          stop_(stop),
+          moves_(G::kMaxMoves) {}
+
+    ~Profiler() {
+        for (int i = 0; i < count_; ++i) std::free(moves_[i].replies);
+    }
+
+    // Hands every legal move to the sink, in the fixed order.
+    void find(ProfileSink& sink) {
+        // Step 1. The moves, in the fixed order (by number), and the order to search them in.
+        for (const int move : game_.moves(root_)) moves_[count_++].move = move;
+        sort(moves_, count_, [](const Candidate& a, const Candidate& b) { return a.move < b.move; });
+        Buffer<int> order(count_);
+        for (int i = 0; i < count_; ++i) {
+            order[i] = i;
+            moves_[i].after = game_.play(root_, moves_[i].move);
+            moves_[i].guess = guess(moves_[i].after);
+        }
+        sort(order, count_, [this](int a, int b) { return moves_[a].guess > moves_[b].guess; });
+
+        // Step 2. Raw values as far as they can matter, and profiles as far as they can.
+        for (int i = 0; i < count_; ++i) consider(order[i]);
+
+        // Step 3. When every move loses by force, the trap that is hardest to see is wanted instead.
+        if (best_ >= 0 && is_swindling_ && moves_[best_].raw <= -kWin) {
+            for (int i = 0; i < count_; ++i) find_escapes(moves_[i]);
+        }
+        for (int i = 0; i < count_; ++i) report(moves_[i], sink);
+    }
+
+   private:
+    struct Reply {
+        Node after;
+        int move;
+        int* scores;         // s_2 .. s_D as far as they are known, our view; lower bounds beyond
+        int known;           // so many of them are exact, from the front
+        int final_bound;     // s_D is at most this
+        int likely_final;    // s_D, if depths not yet searched go on like those that were
+        double likely;       // quality, likewise
+    };
+
+    struct Candidate {
+        Node after;
+        int move;
+        int guess;
+        int raw;
+        bool raw_is_bound;
+        Reply* replies;  // null: not looked into; sorted by move
+        int reply_count;
+    };
+
+    template <class Items, class Before>
+    static void sort(Items& items, int count, Before before) {
+        for (int i = 1; i < count; ++i) {
+            const auto moved = items[i];
+            int j = i;
+            for (; j > 0 && before(moved, items[j - 1]); --j) items[j] = items[j - 1];
+            items[j] = moved;
+        }
+    }
+
+    // --- Raw values -------------------------------------------------------------------------------------
+
+    // What the last iteration said of a move (twice its value, so that an exact one outranks an equal bound):
+    // from the table, or by a search that is too small for it.
+    int guess(const Node& after) {
+        Known known;
+        if (search_.probe(after, depth_ - 2, known)) return -2 * known.score + (known.bound == Bound::kExact);
+        return -2 * search_.search(after, depth_ < 6 ? depth_ - 2 : 2, -kInfinity, kInfinity, stop_);
+    }
+
+    int raw_of(const Candidate& candidate, int alpha, int beta) {
+        return -search_.search(candidate.after, depth_ - 1, -beta, -alpha, stop_);
+    }
+
+    // Whether a move of that adjusted and raw value would be chosen over the best so far.
+    bool beats_best(double adjusted, int raw, int index) const {
+        if (best_ < 0) return true;
+        if (adjusted != best_adjusted_) return adjusted > best_adjusted_;
+        if (raw != moves_[best_].raw) return raw > moves_[best_].raw;
+        return index < best_;
+    }
+
+    // The least raw value with which a move could still be chosen over the best so far.
+    int floor_of(int index) const {
+        const int best_raw = moves_[best_].raw;
+        if (is_swindling_ && (best_raw >= kWin || best_raw <= -kWin)) return best_raw + (index > best_);
+        int low = -kInfinity + 1;  // worth + cap never falls as raw grows, so halving finds the joint
+        int high = best_raw + 1;
+        while (low < high) {
+            const int middle = low + (high - low) / 2;
+            if (beats_best(trap_.worth(middle) + trap_.bonus_cap(middle), middle, index)) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        return low;
+    }
+
+    void consider(int index) {
+        Candidate& candidate = moves_[index];
+        if (best_ < 0) {
+            candidate.raw = raw_of(candidate, -kInfinity, kInfinity);
+        } else {
+            const int floor = floor_of(index);
+            int score = raw_of(candidate, floor - 1, floor);
+            if (score < floor) {
+                candidate.raw = score;
+                candidate.raw_is_bound = true;
+                return;
+            }
+            const int best_raw = moves_[best_].raw;
+            if (score <= best_raw) score = raw_of(candidate, score - 1, best_raw + 1);
+            if (score > best_raw) score = raw_of(candidate, score - 1, kInfinity);
+            candidate.raw = score;
+        }
+        const double adjusted = trap_.worth(candidate.raw) + bonus_of(index);
+        if (beats_best(adjusted, candidate.raw, index)) {
+            best_ = index;
+            best_adjusted_ = adjusted;
+        }
+    }
+
+    // --- Profiles ---------------------------------------------------------------------------------------
+
+    // The bonus of a move: exact if the move is to be chosen over the best so far, else low enough.
+    double bonus_of(int index) {
+        Candidate& candidate = moves_[index];
+        const int raw = candidate.raw;
+        const int worth = trap_.worth(raw);
+        const double cap = trap_.bonus_cap(raw);
+        if (is_swindling_ && raw <= -kWin) return 0.0;
+        if (cap == 0 || !beats_best(worth + cap, raw, index) || !look_into(candidate)) return 0.0;
+        Reply* replies = candidate.replies;
+        for (int r = 0; r < candidate.reply_count; ++r) begin(replies[r], raw);
+        Buffer<int> order(candidate.reply_count);
+        for (int r = 0; r < candidate.reply_count; ++r) order[r] = r;
+        sort(order, candidate.reply_count, [&](int a, int b) { return replies[a].likely > replies[b].likely; });
+        double quality = 0;
+        for (int r = 0; r < candidate.reply_count; ++r) {
+            // Whether a quality would change the move's bonus, and the bonus the choice.
+            const auto matters = [&](double other) {
+                const double bonus = trap_.bonus(other, raw);
+                return bonus > trap_.bonus(quality, raw) && beats_best(worth + bonus, raw, index);
+            };
+            const double found = quality_of(replies[order[r]], raw, matters);
+            quality = found > quality ? found : quality;
+        }
+        return trap_.bonus(quality, raw);
+    }
+
+    // Lists the replies; false: there are none, the move ends the game.
+    bool look_into(Candidate& candidate) {
+        Buffer<int> replies(G::kMaxMoves);
+        int count = 0;
+        for (const int move : game_.moves(candidate.after)) replies[count++] = move;
+        if (count == 0) return false;
+        sort(replies, count, [](int a, int b) { return a < b; });
+        const auto size = static_cast<std::size_t>(count);
+        const auto scores = static_cast<std::size_t>(depth_);
+        candidate.replies = static_cast<Reply*>(std::aligned_alloc(
+            64, (size * (sizeof(Reply) + scores * sizeof(int)) + 63) / 64 * 64));
+        if (candidate.replies == nullptr) std::abort();
+        auto* free_scores = reinterpret_cast<int*>(candidate.replies + size);
+        candidate.reply_count = count;
+        for (int r = 0; r < count; ++r) {
+            Reply& reply = candidate.replies[r];
+            reply.after = game_.play(candidate.after, replies[r]);
+            reply.move = replies[r];
+            reply.scores = free_scores + r * depth_;
+            reply.known = 0;
+            reply.final_bound = kInfinity;
+            reply.likely_final = 0;
+            reply.likely = 0;
+            for (int d = 0; d < depth_; ++d) reply.scores[d] = -kInfinity;
+        }
+        return true;
+    }
+
+    static constexpr int kWorthProving = 100;  // centi-units between what is likely and what would suffice
+
+    int score_count() const { return depth_ - 1; }    // s_2 .. s_D
+    int shallow_count() const { return depth_ - 2; }  // s_2 .. s_(D-1)
+
+    // The next exact score of a reply, the shallow ones first.
+    void search_next(Reply& reply) {
+        const int i = reply.known;
+        const int alpha = reply.scores[i] > -kInfinity ? reply.scores[i] - 1 : -kInfinity;
+        reply.scores[i] = search_.search(reply.after, i, alpha, kInfinity, stop_);
+        ++reply.known;
+    }
+
+    // A bound from below on the assessment, in the scale's unit.
+    double shallow_bound(const Reply& reply) const {
+        return shallow_count() == 0 ? kInfinity : trap_.assess(reply.scores, shallow_count());
+    }
+
+    // Searches so shallow that they cost next to nothing, but enough of them to bound a median.
+    void begin(Reply& reply, int raw) {
+        const int enough = shallow_count() / 2 + 1;
+        while (reply.known < enough && reply.known < shallow_count()) search_next(reply);
+        predict(reply, raw);
+    }
+
+    // Sets `likely`, every depth repeating the last known one of its parity.
+    void predict(Reply& reply, int raw) {
+        if (reply.known == 0) return;
+        int scores[TrapArithmetic::kMaxShallow];
+        for (int i = 0; i < score_count(); ++i) {
+            const int back = i - reply.known + 1;
+            const int from = back <= 0 ? i : i - back - (back & 1);
+            scores[i] = reply.scores[from < 0 ? 0 : from];
+        }
+        const int last = score_count() - 1;
+        reply.likely_final = scores[last] > reply.scores[last] ? scores[last] : reply.scores[last];
+        reply.likely = trap_.inclination(trap_.assess(scores, shallow_count()), reply.likely_final, raw);
+    }
+
+    // The reply's quality if it matters, else 0 with bounds that prove that it does not.
+    template <class Matters>
+    double quality_of(Reply& reply, int raw, const Matters& matters) {
+        const int last = score_count() - 1;
+        while (reply.known < score_count()) {
+            const double shallow = shallow_bound(reply);
+            if (!matters(trap_.quality_ceiling(shallow, kInfinity, raw))) return 0;
+            const int telling = telling_final(shallow, raw, matters);
+            // A null window proves that the reply stays below it, but costs more than several of the shallow
+            // searches that could raise it: so only when it will probably prove it.
+            if (reply.likely_final < telling) {
+                const int score = search_.search(reply.after, last, telling - 1, telling, stop_);
+                if (score < telling) {
+                    reply.final_bound = score;
+                    return 0;
+                }
+                reply.scores[last] = score;
+                if (reply.likely_final < score) reply.likely_final = score;
+                continue;
+            }
+            if (reply.known == shallow_count() - 1 && prove_shallow(reply, raw, matters)) continue;
+            search_next(reply);
+            predict(reply, raw);
+        }
+        return trap_.quality(trap_.assess(reply.scores, shallow_count()), reply.scores[last], raw);
+    }
+
+    // The least full-depth score with which a reply of that assessment (or higher) could matter.
+    template <class Matters>
+    int telling_final(double shallow, int raw, const Matters& matters) const {
+        int low = raw + 1;
+        int high = kInfinity;
+        while (low < high) {
+            const int middle = low + (high - low) / 2;
+            if (matters(trap_.quality_ceiling(shallow, middle, raw))) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        return low;
+    }
+
+    // A bound on the deepest shallow score that makes it likely that the full-depth score can be pruned.
+    template <class Matters>
+    bool prove_shallow(Reply& reply, int raw, const Matters& matters) {
+        const int deepest = shallow_count() - 1;
+        if (deepest < 4 || reply.scores[deepest] > -kInfinity) return false;  // cheap enough, or tried
+        const int likely = reply.scores[deepest - 2];
+        const int final = reply.likely_final;
+        int low = -kInfinity;
+        int high = likely + 1;
+        while (low < high) {
+            const int middle = low + (high - low) / 2;
+            reply.scores[deepest] = middle;
+            const double shallow = shallow_bound(reply);
+            if (!matters(trap_.quality_ceiling(shallow, final, raw))) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        reply.scores[deepest] = -kInfinity;
+        if (low + kWorthProving > likely) return false;
+        const int bound = low + (likely - low) / 4;
+        const int score = search_.search(reply.after, deepest, bound - 1, bound, stop_);
+        if (score < bound) return false;
+        reply.scores[deepest] = score;
+        return true;
+    }
+
+    // --- When all is lost -------------------------------------------------------------------------------
+
+    // Exact raw value, and profiles of the replies that would let us off.
+    void find_escapes(Candidate& candidate) {
+        candidate.raw = raw_of(candidate, -kInfinity, kInfinity);
+        candidate.raw_is_bound = false;
+        if (candidate.replies == nullptr && !look_into(candidate)) return;
+        for (int r = 0; r < candidate.reply_count; ++r) {
+            Reply& reply = candidate.replies[r];
+            const int score = search_.search(reply.after, score_count() - 1, -kWin, -kWin + 1, stop_);
+            reply.final_bound = score;
+            if (score > -kWin) {
+                while (reply.known < score_count()) search_next(reply);
+            }
+        }
+    }
+
+    // --- Handing over -----------------------------------------------------------------------------------
+
+    void report(const Candidate& candidate, ProfileSink& sink) const {
+        bool complete = !candidate.raw_is_bound;
+        for (int r = 0; r < candidate.reply_count; ++r) {
+            const Reply& reply = candidate.replies[r];
+            const bool is_known = reply.known == score_count();
+            complete = complete && is_known;
+            double shallow = shallow_bound(reply);
+            if (shallow < -kInfinity) shallow = -kInfinity;
+            sink.reply(reply.move, reply.scores, is_known ? score_count() : 0, reply.final_bound, shallow);
+        }
+        if (candidate.reply_count == 0) complete = complete && game_.moves(candidate.after).empty();
+        sink.candidate(candidate.move, candidate.raw, candidate.raw_is_bound, complete);
+    }
+
+    Search<G>& search_;
+    const G& game_;
+    const Node root_;
+    const int depth_;
+    const TrapArithmetic trap_;
+    const bool is_swindling_;
+    const StopFlag& stop_;
+    Buffer<Candidate> moves_;
+    int count_ = 0;
+    int best_ = -1;
+    double best_adjusted_ = 0;
+};
+
+}  // namespace
+}  // namespace desdemona

@@ -1,0 +1,159 @@
+// Exact fixed-depth search: principal variation search with a transposition table, for any game.
+//
+// "Exact" is meant strictly, because the trap arithmetic compares scores of one reply at many depths: full
+// width, no reductions, no extensions, and a table entry stands in only for a search of the same remaining
+// depth.  So every score equals that of engine/search/reference.py, whatever was searched before.
+#pragma once
+
+#include "game.hpp"
+#include "stop.hpp"
+#include "search/table.hpp"
+
+namespace desdemona {
+namespace {
+
+template <Game G>
+class Search {
+   public:
+    using Node = typename G::Node;
+    using Position = typename G::Position;
+
+    Search(Table& table, const G& game) : table_(table), game_(game) {}
+
+    // Score of a position for its side to move after a search of `depth` plies.  Inside (alpha, beta) it is
+    // exact; at or below alpha it is an upper bound, at or above beta a lower one.  Throws `Unwind`.
+    int search(const Node& node, int depth, int alpha, int beta, const StopFlag& stop) {
+        stop_ = &stop;
+        if (stop.is_set()) throw Unwind{};
+        return child(node, depth, alpha, beta);
+    }
+
+    // What the table knows of a position at just this depth.
+    bool probe(const Node& node, int depth, Known& known) const {
+        const std::uint64_t key = game_.hash(node);
+        for (const Table::Entry& entry : table_.cluster(key).entries) {
+            if (Table::read(entry, key, known) && known.depth == depth) return true;
+        }
+        return false;
+    }
+
+    const G& game() const noexcept { return game_; }
+    std::uint64_t nodes() const noexcept { return nodes_; }
+
+   private:
+    static constexpr int kTableDepth = 2;  // below it a look-up costs more than the search
+    static constexpr int kGuessDepth = 6;  // from here on moves are sorted with the help of evaluations
+
+    struct Scored {
+        int move;
+        int order;
+    };
+
+    void count_node() {
+        if ((++nodes_ & (StopFlag::kNodesPerLook - 1)) == 0 && stop_->spend(StopFlag::kNodesPerLook)) throw Unwind{};
+    }
+
+    int child(const Node& node, int depth, int alpha, int beta) {
+        if (depth == 0) {
+            count_node();
+            return game_.leaf(node);
+        }
+        return depth < kTableDepth ? before_leaves(node, beta) : deep(node, depth, alpha, beta);
+    }
+
+    // Depth 1: no table and no sorting beyond what the game's own order of moves gives.
+    int before_leaves(const Node& node, int beta) {
+        count_node();
+        const auto moves = game_.moves(node);
+        if (moves.empty()) return game_.result(node);
+        int best = -kInfinity;
+        for (const int move : moves) {
+            count_node();
+            const int score = -game_.leaf(game_.play(node, move));
+            if (score > best) {
+                best = score;
+                if (best >= beta) break;
+            }
+        }
+        return best;
+    }
+
+    int deep(const Node& node, int depth, int alpha, int beta) {
+        // Step 1. Count, and obey the stop flag.
+        count_node();
+
+        // Step 2. No move: the game is over.
+        const std::uint64_t key = game_.hash(node);
+        table_.prefetch(key);
+        const auto moves = game_.moves(node);
+        if (moves.empty()) return game_.result(node);
+
+        // Step 3. Table look-up: the same depth may answer, any depth may name the move to try first.
+        Table::Cluster& cluster = table_.cluster(key);
+        int table_move = -1;
+        int table_worth = -1;
+        for (const Table::Entry& entry : cluster.entries) {
+            Known known;
+            if (!Table::read(entry, key, known)) continue;
+            if (known.depth == depth) {
+                const bool answers = known.bound == Bound::kExact ||
+                                     (known.bound == Bound::kLower && known.score >= beta) ||
+                                     (known.bound == Bound::kUpper && known.score <= alpha);
+                if (answers) return known.score;
+            }
+            // After an upper bound every move failed alike, so its move says little: prefer another depth's.
+            const int worth = 2 * known.depth + (known.bound != Bound::kUpper ? 3 : 0);
+            if (worth > table_worth) {
+                table_worth = worth;
+                table_move = known.move;
+            }
+        }
+
+        // Step 4. Order the moves: the table's, then as the game thinks best.
+        Scored list[G::kMaxMoves];
+        int count = 0;
+        for (const int move : moves) {
+            const int order = move == table_move    ? kInfinity
+                              : depth >= kGuessDepth ? game_.guess(node, move)
+                                                     : game_.order(node, move);
+            int i = count++;  // few and nearly sorted: insertion beats std::sort
+            for (; i > 0 && list[i - 1].order < order; --i) list[i] = list[i - 1];
+            list[i] = {move, order};
+        }
+
+        // Step 5. Principal variation search: the first move with the whole window, the others must prove
+        // with a null window that they deserve it.
+        int best = -kInfinity;
+        int best_move = 0;
+        for (int i = 0; i < count; ++i) {
+            const int move = list[i].move;
+            const Node next = game_.play(node, move);
+            const int lower = alpha > best ? alpha : best;
+            int score;
+            if (i == 0) {
+                score = -child(next, depth - 1, -beta, -lower);
+            } else {
+                score = -child(next, depth - 1, -lower - 1, -lower);
+                if (score > lower && score < beta) score = -child(next, depth - 1, -beta, -lower);
+            }
+            if (score > best) {
+                best = score;
+                best_move = move;
+                if (best >= beta) break;
+            }
+        }
+
+        // Step 6. Remember.
+        const Bound bound = best >= beta ? Bound::kLower : best <= alpha ? Bound::kUpper : Bound::kExact;
+        table_.store(cluster, key, {best, depth, best_move, bound});
+        return best;
+    }
+
+    Table& table_;
+    const G& game_;
+    const StopFlag* stop_ = nullptr;
+    std::uint64_t nodes_ = 0;
+};
+
+}  // namespace
+}  // namespace desdemona

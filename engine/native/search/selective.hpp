@@ -1,0 +1,1118 @@
+// The strong search of games with captures and checks: the best move that the time allows.  Selective, so its scores
+// are estimates and no bounds of anything; what must be exact (trap analysis) uses search.hpp.
+//
+// Theory of operation.  Iterative deepening with aspiration windows and principal variation search over a
+// transposition table.  Where the static evaluation, the null move or a small search says that a node will hardly
+// matter, it is cut off; moves that come late in a well sorted list are searched less deeply at first, or not at all;
+// moves without which the node would fall are searched more deeply.  Leaves are resolved by a search of captures, and
+// of all moves out of check.
+//
+// Two things hold in spite of all pruning.  A mate score is always a forced mate: nothing is pruned as long as all
+// that was searched loses by force.  And a draw by repetition or by rule is seen at every node, before the table,
+// which knows nothing of the way to a position.
+//
+// Scores inside are 16-bit and told from the root: mated n plies on is -(kMate - n).  In the table they are told from
+// the node.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <initializer_list>
+#include <new>
+
+#include "core.hpp"
+#include "game.hpp"
+#include "search/helpers.hpp"
+#include "stop.hpp"
+#include "search/table.hpp"
+
+namespace desdemona {
+namespace {
+
+// What the search has to know of a game beyond Game (game.hpp).  There, `evaluate` stays within +-20,000, no move has
+// the number 0 or needs more than 15 bits, and `moves` is empty wherever the game is over.
+//
+// * `key(node)`: the position alone, whatever the way to it and the counters.
+// * `ply(node)`: plies since the game began, as `result` counts them.
+// * `is_check(node)`: whether the side to move is in check.  Asked of every node: should be at hand.
+// * `forcing(node)`: the captures and promotions among the legal moves that a search of captures is to look at; not
+//   asked in check.  `is_forcing(node, move)`: the move is one of them.
+// * `gain(node, move)`: what it wins on the spot, in score units; 0 for most moves.  `attacker(node, move)`: the rank
+//   of the moving piece by value, 0 to 15.  `see_at_least(node, move, score)`: the static exchange evaluation on its
+//   target square, for any move.
+// * `may_pass(node)`: not in check, and it is unlikely that every move would make things worse.
+//   `pass(node)`: the other side to move.
+// * `history_index(node, move)`: below `kHistory`; moves of like pieces to the same square share it.
+// * `is_reversible(node, move)`: some position before it may come back after it.
+// * `is_rule_draw(node)`: drawn by counter or material, and not mate.
+// * `past_count(node)`, `past_key(node, i)`: keys of the game's positions since its last irreversible move, the root
+//   being the last.  One that stands there twice ends the game when it comes back, and then `result` tells how.
+// * `kPerpetualCheckLoses`: who alone gives check with every move of a repetition loses; else it is a draw.
+template <class G>
+concept Tactical = Game<G> && requires(const G& game, const typename G::Node& node, int n) {
+    { G::kHistory } -> std::convertible_to<int>;
+    { G::kPerpetualCheckLoses } -> std::convertible_to<bool>;
+    { game.key(node) } -> std::same_as<std::uint64_t>;
+    { game.ply(node) } -> std::same_as<int>;
+    { game.is_check(node) } -> std::same_as<bool>;
+    { game.forcing(node).begin() };
+    { game.is_forcing(node, n) } -> std::same_as<bool>;
+    { game.gain(node, n) } -> std::same_as<int>;
+    { game.attacker(node, n) } -> std::same_as<int>;
+    { game.see_at_least(node, n, n) } -> std::same_as<bool>;
+    { game.may_pass(node) } -> std::same_as<bool>;
+    { game.pass(node) } -> std::same_as<typename G::Node>;
+    { game.history_index(node, n) } -> std::same_as<int>;
+    { game.is_reversible(node, n) } -> std::same_as<bool>;
+    { game.is_rule_draw(node) } -> std::same_as<bool>;
+    { game.past_count(node) } -> std::same_as<int>;
+    { game.past_key(node, n) } -> std::same_as<std::uint64_t>;
+};
+
+namespace selective {
+
+constexpr int kMaxPly = 120;                    // no line goes further
+constexpr int kNone = -32'700;                  // below every score
+constexpr int kMate = 32'000;                   // less the plies to it
+constexpr int kMated = kMate - 2 * kMaxPly;     // from here on a mate
+constexpr int kForbidden = 31'000;              // won, as the other side may not go on giving check; less the plies
+constexpr int kDecided = kForbidden - kMaxPly;  // from here on no evaluation
+constexpr int kMostEvaluation = 20'000;         // what the game's evaluations stay within
+constexpr int kMaxLine = ThinkResult::kMaxLine;
+
+constexpr bool is_mate(int score) { return score >= kMated || score <= -kMated; }
+constexpr bool is_decided(int score) { return score >= kDecided || score <= -kDecided; }
+
+// --- Transposition table -----------------------------------------------------------------------------------
+
+// What the table knows of a position.  A depth of 0 is that of the search of captures.
+struct Found {
+    int score;       // told from the node
+    int evaluation;  // static; kNone: not known (in check)
+    int move;        // 0: none
+    int depth;
+    Bound bound;
+    bool is_open;  // searched with an open window at some time: worth keeping
+};
+
+class Table : public Clusters {
+   public:
+    using Clusters::Clusters;
+
+    bool find(std::uint64_t key, Found& known) const noexcept {
+        for (const Entry& entry : cluster(key).entries) {
+            const std::uint64_t data = entry.read(key);
+            if (data != 0) {
+                known = unpacked(data);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // A position stands in the table once.  What is much shallower than its entry of this search leaves that alone.
+    void store(std::uint64_t key, Found known) const noexcept {
+        Entry* victim = nullptr;
+        int least = 1 << 20;
+        for (Entry& entry : cluster(key).entries) {
+            if (const std::uint64_t own = entry.read(key); own != 0) {  // read once: others may write meanwhile
+                const Found old = unpacked(own);
+                const int worth = known.depth + 4 + 2 * known.is_open;
+                if (known.bound != Bound::kExact && age_of(own) == age_ && worth <= old.depth) return;
+                if (known.move == 0) known.move = old.move;
+                victim = &entry;
+                break;
+            }
+            const std::uint64_t data = entry.data.load(std::memory_order_relaxed);
+            const int age = static_cast<int>((age_ - age_of(data)) & 0x3F);
+            const int worth = data == 0 ? -(1 << 10) : static_cast<int>(data & 0x7F) + 2 * is_open_of(data) - 8 * age;
+            if (worth < least) {
+                least = worth;
+                victim = &entry;
+            }
+        }
+        victim->write(key, static_cast<std::uint64_t>(static_cast<std::uint16_t>(known.score)) << 48 |
+                               static_cast<std::uint64_t>(static_cast<std::uint16_t>(known.evaluation)) << 32 |
+                               static_cast<std::uint64_t>(known.move) << 17 | kUsed |
+                               static_cast<std::uint64_t>(known.is_open) << 15 |
+                               static_cast<std::uint64_t>(known.bound) << 13 |
+                               static_cast<std::uint64_t>(age_) << 7 | static_cast<std::uint64_t>(known.depth));
+    }
+
+   private:
+    static constexpr std::uint64_t kUsed = 1 << 16;  // no data is 0
+    static std::uint32_t age_of(std::uint64_t data) { return static_cast<std::uint32_t>(data >> 7 & 0x3F); }
+    static bool is_open_of(std::uint64_t data) { return (data >> 15 & 1) != 0; }
+    static Found unpacked(std::uint64_t data) {
+        return {static_cast<std::int16_t>(data >> 48), static_cast<std::int16_t>(data >> 32 & 0xFFFF),
+                static_cast<int>(data >> 17 & 0x7FFF), static_cast<int>(data & 0x7F),
+                static_cast<Bound>(data >> 13 & 3),    is_open_of(data)};
+    }
+};
+
+struct Line {
+    std::uint16_t move[kMaxLine];
+    int length = 0;
+
+    void put(int first, const Line& rest) {
+        move[0] = static_cast<std::uint16_t>(first);
+        length = 1;
+        for (int i = 0; i < rest.length && length < kMaxLine; ++i) move[length++] = rest.move[i];
+    }
+};
+
+// How much less deeply late moves are searched, by depth and place in the list: plies in 64ths.
+struct Reductions {
+    static constexpr int kCount = 64;
+    std::int16_t of[kCount][kCount];
+
+    Reductions() {
+        for (int depth = 0; depth < kCount; ++depth) {
+            for (int place = 0; place < kCount; ++place) {
+                const double plies = 0.75 + std::log(depth + 1e-9) * std::log(place + 1e-9) / 2.2;
+                of[depth][place] = depth < 1 || place < 1 ? std::int16_t{0} : static_cast<std::int16_t>(64 * plies);
+            }
+        }
+    }
+    int operator()(int depth, int place) const {
+        return of[depth < kCount ? depth : kCount - 1][place < kCount ? place : kCount - 1];
+    }
+};
+
+// What past cut-offs say of a move, drawn towards 0 by its own size, so that it stays within +-kMost.
+constexpr int kMostHistory = 16'384;
+inline void learn(std::int16_t& entry, int bonus) {
+    entry = static_cast<std::int16_t>(entry + bonus - entry * (bonus < 0 ? -bonus : bonus) / kMostHistory);
+}
+
+}  // namespace selective
+
+// One thread's search: what it needs beside the shared table.
+template <Tactical G>
+class SelectiveWorker {
+   public:
+    using Node = typename G::Node;
+    using Line = selective::Line;
+
+    SelectiveWorker(const selective::Table& table, const G& game) : table_(table), game_(game) {}
+
+    // From now on this flag ends the search.
+    void obey(const StopFlag& stop) { stop_ = &stop; }
+
+    // To be called before anything else: lists the moves.
+    void start(const Node& root, const StopFlag& stop, int contempt_centi) {
+        root_ = root;
+        stop_ = &stop;
+        contempt_ = contempt_centi;
+        // A draw is worth something else, so scores of searches that disagree about it must not meet.
+        salt_ = contempt_ == 0 ? 0 : static_cast<std::uint64_t>(2 * contempt_ + (game_.ply(root) & 1)) * kSalt;
+        count_ = 0;
+        line_.length = 0;
+        score_ = 0;
+        null_from_ = 0;
+        for (Frame& each : frames_) each = {0, selective::kNone, 0, -1, 0, {0, 0}, false};
+        frame(0).key = game_.key(root);
+        frame(0).is_check = game_.is_check(root);
+        frame(0).evaluation = frame(0).is_check ? selective::kNone : game_.evaluate(root);
+        selective::Found known{};
+        if (!table_.find(table_key(0), known)) known.move = 0;
+        Scored list[G::kMaxMoves];
+        for (const int move : game_.moves(root)) {
+            Scored scored{move, order(root, move, known.move, 0)};
+            int i = count_++;
+            for (; i > 0 && list[i - 1].order < scored.order; --i) list[i] = list[i - 1];
+            list[i] = scored;
+        }
+        for (int i = 0; i < count_; ++i) moves_[i] = list[i].move;
+        find_twice();
+    }
+
+    // One iteration; its score.  Also when it is stopped (`Unwind`) the first root move is the best known.
+    int iterate(int depth, int guess) {
+        root_depth_ = depth;
+        int width = depth < kWindowDepth || selective::is_decided(guess) ? kAllScores : kFirstWidth;
+        int low = guess - width;
+        int high = guess + width;
+        for (;;) {
+            if (low < selective::kNone) low = selective::kNone;
+            if (high > -selective::kNone) high = -selective::kNone;
+            const int score = search_root(depth, low, high);
+            if (score > low && score < high) return score_ = score;
+            width = width > 500 ? kAllScores : 2 * width;
+            if (score <= low) {
+                high = (low + high) / 2;
+                low = score - width;
+            } else {
+                high = score + width;
+            }
+        }
+    }
+
+    // Looks for a mate in so many moves by trying everything: iterations would find it later where it begins with
+    // a sacrifice, and are not sure to find the shortest.
+    bool find_mate(int moves) {
+        if (!mates(root_, moves, line_)) return false;
+        score_ = selective::kMate - (2 * moves - 1);
+        for (int i = 0; i < count_; ++i) {
+            if (moves_[i] == line_.move[0]) to_front(i);
+        }
+        return true;
+    }
+
+    // Of the last iteration, finished or not.
+    const Line& line() const { return line_; }
+    int score() const { return score_; }
+    int move_count() const { return count_; }
+    int move(int i) const { return moves_[i]; }
+    std::uint64_t nodes() const { return nodes_; }
+
+    // Adds to a line what the table knows of its continuation, up to a position that stood before.
+    void continue_line(Line& line, int most) const {
+        std::uint64_t keys[selective::kMaxLine + 1];
+        Node node = root_;
+        for (int i = 0;; ++i) {
+            keys[i] = game_.key(node);
+            for (int j = 0; j < i; ++j) {
+                if (keys[j] == keys[i]) return;
+            }
+            if (i >= selective::kMaxLine) return;
+            if (i == line.length) {
+                selective::Found known;
+                if (i >= most || !table_.find(keys[i] ^ salt_, known) || known.move == 0) return;
+                bool is_legal = false;
+                for (const int move : game_.moves(node)) is_legal = is_legal || move == known.move;
+                if (!is_legal) return;
+                line.move[line.length++] = static_cast<std::uint16_t>(known.move);
+            }
+            node = game_.play(node, line.move[i]);
+        }
+    }
+
+   private:
+    static constexpr int kAllScores = -2 * selective::kNone;
+    static constexpr std::uint64_t kSalt = 0x9E3779B97F4A7C15ull;
+    static constexpr int kMaxPly = selective::kMaxPly;
+
+    // Depths are in plies, margins in score units (centipawns).
+    static constexpr int kWindowDepth = 4;         // from here on the window is narrow at first:
+    static constexpr int kFirstWidth = 20;         // so much around the score of the iteration before
+    static constexpr int kStaticCutDepth = 8;
+    static constexpr int kStaticCutMargin = 70;    // a ply
+    static constexpr int kNullDepth = 3;
+    static constexpr int kVerifyDepth = 10;        // from here on a null move's cut is checked without null moves
+    static constexpr int kProbDepth = 5;
+    static constexpr int kProbMargin = 180;
+    static constexpr int kReduceDepth = 4;         // deep nodes without a table move are searched a ply less
+    static constexpr int kSingularDepth = 7;
+    static constexpr int kLateDepth = 8;
+    static constexpr int kFutilityDepth = 7;
+    static constexpr int kFutilityBase = 100;
+    static constexpr int kFutilityMargin = 70;     // a ply
+    static constexpr int kQuietExchange = 25;      // a ply squared
+    static constexpr int kCaptureExchange = 100;   // a ply
+    static constexpr int kExchangeDepth = 6;
+    static constexpr int kCheckDepth = 2;          // checks that lose material: less than other moves
+    static constexpr int kDelta = 150;             // what a capture may bring beside its gain
+    static constexpr int kMaxTried = 64;           // moves of a node that are remembered to be blamed
+
+    // The order of moves: by kind, then by what is known within it.
+    static constexpr int kTableMove = 1 << 30;
+    static constexpr int kGoodForcing = 1 << 27;
+    static constexpr int kKiller = 1 << 24;
+    static constexpr int kBadForcing = -(1 << 27);
+
+    struct Scored {
+        int move;
+        int order;
+    };
+
+    // What is known of a node on the line that is being searched.
+    struct Frame {
+        std::uint64_t key;
+        int evaluation;  // static; kNone in check
+        int reversible;  // moves that led here, none of which ruled out that an earlier position comes back
+        int history;     // index of the move that is searched; -1: none (null move)
+        int excluded;    // the move that is left out, to see whether the others do
+        int killers[2];
+        bool is_check;
+    };
+
+    Frame& frame(int ply) { return frames_[ply + 2]; }
+    std::uint64_t table_key(int ply) { return frame(ply).key ^ salt_; }
+
+    void count_node() {
+        if ((++nodes_ & (StopFlag::kNodesPerLook - 1)) == 0 && stop_->spend(StopFlag::kNodesPerLook)) throw Unwind{};
+    }
+
+    // --- Scores ------------------------------------------------------------------------------------------------
+
+    // What a draw is worth to the side to move.
+    int draw(int ply) const { return (ply & 1) == 0 ? -contempt_ : contempt_; }
+
+    // A finished game as the search has it.
+    int result(const Node& node, int ply) const {
+        const int score = game_.result(node);
+        if (score <= -kWin) return -(selective::kMate - ply);
+        if (score >= kWin) return selective::kMate - ply;
+        return draw(ply);
+    }
+
+    static int to_table(int score, int ply) {
+        return score >= selective::kDecided ? score + ply : score <= -selective::kDecided ? score - ply : score;
+    }
+    static int from_table(int score, int ply) {
+        return score >= selective::kDecided ? score - ply : score <= -selective::kDecided ? score + ply : score;
+    }
+
+    // What the table says of a node, told from the root; kNone: nothing.
+    static int score_of(bool is_known, const selective::Found& known, int ply) {
+        return is_known && known.bound != Bound::kNone ? from_table(known.score, ply) : selective::kNone;
+    }
+
+    // Whether that settles a node, whatever its depth.
+    static bool is_settled(const selective::Found& known, int score, int alpha, int beta) {
+        if (score == selective::kNone) return false;
+        return known.bound == Bound::kExact || (known.bound == Bound::kLower ? score >= beta : score <= alpha);
+    }
+
+    // Whether that is nearer to the truth than an evaluation.
+    static bool is_better(const selective::Found& known, int score, int evaluation) {
+        if (score == selective::kNone || selective::is_decided(score)) return false;
+        return known.bound == Bound::kExact || (known.bound == Bound::kLower) == (score > evaluation);
+    }
+
+    void store(std::uint64_t key, int ply, int score, int evaluation, int move, int depth, Bound bound,
+               bool is_open) {
+        // Who loses by a forbidden repetition depends on the way, so the table must not know it.
+        if (selective::is_decided(score) && !selective::is_mate(score)) return;
+        table_.store(key, {to_table(score, ply), evaluation, move, depth, bound, is_open});
+    }
+
+    // --- Repetition --------------------------------------------------------------------------------------------
+
+    // Which positions stood twice in the game: the third time it is over.
+    void find_twice() {
+        twice_count_ = 0;
+        const int count = game_.past_count(root_);
+        for (int i = 0; i < count && twice_count_ < kMaxTwice; ++i) {
+            const std::uint64_t key = game_.past_key(root_, i);
+            for (int j = 0; j < i; ++j) {
+                if (game_.past_key(root_, j) == key) {
+                    twice_[twice_count_++] = key;
+                    break;
+                }
+            }
+        }
+    }
+
+    // Whether the game is over by a rule, or would be if the line's repetition went on.
+    bool is_drawn(const Node& node, int ply, int& score) {
+        const Frame& here = frame(ply);
+        for (int back = 4; back <= here.reversible; back += 2) {
+            if (frame(ply - back).key == here.key) {
+                score = repeated(ply, back);
+                return true;
+            }
+        }
+        if (here.reversible == ply) {
+            for (int i = 0; i < twice_count_; ++i) {
+                if (twice_[i] == here.key) {
+                    score = result(node, ply);  // who loses by it has lost as by a mate
+                    return true;
+                }
+            }
+        }
+        if (game_.is_rule_draw(node)) {
+            score = draw(ply);
+            return true;
+        }
+        return false;
+    }
+
+    int repeated(int ply, int back) {
+        if constexpr (G::kPerpetualCheckLoses) {
+            bool are_checked[2] = {true, true};  // the side to move, the other
+            for (int i = 0; i < back; ++i) are_checked[i & 1] = are_checked[i & 1] && frame(ply - i).is_check;
+            if (are_checked[0] != are_checked[1]) {
+                return are_checked[0] ? selective::kForbidden - ply : -(selective::kForbidden - ply);
+            }
+        }
+        return draw(ply);
+    }
+
+    // --- Order of moves ----------------------------------------------------------------------------------------
+
+    int order(const Node& node, int move, int table_move, int ply) {
+        if (move == table_move) return kTableMove;
+        if (game_.is_forcing(node, move)) return kGoodForcing + forcing_order(node, move);
+        const Frame& here = frame(ply);
+        if (move == here.killers[0]) return kKiller + 2;
+        if (move == here.killers[1]) return kKiller + 1;
+        const int before = frame(ply - 1).history;
+        if (before >= 0 && counters_[before] == move) return kKiller;
+        return quiet_order(game_.history_index(node, move), ply);
+    }
+
+    int forcing_order(const Node& node, int move) const {
+        return 64 * game_.gain(node, move) - 16 * game_.attacker(node, move) +
+               captures_[game_.history_index(node, move)] / 8;
+    }
+
+    int quiet_order(int index, int ply) {
+        int sum = 2 * history_[index];
+        if (const int before = frame(ply - 1).history; before >= 0) sum += 2 * continuations_[before][index];
+        if (const int before = frame(ply - 2).history; before >= 0) sum += continuations_[before][index];
+        return sum;
+    }
+
+    // Brings the best of the rest to place i.  A capture that loses material goes to the end when it is found out.
+    void pick(const Node& node, Scored* list, int count, int i) {
+        for (;;) {
+            int best = i;
+            for (int j = i + 1; j < count; ++j) {
+                if (list[j].order > list[best].order) best = j;
+            }
+            const Scored chosen = list[best];
+            if (chosen.order >= kGoodForcing / 2 && chosen.order < kTableMove / 2 &&
+                !game_.see_at_least(node, chosen.move, 0)) {
+                list[best].order += kBadForcing - kGoodForcing;
+                continue;
+            }
+            list[best] = list[i];
+            list[i] = chosen;
+            return;
+        }
+    }
+
+    struct Tried {
+        std::int16_t quiet[kMaxTried];
+        std::int16_t forcing[kMaxTried];
+        int quiets = 0;
+        int forcings = 0;
+    };
+
+    void reward(const Node& node, int move, int depth, int ply, const Tried& tried) {
+        const int bonus = depth > 11 ? 1'600 : 150 * depth - 50;
+        const int index = game_.history_index(node, move);
+        if (game_.is_forcing(node, move)) {
+            selective::learn(captures_[index], bonus);
+        } else {
+            Frame& here = frame(ply);
+            if (here.killers[0] != move) {
+                here.killers[1] = here.killers[0];
+                here.killers[0] = move;
+            }
+            if (const int before = frame(ply - 1).history; before >= 0) {
+                counters_[before] = static_cast<std::uint16_t>(move);
+            }
+            learn_quiet(index, bonus, ply);
+            for (int i = 0; i < tried.quiets; ++i) learn_quiet(tried.quiet[i], -bonus, ply);
+        }
+        for (int i = 0; i < tried.forcings; ++i) selective::learn(captures_[tried.forcing[i]], -bonus);
+    }
+
+    void learn_quiet(int index, int bonus, int ply) {
+        selective::learn(history_[index], bonus);
+        for (const int back : {1, 2}) {
+            const int before = frame(ply - back).history;
+            if (before >= 0) selective::learn(continuations_[before][index], bonus);
+        }
+    }
+
+    // --- Search ------------------------------------------------------------------------------------------------
+
+    void to_front(int i) {
+        const int chosen = moves_[i];
+        for (; i > 0; --i) moves_[i] = moves_[i - 1];
+        moves_[0] = chosen;
+    }
+
+    // Whether the side to move mates in so many moves whatever the other does; then the line to it.
+    bool mates(const Node& node, int moves, Line& line) {
+        for (const int move : game_.moves(node)) {
+            count_node();
+            const Node next = game_.play(node, move);
+            if (moves == 1 && !game_.is_check(next)) continue;
+            Line below;
+            if (!is_mated(next, moves - 1, below)) continue;
+            line.put(move, below);
+            return true;
+        }
+        return false;
+    }
+
+    // Whether the side to move is mated after so many moves of its own at most.
+    bool is_mated(const Node& node, int moves, Line& line) {
+        line.length = 0;
+        const auto replies = game_.moves(node);
+        if (replies.empty()) return game_.result(node) <= -kWin;
+        if (moves == 0) return false;
+        for (const int reply : replies) {
+            Line below;
+            if (!mates(game_.play(node, reply), moves, below)) return false;
+            line.put(reply, below);
+        }
+        return true;
+    }
+
+    // Notes what is known of the node that a move leads to, and asks for its table entry.
+    void enter(const Node& node, const Node& next, int move, int ply) {
+        Frame& here = frame(ply);
+        Frame& there = frame(ply + 1);
+        there.key = game_.key(next);
+        table_.prefetch(table_key(ply + 1));
+        there.is_check = game_.is_check(next);
+        there.reversible = game_.is_reversible(node, move) ? here.reversible + 1 : 0;
+        here.history = game_.history_index(node, move);
+    }
+
+    int search_root(int depth, int alpha, int beta) {
+        int best = selective::kNone;
+        frame(2).killers[0] = frame(2).killers[1] = 0;
+        for (int i = 0; i < count_; ++i) {
+            const int move = moves_[i];
+            const Node next = game_.play(root_, move);
+            enter(root_, next, move, 0);
+            const int lower = alpha > best ? alpha : best;
+            Line below;
+            int score = 0;
+            bool is_open = i == 0;
+            if (!is_open) {
+                int rest = depth - 1;
+                if (depth >= 3 && i >= 3 && !game_.is_forcing(root_, move) && !frame(1).is_check) {
+                    rest -= reductions_(depth, i) / 128;  // half as much as elsewhere
+                    if (rest < 1) rest = 1;
+                }
+                score = -search<false>(next, rest, -lower - 1, -lower, 1, true, nullptr);
+                if (score > lower && rest < depth - 1) {
+                    score = -search<false>(next, depth - 1, -lower - 1, -lower, 1, true, nullptr);
+                }
+                is_open = score > lower && score < beta;
+            }
+            if (is_open) score = -search<true>(next, depth - 1, -beta, -lower, 1, false, &below);
+            if (score > best) {
+                best = score;
+                if (score > alpha) {
+                    line_.put(move, below);
+                    to_front(i);
+                    score_ = score;
+                }
+                if (best >= beta) break;
+            }
+        }
+        const Bound bound = best >= beta ? Bound::kLower : best <= alpha ? Bound::kUpper : Bound::kExact;
+        store(table_key(0), 0, best, frame(0).evaluation, moves_[0], depth, bound, true);
+        return best;
+    }
+
+    // Score of a node, fail-soft.  kOpen: the window is open, and `line` takes the principal variation.
+    // `is_cut`: of a node with a null window, that it is expected to reach beta.
+    template <bool kOpen>
+    int search(const Node& node, int depth, int alpha, int beta, int ply, bool is_cut, Line* line) {
+        using namespace selective;
+        if constexpr (kOpen) line->length = 0;
+        Frame& here = frame(ply);
+        const bool is_check = here.is_check;
+        const int excluded = here.excluded;
+
+        // Step 1. The game is over by a rule.
+        int score;
+        if (is_drawn(node, ply, score)) {
+            count_node();
+            return score;
+        }
+
+        // Step 2. Leaves.
+        if (depth <= 0) return quiesce<kOpen>(node, alpha, beta, ply);
+        count_node();
+        if (ply >= kMaxPly) return is_check ? draw(ply) : game_.evaluate(node);
+
+        // Step 3. Mate distance: no line from here is worth more than a mate at the next move, or less than one now.
+        if (alpha < -(kMate - ply)) alpha = -(kMate - ply);
+        if (beta > kMate - ply - 1) beta = kMate - ply - 1;
+        if (alpha >= beta) return alpha;
+
+        // Step 4. Table.
+        const std::uint64_t key = table_key(ply);
+        Found known{};
+        const bool is_known = table_.find(key, known);
+        const int table_move = is_known ? known.move : 0;
+        const int table_score = score_of(is_known, known, ply);
+        if (!kOpen && excluded == 0 && known.depth >= depth && is_settled(known, table_score, alpha, beta)) {
+            if (table_score >= beta && table_move != 0 && !game_.is_forcing(node, table_move)) {
+                learn_quiet(game_.history_index(node, table_move), depth > 11 ? 1'600 : 150 * depth - 50, ply);
+            }
+            return table_score;
+        }
+
+        // Step 5. Static evaluation, or better what the table knows of the true one.
+        int value = kNone;
+        bool is_improving = false;
+        if (is_check) {
+            here.evaluation = kNone;
+        } else if (excluded == 0) {
+            value = here.evaluation = is_known && known.evaluation != kNone ? known.evaluation : game_.evaluate(node);
+            if (!is_known) table_.store(key, {0, value, 0, 0, Bound::kNone, false});
+            if (is_better(known, table_score, value)) value = table_score;
+        } else {
+            value = here.evaluation;
+        }
+        if (!is_check) {
+            const int before = frame(ply - 2).evaluation != kNone ? frame(ply - 2).evaluation
+                               : ply >= 4                         ? frame(ply - 4).evaluation
+                                                                  : kNone;
+            is_improving = before == kNone || here.evaluation > before;
+        }
+        frame(ply + 2).killers[0] = frame(ply + 2).killers[1] = 0;
+
+        if (!kOpen && !is_check && excluded == 0 && !is_decided(beta)) {
+            // Step 6. So far above beta that the opponent's next moves will hardly change it.
+            if (depth <= kStaticCutDepth && value - kStaticCutMargin * (depth - is_improving) >= beta &&
+                !is_decided(value)) {
+                return (value + beta) / 2;
+            }
+
+            // Step 7. Null move: good enough even if the opponent moves twice.
+            if (depth >= kNullDepth && value >= beta && here.evaluation >= beta - 20 * depth + 160 &&
+                frame(ply - 1).history >= 0 && ply >= null_from_ && game_.may_pass(node)) {
+                const int gained = (value - beta) / 200;
+                const int rest = depth - 3 - depth / 3 - (gained < 3 ? gained : 3);
+                const Node next = game_.pass(node);
+                frame(ply + 1).key = game_.key(next);
+                table_.prefetch(table_key(ply + 1));
+                frame(ply + 1).is_check = false;
+                frame(ply + 1).reversible = 0;
+                here.history = -1;
+                score = -search<false>(next, rest, -beta, -beta + 1, ply + 1, !is_cut, nullptr);
+                if (score >= beta) {
+                    if (is_decided(score)) score = beta;
+                    if (depth < kVerifyDepth || null_from_ > 0) return score;
+                    null_from_ = ply + 3 * rest / 4 + 1;
+                    const int verified = search<false>(node, rest, beta - 1, beta, ply, false, nullptr);
+                    null_from_ = 0;
+                    if (verified >= beta) return score;
+                }
+            }
+
+            // Step 8. ProbCut: a capture that is far above beta in a shallow search will be above it in a deep one.
+            const int bar = beta + kProbMargin - 60 * is_improving;
+            if (depth >= kProbDepth && !is_decided(bar) &&
+                !(table_score != kNone && known.depth >= depth - 3 && table_score < bar)) {
+                for (const int move : game_.forcing(node)) {
+                    if (!game_.see_at_least(node, move, bar - here.evaluation)) continue;
+                    const Node next = game_.play(node, move);
+                    enter(node, next, move, ply);
+                    score = -quiesce<false>(next, -bar, -bar + 1, ply + 1);
+                    if (score >= bar) {
+                        score = -search<false>(next, depth - 4, -bar, -bar + 1, ply + 1, !is_cut, nullptr);
+                    }
+                    if (score >= bar) {
+                        store(key, ply, score, here.evaluation, move, depth - 3, Bound::kLower, false);
+                        return is_decided(score) ? score : score - (bar - beta);
+                    }
+                }
+            }
+        }
+
+        // Step 9. Nothing is known of a deep node: then what it would cost is better spent next time.
+        if (depth >= kReduceDepth && table_move == 0 && (kOpen || is_cut)) --depth;
+
+        // Step 10. List the moves.
+        Scored list[G::kMaxMoves];
+        int count = 0;
+        for (const int move : game_.moves(node)) list[count++] = {move, order(node, move, table_move, ply)};
+        if (count == 0) return result(node, ply);
+
+        // Step 11. Search them.
+        const bool table_forces = table_move != 0 && game_.is_forcing(node, table_move);
+        const int first_alpha = alpha;
+        int best = kNone;
+        int best_move = 0;
+        int place = 0;
+        Tried tried;
+        for (int i = 0; i < count; ++i) {
+            pick(node, list, count, i);
+            const int move = list[i].move;
+            if (move == excluded) continue;
+            ++place;
+            const bool is_forcing = game_.is_forcing(node, move);
+            const Node next = game_.play(node, move);
+            enter(node, next, move, ply);
+            const int index = here.history;
+            const bool gives_check = frame(ply + 1).is_check;
+            int reduction = reductions_(depth, place);
+
+            // Step 12. Leave out what will hardly matter, but nothing while all else loses by force.
+            if (best > -kDecided) {
+                int rest = depth - 1 - reduction / 64;
+                if (rest < 0) rest = 0;
+                if (!is_forcing && !gives_check) {
+                    if (depth <= kLateDepth && place > (4 + depth * depth) / (is_improving ? 1 : 2)) continue;
+                    const int quiet = list[i].order >= kKiller ? kMostHistory : quiet_order(index, ply);
+                    if (depth <= 5 && quiet < -4'000 * depth) continue;
+                    if (!is_check && rest <= kFutilityDepth &&
+                        here.evaluation + kFutilityBase + kFutilityMargin * rest + quiet / 128 <= alpha) {
+                        continue;
+                    }
+                    if (rest <= 8 && !game_.see_at_least(node, move, -kQuietExchange * rest * rest)) continue;
+                } else if (depth <= (gives_check ? kCheckDepth : kExchangeDepth) &&
+                           list[i].order < kGoodForcing / 2 &&
+                           !game_.see_at_least(node, move, -kCaptureExchange * depth)) {
+                    continue;
+                }
+            }
+
+            // Step 13. A move without which the node would fall is searched more deeply.  (Checks are not: no gain.)
+            int extension = 0;
+            if (move == table_move && excluded == 0 && depth >= kSingularDepth && known.depth >= depth - 3 &&
+                known.bound != Bound::kUpper && table_score != kNone && !is_decided(table_score) &&
+                ply < 2 * root_depth_) {
+                const int bar = table_score - 2 * depth;
+                here.excluded = move;
+                const int others = search<false>(node, (depth - 1) / 2, bar - 1, bar, ply, is_cut, nullptr);
+                here.excluded = 0;
+                if (others < bar) {
+                    extension = 1;
+                } else if (bar >= beta && !kOpen) {
+                    return bar;  // several moves reach beta
+                } else if (table_score >= beta && !kOpen) {
+                    extension = -1;
+                }
+                enter(node, next, move, ply);  // the search went the same ways
+            }
+            const int rest = depth - 1 + extension;
+
+            // Step 14. Principal variation search: the first move with the whole window, the others must prove with a
+            // null window that they deserve it, late ones first in a shallower search.
+            Line below;
+            bool is_open = kOpen && place == 1;
+            if (!is_open) {
+                int shallow = rest;
+                if (depth >= 3 && place >= 2 + kOpen && (!is_forcing || list[i].order < 0 || is_cut)) {
+                    if (kOpen) reduction -= 64;
+                    if (is_cut) reduction += 64;
+                    if (!is_improving) reduction += 32;
+                    if (table_forces) reduction += 32;
+                    if (gives_check) reduction -= 64;
+                    if (is_check) reduction -= 64;
+                    if (is_forcing) {
+                        reduction -= 64;
+                    } else if (list[i].order >= kKiller) {
+                        reduction -= 96;
+                    } else {
+                        reduction -= quiet_order(index, ply) / 192;
+                    }
+                    shallow -= reduction / 64;
+                    if (shallow < 1) shallow = 1;
+                    if (shallow > rest) shallow = rest;
+                }
+                const bool is_next_cut = shallow < rest || !is_cut;
+                score = -search<false>(next, shallow, -alpha - 1, -alpha, ply + 1, is_next_cut, nullptr);
+                if (score > alpha && shallow < rest) {
+                    score = -search<false>(next, rest, -alpha - 1, -alpha, ply + 1, !is_cut, nullptr);
+                }
+                is_open = kOpen && score > alpha && score < beta;
+            }
+            if constexpr (kOpen) {
+                if (is_open) score = -search<true>(next, rest, -beta, -alpha, ply + 1, false, &below);
+            }
+
+            if (score > best) {
+                best = score;
+                if (score > alpha) {
+                    best_move = move;
+                    if constexpr (kOpen) line->put(move, below);
+                    if (score >= beta) break;
+                    alpha = score;
+                }
+            }
+            if (is_forcing) {
+                if (tried.forcings < kMaxTried) tried.forcing[tried.forcings++] = static_cast<std::int16_t>(index);
+            } else if (tried.quiets < kMaxTried) {
+                tried.quiet[tried.quiets++] = static_cast<std::int16_t>(index);
+            }
+        }
+        if (best == kNone) return alpha;  // there is no move but the excluded one
+
+        // Step 15. Learn and remember.
+        if (best >= beta) reward(node, best_move, depth, ply, tried);
+        if (excluded == 0) {
+            const Bound bound = best >= beta ? Bound::kLower : best <= first_alpha ? Bound::kUpper : Bound::kExact;
+            store(key, ply, best, here.evaluation, best_move, depth, bound, kOpen);
+        }
+        return best;
+    }
+
+    // The search of captures, and of all moves out of check.
+    template <bool kOpen>
+    int quiesce(const Node& node, int alpha, int beta, int ply) {
+        using namespace selective;
+        count_node();
+        Frame& here = frame(ply);
+        const bool is_check = here.is_check;
+        if (game_.is_rule_draw(node)) return draw(ply);
+        if (ply >= kMaxPly) return is_check ? draw(ply) : game_.evaluate(node);
+
+        // Step 1. Table.
+        const std::uint64_t key = table_key(ply);
+        Found known{};
+        const bool is_known = table_.find(key, known);
+        const int table_score = score_of(is_known, known, ply);
+        if (!kOpen && is_settled(known, table_score, alpha, beta)) return table_score;
+        const int table_move = is_known ? known.move : 0;
+
+        // Step 2. The side to move need not capture.
+        const int first_alpha = alpha;
+        int best = kNone;
+        here.evaluation = kNone;
+        Scored list[G::kMaxMoves];
+        int count = 0;
+        if (is_check) {
+            for (const int move : game_.moves(node)) list[count++] = {move, order(node, move, table_move, ply)};
+            if (count == 0) return result(node, ply);
+        } else {
+            best = here.evaluation = is_known && known.evaluation != kNone ? known.evaluation : game_.evaluate(node);
+            if (is_better(known, table_score, best)) best = table_score;
+            if (best >= beta) {
+                if (!is_known) table_.store(key, {to_table(best, ply), here.evaluation, 0, 0, Bound::kLower, false});
+                return best;
+            }
+            if (best > alpha) alpha = best;
+            for (const int move : game_.forcing(node)) {
+                list[count++] = {move, move == table_move ? kTableMove : forcing_order(node, move)};
+            }
+        }
+
+        // Step 3. Captures that may pay; out of check whatever there is.
+        const int hope = here.evaluation + kDelta;
+        int best_move = 0;
+        int quiets = 0;
+        for (int i = 0; i < count; ++i) {
+            int chosen = i;
+            for (int j = i + 1; j < count; ++j) {
+                if (list[j].order > list[chosen].order) chosen = j;
+            }
+            const int move = list[chosen].move;
+            list[chosen] = list[i];
+            if (!is_check) {
+                const int most = hope + game_.gain(node, move);
+                if (most <= alpha && !is_decided(alpha)) {
+                    if (most > best) best = most;
+                    continue;
+                }
+                if (!game_.see_at_least(node, move, 0)) continue;
+            } else if (best > -kDecided) {
+                if (!game_.is_forcing(node, move) && ++quiets > 2) continue;
+                if (!game_.see_at_least(node, move, 0)) continue;
+            }
+            const Node next = game_.play(node, move);
+            enter(node, next, move, ply);
+            const int score = -quiesce<kOpen>(next, -beta, -alpha, ply + 1);
+            if (score > best) {
+                best = score;
+                if (score > alpha) {
+                    best_move = move;
+                    if (score >= beta) break;
+                    alpha = score;
+                }
+            }
+        }
+
+        // Step 4. Remember.
+        const bool is_exact = kOpen && best > first_alpha;
+        const Bound bound = best >= beta ? Bound::kLower : is_exact ? Bound::kExact : Bound::kUpper;
+        store(key, ply, best, here.evaluation, best_move, 0, bound, kOpen);
+        return best;
+    }
+
+    static constexpr int kMaxTwice = 64;
+
+    const selective::Table& table_;
+    const G& game_;
+    const selective::Reductions reductions_;
+    const StopFlag* stop_ = nullptr;
+    std::uint64_t nodes_ = 0;
+    std::uint64_t salt_ = 0;
+    int contempt_ = 0;
+    int null_from_ = 0;  // above this ply null moves are being verified: none there
+    int root_depth_ = 0;
+    Node root_{};
+    int moves_[G::kMaxMoves];
+    int count_ = 0;
+    int score_ = 0;
+    Line line_;
+    std::uint64_t twice_[kMaxTwice];
+    int twice_count_ = 0;
+    Frame frames_[kMaxPly + 6];
+
+    // What cut-offs taught about moves, by piece and target square.
+    std::int16_t history_[G::kHistory]{};
+    std::int16_t captures_[G::kHistory]{};
+    std::uint16_t counters_[G::kHistory]{};
+    std::int16_t continuations_[G::kHistory][G::kHistory]{};
+};
+
+// The whole search: how deep to search, when to stop, and the threads.
+template <Tactical G>
+class SelectiveSearch {
+   public:
+    using Node = typename G::Node;
+    using Position = typename G::Position;
+
+    // Throws std::bad_alloc.
+    SelectiveSearch(std::size_t table_mb, const G& game) : game_(game), table_(table_mb), worker_(table_, game) {}
+
+    SelectiveSearch(const SelectiveSearch&) = delete;
+    SelectiveSearch& operator=(const SelectiveSearch&) = delete;
+
+    bool is_allocated() const { return table_.is_allocated(); }
+
+    // The best move that the limits allow; the game must go on.  False: stopped before it knew anything.  How sure
+    // it is of its cuts is not measured, so `confidence` is 0, and `solved` says that it found a forced mate.
+    bool think(const Position& p, const ThinkLimits& limits, const StopFlag& stop, ThinkResult& result) {
+        began_ = limits.seconds > 0 ? now_s() : 0.0;
+        const std::uint64_t nodes_before = nodes();
+        StopFlag deadline(&stop);
+        if (limits.seconds > 0) deadline.set_deadline(limits.seconds);
+        if (stop.is_set()) return false;
+        StopFlag helpers_stop(&deadline);
+        caller_ = &stop;
+        stop_ = &deadline;
+        helpers_stop_ = &helpers_stop;
+        limits_ = &limits;
+        root_ = game_.root(p);
+        result = {};
+        result_ = &result;
+        table_.new_search();
+        // The first iteration is nearly always over in no time, and whatever else the machine had to do meanwhile, a
+        // move is needed: the clock does not end it, but there are positions whose captures never end.
+        StopFlag first(&stop);
+        first.set_node_limit(kFirstNodes);
+        worker_.start(root_, first, limits.contempt_centi);
+        depth_.store(0, std::memory_order_relaxed);
+        helpers_.run(*this, limits.threads - 1, table_, game_);
+        result.nodes = nodes() - nodes_before;
+        return result.depth > 0;
+    }
+
+    std::uint64_t nodes() const { return worker_.nodes() + helpers_.nodes(); }
+
+   private:
+    using Worker = SelectiveWorker<G>;
+    friend Helpers<Worker>;  // lead, help
+    using Line = selective::Line;
+
+    static constexpr int kMaxDepth = 100;     // of an iteration
+    static constexpr double kGrowth = 1.2;    // an iteration takes so many times the longer of the last two
+    static constexpr std::uint64_t kFirstNodes = 1 << 20;
+    static constexpr int kForcedDepth = 6;    // a move without choice needs no more
+    static constexpr int kMateDepth = 4;      // a mate is looked for so many plies beyond its own length
+
+    // --- Threads ---------------------------------------------------------------------------------------------
+
+    void lead() {
+        try {
+            deepen();
+        } catch (const Unwind&) {
+            // What the unfinished iteration found so far counts if it is another move.
+            if (result_->depth > 0 && worker_.move(0) != result_->move) report(worker_.score());
+            if (result_->depth == 0 && !caller_->is_set()) {
+                result_->depth = 1;
+                report(worker_.score());
+            }
+        }
+        helpers_stop_->set();
+    }
+
+    void help(int index) {
+        Worker& worker = helpers_[index - 1];
+        worker.start(root_, *helpers_stop_, limits_->contempt_centi);
+        const int last = last_depth();
+        int guess = 0;
+        int done = 0;
+        try {
+            while (!helpers_stop_->is_set() && done < last) {
+                int depth = depth_.load(std::memory_order_relaxed) + (index & 1);
+                if (depth <= done) depth = done + 1;
+                if (depth > last) depth = last;
+                guess = worker.iterate(depth, guess);
+                done = depth;
+            }
+        } catch (const Unwind&) {
+        }
+    }
+
+    // --- Iterations ------------------------------------------------------------------------------------------
+
+    int last_depth() const { return limits_->depth < kMaxDepth ? limits_->depth : kMaxDepth; }
+    double elapsed() const { return now_s() - began_; }
+    bool is_timed() const { return limits_->seconds > 0; }
+    bool fits(double seconds) const { return !is_timed() || elapsed() + seconds <= limits_->seconds; }
+
+    void deepen() {
+        const int last = last_depth();
+        double longest = 0.0;  // of the last two iterations
+        double before = 0.0;
+        int score = 0;
+        for (int depth = 1; depth <= last; ++depth) {
+            if (depth > 1 && !fits(kGrowth * longest)) return;
+            if (is_timed() && worker_.move_count() == 1 && depth > kForcedDepth) return;
+            if (depth == 3 && worker_.find_mate(2)) {
+                result_->depth = depth;
+                report(worker_.score());
+                return;
+            }
+            const double start = is_timed() ? elapsed() : 0.0;
+            depth_.store(depth, std::memory_order_relaxed);
+            score = worker_.iterate(depth, score);
+            result_->depth = depth;
+            report(score);
+            worker_.obey(*stop_);
+            const int mate = selective::kMate - std::abs(score);
+            if (mate <= 2 || (result_->solved && depth >= mate + kMateDepth)) return;
+            if (is_timed()) {
+                const double spent = elapsed() - start;
+                longest = spent > before ? spent : before;
+                before = spent;
+            }
+        }
+    }
+
+    void report(int score) {
+        result_->move = worker_.move(0);
+        result_->solved = selective::is_mate(score);
+        if (result_->solved) {
+            // As `result` of the mated position at the end of the line, from the root's view.
+            const int end = game_.ply(root_) + selective::kMate - std::abs(score);
+            result_->score_centi = score > 0 ? -lost_after(end) : lost_after(end);
+        } else {
+            const int most = selective::kMostEvaluation;
+            result_->score_centi = score > most ? most : score < -most ? -most : score;
+        }
+        Line line = worker_.line();
+        worker_.continue_line(line, result_->depth);
+        result_->line_length = line.length;
+        for (int i = 0; i < line.length; ++i) result_->line[i] = line.move[i];
+    }
+
+    const G& game_;
+    selective::Table table_;
+    Worker worker_;
+    Helpers<Worker> helpers_;
+    std::atomic<int> depth_{0};  // what the leading thread searches
+
+    // Of the present call.
+    Node root_{};
+    const ThinkLimits* limits_ = nullptr;
+    const StopFlag* caller_ = nullptr;
+    const StopFlag* stop_ = nullptr;
+    StopFlag* helpers_stop_ = nullptr;
+    ThinkResult* result_ = nullptr;
+    double began_ = 0.0;
+};
+
+}  // namespace
+}  // namespace desdemona

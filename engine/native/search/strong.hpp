@@ -1,0 +1,831 @@
+// The strong search: the best move that the time allows, for any game.  Selective, so its scores are estimates;
+// what must be exact (trap analysis) uses search.hpp.
+//
+// Theory of operation.  Iterative deepening with principal variation search.  Null-window nodes are cut by
+// Multi-ProbCut (Buro 1997): when a much shallower search is so far beyond the window that the deep one would be
+// as well in, say, 73 of 100 cases, it is taken for granted.  How shallow and deep scores differ is measured on
+// the evaluation in use; a *level* says how many standard deviations are asked for.  A search that reaches the
+// end of the game is repeated at higher levels, and at last handed to the game's own solver for endings.
+//
+// Scores inside are 16-bit: those of finished games are squeezed together with evaluations, in one of two ways.
+// * Selective: a finished game is worth its margin, which is what an evaluation estimates.
+// * Full width (level kFullWidth): beyond every evaluation, as in search.hpp; every score equals that search's.
+// The two must not meet in the table, so full width has keys of its own.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+#include "core.hpp"
+#include "game.hpp"
+#include "search/helpers.hpp"
+#include "stop.hpp"
+#include "search/table.hpp"
+
+namespace desdemona {
+namespace {
+
+// What the strong search has to know of a game beyond its rules.
+//
+// * `plies_left(node)`: no line to the end of the game is longer, free moves not counted.
+// * `is_free(move)`: the move (a forced pass) brings the end no nearer and costs no ply.
+// * `rating(move, after)`: larger for moves to be searched earlier, evaluation aside.
+// * `error(depth, shallow, plies_left)`: standard deviation, in score units, of the difference between searches
+//   of these depths; 0 where it must not be relied on.
+// * `shallow_depth(depth)`: how deep to look for a cut in place of a search of that depth.
+// * `nodes_to_solve(plies)`: what `Ending` visits on the average to solve so long an ending.
+// * `Ending`: solves endings; `score` is the margin of the end in score units, fail-soft.
+template <class T, class G>
+concept StrongTraits = requires(const typename G::Node& node, int n, typename T::Ending& ending,
+                                const StopFlag& stop) {
+    { T::plies_left(node) } -> std::same_as<int>;
+    { T::is_free(n) } -> std::same_as<bool>;
+    { T::rating(n, node) } -> std::same_as<int>;
+    { T::shallow_depth(n) } -> std::same_as<int>;
+    { T::error(n, n, n) } -> std::same_as<int>;
+    { T::kLeafPlies } -> std::convertible_to<int>;   // endings of so many plies are solved at once
+    { T::kScoreStep } -> std::convertible_to<int>;   // what two final margins differ by at least
+    { T::kLastScore } -> std::convertible_to<int>;   // no final margin is larger
+    { T::nodes_to_solve(n) } -> std::same_as<double>;
+    { ending.score(node, n, n, stop) } -> std::same_as<int>;
+    { ending.best_move(node, stop) } -> std::same_as<int>;
+    { ending.nodes() } -> std::same_as<std::uint64_t>;
+};
+
+namespace strong {
+
+// Confidence levels: percent, and the standard deviations that stand for it (two-sided, normal).
+struct Level {
+    int percent;
+    int centi_deviations;
+};
+constexpr Level kLevels[] = {{73, 110}, {87, 151}, {95, 196}, {99, 258}, {100, 0}};
+constexpr int kFullWidth = 4;
+
+constexpr int kNone = -32'000;    // below every score
+constexpr int kDecided = 20'000;  // full width: a finished game is worth this and its margin
+constexpr int kMaxLine = ThinkResult::kMaxLine;
+
+// --- Transposition table -----------------------------------------------------------------------------------
+
+// What the table knows of a position: bounds of its score at one depth and level.
+struct Known {
+    int lower;
+    int upper;
+    int move;
+    int depth;
+    int level;
+};
+
+// Unlike Table (table.hpp) it holds a position once, the latest search of it, with both bounds: here a deeper
+// result may stand in for a shallower one.
+class Table : public Clusters {
+   public:
+    using Clusters::Clusters;
+
+    bool find(std::uint64_t key, Known& known) const noexcept {
+        for (const Entry& entry : cluster(key).entries) {
+            const std::uint64_t data = entry.read(key);
+            if (data != 0) {
+                known = unpacked(data);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    void store(std::uint64_t key, Known known) const noexcept {
+        Entry* victim = nullptr;
+        int least = 1 << 20;
+        for (Entry& entry : cluster(key).entries) {
+            if (const std::uint64_t own = entry.read(key); own != 0) {  // read once: others may write meanwhile
+                victim = &entry;
+                const Known old = unpacked(own);
+                if (old.depth == known.depth && old.level == known.level) {
+                    // Both bounds hold, unless a selective search contradicts itself: then the latest word.
+                    if (known.lower == kNone && old.lower <= known.upper) known.lower = old.lower;
+                    if (known.upper == -kNone && old.upper >= known.lower) known.upper = old.upper;
+                }
+                break;
+            }
+            const std::uint64_t data = entry.data.load(std::memory_order_relaxed);
+            const int worth = data == 0 ? -1 : depth_of(data) + (age_of(data) == age_ ? 256 : 0);
+            if (worth < least) {
+                least = worth;
+                victim = &entry;
+            }
+        }
+        const std::uint64_t data = static_cast<std::uint64_t>(static_cast<std::uint16_t>(known.lower)) << 48 |
+                                   static_cast<std::uint64_t>(static_cast<std::uint16_t>(known.upper)) << 32 |
+                                   static_cast<std::uint64_t>(known.move) << 16 |
+                                   static_cast<std::uint64_t>(known.level) << 13 |
+                                   static_cast<std::uint64_t>(age_) << 7 | static_cast<std::uint64_t>(known.depth);
+        victim->write(key, data);
+    }
+
+   private:
+    static int depth_of(std::uint64_t data) { return static_cast<int>(data & 0x7F); }
+    static std::uint32_t age_of(std::uint64_t data) { return static_cast<std::uint32_t>(data >> 7 & 0x3F); }
+    static Known unpacked(std::uint64_t data) {
+        return {static_cast<std::int16_t>(data >> 48), static_cast<std::int16_t>(data >> 32),
+                static_cast<int>(data >> 16 & 0xFFFF), depth_of(data), static_cast<int>(data >> 13 & 7)};
+    }
+};
+
+struct Line {
+    std::uint16_t move[kMaxLine];
+    int length = 0;
+
+    void put(int first, const Line& rest) {
+        move[0] = static_cast<std::uint16_t>(first);
+        length = 1;
+        for (int i = 0; i < rest.length && length < kMaxLine; ++i) move[length++] = rest.move[i];
+    }
+};
+
+}  // namespace strong
+
+// One thread's search at a given level: what it needs beside the shared table.
+template <Game G, StrongTraits<G> T>
+class StrongWorker {
+   public:
+    using Node = typename G::Node;
+    using Line = strong::Line;
+
+    StrongWorker(const strong::Table& table, const G& game) : table_(table), game_(game), leaves_(1, game) {}
+
+    // To be called before anything else: lists the moves.
+    void start(const Node& root, const StopFlag& stop) {
+        root_ = root;
+        stop_ = &stop;
+        count_ = 0;
+        line_.length = 0;
+        for (const int move : game_.moves(root)) moves_[count_++] = move;
+    }
+
+    // One iteration; its score.  Also when it is stopped (`Unwind`) the first root move is the best known.
+    int iterate(int depth, int level, int guess) {
+        level_ = level;
+        salt_ = level == strong::kFullWidth ? kSalt : 0;
+        int width = depth < kWindowDepth ? kAllScores : kFirstWidth;
+        int low = guess - width;
+        int high = guess + width;
+        for (;;) {
+            if (low < strong::kNone) low = strong::kNone;
+            if (high > -strong::kNone) high = -strong::kNone;
+            score_ = search_root(depth, low, high);
+            if (score_ > low && score_ < high) return score_;
+            width = width > 2'000 ? kAllScores : 4 * width;
+            if (score_ <= low) {
+                low = score_ - width;
+            } else {
+                high = score_ + width;
+            }
+        }
+    }
+
+    // Of the last iteration, finished or not.
+    const Line& line() const { return line_; }
+    int score() const { return score_; }
+
+    int move_count() const { return count_; }
+    int move(int i) const { return moves_[i]; }
+    void to_front(int i) {
+        const int chosen = moves_[i];
+        for (; i > 0; --i) moves_[i] = moves_[i - 1];
+        moves_[0] = chosen;
+    }
+
+    // Adds to a line what the table knows of its continuation.
+    void continue_line(Line& line) const {
+        Node node = root_;
+        for (int i = 0; i < line.length; ++i) node = game_.play(node, line.move[i]);
+        strong::Known known;
+        while (line.length < strong::kMaxLine) {
+            const auto moves = game_.moves(node);
+            if (moves.empty()) return;
+            int next = *moves.begin();
+            if (!T::is_free(next)) {
+                if (!table_.find(key_of(node), known)) return;
+                next = known.move;
+            }
+            bool is_legal = false;
+            for (const int move : moves) is_legal = is_legal || move == next;
+            if (!is_legal) return;
+            line.move[line.length++] = static_cast<std::uint16_t>(next);
+            node = game_.play(node, next);
+        }
+    }
+    std::uint64_t nodes() const { return nodes_ + leaves_.nodes(); }
+
+   private:
+    static constexpr int kAllScores = -2 * strong::kNone;
+    static constexpr int kWindowDepth = 4;     // from here on the window is narrow at first
+    static constexpr int kFirstWidth = 150;    // of the window around the score of the iteration before
+    static constexpr int kTableDepth = 2;      // below it plain alpha-beta
+    static constexpr int kCutDepth = 2;        // from here on ProbCut
+    static constexpr int kEnhancedDepth = 5;   // from here on the children are looked up first
+    static constexpr int kGuessDepth = 4;      // from here on moves are sorted with the help of evaluations
+    static constexpr int kLookDepth = 9;       // and from here on with that of a search
+    static constexpr std::uint64_t kSalt = 0x5851F42D4C957F2Dull;
+
+    struct Scored {
+        int move;
+        int order;
+    };
+
+    void count_node() {
+        if ((++nodes_ & (StopFlag::kNodesPerLook - 1)) == 0 && stop_->spend(StopFlag::kNodesPerLook)) throw Unwind{};
+    }
+
+    bool is_full_width() const { return level_ == strong::kFullWidth; }
+
+    // A score of the game as the search has it.
+    int squeezed(int score) const {
+        if (score >= kWin) return score - kWin + (is_full_width() ? strong::kDecided : 0);
+        if (score <= -kWin) return score + kWin - (is_full_width() ? strong::kDecided : 0);
+        return score;
+    }
+
+    int result(const Node& node) const { return squeezed(game_.result(node)); }
+    int leaf(const Node& node) const { return squeezed(game_.leaf(node)); }
+    std::uint64_t key_of(const Node& node) const { return game_.hash(node) ^ salt_; }
+    int after(int depth, int move) const { return T::is_free(move) && !is_full_width() ? depth : depth - 1; }
+
+    int search_root(int depth, int alpha, int beta) {
+        int best = strong::kNone - 1;
+        for (int i = 0; i < count_; ++i) {
+            const int move = moves_[i];
+            const Node next = game_.play(root_, move);
+            const int rest = after(depth, move);
+            Line below;
+            const int lower = alpha > best ? alpha : best;
+            const int score = principal(next, rest, i == 0, lower, beta, below);
+            if (score > best) {
+                best = score;
+                if (score > alpha) {
+                    line_.put(move, below);
+                    to_front(i);
+                    score_ = score;
+                }
+                if (best >= beta) break;
+            }
+        }
+        return best;
+    }
+
+    // Principal variation search of a child: the first with the whole window, the others must prove with a null
+    // window that they deserve it.
+    int principal(const Node& next, int depth, bool is_first, int alpha, int beta, Line& line) {
+        if (!is_first) {
+            const int score = -null(next, depth, -alpha - 1);
+            if (score <= alpha || score >= beta) return score;
+        }
+        return -open(next, depth, -beta, -alpha, line);
+    }
+
+    // Null window below the table: as in search.hpp.
+    int shallow(const Node& node, int depth, int alpha) {
+        count_node();
+        if (depth == 0) return leaf(node);
+        const auto moves = game_.moves(node);
+        if (moves.empty()) return result(node);
+        int best = strong::kNone;
+        if (depth == 1) {
+            for (const int move : moves) {
+                if (T::is_free(move) && !is_full_width()) return -shallow(game_.play(node, move), 1, -alpha - 1);
+                count_node();
+                const int score = -leaf(game_.play(node, move));
+                if (score > best) {
+                    best = score;
+                    if (best > alpha) break;
+                }
+            }
+            return best;
+        }
+        Scored list[G::kMaxMoves];
+        int count = 0;
+        for (const int move : moves) insert(list, count, move, game_.order(node, move));
+        for (int i = 0; i < count; ++i) {
+            const int move = list[i].move;
+            const int score = -shallow(game_.play(node, move), after(depth, move), -alpha - 1);
+            if (score > best) {
+                best = score;
+                if (best > alpha) break;
+            }
+        }
+        return best;
+    }
+
+    static void insert(Scored* list, int& count, int move, int order) {
+        int i = count++;
+        for (; i > 0 && list[i - 1].order < order; --i) list[i] = list[i - 1];
+        list[i] = {move, order};
+    }
+
+    // Whether a table entry may answer for a search.
+    bool serves(const strong::Known& known, int depth) const {
+        if (is_full_width()) return known.depth == depth;
+        return known.depth >= depth && known.level >= level_;
+    }
+
+    int null(const Node& node, int depth, int alpha) {
+        if (depth < kTableDepth) {
+            // Step 0. Near the leaves.
+            if (is_full_width() || T::plies_left(node) > T::kLeafPlies || T::plies_left(node) > depth) {
+                return shallow(node, depth, alpha);
+            }
+        }
+
+        // Step 1. Near the end of the game: exact.
+        if (!is_full_width()) {
+            const int rest = T::plies_left(node);
+            if (depth >= rest) {
+                depth = rest;
+                if (rest <= T::kLeafPlies) return leaves_.score(node, alpha, alpha + 1, *stop_);
+            }
+        }
+        count_node();
+
+        // Step 2. Table.
+        const std::uint64_t key = key_of(node);
+        table_.prefetch(key);
+        const auto moves = game_.moves(node);
+        if (moves.empty()) return result(node);
+        strong::Known known;
+        int table_move = -1;
+        if (table_.find(key, known)) {
+            if (serves(known, depth)) {
+                if (known.lower > alpha) return known.lower;
+                if (known.upper <= alpha) return known.upper;
+            }
+            table_move = known.move;
+        }
+        const int only = *moves.begin();
+        if (T::is_free(only)) return -null(game_.play(node, only), after(depth, only), -alpha - 1);
+
+        // Step 3. ProbCut.
+        if (depth >= kCutDepth && !is_full_width()) {
+            int bound;
+            if (is_cut(node, depth, alpha, bound)) return bound;
+        }
+
+        // Step 4. Order, and on the way the children's entries, one of which may settle the node.
+        Scored list[G::kMaxMoves];
+        int count = 0;
+        int best = strong::kNone;
+        int best_move = table_move >= 0 ? table_move : only;
+        for (const int move : moves) {
+            const Node next = game_.play(node, move);
+            if (depth >= kEnhancedDepth) {
+                strong::Known child;
+                if (table_.find(key_of(next), child) && serves(child, depth - 1)) {
+                    if (-child.upper > alpha) {
+                        table_.store(key, {-child.upper, -strong::kNone, move, depth, level_});
+                        return -child.upper;
+                    }
+                    if (-child.lower <= alpha) {  // no better than this, so no need to search it
+                        if (-child.lower > best) {
+                            best = -child.lower;
+                            best_move = move;
+                        }
+                        continue;
+                    }
+                }
+            }
+            int order;
+            if (move == table_move) {
+                order = 1 << 28;
+            } else {
+                order = T::rating(move, next);
+                if (depth >= kLookDepth) {
+                    order -= look(next, depth >= kLookDepth + 4 ? 2 : 1) / 2;
+                } else if (depth >= kGuessDepth) {
+                    order -= leaf(next) / 2;
+                }
+            }
+            insert(list, count, move, order);
+        }
+
+        // Step 5. Search.
+        for (int i = 0; i < count; ++i) {
+            const int move = list[i].move;
+            const int score = -null(game_.play(node, move), depth - 1, -alpha - 1);
+            if (score > best) {
+                best = score;
+                best_move = move;
+                if (best > alpha) break;
+            }
+        }
+
+        // Step 6. Remember.
+        if (best > alpha) {
+            table_.store(key, {best, -strong::kNone, best_move, depth, level_});
+        } else {
+            table_.store(key, {strong::kNone, best, best_move, depth, level_});
+        }
+        return best;
+    }
+
+    // A small search for the order of moves.
+    int look(const Node& node, int depth) {
+        int best = strong::kNone;
+        const auto moves = game_.moves(node);
+        if (moves.empty()) return result(node);
+        for (const int move : moves) {
+            count_node();
+            const Node next = game_.play(node, move);
+            const int score = depth > 1 ? -shallow(next, depth - 1, -best - 1) : -leaf(next);
+            if (score > best) best = score;
+        }
+        return best;
+    }
+
+    bool is_cut(const Node& node, int depth, int alpha, int& bound) {
+        const int rest = T::plies_left(node);
+        const int shallow_depth = T::shallow_depth(depth);
+        const int deviation = T::error(depth, shallow_depth, rest);
+        if (deviation == 0) return false;
+        const int margin = deviation * strong::kLevels[level_].centi_deviations / 100;
+        const int static_error = T::error(shallow_depth, 0, rest) * strong::kLevels[level_].centi_deviations / 100;
+        const int value = game_.evaluate(node);
+        const int high = alpha + 1 + margin;
+        if (high < T::kLastScore && value >= high - static_error) {
+            if (null(node, shallow_depth, high - 1) >= high) {
+                bound = alpha + 1;
+                return true;
+            }
+        }
+        const int low = alpha - margin;
+        if (low > -T::kLastScore && value <= low + static_error) {
+            if (null(node, shallow_depth, low) <= low) {
+                bound = alpha;
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // Open window.
+    int open(const Node& node, int depth, int alpha, int beta, Line& line) {
+        line.length = 0;
+        if (!is_full_width()) {
+            const int rest = T::plies_left(node);
+            if (depth > rest) depth = rest;
+        }
+        count_node();
+        const auto moves = game_.moves(node);
+        if (moves.empty()) return result(node);
+        if (depth == 0) return leaf(node);
+        const std::uint64_t key = key_of(node);
+        strong::Known known;
+        int table_move = -1;
+        if (table_.find(key, known)) table_move = known.move;
+
+        Scored list[G::kMaxMoves];
+        int count = 0;
+        for (const int move : moves) {
+            const Node next = game_.play(node, move);
+            const int order = move == table_move ? 1 << 28
+                              : T::is_free(move) ? 0
+                                                 : T::rating(move, next) - look(next, depth >= 5 ? 2 : 1) / 2;
+            insert(list, count, move, order);
+        }
+        int best = strong::kNone;
+        int best_move = *moves.begin();
+        for (int i = 0; i < count; ++i) {
+            const int move = list[i].move;
+            const Node next = game_.play(node, move);
+            const int rest = after(depth, move);
+            const int lower = alpha > best ? alpha : best;
+            Line below;
+            const int score = principal(next, rest, i == 0, lower, beta, below);
+            if (score > best) {
+                best = score;
+                best_move = move;
+                line.put(move, below);
+                if (best >= beta) break;
+            }
+        }
+        table_.store(key, {best > alpha ? best : strong::kNone, best < beta ? best : -strong::kNone, best_move, depth,
+                           level_});
+        return best;
+    }
+
+    const strong::Table& table_;
+    const G& game_;
+    typename T::Ending leaves_;
+    const StopFlag* stop_ = nullptr;
+    std::uint64_t nodes_ = 0;
+    std::uint64_t salt_ = 0;
+    int level_ = 0;
+    Node root_{};
+    int moves_[G::kMaxMoves];
+    int count_ = 0;
+    int score_ = 0;
+    Line line_;
+};
+
+// The whole search: what to search in which order, when to stop, and the threads.
+template <Game G, StrongTraits<G> T>
+class StrongSearch {
+   public:
+    using Node = typename G::Node;
+    using Position = typename G::Position;
+
+    static int plies_left(const Node& node) { return T::plies_left(node); }  // see `StrongTraits`
+
+    // Throws std::bad_alloc.
+    StrongSearch(std::size_t table_mb, const G& game)
+        : game_(game), table_(table_mb / 2), ending_(table_mb / 2, game), worker_(table_, game) {}
+
+    StrongSearch(const StrongSearch&) = delete;
+    StrongSearch& operator=(const StrongSearch&) = delete;
+
+    bool is_allocated() const { return table_.is_allocated(); }
+
+    // The best move that the limits allow.  False: stopped before it knew anything.
+    bool think(const Position& p, const ThinkLimits& limits, const StopFlag& stop, ThinkResult& result) {
+        began_ = limits.seconds > 0 ? now_s() : 0.0;
+        const std::uint64_t nodes_before = nodes();
+        StopFlag deadline(&stop);
+        if (limits.seconds > 0) deadline.set_deadline(limits.seconds);
+        if (stop.is_set()) return false;
+        StopFlag helpers_stop(&deadline);
+        stop_ = &deadline;
+        helpers_stop_ = &helpers_stop;
+        limits_ = &limits;
+        root_ = game_.root(p);
+        result = {};
+        result_ = &result;
+        is_solving_ = false;
+        table_.new_search();
+        worker_.start(root_, deadline);
+        first_level_ = 0;
+        while (strong::kLevels[first_level_].percent < limits.confidence) ++first_level_;
+        depth_.store(0, std::memory_order_relaxed);
+        helpers_.run(*this, limits.threads - 1, table_, game_);
+        result.nodes = nodes() - nodes_before;
+        return result.depth > 0;
+    }
+
+    std::uint64_t nodes() const { return worker_.nodes() + ending_.nodes() + helpers_.nodes(); }
+
+   private:
+    using Worker = StrongWorker<G, T>;
+    friend Helpers<Worker>;  // lead, help
+    using Line = strong::Line;
+
+    static constexpr int kEndJump = 6;          // so near the end the next iteration goes all the way to it
+    static constexpr double kGrowth = 1.4;      // an iteration takes so many times the longer of the last two
+    static constexpr double kEndShare = 0.15;   // a selective search to the end, in solutions of the ending
+    static constexpr double kLevelGrowth = 2.0; // what the next level takes, in searches at this one
+    static constexpr double kSolveSpeed = 2.2;  // nodes a second of the ending's solver, in those of the search
+
+    // --- Threads ---------------------------------------------------------------------------------------------
+
+    void lead() {
+        try {
+            deepen();
+        } catch (const Unwind&) {
+            // What the unfinished step found so far counts if it is another move.
+            if (result_->depth > 0 && worker_.move(0) != result_->move) {
+                if (is_solving_) {
+                    result_->move = worker_.move(0);
+                    put_line_of(result_->move);
+                } else {
+                    report_line(worker_.score());
+                }
+            }
+        }
+        helpers_stop_->set();
+    }
+
+    void help(int index) {
+        Worker& worker = helpers_[index - 1];
+        worker.start(root_, *helpers_stop_);
+        const int last = last_depth();
+        int guess = 0;
+        int done = 0;
+        int done_level = -1;
+        try {
+            while (!helpers_stop_->is_set()) {
+                const int level = level_.load(std::memory_order_relaxed);
+                int depth = depth_.load(std::memory_order_relaxed) + (index & 1);
+                if (depth <= done && level == done_level) depth = done + 1;
+                if (depth < 1) depth = 1;
+                if (depth > last) {
+                    if (level == done_level && done >= last) return;
+                    depth = last;
+                }
+                guess = worker.iterate(depth, level, guess);
+                done = depth;
+                done_level = level;
+            }
+        } catch (const Unwind&) {
+        }
+    }
+
+    // --- Steps -----------------------------------------------------------------------------------------------
+
+    int plies_left() const { return plies_left(root_); }
+    bool is_full_width() const { return first_level_ == strong::kFullWidth; }
+    bool may_solve() const { return limits_->depth >= plies_left(); }
+
+    // Full width counts passes as plies (as search.hpp does), so it leaves the end to the solver.
+    int last_depth() const {
+        const int end = is_full_width() ? plies_left() - 1 : plies_left();
+        const int last = limits_->depth < end ? limits_->depth : end;
+        return last < 1 ? 1 : last;
+    }
+
+    double elapsed() const { return now_s() - began_; }
+    bool is_timed() const { return limits_->seconds > 0; }
+    bool fits(double seconds) const { return !is_timed() || elapsed() + seconds <= limits_->seconds; }
+
+    double seconds_to_solve() const {
+        const double spent = elapsed();
+        double speed = 1e7;
+        if (spent > 0.002) speed = static_cast<double>(worker_.nodes() - first_nodes_) / spent;
+        return T::nodes_to_solve(plies_left()) / (kSolveSpeed * speed);
+    }
+
+    void deepen() {
+        first_nodes_ = worker_.nodes();
+        const int end = plies_left();
+        const int last = last_depth();
+
+        // Step 1. Ever deeper at the first level.
+        double longest = 0.0;  // of the last two iterations
+        double before = 0.0;
+        int scores[2] = {0, 0};
+        int depth = 0;
+        while (depth < last) {
+            ++depth;
+            const bool is_ready = depth > (end / 2 < 8 ? end / 2 : 8);
+            if (may_solve() && is_ready) {
+                if (!is_timed() ? end <= kSolveAtOnce : fits(kAtOnceFactor * seconds_to_solve())) break;
+                if (!is_full_width() && depth > end - kEndJump && fits(kEndShare * seconds_to_solve())) depth = last;
+            }
+            if (depth > 1 && !fits(kGrowth * longest)) return;
+            if (is_timed() && worker_.move_count() == 1 && depth > kForcedDepth) return;
+            const double start = is_timed() ? elapsed() : 0.0;
+            // Scores of odd and even depths differ, so the guess is that of two plies before.
+            const int score = step(depth, first_level_, scores[depth & 1]);
+            scores[depth & 1] = score;
+            if (depth == 1) scores[0] = score;
+            if (is_timed()) {
+                const double spent = elapsed() - start;
+                longest = spent > before ? spent : before;
+                before = spent;
+            }
+        }
+        if (!may_solve()) return;
+        int score = scores[depth & 1];
+
+        // Step 2. To the end at higher levels, as long as solving takes longer than there is time.
+        if (!is_full_width() && depth == end) {
+            double cost = before;
+            for (int level = first_level_ + 1; level < strong::kFullWidth; ++level) {
+                if (is_timed() ? fits(seconds_to_solve()) : end <= kSolveAfterFirst) break;
+                cost *= kLevelGrowth;
+                if (!fits(cost)) break;
+                const double start = is_timed() ? elapsed() : 0.0;
+                score = step(end, level, score);
+                if (is_timed()) cost = elapsed() - start;
+            }
+            if (!fits(0.7 * seconds_to_solve())) return;
+        } else if (is_full_width() && !fits(seconds_to_solve())) {
+            return;
+        }
+
+        // Step 3. The true result.
+        solve(score);
+    }
+
+    int step(int depth, int level, int guess) {
+        level_.store(level, std::memory_order_relaxed);
+        depth_.store(depth, std::memory_order_relaxed);
+        const int score = worker_.iterate(depth, level, guess);
+        result_->depth = depth;
+        result_->confidence = strong::kLevels[level].percent;
+        report_line(score);
+        return score;
+    }
+
+    void report_line(int score) {
+        result_->move = worker_.move(0);
+        const bool is_decided = is_full_width() && (score >= strong::kDecided || score <= -strong::kDecided);
+        const int beyond = is_decided ? kWin - strong::kDecided : 0;
+        result_->score_centi = score > 0 ? score + beyond : score - beyond;
+        Line line = worker_.line();
+        worker_.continue_line(line);
+        put(line);
+    }
+
+    void put_line_of(int move) {
+        Line line;
+        line.put(move, Line{});
+        put(line);
+    }
+
+    void put(const Line& line) {
+        result_->line_length = line.length;
+        for (int i = 0; i < line.length; ++i) result_->line[i] = line.move[i];
+    }
+
+    // --- The end of the game -----------------------------------------------------------------------------------
+
+    void solve(int guess) {
+        helpers_stop_->set();  // the solver works alone
+        is_solving_ = true;
+        if (guess > T::kLastScore) guess = T::kLastScore;
+        if (guess < -T::kLastScore) guess = -T::kLastScore;
+        constexpr int step = T::kScoreStep;
+        int width = step;
+        int low = (guess + 1'000 * step + step / 2) / step * step - 1'000 * step - step;
+        int high = low + 2 * step;
+        int score;
+        for (;;) {
+            score = solve_root(low, high);
+            if (score > low && score < high) break;
+            width *= 2;
+            if (score <= low) {
+                high = score + 1;
+                low = score - width;
+            } else {
+                low = score - 1;
+                high = score + width;
+            }
+        }
+        result_->move = worker_.move(0);
+        result_->score_centi = score > 0 ? kWin + score : score < 0 ? score - kWin : 0;
+        result_->depth = plies_left();
+        result_->confidence = 100;
+        result_->solved = true;
+        Line line;
+        line.put(result_->move, Line{});
+        put(line);
+        try {
+            Node node = game_.play(root_, result_->move);
+            while (line.length < strong::kMaxLine && !game_.moves(node).empty()) {
+                const int move = ending_.best_move(node, *stop_);
+                line.move[line.length++] = static_cast<std::uint16_t>(move);
+                put(line);
+                node = game_.play(node, move);
+            }
+        } catch (const Unwind&) {  // a short line, then
+        }
+    }
+
+    int solve_root(int alpha, int beta) {
+        int best = strong::kNone;
+        for (int i = 0; i < worker_.move_count(); ++i) {
+            const Node next = game_.play(root_, worker_.move(i));
+            const int lower = alpha > best ? alpha : best;
+            int score;
+            if (i == 0) {
+                score = -ending_.score(next, -beta, -lower, *stop_);
+            } else {
+                score = -ending_.score(next, -lower - 1, -lower, *stop_);
+                if (score > lower && score < beta) score = -ending_.score(next, -beta, -lower, *stop_);
+            }
+            if (score > best) {
+                best = score;
+                if (score > alpha) worker_.to_front(i);
+                if (best >= beta || best >= T::kLastScore) break;
+            }
+        }
+        return best;
+    }
+
+    static constexpr int kSolveAtOnce = 16;       // without a clock: endings of so many plies, or ...
+    static constexpr int kSolveAfterFirst = 26;   // ... of so many after one search to the end
+    static constexpr double kAtOnceFactor = 8.0;  // with one: if the time were enough so many times
+    static constexpr int kForcedDepth = 6;        // a move without choice needs no more
+
+    const G& game_;
+    strong::Table table_;
+    typename T::Ending ending_;
+    Worker worker_;
+    Helpers<Worker> helpers_;
+    std::atomic<int> depth_{0};  // what the leading thread searches
+    std::atomic<int> level_{0};
+
+    // Of the present call.
+    Node root_{};
+    const ThinkLimits* limits_ = nullptr;
+    const StopFlag* stop_ = nullptr;
+    StopFlag* helpers_stop_ = nullptr;
+    ThinkResult* result_ = nullptr;
+    int first_level_ = 0;
+    bool is_solving_ = false;
+    double began_ = 0.0;
+    std::uint64_t first_nodes_ = 0;
+};
+
+}  // namespace
+}  // namespace desdemona

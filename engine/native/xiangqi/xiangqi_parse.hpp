@@ -1,0 +1,19 @@
+// Xiangqi positions from text, as UCI writes them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "xiangqi/xiangqi_position.hpp"
+
+namespace desdemona::xiangqi {
+
+// Reads `FEN moves m1 m2 ... line l1 l2 ...`: a position of a game, the game's moves since then, and the moves of a
+// searched line, which do not count as the game's past (both parts may be missing, and `startpos` is a FEN).  False:
+// the text is no such position, and `error` says why.
+//
+// What is read is safe to search: no side has more pieces than a set, all stand where such pieces can, the generals do
+// not face each other, and the side that is not to move is not in check.  It need not be reachable in a game.
+bool parse(std::string_view text, Position& position, std::string& error);
+
+}  // namespace desdemona::xiangqi

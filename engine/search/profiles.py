@@ -1,0 +1,206 @@
+"""From searches to profiles: every reply's exact score at every depth, or as much as a choice depends on.
+
+A whole table costs many times the plain search, and nearly all of it cannot change the choice.  The C++ core
+leaves that out, with proofs (``engine/native/search/profile.hpp``); `Profiler.naive_candidates` fills the
+whole table, for any game and search, and is the measure of everything else.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Protocol, runtime_checkable
+
+from engine.decision import Candidate, ReplyProfile
+from engine.game import Game, Move
+from engine.params import TrapParams
+from engine.search.reference import INFINITY, Searcher, exact_score
+from engine.stop import StopFlag
+from engine.trappy import Standing, bonus_cap, is_swindle, standing, with_trap, worth
+
+
+@runtime_checkable
+class LazySource(Protocol):
+    """A searcher that knows by itself how much of the table a choice depends on."""
+
+    def trappy_candidates(
+        self, position: Any, depth: int, params: TrapParams, stop: StopFlag
+    ) -> list[Candidate]:
+        """Candidates that give the same choice with the same adjusted value as the whole table.
+
+        What was left out stands in them as bounds that prove so (`engine.trappy.verify` checks them).
+
+        Raises:
+            Stopped: The flag is or becomes set.
+        """
+
+
+@runtime_checkable
+class BatchSource(Protocol):
+    """A searcher that finds many scores at one call, which costs less than as many calls."""
+
+    def scores_after(
+        self, position: Any, moves: Sequence[Move], least: int, most: int, stop: StopFlag
+    ) -> list[tuple[int, ...]]:
+        """Exact scores of the positions after some legal moves, by searches of `least` .. `most` plies.
+
+        Returns:
+            For each move its scores, of whoever is to move there: those that `exact_score` finds.
+
+        Raises:
+            Stopped: The flag is or becomes set.
+        """
+
+
+class Profiler:
+    """Scores around one position, each found at most once however deep the search goes on."""
+
+    def __init__(
+        self, game: Game[Any], searcher: Searcher, position: Any, params: TrapParams, stop: StopFlag
+    ) -> None:
+        self._game = game
+        self._searcher = searcher
+        self._params = params
+        self._stop = stop
+        position = game.for_search(position)
+        self.moves: tuple[Move, ...] = game.legal_moves(position)
+        self._position = position
+        # Rules in Python are slow beside a search in C++: what nobody asks for is left alone.
+        self._positions_after: dict[Move, Any] = {}
+        self._replies_to: dict[Move, tuple[Move, ...]] = {}
+        self._exact: dict[tuple[Move, Move], tuple[int, ...]] = {}
+        self._order = list(self.moves)
+
+    def _after(self, move: Move) -> Any:
+        if move not in self._positions_after:
+            self._positions_after[move] = self._game.play(self._position, move)
+        return self._positions_after[move]
+
+    def _replies(self, move: Move) -> tuple[Move, ...]:
+        if move not in self._replies_to:
+            self._replies_to[move] = self._game.legal_moves(self._after(move))
+        return self._replies_to[move]
+
+    # --- Raw values -------------------------------------------------------------------------------------
+
+    def plain(self, depth: int, within_centi: int = 0) -> list[Candidate]:
+        """Candidates of plain minimax: the best raw value and all equal ones exact, bounds for the rest.
+
+        Those that are at most `within_centi` below the best are exact, too, and all bounds are lower.
+        """
+        return self.plain_above(depth, lambda best: best - within_centi)
+
+    def plain_above(self, depth: int, floor_centi: Callable[[int], int]) -> list[Candidate]:
+        """The same with a floor that depends on the best raw value, and never falls when that rises.
+
+        Principal variation search at the root: the last iteration's best move first, so that the others
+        mostly need to prove no more than that they stay below the floor.
+        """
+        best = -INFINITY
+        raw: dict[Move, tuple[int, bool]] = {}
+        for move in self._order:
+            if best == -INFINITY:
+                best = score = -exact_score(self._searcher, self._after(move), depth - 1, self._stop)
+                is_bound = False
+            else:
+                floor = floor_centi(best)
+                score = self._child(move, depth, max(floor - 1, -INFINITY), best + 1)
+                is_bound = score < floor
+                if score > best:
+                    best = score = self._child(move, depth, best, INFINITY)
+            raw[move] = score, is_bound
+        self._order.sort(key=lambda move: -raw[move][0])  # stable: ties stay as they were
+        return [
+            # A move that ends the game has no replies: its profile, empty, is whole.
+            Candidate(
+                self._game.move_text(move),
+                *raw[move],
+                adjusted_centi=worth(raw[move][0], self._params),
+                complete=not raw[move][1] and not self._replies(move),
+            )
+            for move in self.moves
+        ]
+
+    def _child(self, move: Move, depth: int, alpha: int, beta: int) -> int:
+        return -self._searcher.search(self._after(move), depth - 1, -beta, -alpha, self._stop)
+
+    # --- Profiles ---------------------------------------------------------------------------------------
+
+    def naive_candidates(self, depth: int) -> list[Candidate]:
+        """Every reply's exact score at every depth: slow, and the measure of everything else."""
+        candidates = []
+        for move in self.moves:
+            raw = -exact_score(self._searcher, self._after(move), depth - 1, self._stop)
+            candidates.append(
+                Candidate(
+                    self._game.move_text(move),
+                    raw,
+                    False,
+                    0.0,  # `with_trap` fills it in
+                    0.0,
+                    None,
+                    self.all_replies(move, depth),
+                    True,
+                )
+            )
+        swindle = is_swindle(candidates, self._params)
+        return [with_trap(candidate, self._params, swindle) for candidate in candidates]
+
+    def pruned_candidates(self, depth: int) -> list[Candidate]:
+        """The same choice from fewer profiles: moves that no bonus could lift to the top have none."""
+        params = self._params
+        raws = [-exact_score(self._searcher, self._after(move), depth - 1, self._stop) for move in self.moves]
+        candidates = [
+            Candidate(self._game.move_text(move), raw, False, 0.0, complete=not self._replies(move))
+            for move, raw in zip(self.moves, raws, strict=True)
+        ]
+        swindle = is_swindle(candidates, params)
+        best = Standing(-math.inf, 0)
+        for index in sorted(range(len(candidates)), key=lambda i: -raws[i]):
+            raw, cap = raws[index], bonus_cap(raws[index], params)
+            if swindle or (cap > 0 and Standing(worth(raw, params) + cap, raw) >= best):
+                replies = self.all_replies(self.moves[index], depth)
+                candidates[index] = replace(candidates[index], replies=replies, complete=True)
+            candidates[index] = with_trap(candidates[index], params, swindle)
+            best = max(best, standing(candidates[index], params, swindle))
+        return candidates
+
+    def all_replies(self, move: Move, depth: int) -> tuple[ReplyProfile, ...]:
+        """The whole profile of a move: exact scores of every reply at every depth."""
+        return self.reply_profiles(move, self._replies(move), depth)
+
+    def reply_profiles(self, move: Move, replies: Sequence[Move], depth: int) -> tuple[ReplyProfile, ...]:
+        """s_2 .. s_D of some replies, our view."""
+        known = self._exact
+        lacking: dict[int, list[Move]] = {}
+        for reply in replies:
+            depths = len(known.setdefault((move, reply), ()))
+            if depths < depth - 1:
+                lacking.setdefault(depths, []).append(reply)
+        for depths, some in lacking.items():
+            found = self._scores_after(self._after(move), some, depths, depth - 2)
+            for reply, scores in zip(some, found, strict=True):
+                known[move, reply] += scores
+        text = self._game.move_text
+        return tuple(ReplyProfile(text(reply), known[move, reply][: depth - 1]) for reply in replies)
+
+    def _scores_after(
+        self, position: Any, moves: Sequence[Move], least: int, most: int
+    ) -> Sequence[tuple[int, ...]]:
+        searcher, stop = self._searcher, self._stop
+        if isinstance(searcher, BatchSource):
+            return searcher.scores_after(position, moves, least, most, stop)
+        found = []
+        for move in moves:
+            after = self._game.play(position, move)
+            found.append(tuple(exact_score(searcher, after, d, stop) for d in range(least, most + 1)))
+        return found
+
+
+def whole_profile(profiler: Profiler, game: Game[Any], candidate: Candidate, depth: int) -> Candidate:
+    """The candidate with every reply's exact scores, for the record and for judging any reply."""
+    move = next(m for m in profiler.moves if game.move_text(m) == candidate.move)
+    odds = {reply.reply: reply.probability for reply in candidate.replies}
+    replies = tuple(
+        replace(reply, probability=odds.get(reply.reply)) for reply in profiler.all_replies(move, depth)
+    )
+    return replace(candidate, replies=replies, complete=True)

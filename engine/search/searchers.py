@@ -1,0 +1,204 @@
+"""Which search serves which game: the C++ core where it knows the game, else the reference."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, Protocol, TypeVar
+
+from engine._native import (
+    ChessEvaluation,
+    ChessSearch,
+    Connect4Search,
+    OthelloEvaluation,
+    OthelloSearch,
+    XiangqiEvaluation,
+    XiangqiSearch,
+)
+from engine.decision import Candidate, ReplyProfile
+from engine.expected import expected_table
+from engine.game import Game, Move
+from engine.games import chess_evaluation, get_game, xiangqi_evaluation
+from engine.games.connect4 import Connect4
+from engine.games.othello import Othello, OthelloPosition
+from engine.games.othello_evaluation import weight_bytes
+from engine.games.standard_chess import StandardChess
+from engine.games.xiangqi import Xiangqi
+from engine.params import Assessment, Decided, Scale, TrapParams
+from engine.search.reference import ReferenceSearcher, Searcher
+from engine.search.result import Thought
+from engine.stop import StopFlag
+from engine.trappy import is_swindle, with_trap
+
+P = TypeVar("P")
+
+_ASSESSMENTS = {Assessment.MEDIAN: 0, Assessment.BEST: 1, Assessment.LAST: 2}  # as in native/core.hpp
+
+
+class NativeGame(Game[P], Protocol[P]):
+    """A game that the core knows too."""
+
+    def native_position(self, position: P) -> Any:
+        """The position as the core's search of this game takes it."""
+
+
+class NativeSearcher:
+    """The C++ core's search of one game behind the common interface."""
+
+    source = "native"
+
+    def __init__(self, game: NativeGame[Any], core: Any) -> None:
+        """
+        Args:
+            game: The game.
+            core: Its search, one of the ``...Search`` classes of `engine._native`.
+        """
+        self._game = game
+        self._core = core
+
+    @property
+    def nodes(self) -> int:
+        """See `Searcher.nodes`."""
+        nodes: int = self._core.nodes
+        return nodes
+
+    def search(self, position: Any, depth: int, alpha: int, beta: int, stop: StopFlag) -> int:
+        """See `Searcher.search`."""
+        score: int = self._core.search(self._game.native_position(position), depth, alpha, beta, stop)
+        return score
+
+    def scores_after(
+        self, position: Any, moves: Sequence[Move], least: int, most: int, stop: StopFlag
+    ) -> list[tuple[int, ...]]:
+        """See `engine.search.profiles.BatchSource.scores_after`."""
+        native = self._game.native_position(position)
+        found: list[tuple[int, ...]] = self._core.scores_after(native, moves, least, most, stop)
+        return found
+
+    def trappy_candidates(
+        self, position: Any, depth: int, params: TrapParams, stop: StopFlag
+    ) -> list[Candidate]:
+        """See `engine.search.profiles.LazySource.trappy_candidates`."""
+        is_expected = params.scale is Scale.EXPECTED
+        found = self._core.trappy_candidates(
+            self._game.native_position(position),
+            depth,
+            _ASSESSMENTS[params.assessment],
+            params.margin_centi,
+            params.decided is Decided.SWINDLE,
+            expected_table(params.logistic_centi) if is_expected else b"",
+            params.risk,
+            params.risk_share,
+            stop,
+        )
+        text = self._game.move_text
+        candidates = [
+            Candidate(
+                move=text(move),
+                raw_centi=raw,
+                raw_is_bound=is_bound,
+                adjusted_centi=raw,
+                replies=tuple(
+                    ReplyProfile(text(reply), scores)
+                    if scores
+                    else ReplyProfile(text(reply), (), final_bound, shallow_bound)
+                    for reply, scores, final_bound, shallow_bound in replies
+                ),
+                complete=complete,
+            )
+            for move, raw, is_bound, complete, replies in found
+        ]
+        lost = is_swindle(candidates, params)
+        return [with_trap(candidate, params, lost) for candidate in candidates]
+
+    def think(
+        self,
+        position: Any,
+        depth: int,
+        time_s: float | None,
+        stop: StopFlag,
+        *,
+        confidence_percent: int = 73,
+        threads: int = 1,
+        contempt_centi: int = 0,
+    ) -> Thought:
+        """The best move that the limits allow, by selective search: for strong play, not for trap analysis.
+
+        Args:
+            position: The game goes on in it.
+            depth: Plies at most, 1 to `Game.deepest_search`.  Othello: with all the empty squares or more the
+                ending is solved when there is time, and always when there is no clock.
+            time_s: Seconds at most; None: no clock.  Nothing is begun that would hardly end in time.
+            stop: Ends the search early; it then answers with what it has.
+            confidence_percent: Of Othello: 73, 87, 95 or 99: how sure a forecast must be to replace a search.
+                100: full width, as `search`.
+            threads: Of more than one, the result depends on chance.
+            contempt_centi: What a draw is worth less than nothing to the side to move, in games with draws.
+
+        Raises:
+            Stopped: The flag is set too early for any answer.
+            ValueError: The game is over, or a limit is out of range.
+        """
+        if time_s is not None and time_s <= 0:
+            raise ValueError(f"time_s is {time_s}, must be above 0")
+        move, score, depth, confidence, solved, line, nodes = self._core.think(
+            self._game.native_position(position),
+            depth,
+            time_s or 0.0,
+            confidence_percent,
+            threads,
+            contempt_centi,
+            stop,
+        )
+        text = self._game.move_text
+        return Thought(text(move), score, depth, confidence, solved, tuple(map(text, line)), nodes)
+
+
+@cache
+def othello_evaluation() -> OthelloEvaluation:
+    """The learned evaluation as the core reads it: one for all searches of the process."""
+    return OthelloEvaluation(weight_bytes())
+
+
+class NativeOthelloSearcher(NativeSearcher):
+    """The core's search of Othello, which can also solve endings."""
+
+    def __init__(self, table_mb: int) -> None:
+        super().__init__(Othello(), OthelloSearch(table_mb, othello_evaluation()))
+
+    def solve(self, position: OthelloPosition, stop: StopFlag) -> tuple[str, int]:
+        """A best move and the game's true result in centi-units (see `engine.game.WIN_CENTI`).
+
+        Raises:
+            Stopped: The flag is or becomes set.
+            ValueError: The game is over.
+        """
+        move, score = self._core.solve(self._game.native_position(position), stop)
+        return self._game.move_text(move), score
+
+
+@cache
+def _chess_evaluation() -> ChessEvaluation:
+    return ChessEvaluation(chess_evaluation.weights().to_bytes())
+
+
+@cache
+def _xiangqi_evaluation() -> XiangqiEvaluation:
+    return XiangqiEvaluation(xiangqi_evaluation.weights().to_bytes())
+
+
+NATIVE_GAMES: dict[str, Callable[[int], Searcher]] = {
+    "othello": NativeOthelloSearcher,
+    "chess": lambda table_mb: NativeSearcher(StandardChess(), ChessSearch(table_mb, _chess_evaluation())),
+    "xiangqi": lambda table_mb: NativeSearcher(Xiangqi(), XiangqiSearch(table_mb, _xiangqi_evaluation())),
+    "connect4": lambda table_mb: NativeSearcher(Connect4(), Connect4Search(table_mb)),
+}
+"""By the game's name: makes the core's searcher with a table of so many MB."""
+
+
+def make_searcher(game_name: str, table_mb: int) -> Searcher:
+    """The fastest exact searcher for a game, with a transposition table of that many MB where it has one.
+
+    Raises:
+        KeyError: No such game.
+    """
+    native = NATIVE_GAMES.get(game_name)
+    return ReferenceSearcher(get_game(game_name)) if native is None else native(table_mb)

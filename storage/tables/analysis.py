@@ -1,0 +1,73 @@
+"""Tables of what an analysis of recorded games found: profiles of replies, and what models said of them.
+
+They have nothing to do with the bot's own games: no statistic of those looks at them.
+"""
+
+from typing import Any
+
+from sqlalchemy import BigInteger, Float, ForeignKey, String, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from storage.tables.base import Base
+from storage.tables.types import BigInt, IntPk, Json, JsonType, Key, Name
+
+
+class AnalysisRow(Base):
+    """One way of looking at positions; columns are the fields of `storage.analysis.Analysis`."""
+
+    __tablename__ = "analyses"
+
+    id: Mapped[IntPk]
+    # SHA-256 in hexadecimal of all that follows.
+    content_key: Mapped[str] = mapped_column(String(64), unique=True)
+    game: Mapped[Key]
+    source: Mapped[Name]
+    depth: Mapped[int]
+    engine_version: Mapped[Key]
+    settings: Mapped[Json]
+
+
+class AnalysedPositionRow(Base):
+    """One move of somebody and its answer; columns are the fields of `storage.analysis.AnalysedPosition`."""
+
+    __tablename__ = "analysed_positions"
+    __table_args__ = (UniqueConstraint("analysis_id", "imported_game_id", "ply"),)
+
+    id: Mapped[IntPk]
+    analysis_id: Mapped[int] = mapped_column(BigInt, ForeignKey("analyses.id"))
+    imported_game_id: Mapped[int] = mapped_column(BigInt, ForeignKey("imported_games.id"))
+    ply: Mapped[int]
+    side: Mapped[int]
+    position: Mapped[str] = mapped_column(Text)
+    move: Mapped[Key]
+    reply: Mapped[Key]
+    rating: Mapped[int | None]
+    clock_s: Mapped[float | None] = mapped_column(Float(53))
+    logistic_centi: Mapped[float] = mapped_column(Float(53))
+    nodes: Mapped[int] = mapped_column(BigInteger)
+    time_s: Mapped[float] = mapped_column(Float(53))
+    # Of each reply, in the game's order, its text and its scores: [["e7e5", -31, -28], ...].
+    profile: Mapped[list[list[Any]]] = mapped_column(JsonType)
+
+
+class HumanModelRow(Base):
+    """A model that said how likely people are to play each reply (`engine.human.model.ModelInfo`)."""
+
+    __tablename__ = "human_models"
+    __table_args__ = (UniqueConstraint("kind", "name", "sha256"),)
+
+    id: Mapped[IntPk]
+    kind: Mapped[Key]
+    name: Mapped[Name]
+    sha256: Mapped[str] = mapped_column(String(64))
+
+
+class PredictionRow(Base):
+    """What a model said of a position's replies."""
+
+    __tablename__ = "predictions"
+
+    position_id: Mapped[int] = mapped_column(BigInt, ForeignKey("analysed_positions.id"), primary_key=True)
+    model_id: Mapped[int] = mapped_column(BigInt, ForeignKey("human_models.id"), primary_key=True)
+    # In the order of the position's profile.
+    odds: Mapped[list[float]] = mapped_column(JsonType)

@@ -1,0 +1,40 @@
+"""Table of games that others played and the operator imported.
+
+It has nothing to do with the bot's own games: no statistic looks at it.
+"""
+
+from sqlalchemy import Float, Index, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from storage.tables.base import Base
+from storage.tables.types import IntPk, Json, Key, UtcTime
+
+
+class ImportedGameRow(Base):
+    """One game; columns are the fields of `engine.formats.record.GameRecord`, unless a comment says more."""
+
+    __tablename__ = "imported_games"
+    __table_args__ = (Index("ix_imported_games_game", "game", "id"),)
+
+    id: Mapped[IntPk]
+    # SHA-256 in hexadecimal of what makes it this game: see `storage.archive.content_key`.
+    content_key: Mapped[str] = mapped_column(String(64), unique=True)
+    game: Mapped[Key]
+    first_player: Mapped[str] = mapped_column(Text)
+    second_player: Mapped[str] = mapped_column(Text)
+    event: Mapped[str] = mapped_column(Text)
+    place: Mapped[str] = mapped_column(Text)
+    round: Mapped[str] = mapped_column(Text)
+    date: Mapped[str] = mapped_column(Text)
+    start: Mapped[str | None] = mapped_column(Text)
+    # With a space between two.
+    moves: Mapped[str] = mapped_column(Text)
+    points: Mapped[float | None] = mapped_column(Float(53))
+    margin: Mapped[float | None] = mapped_column(Float(53))
+    ending: Mapped[Key]
+    # Ratings, clocks, evaluations, times, tags.
+    detail: Mapped[Json]
+    # Name of the file, and the format that it had.
+    source: Mapped[str] = mapped_column(Text)
+    source_format: Mapped[Key]
+    imported_at: Mapped[UtcTime]

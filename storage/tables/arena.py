@@ -1,0 +1,106 @@
+"""Tables of the embedded arena: its accounts, their ratings, its games and what was said in them.
+
+They share a database with the bot's own records and nothing else: the arena knows no decisions, and the bot
+reads its games through the arena's API like any other site's.
+"""
+
+from datetime import datetime
+
+from sqlalchemy import Boolean, CheckConstraint, Float, ForeignKey, Index, Integer, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from storage.tables.base import Base
+from storage.tables.types import IntPk, UtcDateTime, UtcTime
+
+
+class ArenaAccount(Base):
+    """A person or a program that plays at the arena."""
+
+    __tablename__ = "arena_accounts"
+
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    """The name in lower case: names differ in more than case."""
+    name: Mapped[str] = mapped_column(String(32))
+    is_bot: Mapped[bool] = mapped_column(Boolean)
+    token_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    """SHA-256 of the bearer token in hexadecimal; the token itself is kept nowhere."""
+    created_at: Mapped[UtcTime]
+
+
+class ArenaRating(Base):
+    """Where an account stands in one variant (Glicko-2); no row before the first rated game."""
+
+    __tablename__ = "arena_ratings"
+
+    account_id: Mapped[str] = mapped_column(ForeignKey("arena_accounts.id"), primary_key=True)
+    variant: Mapped[str] = mapped_column(String(32), primary_key=True)
+    rating: Mapped[float] = mapped_column(Float)
+    deviation: Mapped[float] = mapped_column(Float)
+    volatility: Mapped[float] = mapped_column(Float)
+    games: Mapped[int] = mapped_column(Integer)
+    """Rated games so far."""
+
+
+class ArenaGame(Base):
+    """One game; `first` is the side that moves first, `second` the other."""
+
+    __tablename__ = "arena_games"
+    __table_args__ = (
+        CheckConstraint("first_id <> second_id", name="two_players"),
+        CheckConstraint("winner IN (0, 1)", name="winner_is_a_side"),
+        Index("ix_arena_games_status", "status"),
+        Index("ix_arena_games_first_id", "first_id"),
+        Index("ix_arena_games_second_id", "second_id"),
+    )
+
+    id: Mapped[str] = mapped_column(String(16), primary_key=True)
+    variant: Mapped[str] = mapped_column(String(32))
+    rated: Mapped[bool] = mapped_column(Boolean)
+    initial_s: Mapped[int | None] = mapped_column(Integer)
+    """Clock at the start in seconds; null together with `increment_s`: no clock."""
+    increment_s: Mapped[int | None] = mapped_column(Integer)
+    first_id: Mapped[str] = mapped_column(ForeignKey("arena_accounts.id"))
+    second_id: Mapped[str] = mapped_column(ForeignKey("arena_accounts.id"))
+    first_rating: Mapped[int] = mapped_column(Integer)
+    """Ratings when the game began."""
+    second_rating: Mapped[int] = mapped_column(Integer)
+    first_provisional: Mapped[bool] = mapped_column(Boolean)
+    second_provisional: Mapped[bool] = mapped_column(Boolean)
+    rematch_of: Mapped[str | None] = mapped_column(String(16))
+    initial_fen: Mapped[str | None] = mapped_column(Text)
+    """Where it began; null: the game's usual start."""
+    moves: Mapped[str] = mapped_column(Text)
+    """Every move, passes included, in the game's notation, parted by spaces."""
+    first_ms: Mapped[int | None] = mapped_column(Integer)
+    """Time left after the latest move, in milliseconds."""
+    second_ms: Mapped[int | None] = mapped_column(Integer)
+    first_draw: Mapped[bool] = mapped_column(Boolean)
+    """An offer of a draw stands."""
+    second_draw: Mapped[bool] = mapped_column(Boolean)
+    first_takeback: Mapped[bool] = mapped_column(Boolean)
+    """An offer to take a move back stands."""
+    second_takeback: Mapped[bool] = mapped_column(Boolean)
+    status: Mapped[str] = mapped_column(String(32))
+    """In Lichess' words; `started` while it goes on."""
+    winner: Mapped[int | None] = mapped_column(Integer)
+    """Side 0 or 1; null: nobody, or not over."""
+    first_diff: Mapped[int | None] = mapped_column(Integer)
+    """Change of the ratings; null when unrated or not over."""
+    second_diff: Mapped[int | None] = mapped_column(Integer)
+    created_at: Mapped[UtcTime]
+    last_move_at: Mapped[UtcTime]
+    ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime())
+
+
+class ArenaChatLine(Base):
+    """Something said in a game."""
+
+    __tablename__ = "arena_chat"
+    __table_args__ = (Index("ix_arena_chat_game_id", "game_id"),)
+
+    id: Mapped[IntPk]
+    game_id: Mapped[str] = mapped_column(ForeignKey("arena_games.id"))
+    account_id: Mapped[str] = mapped_column(ForeignKey("arena_accounts.id"))
+    room: Mapped[str] = mapped_column(String(16))
+    text: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[UtcTime]

@@ -1,0 +1,190 @@
+"""The tables.  Their columns' meaning is that of the fields in `storage.records`, unless a comment says more.
+
+::
+
+    opponents --+
+                +--< games --< decisions --- outcomes
+    engine_configs --+   |
+                         +--- tallies
+                         +--< events
+    arena_*                      (storage.tables.arena: what the embedded server remembers)
+    imported_games               (storage.tables.archive: games of others)
+      +--< analysed_positions    (storage.tables.analysis: what analyses and models found in them)
+"""
+
+from typing import Any
+
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from engine.decision import OutcomeKind
+from storage.records import DecisionState, GameResult, GameStatus
+from storage.tables.base import Base as Base
+from storage.tables.types import BigInt, IntPk, Json, JsonType, Key, Name, UtcTime, enum_column
+
+
+class OpponentRow(Base):
+    """An account that we have met."""
+
+    __tablename__ = "opponents"
+    __table_args__ = (UniqueConstraint("site", "site_id"),)
+
+    id: Mapped[IntPk]
+    site: Mapped[Key]
+    site_id: Mapped[Name]
+    name: Mapped[Name]
+    is_bot: Mapped[bool]
+    first_seen_at: Mapped[UtcTime]
+
+
+class EngineConfigRow(Base):
+    """A player with its parameters and version: one row for each distinct set."""
+
+    __tablename__ = "engine_configs"
+    __table_args__ = (
+        UniqueConstraint(
+            "player",
+            "engine_version",
+            "assessment",
+            "margin_centi",
+            "decided",
+            "threshold_centi",
+            "scale",
+            "risk_percent",
+            "risk_share_percent",
+            "logistic_centi",
+            name="uq_engine_configs_all",
+        ),
+    )
+
+    id: Mapped[IntPk]
+    player: Mapped[Key]
+    engine_version: Mapped[Key]
+    assessment: Mapped[Key]
+    margin_centi: Mapped[int]
+    decided: Mapped[Key]
+    threshold_centi: Mapped[int]
+    scale: Mapped[Key]
+    risk_percent: Mapped[float]
+    risk_share_percent: Mapped[float]
+    # As configured: 0 stands for each game's own; a decision's record has the number.
+    logistic_centi: Mapped[float]
+
+
+class GameRow(Base):
+    """A game of ours on a server."""
+
+    __tablename__ = "games"
+    __table_args__ = (
+        UniqueConstraint("site", "site_game_id"),
+        Index("ix_games_site_state", "site", "state"),
+        Index("ix_games_started_at", "started_at"),
+        # For the balanced selection, which counts before every game.
+        Index("ix_games_selection", "site", "game", "player", "state"),
+        Index("ix_games_opponent", "opponent_id", "game", "player", "state"),
+    )
+
+    id: Mapped[IntPk]
+    site: Mapped[Key]
+    site_game_id: Mapped[Key]
+    game: Mapped[Key]
+    variant: Mapped[Key]
+    initial_position: Mapped[str | None] = mapped_column(Text)
+    our_side: Mapped[int]
+    rated: Mapped[bool]
+    speed: Mapped[Key]
+    clock_initial_s: Mapped[int | None]
+    clock_increment_s: Mapped[int | None]
+    opponent_id: Mapped[int] = mapped_column(BigInt, ForeignKey("opponents.id"))
+    our_rating: Mapped[int | None]
+    opponent_rating: Mapped[int | None]
+    engine_config_id: Mapped[int] = mapped_column(BigInt, ForeignKey("engine_configs.id"))
+    # Also in engine_configs: every statistic groups by it, and no game ever changes its player.
+    player: Mapped[Key]
+    state: Mapped[GameStatus] = mapped_column(enum_column(GameStatus), default=GameStatus.OPEN)
+    result: Mapped[GameResult | None] = mapped_column(enum_column(GameResult))
+    end_reason: Mapped[Key | None]
+    rating_diff: Mapped[int | None]
+    started_at: Mapped[UtcTime]
+    ended_at: Mapped[UtcTime | None]
+    selection: Mapped[Json]
+    # Moves in the game's notation with a space between two.
+    moves: Mapped[str] = mapped_column(Text, default="")
+
+    opponent: Mapped[OpponentRow] = relationship(lazy="raise")
+    engine_config: Mapped[EngineConfigRow] = relationship(lazy="raise")
+
+
+class DecisionRow(Base):
+    """One choice of a player, written before its move is sent."""
+
+    __tablename__ = "decisions"
+    __table_args__ = (UniqueConstraint("game_id", "ply", "takeback"),)
+
+    id: Mapped[IntPk]
+    game_id: Mapped[int] = mapped_column(BigInt, ForeignKey("games.id"))
+    ply: Mapped[int]
+    # 0: the decision stands.  n: it is the nth one at this ply whose move was taken back.
+    takeback: Mapped[int] = mapped_column(default=0)
+    state: Mapped[DecisionState] = mapped_column(enum_column(DecisionState), default=DecisionState.COMMITTED)
+    move: Mapped[Key]
+    depth: Mapped[int]
+    nodes: Mapped[int] = mapped_column(BigInt)
+    time_s: Mapped[float]
+    is_complete: Mapped[bool]
+    # The next three are known when the profile is complete.
+    is_trap: Mapped[bool | None]
+    trap_quality_centi: Mapped[float | None]
+    reply_count: Mapped[int | None]
+    created_at: Mapped[UtcTime]
+    sent_at: Mapped[UtcTime | None]
+    confirmed_at: Mapped[UtcTime | None]
+    # `Decision.to_record`; last, so that reading the columns above never touches its pages.
+    record: Mapped[dict[str, Any]] = mapped_column(JsonType)
+
+    outcome: Mapped["OutcomeRow | None"] = relationship(lazy="raise", viewonly=True)
+
+
+class OutcomeRow(Base):
+    """What the opponent did with a move of ours: at most one for each decision."""
+
+    __tablename__ = "outcomes"
+
+    decision_id: Mapped[int] = mapped_column(BigInt, ForeignKey("decisions.id"), primary_key=True)
+    kind: Mapped[OutcomeKind] = mapped_column(enum_column(OutcomeKind))
+    reply: Mapped[Key | None]
+    fell_for_best: Mapped[bool]
+    quality_centi: Mapped[float]
+    cost_centi: Mapped[int]
+    at: Mapped[UtcTime]
+
+
+class TallyRow(Base):
+    """A game's standing decisions and outcomes, counted: see `storage.tallies`."""
+
+    __tablename__ = "tallies"
+
+    game_id: Mapped[int] = mapped_column(BigInt, ForeignKey("games.id"), primary_key=True)
+    traps_set: Mapped[int] = mapped_column(default=0)
+    traps_optimal: Mapped[int] = mapped_column(default=0)
+    traps_fell: Mapped[int] = mapped_column(default=0)
+    traps_fell_for_best: Mapped[int] = mapped_column(default=0)
+    traps_erred_elsewhere: Mapped[int] = mapped_column(default=0)
+    traps_unanswered: Mapped[int] = mapped_column(default=0)
+    # Moves that set no trap and left the opponent at least two replies.
+    plain_optimal: Mapped[int] = mapped_column(default=0)
+    plain_erred: Mapped[int] = mapped_column(default=0)
+
+
+class EventRow(Base):
+    """Something worth remembering that is no move."""
+
+    __tablename__ = "events"
+    __table_args__ = (Index("ix_events_at", "at"), Index("ix_events_game_id", "game_id"))
+
+    id: Mapped[IntPk]
+    at: Mapped[UtcTime]
+    site: Mapped[Key]
+    kind: Mapped[str] = mapped_column(String(64))
+    game_id: Mapped[int | None] = mapped_column(BigInt, ForeignKey("games.id"))
+    detail: Mapped[Json]

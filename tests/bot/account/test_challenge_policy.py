@@ -1,0 +1,249 @@
+"""Which challenges are taken, which wait, and what the others are told."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bot.account.challenge_policy import Accept, Answer, Decline, Load, Seat, Wait, answer, refusal, seat_of
+from bot.base.config import BotPolicy, ChallengesConfig
+from bot.base.events import Challenge, Clock, DeclineReason, Opponent, Speed
+
+ANNA = Opponent(id="anna", name="Anna", rating=1600, is_bot=False)
+ROBOT = Opponent(id="robot", name="Robot", rating=1600, is_bot=True)
+OFFER = Challenge(
+    id="c1",
+    challenger=ANNA,
+    game="othello",
+    variant="othello",
+    kind="othello",
+    rated=True,
+    speed=Speed.BLITZ,
+    clock=Clock(180, 2),
+    days_per_turn=None,
+    initial_position=None,
+    is_ours=False,
+)
+CHESS = {"game": "chess", "variant": "standard", "kind": "chess"}
+CHESS960 = {"game": "chess", "variant": "chess960", "kind": "chess960"}
+ATOMIC = {"game": "atomic", "variant": "atomic", "kind": "atomic"}
+SET_UP = {"game": "chess", "variant": "fromPosition", "kind": "from_position"}
+LADDER = "7k/8/8/8/8/8/R7/1R5K w - - 0 1"
+MATED = "R6k/1R6/8/8/8/8/8/7K b - - 0 1"
+BULLET = {"speed": Speed.BULLET, "clock": Clock(60, 0)}
+SLOW: dict[str, Any] = {"clock": None, "speed": Speed.CORRESPONDENCE}
+
+A, B, C = Seat("anna"), Seat("ben"), Seat("carl")
+ROBOTS = Seat("robot", is_bot=True)
+SLOW_GAME = Seat("dora", is_slow=True)
+
+
+def decide(offer: Challenge, load: Load, config: ChallengesConfig) -> Answer:
+    return refusal(offer, config) or answer(offer, load, config)
+
+
+@pytest.mark.parametrize(
+    ("settings", "most"),
+    [
+        ({"max_games": 3, "max_games_per_opponent": 1}, 1),
+        ({"max_games": 2, "max_games_per_opponent": 3}, 2),
+        ({"max_games": 3, "max_games_per_opponent": 3}, 3),
+    ],
+)
+def test_more_boards_than_could_ever_be_played(settings: dict[str, int], most: int) -> None:
+    config = ChallengesConfig(**settings)
+    assert refusal(replace(OFFER, boards=most), config) is None
+    declined = refusal(replace(OFFER, boards=most + 1), config)
+    assert declined == Decline(DeclineReason.VARIANT, f"{most + 1} games at once; at most {most} are played")
+
+
+def test_each_board_counts() -> None:
+    config = ChallengesConfig(max_games=4, max_games_per_opponent=3, reserved_for_humans=1)
+    pair = replace(OFFER, boards=2)
+    two = replace(A, boards=2)
+    assert decide(pair, Load(games=[A]), config) == Accept()
+    assert isinstance(decide(pair, Load(games=[two]), config), Wait)
+    assert decide(pair, Load(games=[replace(B, boards=2)]), config) == Accept()
+    assert isinstance(decide(pair, Load(games=[replace(B, boards=3)]), config), Wait)
+    robots = Load(games=[Seat("other", is_bot=True, boards=2)])
+    assert decide(pair, robots, config) == Accept()
+    assert isinstance(decide(replace(pair, challenger=ROBOT), robots, config), Wait)
+    # Nor may one opponent fill the queue.
+    full = Load(games=[replace(B, boards=3), C], ahead=[two])
+    assert isinstance(decide(pair, full, config), Decline)
+
+
+def test_an_ordinary_challenge_is_taken() -> None:
+    assert decide(OFFER, Load(), ChallengesConfig()) == Accept()
+
+
+@pytest.mark.parametrize(
+    ("offer", "settings", "reason"),
+    [
+        ({"challenger": None}, {}, DeclineReason.GENERIC),
+        ({}, {"block": ("ANNA",)}, DeclineReason.GENERIC),
+        ({"challenger": replace(ANNA, id="x", name="Anna")}, {"block": ("anna",)}, DeclineReason.GENERIC),
+        ({}, {"allow": ("ben", "carl")}, DeclineReason.GENERIC),
+        ({}, {"allow": ("anna",), "block": ("anna",)}, DeclineReason.GENERIC),
+        ({"challenger": ROBOT}, {"bots": BotPolicy.DECLINE}, DeclineReason.NO_BOT),
+        ({"challenger": ROBOT}, {"max_games": 2, "reserved_for_humans": 2}, DeclineReason.NO_BOT),
+        ({}, {"bots": BotPolicy.ONLY}, DeclineReason.ONLY_BOT),
+        ({}, {"min_rating": 1601}, DeclineReason.GENERIC),
+        ({}, {"max_rating": 1599}, DeclineReason.GENERIC),
+        ({"our_rating": 1499}, {"max_rating_difference": 100}, DeclineReason.GENERIC),
+        ({"our_rating": 1701}, {"max_rating_difference": 100}, DeclineReason.GENERIC),
+        ({"game": None, "variant": "fairy", "kind": ""}, {}, DeclineReason.VARIANT),
+        (ATOMIC, {}, DeclineReason.VARIANT),
+        (ATOMIC | {"kind": "from_position"}, {}, DeclineReason.VARIANT),
+        ({"game": "tictactoe", "kind": "tictactoe"}, {}, DeclineReason.VARIANT),
+        (CHESS, {"variants": ("chess960",)}, DeclineReason.VARIANT),
+        (CHESS960, {"variants": ("chess",)}, DeclineReason.VARIANT),
+        (SET_UP, {"variants": ("othello", "from_position")}, DeclineReason.VARIANT),
+        ({"kind": "from_position"}, {"variants": ("othello",)}, DeclineReason.STANDARD),
+        (SET_UP | {"initial_position": "no position"}, {}, DeclineReason.STANDARD),
+        (SET_UP | {"initial_position": MATED}, {}, DeclineReason.STANDARD),
+        (CHESS960 | {"initial_position": "8/8/8/8/8/8/8/8 w - - 0 1"}, {}, DeclineReason.VARIANT),
+        ({"rated": True}, {"rated": False}, DeclineReason.CASUAL),
+        ({"rated": False}, {"casual": False}, DeclineReason.RATED),
+        ({"clock": Clock(20, 0)}, {}, DeclineReason.TOO_FAST),
+        ({"clock": Clock(60, 0)}, {"min_increment_s": 1}, DeclineReason.TOO_FAST),
+        ({"clock": Clock(7200, 0)}, {}, DeclineReason.TOO_SLOW),
+        ({"clock": Clock(60, 120)}, {}, DeclineReason.TOO_SLOW),
+        (BULLET | {"challenger": ROBOT}, {"bots_need_increment": True}, DeclineReason.TIME_CONTROL),
+        (SLOW, {}, DeclineReason.TIME_CONTROL),
+        (SLOW, {"min_days": 1}, DeclineReason.TIME_CONTROL),
+        (SLOW | {"days_per_turn": 3}, {"unlimited": True}, DeclineReason.TIME_CONTROL),
+        (SLOW | {"days_per_turn": 1}, {"min_days": 2}, DeclineReason.TOO_FAST),
+        (SLOW | {"days_per_turn": 8}, {"min_days": 1, "max_days": 7}, DeclineReason.TOO_SLOW),
+    ],
+)
+def test_declined(offer: dict[str, Any], settings: dict[str, Any], reason: DeclineReason) -> None:
+    told = refusal(replace(OFFER, **offer), ChallengesConfig(**settings))
+    assert isinstance(told, Decline)
+    assert told.reason is reason
+    assert told.why
+
+
+@pytest.mark.parametrize(
+    ("offer", "settings"),
+    [
+        ({}, {"allow": ("Anna",)}),
+        ({"clock": None}, {"unlimited": True}),
+        (SLOW | {"days_per_turn": 1}, {"min_days": 1}),
+        (SLOW | {"days_per_turn": 7}, {"min_days": 1, "max_days": 7}),
+        ({"challenger": ROBOT}, {}),
+        ({"challenger": ROBOT}, {"bots": BotPolicy.ONLY}),
+        ({"challenger": ROBOT}, {"bots_need_increment": True}),
+        (BULLET | {"challenger": ROBOT}, {}),
+        (BULLET | {"challenger": ROBOT, "clock": Clock(60, 1)}, {"bots_need_increment": True}),
+        (BULLET, {"bots_need_increment": True}),
+        ({"clock": Clock(0, 1), "speed": Speed.BULLET}, {"min_initial_s": 0}),
+        ({"challenger": replace(ANNA, rating=None)}, {"min_rating": 2000}),
+        ({"challenger": replace(ANNA, rating=None), "our_rating": 1000}, {"max_rating_difference": 1}),
+        ({}, {"max_rating_difference": 1}),
+        ({"our_rating": 1500}, {"max_rating_difference": 100}),
+        ({"clock": Clock(30, 0)}, {}),
+        ({"game": "tictactoe", "kind": "tictactoe"}, {"variants": ("tictactoe",)}),
+        (CHESS, {}),
+        (ATOMIC, {"variants": ("chess", "atomic")}),
+        (CHESS960, {"variants": ("chess960",)}),
+        (
+            CHESS960
+            | {"initial_position": "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9"},
+            {},
+        ),
+        (SET_UP | {"initial_position": LADDER}, {}),
+        (SET_UP | {"initial_position": LADDER}, {"variants": ("chess960", "from_position")}),
+    ],
+)
+def test_accepted(offer: dict[str, Any], settings: dict[str, Any]) -> None:
+    assert decide(replace(OFFER, **offer), Load(), ChallengesConfig(**settings)) == Accept()
+
+
+def test_a_list_of_its_own_blocks_too() -> None:
+    assert refusal(OFFER, ChallengesConfig(), {"ben"}) is None
+    told = refusal(OFFER, ChallengesConfig(), {"ben", "aNNa"})
+    assert isinstance(told, Decline)
+    assert "block list" in told.why
+
+
+ROBOT_ASKS = replace(OFFER, challenger=ROBOT)
+SLOW_ASKED = replace(OFFER, clock=None)
+
+
+@pytest.mark.parametrize(
+    ("offer", "games", "has_place"),
+    [
+        (OFFER, (B, C), True),
+        (OFFER, (B, C, C), False),
+        (OFFER, (A, B), True),
+        (OFFER, (A, A), False),
+        (OFFER, (B, C, SLOW_GAME), True),
+        (OFFER, (ROBOTS, ROBOTS, C), False),
+        (ROBOT_ASKS, (B, C), True),
+        (ROBOT_ASKS, (Seat("x", is_bot=True), C), True),
+        (ROBOT_ASKS, (Seat("x", is_bot=True), Seat("y", is_bot=True)), False),
+        (SLOW_ASKED, (B, B, C), True),
+        (SLOW_ASKED, (SLOW_GAME,), False),
+        (SLOW_ASKED, (A, A), False),
+    ],
+)
+def test_places(offer: Challenge, games: tuple[Seat, ...], has_place: bool) -> None:
+    config = ChallengesConfig(
+        max_games=3, max_games_per_opponent=2, reserved_for_humans=1, max_slow_games=1, unlimited=True
+    )
+    told = decide(offer, Load(games), config)
+    assert isinstance(told, Accept if has_place else Wait)
+    if isinstance(told, Wait):
+        assert told.why
+        told = decide(offer, Load(games), config.model_copy(update={"waiting": 0}))
+        assert isinstance(told, Decline)
+        assert told.reason is DeclineReason.LATER
+
+
+def test_so_many_may_wait() -> None:
+    config = ChallengesConfig(max_games=1, waiting=2)
+    assert isinstance(answer(OFFER, Load((B,), (C,)), config), Wait)
+    told = answer(OFFER, Load((B,), (C, Seat("dora"))), config)
+    assert isinstance(told, Decline)
+    assert told.reason is DeclineReason.LATER
+
+
+def test_nobody_fills_the_queue_alone() -> None:
+    config = ChallengesConfig(max_games=1, max_games_per_opponent=2)
+    assert isinstance(answer(OFFER, Load((B,), (A,)), config), Wait)
+    assert isinstance(answer(OFFER, Load((B,), (A, A)), config), Decline)
+
+
+@pytest.mark.parametrize(
+    ("bot_games", "is_taken"),
+    [({}, True), ({"robot": 1, "x": 2}, True), ({"robot": 2}, False), ({"robot": 1, "x": 3}, False)],
+)
+def test_games_with_programs_in_a_day(bot_games: dict[str, int], is_taken: bool) -> None:
+    config = ChallengesConfig(max_games_per_bot_per_day=2, max_bot_games_per_day=4)
+    assert answer(OFFER, Load(bot_games=bot_games), config) == Accept()
+    told = answer(ROBOT_ASKS, Load(bot_games=bot_games), config)
+    if is_taken:
+        assert told == Accept()
+    else:
+        assert isinstance(told, Decline)
+        assert told.reason is DeclineReason.LATER
+
+
+def test_nothing_is_taken_while_shutting_down() -> None:
+    for games in ((), (B,)):
+        told = answer(OFFER, Load(games, is_open=False), ChallengesConfig(max_games=1))
+        assert isinstance(told, Decline)
+        assert told.reason is DeclineReason.LATER
+
+
+def test_lasting_reasons_come_first() -> None:
+    """Who is told "later" will come again, so it must be true."""
+    told = decide(replace(OFFER, game=None), Load(is_open=False), ChallengesConfig())
+    assert isinstance(told, Decline)
+    assert told.reason is DeclineReason.VARIANT
+
+
+def test_what_a_challenge_asks_for() -> None:
+    assert seat_of(OFFER) == A
+    assert seat_of(replace(OFFER, challenger=ROBOT, clock=None)) == Seat("robot", True, True)

@@ -1,0 +1,466 @@
+"""Places: never more games than allowed, whatever the order of the news; people first, then by arrival."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from bot.account.challenge_policy import Accept, Answer, Decline, Seat, Wait, refusal, seat_of
+from bot.account.game_slots import WAITS_S, Places
+from bot.base.config import ChallengesConfig
+from bot.base.events import Challenge, Clock, DeclineReason, Opponent, Speed
+
+CONFIG = ChallengesConfig(
+    max_games=3,
+    max_games_per_opponent=2,
+    reserved_for_humans=1,
+    max_slow_games=2,
+    waiting=2,
+    max_bot_games_per_day=3,
+    max_games_per_bot_per_day=2,
+    unlimited=True,
+)
+
+
+def offer(key: str, who: str = "anna", *, is_bot: bool = False, is_slow: bool = False) -> Challenge:
+    return Challenge(
+        id=key,
+        challenger=Opponent(id=who, name=who.title(), rating=1600, is_bot=is_bot),
+        game="othello",
+        variant="othello",
+        kind="othello",
+        rated=True,
+        speed=Speed.CORRESPONDENCE if is_slow else Speed.BLITZ,
+        clock=None if is_slow else Clock(180, 2),
+        days_per_turn=None,
+        initial_position=None,
+        is_ours=False,
+    )
+
+
+def answered(places: Places, *offers: Challenge, now_s: float = 0.0) -> dict[str, Answer]:
+    for each in offers:
+        places.arrive(each, now_s)
+    return {challenge.id: told for challenge, told in places.answers({}, now_s)}
+
+
+def test_people_come_first_then_who_came_first() -> None:
+    places = Places(ChallengesConfig(max_games=1))
+    assert answered(places, offer("on", "eve")) == {"on": Accept()}
+    robot = offer("r", "robot", is_bot=True)
+    told = answered(places, robot, offer("a", "anna"), offer("b", "ben"))
+    assert [(key, type(each)) for key, each in told.items()] == [("a", Wait), ("b", Wait), ("r", Wait)]
+    order: list[str] = []
+    for _ in range(3):
+        places.end("on")
+        places.end(order[-1] if order else "on")
+        order += answered(places)
+    assert order == ["a", "b", "r"]
+
+
+def test_waiting_is_told_once() -> None:
+    places = Places(ChallengesConfig(max_games=1))
+    answered(places, offer("on", "eve"))
+    assert len(answered(places, offer("a"))) == 1
+    assert answered(places, offer("a")) == {}
+
+
+def test_a_person_takes_the_place_of_a_program_in_the_queue() -> None:
+    places = Places(ChallengesConfig(max_games=1, waiting=1))
+    answered(places, offer("on", "eve"), offer("r", "robot", is_bot=True))
+    told = answered(places, offer("a"))
+    assert isinstance(told["a"], Wait)
+    assert isinstance(told["r"], Decline)
+
+
+def test_who_cannot_have_a_place_holds_nobody_up() -> None:
+    places = Places(ChallengesConfig(max_games=2, max_games_per_opponent=1, unlimited=True))
+    told = answered(places, offer("one"), offer("two"), offer("b", "ben"))
+    assert [type(each) for each in told.values()] == [Accept, Wait, Accept]
+    assert answered(places, offer("s", "carl", is_slow=True)) == {"s": Accept()}
+
+
+def test_who_withdraws_waits_no_more() -> None:
+    places = Places(ChallengesConfig(max_games=1))
+    answered(places, offer("on", "eve"), offer("a"), offer("b", "ben"))
+    places.leave("a")
+    places.end("on")
+    assert answered(places) == {"b": Accept()}
+    places.leave("b")  # accepted, and withdrawn before it could start
+    assert places.is_quiet
+
+
+def test_a_game_that_goes_on_is_not_withdrawn() -> None:
+    places = Places(ChallengesConfig(max_games=1))
+    answered(places, offer("on", "eve"))
+    places.start("on")
+    places.leave("on")
+    assert isinstance(answered(places, offer("a"))["a"], Wait)
+
+
+def test_those_who_wait_are_declined_when_shutting_down() -> None:
+    places = Places(ChallengesConfig(max_games=1))
+    answered(places, offer("on", "eve"), offer("a"), offer("b", "ben"))
+    places.is_open = False
+    told = answered(places, offer("c", "carl"))
+    assert list(told) == ["a", "b", "c"]
+    for each in told.values():
+        assert isinstance(each, Decline)
+        assert each.reason is DeclineReason.LATER
+
+
+def test_games_with_programs_count_from_their_start() -> None:
+    """What is not in the database yet is counted by its place."""
+    places = Places(ChallengesConfig(max_bot_games_per_day=1))
+    robot = offer("r", "robot", is_bot=True)
+    assert answered(places, robot) == {"r": Accept()}
+    again = replace(robot, id="r2")
+    assert isinstance(answered(places, again)["r2"], Decline)
+    places.start("r")
+    assert places.unknown == ["r"]
+    assert isinstance(answered(places, again)["r2"], Decline)
+    places.start("r", seat_of(robot))
+    assert places.unknown == []
+    places.arrive(again, 0.0)
+    ((_, told),) = places.answers({"robot": 1}, 0.0)
+    assert isinstance(told, Decline)
+
+
+def test_games_that_began_elsewhere_count() -> None:
+    places = Places(ChallengesConfig(max_games=2, max_games_per_opponent=1))
+    places.start("x")
+    assert places.unknown == ["x"]
+    assert answered(places, offer("a")) == {"a": Accept()}
+    assert isinstance(answered(places, offer("b", "ben"))["b"], Wait)
+    places.end("a")
+    places.start("x", Seat("ben"))
+    assert answered(places) == {}  # ben plays already
+
+
+def test_quiet_and_slow() -> None:
+    places = Places(ChallengesConfig(max_games=1, unlimited=True))
+    assert places.is_quiet
+    answered(places, offer("s", "carl", is_slow=True))
+    assert places.is_quiet  # a game of weeks keeps nobody busy
+    assert places.is_slow("s")
+    answered(places, offer("a"))
+    assert not places.is_quiet
+    assert not places.is_slow("a")
+    places.end("a")
+    places.end("s")
+    assert places.is_quiet
+    assert not places.is_slow("s")
+
+
+def test_how_long_those_who_wait_are_left_to_wait() -> None:
+    places = Places(ChallengesConfig(max_games=1, max_slow_games=1, unlimited=True))
+    answered(places, offer("on"), offer("slow", is_slow=True))
+    assert places.patience_s(0.0) is None
+    answered(places, offer("still", is_slow=True))
+    assert places.patience_s(0.0) is None  # it may wait for ever
+    answered(places, offer("a", "anna"), now_s=10.0)
+    answered(places, offer("b", "ben"), now_s=30.0)
+    assert places.patience_s(40.0) == WAITS_S - 30.0
+    places.leave("a")
+    assert places.patience_s(40.0) == WAITS_S - 10.0
+    assert places.patience_s(1000.0) == 0.0
+
+
+def test_nobody_waits_for_long() -> None:
+    """But for a game without a clock, whose challenge stands for weeks."""
+    places = Places(ChallengesConfig(max_games=1, max_slow_games=1, unlimited=True))
+    answered(places, offer("on", "eve"), offer("slow", "carl", is_slow=True))
+    told = answered(places, offer("a"), offer("s", "dora", is_slow=True), now_s=100.0)
+    assert {type(each) for each in told.values()} == {Wait}
+    assert answered(places, offer("a"), now_s=99.9 + WAITS_S) == {}
+    told = answered(places, now_s=100.0 + WAITS_S)
+    assert told == {"a": Decline(DeclineReason.LATER, "has waited for 60 s")}
+    places.end("slow")
+    assert answered(places, now_s=1000.0) == {"s": Accept()}
+
+
+def test_each_board_of_a_challenge_becomes_a_game() -> None:
+    places = Places(ChallengesConfig(max_games=2))
+    assert answered(places, replace(offer("pair"), boards=2)) == {"pair": Accept()}
+    assert isinstance(answered(places, offer("b", "ben"))["b"], Wait)
+    places.start("one", challenge_id="pair")
+    assert places.is_accepted("pair")  # for the other
+    assert places.load({}).games == [Seat("anna"), Seat("anna")]
+    places.start("one", challenge_id="pair")  # told again
+    assert places.load({}).games == [Seat("anna"), Seat("anna")]
+    places.start("two", challenge_id="pair")
+    assert not places.is_accepted("pair")
+    assert places.load({}).games == [Seat("anna"), Seat("anna")]
+    places.end("one")
+    assert answered(places) == {"b": Accept()}
+    places.end("two")
+    places.leave("b")
+    assert places.is_quiet
+
+
+def test_a_challenge_that_becomes_fewer_games_than_it_has_boards() -> None:
+    places = Places(ChallengesConfig(max_games=2))
+    answered(places, replace(offer("pair"), boards=2))
+    places.start("one", challenge_id="pair")
+    places.leave("pair")
+    assert places.load({}).games == [Seat("anna")]
+
+
+def test_a_game_may_begin_before_its_challenge_is_known_to_be_accepted() -> None:
+    """As the answer to one of ours: it takes one place, not two."""
+    places = Places(ChallengesConfig(max_games=2))
+    places.start("game", challenge_id="ours")
+    places.accept("ours", Seat("robot", is_bot=True))
+    assert places.load({}).games == [Seat("robot", is_bot=True)]
+    assert not places.is_accepted("ours")
+    places.end("game")
+    assert places.is_quiet
+    places.accept("ours", Seat("robot", is_bot=True))  # what ended is forgotten
+    assert places.is_accepted("ours")
+
+
+def test_several_boards_need_so_many_places() -> None:
+    places = Places(ChallengesConfig(max_games=2, max_games_per_opponent=2))
+    told = answered(places, offer("a"), replace(offer("pair", "ben"), boards=2), offer("c", "carl"))
+    assert [type(each) for each in told.values()] == [Accept, Wait, Accept]
+    places.end("a")
+    assert answered(places) == {}
+    places.end("c")
+    assert answered(places) == {"pair": Accept()}
+
+
+def test_a_challenge_that_waits_may_become_a_game_by_itself() -> None:
+    places = Places(ChallengesConfig(max_games=1))
+    answered(places, offer("on", "eve"), offer("asked"))
+    places.start("game", challenge_id="asked")
+    assert places.waiting == []
+
+
+def test_more_games_at_once_than_places_are_never_played() -> None:
+    pair = replace(offer("pair"), boards=2)
+    assert refusal(pair, ChallengesConfig()) is None
+    for config in (ChallengesConfig(max_games=1), ChallengesConfig(max_games_per_opponent=1)):
+        told = refusal(pair, config)
+        assert told is not None
+        assert told.reason is DeclineReason.VARIANT
+
+
+# --- Any order of things --------------------------------------------------------------------------------
+
+
+@dataclass
+class Offered:
+    """A challenge as the server knows it."""
+
+    challenge: Challenge
+    stands: bool = True
+    """Neither accepted nor declined nor withdrawn."""
+    accepts: int = 0
+    """Requests to accept it that are under way."""
+    answer_lost: bool = False
+    plays: bool = False
+    start_told: bool = False
+    end_told: bool = True
+    answers: int = 0
+
+
+def stands(each: Offered) -> bool:
+    return each.stands
+
+
+def plays(each: Offered) -> bool:
+    return each.plays
+
+
+def is_on_its_way(each: Offered) -> bool:
+    return each.accepts > 0
+
+
+def starts(each: Offered) -> bool:
+    return each.plays and not each.start_told
+
+
+def has_started(each: Offered) -> bool:
+    return each.start_told
+
+
+def has_ended(each: Offered) -> bool:
+    return not each.plays and not each.end_told
+
+
+R = TypeVar("R", bound=Callable[..., Any])
+
+
+def there_is(wanted: Callable[[Offered], bool]) -> Callable[[R], R]:
+    """A rule that needs one such challenge."""
+    return precondition(lambda self: any(map(wanted, self.offers.values())))
+
+
+class AnyOrder(RuleBasedStateMachine):
+    """A server with all its delays, lost answers and lost news, and a lobby that keeps `Places`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.places = Places(CONFIG)
+        self.offers: dict[str, Offered] = {}
+        self.bot_games: Counter[str] = Counter()
+        """In the database."""
+        self.stored: set[str] = set()
+
+    def settle(self) -> None:
+        before = {key for key in self.offers if self.places.is_accepted(key)}
+        for challenge, told in self.places.answers(self.bot_games, 0.0):
+            each = self.offers[challenge.id]
+            match told:
+                case Accept():
+                    assert challenge.id not in before
+                    each.answers += 1
+                    each.accepts += 1
+                case Decline():
+                    each.answers += 1
+                    each.stands = False
+
+    def one(self, data: st.DataObject, wanted: Callable[[Offered], bool]) -> Offered:
+        return data.draw(st.sampled_from([each for each in self.offers.values() if wanted(each)]))
+
+    def start(self, each: Offered) -> None:
+        each.start_told = True
+        each.accepts = 0  # no need to insist
+        self.places.start(each.challenge.id)
+
+    @rule(who=st.integers(0, 5), is_slow=st.booleans(), copies=st.integers(1, 2))
+    def challenged(self, who: int, is_slow: bool, copies: int) -> None:
+        key = f"c{len(self.offers)}"
+        challenge = offer(key, f"w{who}", is_bot=who >= 3, is_slow=is_slow)
+        self.offers[key] = Offered(challenge)
+        for _ in range(copies):
+            self.places.arrive(challenge, 0.0)
+        self.settle()
+
+    @there_is(lambda each: each.stands or each.plays)
+    @rule(data=st.data())
+    def told_again(self, data: st.DataObject) -> None:
+        each = self.one(data, lambda each: each.stands or each.plays)
+        if each.plays:
+            self.start(each)
+        else:
+            if not each.accepts:
+                each.answers = 0  # it waits, or our answer never arrived
+            self.places.arrive(each.challenge, 0.0)
+        self.settle()
+
+    @there_is(stands)
+    @rule(data=st.data())
+    def withdrawn(self, data: st.DataObject) -> None:
+        each = self.one(data, stands)
+        each.stands = False
+        self.places.leave(each.challenge.id)
+        self.settle()
+
+    @there_is(has_started)
+    @rule(data=st.data())
+    def withdrawn_too_late(self, data: st.DataObject) -> None:
+        self.places.leave(self.one(data, has_started).challenge.id)
+        self.settle()
+
+    @there_is(stands)
+    @rule(data=st.data())
+    def runs_out_unheard(self, data: st.DataObject) -> None:
+        self.one(data, stands).stands = False
+
+    @there_is(is_on_its_way)
+    @rule(data=st.data(), answer_is_lost=st.booleans())
+    def accept_arrives(self, data: st.DataObject, answer_is_lost: bool) -> None:
+        each = self.one(data, is_on_its_way)
+        found = each.stands
+        if found:
+            each.stands, each.plays, each.end_told = False, True, False
+        if answer_is_lost:
+            each.answer_lost = True  # and it is sent again
+            return
+        each.accepts -= 1
+        if not found and not each.answer_lost:  # there is no such challenge
+            self.places.leave(each.challenge.id)
+            self.settle()
+
+    @there_is(starts)
+    @rule(data=st.data())
+    def start_is_told(self, data: st.DataObject) -> None:
+        self.start(self.one(data, starts))
+        self.settle()
+
+    @precondition(lambda self: self.places.unknown)
+    @rule(data=st.data())
+    def books_are_opened(self, data: st.DataObject) -> None:
+        key = data.draw(st.sampled_from(self.places.unknown))
+        seat = seat_of(self.offers[key].challenge)
+        self.bot_games[seat.opponent_id] += seat.is_bot and key not in self.stored
+        self.stored.add(key)
+        self.places.start(key, seat)
+
+    @there_is(plays)
+    @rule(data=st.data())
+    def ends(self, data: st.DataObject) -> None:
+        self.one(data, plays).plays = False
+
+    @there_is(has_ended)
+    @rule(data=st.data())
+    def end_is_told(self, data: st.DataObject) -> None:
+        each = self.one(data, has_ended)
+        each.end_told = True
+        self.places.end(each.challenge.id)
+        self.settle()
+
+    @precondition(lambda self: any(map(self.places.is_accepted, self.offers)))
+    @rule(data=st.data())
+    def time_runs_out(self, data: st.DataObject) -> None:
+        each = self.one(data, lambda each: self.places.is_accepted(each.challenge.id))
+        each.accepts = 0  # requests have a time-out, too, and it is shorter
+        if each.plays:
+            self.start(each)
+        else:
+            self.places.leave(each.challenge.id)
+        self.settle()
+
+    @invariant()
+    def never_more_than_allowed(self) -> None:
+        """Counting those that may still begin, because we have asked for it."""
+        taken = {
+            key: seat_of(each.challenge)
+            for key, each in self.offers.items()
+            if each.plays or (each.accepts and each.stands)
+        }
+        today = self.bot_games + Counter(
+            seat.opponent_id for key, seat in taken.items() if seat.is_bot and key not in self.stored
+        )
+        assert today.total() <= CONFIG.max_bot_games_per_day
+        assert max(today.values(), default=0) <= CONFIG.max_games_per_bot_per_day
+        fast = [seat for seat in taken.values() if not seat.is_slow]
+        assert len(fast) <= CONFIG.max_games
+        assert sum(seat.is_bot for seat in fast) <= CONFIG.max_games - CONFIG.reserved_for_humans
+        assert len(taken) - len(fast) <= CONFIG.max_slow_games
+        opponents = Counter(seat.opponent_id for seat in taken.values())
+        assert max(opponents.values(), default=0) <= CONFIG.max_games_per_opponent
+
+    @invariant()
+    def everybody_gets_one_answer(self) -> None:
+        assert len(self.places.waiting) <= CONFIG.waiting
+        assert all(each.answers <= 1 for each in self.offers.values())
+        unanswered = [each for each in self.offers.values() if each.stands and not each.answers]
+        assert len(unanswered) <= len(self.places.waiting)
+
+    @invariant()
+    def nobody_waits_for_nothing(self) -> None:
+        if not self.places.waiting:
+            return
+        assert not self.places.is_quiet
+        if all(each.end_told and not each.accepts for each in self.offers.values()):
+            assert any(self.places.is_accepted(key) for key in self.offers)
+
+
+TestAnyOrder = AnyOrder.TestCase
+TestAnyOrder.settings = settings(max_examples=80, stateful_step_count=60, deadline=None)

@@ -1,0 +1,1065 @@
+"""Challenges answered and queued, games started and taken up again, and what a crash does."""
+
+import asyncio
+import logging
+import random
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.account import lobby as lobby_module
+from bot.account.challenge_answers import ACCEPTED_S, DECLINE_TRIES, MAX_DECLINES
+from bot.account.game_slots import WAITS_S
+from bot.account.lobby import CRASH_FORGOTTEN_S, GIVEN_UP_S, MAX_CRASHES, Lobby
+from bot.base.config import ChallengesConfig
+from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientError
+from bot.base.events import (
+    Challenge,
+    ChallengeGone,
+    ChallengeReceived,
+    DeclineReason,
+    EndReason,
+    GameEnd,
+    GameEvent,
+    GameFinished,
+    GameStarted,
+    Opponent,
+    Speed,
+)
+from bot.game.player import first_error
+from storage.database import Database
+from storage.errors import StorageError
+from storage.events import list_events
+from storage.games import finish_game, list_games
+from storage.records import GameStatus, StoredEvent
+from storage.tables.types import now_utc
+from tests.bot.fakes import GAME_ID, OFFER, OPPONENT, FakeServer, config, picker, services
+from tests.bot.ledger_samples import check_books, event_kinds, stored_game
+from tests.bot.times import FakeTime
+from tests.storage.samples import opened
+
+BEN = replace(OPPONENT, id="ben", name="Ben")
+ROBOT = replace(OPPONENT, id="robot", name="Robot", is_bot=True)
+STARTED = GameStarted(GAME_ID, True)
+
+
+@asynccontextmanager
+async def open_lobby(
+    server: FakeServer, database: Database, time: FakeTime | None = None, **challenges: Any
+) -> AsyncIterator[Lobby]:
+    time = time or FakeTime()
+    settings = config(challenges=ChallengesConfig(variants=("tictactoe",), **challenges))
+    async with services(server, database, settings=settings, sleep=time.sleep) as given:
+        lobby = Lobby(replace(given, clock=time.clock))
+        listening = asyncio.create_task(lobby.listen())
+        try:
+            yield lobby
+        finally:
+            listening.cancel()
+            with suppress(asyncio.CancelledError):
+                await listening
+
+
+async def tell(server: FakeServer, *events: Any) -> None:
+    """Tell the account something, and wait until it has been dealt with."""
+    for event in events:
+        server.news.put_nowait(event)
+    # A lost link comes after all that was told before it, and the next one shows that it has been noticed.
+    await server.until(lambda: "account_events" in server.calls)
+    before = server.calls.count("account_events")
+    server.news.put_nowait(None)
+    await server.until(lambda: server.calls.count("account_events") > before)
+
+
+async def drained(lobby: Lobby) -> None:
+    async with asyncio.timeout(20):
+        await lobby.drained()
+
+
+async def test_a_challenge_becomes_a_game(database: Database) -> None:
+    server = FakeServer(pick=picker(1))
+    async with open_lobby(server, database) as lobby:
+        server.news.put_nowait(ChallengeReceived(OFFER))
+        await called(server, f"accept {GAME_ID}")
+        server.news.put_nowait(STARTED)
+        await server.until(lambda: server.end is not None)
+        await drained(lobby)
+        await tell(server, GameFinished(GAME_ID, 7))
+        await drained(lobby)
+        await tell(server)
+        await noted(database, "account_link_back", 2)
+    await check_books(database, server)
+    assert (await stored_game(database)).rating_diff == 7
+    assert not any(call.startswith("rating_diff") for call in server.calls)
+
+
+async def noted(database: Database, kind: str, count: int = 1) -> list[StoredEvent]:
+    """So many events of a kind, the earliest first, as soon as they are in the database."""
+    async with asyncio.timeout(20):
+        while True:
+            async with database.read() as session:
+                found = await list_events(session, kind=kind)
+            if len(found) >= count:
+                assert len(found) == count
+                return found[::-1]
+            await asyncio.sleep(0)
+
+
+async def called(server: FakeServer, *calls: str) -> None:
+    await server.until(lambda: set(calls) <= set(server.calls))
+
+
+def repeated(server: FakeServer, call: str, times: int) -> bool:
+    """Whether there has been a call more often than so many times."""
+    return server.calls.count(call) > times
+
+
+async def answers(server: FakeServer, count: int) -> list[str]:
+    """So many challenges accepted or declined, as soon as they are."""
+
+    def found() -> list[str]:
+        return [call for call in server.calls if call.startswith(("accept ", "decline "))]
+
+    await server.until(lambda: len(found()) >= count)
+    return found()
+
+
+def offers(*ids: str, **changes: Any) -> list[ChallengeReceived]:
+    """Challenges, each of somebody else."""
+    each = [replace(OFFER, id=key, challenger=replace(OPPONENT, id=f"of-{key}")) for key in ids]
+    return [ChallengeReceived(replace(challenge, **changes)) for challenge in each]
+
+
+async def sleepers(time: FakeTime, count: int) -> None:
+    """Until so many wait for time to pass."""
+    async with asyncio.timeout(20):
+        while True:
+            if time.sleeping >= count:
+                return
+            await asyncio.sleep(0)
+
+
+async def test_repeated_news_do_nothing_twice(database: Database) -> None:
+    server = FakeServer()
+    async with open_lobby(server, database) as lobby:
+        offer = ChallengeReceived(OFFER)
+        await tell(server, offer, offer)
+        await called(server, f"accept {GAME_ID}")
+        await tell(server, offer, replace(offer), STARTED, STARTED, offer)
+        await server.until(lambda: len(server.moves) == 1)
+        assert server.calls.count(f"accept {GAME_ID}") == 1
+        assert lobby.running == 1
+        assert server.calls.count("stream") == 1
+
+
+async def test_a_declined_challenge_is_written_down(database: Database) -> None:
+    server = FakeServer()
+    async with open_lobby(server, database):
+        await tell(server, ChallengeReceived(replace(OFFER, game=None, variant="go")))
+        (event,) = await noted(database, "challenge_declined")
+    assert f"decline {GAME_ID} variant" in server.calls
+    assert event.detail == {
+        "challenge": GAME_ID,
+        "challenger": "anna",
+        "reason": "variant",
+        "why": "go is not played here",
+    }
+
+
+async def test_a_decline_that_is_not_heard_is_sent_again(database: Database) -> None:
+    server = FakeServer()
+    server.faults["decline"] = [TransientError("HTTP 502")] * (DECLINE_TRIES - 1)
+    async with open_lobby(server, database):
+        await tell(server, *offers("one", game=None))
+        await noted(database, "challenge_declined")
+        server.faults["decline"] = [TransientError("HTTP 502")] * 100
+        await tell(server, *offers("two", game=None))
+        await server.until(lambda: len(server.faults["decline"]) == 100 - DECLINE_TRIES)
+    assert server.calls.count("decline one variant") == DECLINE_TRIES
+
+
+async def test_a_list_that_changes_while_we_play(database: Database, tmp_path: Path) -> None:
+    path = tmp_path / "blocked"
+    path.write_text("ben\n", encoding="utf-8")
+    server = FakeServer()
+    async with open_lobby(server, database, block_file=str(path)):
+        await tell(server, *offers("one"))
+        await called(server, "accept one")
+        path.write_text("ben\nof-two\n", encoding="utf-8")
+        await tell(server, *offers("two"))
+        await called(server, "decline two generic")
+
+
+async def test_our_own_challenges_are_left_alone(database: Database) -> None:
+    server = FakeServer()
+    async with open_lobby(server, database):
+        await tell(server, ChallengeReceived(replace(OFFER, is_ours=True)), *offers("one"))
+        assert await answers(server, 1) == ["accept one"]
+
+
+async def test_who_finds_no_place_waits_for_one(database: Database) -> None:
+    server = FakeServer()
+    async with open_lobby(server, database, max_games=1, waiting=2):
+        await tell(server, *offers("one", "two", "three"))
+        (event, _) = await noted(database, "challenge_queued", 2)
+        assert event.detail == {
+            "challenge": "two",
+            "challenger": "of-two",
+            "why": "games going on: 1",
+        }
+        await tell(server, *offers("four"))
+        await called(server, "decline four later")
+        await tell(server, ChallengeGone("two"), ChallengeGone("one"))
+        await called(server, "accept three")
+    assert "accept two" not in server.calls
+
+
+async def test_people_go_first(database: Database) -> None:
+    server = FakeServer()
+    async with open_lobby(server, database, max_games=1):
+        await tell(server, *offers("one"), *offers("robot", challenger=ROBOT), *offers("two"))
+        await noted(database, "challenge_queued", 2)
+        await tell(server, ChallengeGone("one"))
+        await called(server, "accept two")
+        await tell(server, ChallengeGone("two"))
+        await called(server, "accept robot")
+
+
+async def test_the_next_one_plays_when_a_game_is_over(database: Database) -> None:
+    server = FakeServer(pick=picker(1))
+    async with open_lobby(server, database, max_games=1):
+        await tell(server, ChallengeReceived(OFFER), *offers("two"))
+        await noted(database, "challenge_queued")
+        await tell(server, STARTED)
+        await called(server, "accept two")
+        assert server.end is not None
+
+
+async def test_a_rematch_takes_the_place_of_the_game_before_it(database: Database) -> None:
+    """Also while its books are still open, as soon as the server has told that it is over."""
+    server = FakeServer()
+    async with open_lobby(server, database, max_games=1, max_games_per_opponent=1) as lobby:
+        await tell(server, STARTED)
+        await server.until(lambda: len(server.moves) == 1)
+        await tell(server, *offers("again", challenger=OPPONENT))
+        await noted(database, "challenge_queued")
+        await tell(server, GameFinished(GAME_ID, None))
+        await called(server, "accept again")
+        assert lobby.running == 1
+
+
+async def test_a_game_that_never_starts_frees_its_place(database: Database) -> None:
+    server, time = FakeServer(), FakeTime()
+    async with open_lobby(server, database, time, max_games=1):
+        await called(server, "account_events")
+        server.faults["playing"] = [TransientError("HTTP 502")]
+        for offer in offers("one", "two"):
+            server.news.put_nowait(offer)
+        await noted(database, "challenge_queued")
+        # Soon the server is asked for the game, but cannot tell: it may be going on.
+        await server.until(lambda: not server.faults["playing"])
+        assert "accept two" not in server.calls
+        await sleepers(time, 2)  # for the one that does not start, and the one that waits
+        time.advance(ACCEPTED_S)
+        await called(server, "accept two")
+
+
+async def test_a_game_whose_start_was_not_told_keeps_its_place(database: Database) -> None:
+    server, time = FakeServer(), FakeTime()
+    async with open_lobby(server, database, time, max_games=1) as lobby:
+        await tell(server, ChallengeReceived(OFFER), *offers("two"))
+        await noted(database, "challenge_queued")
+        await sleepers(time, 2)  # as above; it has been asked for once, in vain
+        server.now_playing = [GAME_ID]
+        time.advance(ACCEPTED_S)
+        await server.until(lambda: len(server.moves) == 1)
+        assert lobby.running == 1
+        assert "accept two" not in server.calls
+
+
+async def test_a_challenge_that_is_gone_frees_its_place(database: Database) -> None:
+    server = FakeServer()
+    async with open_lobby(server, database, max_games=1):
+        server.faults["accept"] = [RefusedError("not found", 404)]
+        await tell(server, *offers("one", "two"))
+        await called(server, "accept two")
+
+
+async def test_a_lost_answer_keeps_the_place(database: Database) -> None:
+    """The game may be about to start, and the server says of its challenge that there is none."""
+    server = FakeServer()
+    async with open_lobby(server, database, max_games=1):
+        server.faults["accept"] = [TransientError("no answer"), RefusedError("not found", 404)]
+        await tell(server, *offers("one", "two"))
+        await server.until(lambda: server.calls.count("accept one") == 2)
+        await noted(database, "challenge_queued")
+        await tell(server, *offers("three", game=None))
+        assert await answers(server, 3) == ["accept one", "accept one", "decline three variant"]
+
+
+@pytest.mark.parametrize("goes", ["unheard", "withdrawn", "started"])
+async def test_who_cannot_be_accepted_is_told_so(database: Database, goes: str) -> None:
+    """In the end; but not who has gone, or plays."""
+    server, time = FakeServer(), FakeTime()
+    server.faults["accept"] = [TransientError("HTTP 502", retry_after_s=50)] * 100
+    async with open_lobby(server, database, time, max_games=1) as lobby:
+        server.news.put_nowait(ChallengeReceived(OFFER))
+        await sleepers(time, 2)  # before it is accepted again, and before it is asked for once more
+        match goes:
+            case "unheard":
+                time.advance(ACCEPTED_S)
+                await called(server, f"decline {GAME_ID} later")
+                await noted(database, "challenge_declined")
+                await drained(lobby)
+            case "withdrawn":
+                await tell(server, ChallengeGone(GAME_ID))
+                await drained(lobby)
+            case "started":
+                await tell(server, STARTED)
+                await server.until(lambda: len(server.moves) == 1)
+        time.advance(ACCEPTED_S)
+        await event_kinds(database)
+    told = [call for call in server.calls if call.startswith("decline")]
+    assert told == ([f"decline {GAME_ID} later"] if goes == "unheard" else [])
+    assert server.calls.count(f"accept {GAME_ID}") == 1
+
+
+async def test_games_count_against_their_opponent(database: Database) -> None:
+    server = FakeServer()
+    async with open_lobby(server, database, max_games_per_opponent=1, waiting=0):
+        server.news.put_nowait(STARTED)
+        await server.until(lambda: len(server.moves) == 1)
+        await tell(server, *offers("two", challenger=OPPONENT), *offers("three", challenger=BEN))
+        await called(server, "decline two later", "accept three")
+
+
+async def test_games_without_a_clock_are_counted_apart(database: Database) -> None:
+    server = FakeServer()
+    limits: dict[str, Any] = {"max_games": 1, "max_slow_games": 1, "waiting": 0, "unlimited": True}
+    async with open_lobby(server, database, **limits):
+        await tell(server, *offers("one"), *offers("slow", "slow2", clock=None), *offers("two"))
+        assert sorted(await answers(server, 4)) == [
+            "accept one",
+            "accept slow",
+            "decline slow2 later",
+            "decline two later",
+        ]
+
+
+async def test_games_with_programs_are_counted_for_a_day(database: Database) -> None:
+    async with database.write() as session:
+        for key, hours in (("old", 25), ("new", 23)):
+            game = await opened(
+                session, key, at=now_utc() - timedelta(hours=hours), opponent_id="robot", opponent_is_bot=True
+            )
+            await finish_game(session, game.id, result=None, end_reason="aborted", aborted=True)
+    server = FakeServer()
+    async with open_lobby(server, database, max_games_per_bot_per_day=2):
+        await tell(server, *offers("one", "two", challenger=ROBOT))
+        assert sorted(await answers(server, 2)) == ["accept one", "decline two later"]
+
+
+async def test_nothing_is_accepted_while_shutting_down(database: Database) -> None:
+    server = FakeServer()
+    async with open_lobby(server, database, max_games=1) as lobby:
+        await tell(server, *offers("one", "two"))
+        await noted(database, "challenge_queued")
+        lobby.accepting = False
+        await called(server, "decline two later")
+        await tell(server, *offers("three"))
+        await called(server, "decline three later")
+        await tell(server, ChallengeGone("one"))
+        await drained(lobby)
+
+
+async def test_games_are_taken_up_after_a_restart(database: Database) -> None:
+    server = FakeServer()
+    async with open_lobby(server, database) as lobby:
+        server.news.put_nowait(STARTED)
+        await server.until(lambda: len(server.moves) == 1)
+        assert lobby.running == 1
+    server.pick = picker(1)
+    server.reply()
+    async with open_lobby(server, database) as lobby:  # nobody tells it: the books do
+        await server.until(lambda: server.end is not None)
+        await drained(lobby)
+    await check_books(database, server)
+    # The news of the end may have been told while nobody listened, so the rating is asked for.
+    assert (await stored_game(database)).rating_diff == 5
+
+
+async def test_who_cannot_be_asked_at_a_start_is_no_news(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The account's stream, which is not open yet, tells the same; later it may have been missed."""
+    caplog.set_level(logging.INFO, "bot.account.lobby")
+    server, told = FakeServer(), "cannot ask for running games: there is no connection"
+    server.faults["playing"] = [TransientError("there is no connection")]
+    async with open_lobby(server, database):
+        await called(server, "account_events")
+        assert not server.faults["playing"]
+        assert told not in caplog.text
+        server.faults["playing"] = [TransientError("there is no connection")]
+        server.news.put_nowait(None)
+        async with asyncio.timeout(20):
+            while True:
+                await asyncio.sleep(0)
+                if told in caplog.text:
+                    break
+
+
+async def test_games_that_the_server_names_are_taken_up(database: Database) -> None:
+    server = FakeServer(pick=picker(1))
+    async with open_lobby(server, database) as lobby:
+        server.now_playing = [GAME_ID]
+        server.faults["playing"] = [TransientError("HTTP 502")]
+        await tell(server)
+        server.news.put_nowait(None)
+        await server.until(lambda: server.end is not None)
+        await drained(lobby)
+    await check_books(database, server)
+    kinds = await event_kinds(database)
+    assert "account_link_lost" in kinds
+    assert "account_link_back" in kinds
+
+
+async def test_games_that_are_not_played_here_are_aborted(database: Database) -> None:
+    server = FakeServer()
+    server.faults["abort"] = [TransientError("HTTP 502")]
+    async with open_lobby(server, database) as lobby:
+        for count in (1, 2):  # told again: tried again, because the first try was not heard
+            await tell(server, GameStarted("other001", False))
+            await noted(database, "game_not_played_here", count)
+            await drained(lobby)
+            assert server.calls.count("abort") == count
+        await tell(server, GameStarted("other001", False))
+        assert lobby.running == 0
+        await drained(lobby)
+    assert server.calls.count("abort") == 2
+
+
+async def test_a_game_that_crashes_is_taken_up_again(database: Database) -> None:
+    server = FakeServer(pick=picker(1))
+    server.faults["move"] = [ZeroDivisionError("a mistake of ours")]
+    server.faults["stream"] = [StorageError("the database is away")] * 10
+    async with open_lobby(server, database) as lobby:
+        server.news.put_nowait(STARTED)
+        await server.until(lambda: server.end is not None)
+        await drained(lobby)
+    await check_books(database, server)
+    assert (await event_kinds(database)).count("game_crashed") == 1
+
+
+async def test_a_game_that_crashes_always_is_given_up(database: Database) -> None:
+    server = FakeServer()
+    server.faults["move"] = [ZeroDivisionError("a mistake of ours")] * 100
+    async with open_lobby(server, database) as lobby:
+        server.news.put_nowait(STARTED)
+        await server.until(lambda: len(server.faults["move"]) == 100 - MAX_CRASHES)
+        await drained(lobby)
+        await tell(server, STARTED)
+        assert lobby.running == 0
+    assert (await event_kinds(database)).count("game_crashed") == MAX_CRASHES
+
+
+async def test_a_game_that_cannot_be_understood_is_given_up(database: Database) -> None:
+    server = FakeServer()
+    server.faults["stream"] = [ProtocolError("nonsense", raw={"type": "nonsense"})]
+    async with open_lobby(server, database) as lobby:
+        server.news.put_nowait(STARTED)
+        await server.until(lambda: "stream" in server.calls)
+        await drained(lobby)
+        await tell(server, STARTED)
+        assert server.calls.count("stream") == 1
+    async with database.read() as session:
+        (event,) = await list_events(session, kind="game_given_up")
+    assert event.detail == {
+        "site_game_id": GAME_ID,
+        "error": "nonsense",
+        "raw": "{'type': 'nonsense'}",
+    }
+
+
+async def test_one_bad_event_does_not_end_the_games(database: Database) -> None:
+    server = FakeServer()
+    server.faults["accept"] = [OverflowError("too large")]
+    async with open_lobby(server, database) as lobby:
+        await tell(server, STARTED, *offers("one", "two"))
+        assert await answers(server, 2) == ["accept one", "accept two"]
+        assert lobby.running == 1
+        (event,) = await noted(database, "event_failed")
+    assert event.detail["error"] == "OverflowError('too large')"
+
+
+async def test_a_database_that_is_away_for_a_while(database: Database) -> None:
+    server = FakeServer()
+
+    class Away:
+        faults = 3
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(database, name)
+
+        def read(self) -> Any:
+            if listening and self.faults:
+                self.faults -= 1
+                raise StorageError("the database is away")
+            return database.read()
+
+    listening = False
+    settings = config(challenges=ChallengesConfig(variants=("tictactoe",)))
+    time = FakeTime()
+    async with services(server, Away(), settings=settings, sleep=time.sleep) as given:
+        task = asyncio.create_task(Lobby(replace(given, clock=time.clock)).listen())
+        await called(server, "account_events")
+        listening = True
+        server.news.put_nowait(offers("one", challenger=ROBOT)[0])
+        await called(server, "accept one")
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+@pytest.mark.parametrize("call", ["accept", "decline", "move", "account_events", "playing", "abort"])
+async def test_a_refused_account_ends_everything(database: Database, call: str) -> None:
+    server = FakeServer()
+    server.faults[call] = [AuthError("HTTP 401")]
+    settings = config(challenges=ChallengesConfig(variants=("tictactoe",)))
+    async with (
+        services(server, database, settings=settings, sleep=FakeTime().sleep) as given,
+        asyncio.timeout(20),
+    ):
+        server.news.put_nowait(ChallengeReceived(replace(OFFER, id="one")))
+        server.news.put_nowait(ChallengeReceived(replace(OFFER, id="two", game=None)))
+        server.news.put_nowait(GameStarted("other001", False) if call == "abort" else STARTED)
+        with pytest.raises((AuthError, BaseExceptionGroup)) as caught:
+            await Lobby(given).listen()
+    error = caught.value
+    assert isinstance(first_error(error) if isinstance(error, BaseExceptionGroup) else error, AuthError)
+
+
+SLOW: dict[str, Any] = {"clock": None, "days_per_turn": 3, "speed": Speed.CORRESPONDENCE}
+
+
+async def test_a_game_of_weeks_does_not_hold_the_shutdown(database: Database) -> None:
+    server = FakeServer()
+    server.clock = None
+    async with open_lobby(server, database, min_days=1) as lobby:
+        await tell(server, ChallengeReceived(replace(OFFER, **SLOW)))
+        await called(server, f"accept {GAME_ID}")
+        await tell(server, STARTED, *offers("fast"))
+        await server.until(lambda: len(server.moves) == 1)
+        await called(server, "accept fast")
+        lobby.accepting = False
+        leaving = asyncio.create_task(drained(lobby))
+        await event_kinds(database)
+        assert not leaving.done()
+        await tell(server, ChallengeGone("fast"))
+        await leaving
+        assert lobby.running == 1
+
+
+async def test_a_game_of_weeks_that_is_to_be_taken_up_does_not_either(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lobby_module, "MAX_PLAYERS", 1)
+    async with database.write() as session:
+        for key in ("one", "two", "three"):
+            await opened(session, key, clock_initial_s=None, clock_increment_s=None)
+
+    class Still(FakeServer):
+        async def game_events(self, game_id: str) -> AsyncGenerator[None, None]:
+            await self._called("stream", "", game_id)
+            await asyncio.Event().wait()
+            yield
+
+    server = Still()
+    async with open_lobby(server, database, max_games=1, max_slow_games=1) as lobby:
+        await called(server, "stream one", "stream two")
+        lobby.accepting = False
+        await drained(lobby)
+        assert lobby.running == 2
+    assert "stream three" not in server.calls
+
+
+@pytest.mark.parametrize("is_heard", [False, True])
+async def test_a_long_wait_does_not_hold_the_shutdown(database: Database, is_heard: bool) -> None:
+    """What could not be accepted is declined, unless it was accepted after all."""
+    server, time = FakeServer(), FakeTime()
+    server.faults["accept"] = [TransientError("HTTP 503", retry_after_s=50)]
+    server.faults["decline"] = [RefusedError("not found", 404)] if is_heard else []
+    async with open_lobby(server, database, time) as lobby:
+        server.news.put_nowait(offers("one")[0])
+        await sleepers(time, 2)  # before it is accepted again, and before it is asked for
+        lobby.accepting = False
+        await called(server, "decline one later")
+        if is_heard:
+            await event_kinds(database)
+            time.advance(ACCEPTED_S)  # the place is kept until the server says that there is no game
+        await drained(lobby)
+    assert server.calls.count("accept one") == 1
+
+
+async def test_a_decline_that_must_wait_for_long_does_not_hold_the_shutdown(database: Database) -> None:
+    server, time = FakeServer(), FakeTime()
+    server.faults["decline"] = [TransientError("HTTP 429", retry_after_s=60)] * 2
+    async with open_lobby(server, database, time) as lobby:
+        server.news.put_nowait(offers("one", game=None)[0])
+        await sleepers(time, 1)
+        lobby.accepting = False
+        await drained(lobby)
+    assert server.calls.count("decline one variant") == 2
+
+
+async def test_a_challenge_that_is_withdrawn_is_not_accepted_again(database: Database) -> None:
+    server, time = FakeServer(), FakeTime()
+    server.faults["accept"] = [TransientError("HTTP 429", retry_after_s=50)]
+    async with open_lobby(server, database, time) as lobby:
+        server.news.put_nowait(offers("one")[0])
+        await sleepers(time, 2)
+        await tell(server, ChallengeGone("one"))
+        await drained(lobby)
+    assert await answers(server, 1) == ["accept one"]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        TransientError("HTTP 429: 100 games with programs today", retry_after_s=3600),
+        RefusedError("too many games with programs today", 400),
+    ],
+)
+async def test_a_limit_of_the_day_is_told(database: Database, error: Exception) -> None:
+    server = FakeServer()
+    server.faults["accept"] = [error]
+    async with open_lobby(server, database, max_games=1):
+        await tell(server, *offers("one", "two"))
+        await called(server, "decline one later", "accept two")
+        (event,) = await noted(database, "challenge_declined")
+    assert event.detail["why"] == f"cannot be accepted: {error}"
+
+
+async def test_nobody_waits_for_long(database: Database) -> None:
+    """Who has left does not always say so, and the game would begin without them."""
+    server, time = FakeServer(), FakeTime()
+    async with open_lobby(server, database, time, max_games=1):
+        server.news.put_nowait(STARTED)
+        await server.until(lambda: len(server.moves) == 1)
+        await tell(server, *offers("one"))
+        await sleepers(time, 1)
+        time.advance(WAITS_S)
+        await called(server, "decline one later")
+
+
+async def test_the_end_of_a_game_that_was_given_up_closes_its_books(database: Database) -> None:
+    server = FakeServer()
+    async with open_lobby(server, database) as lobby:
+        server.news.put_nowait(STARTED)
+        await server.until(lambda: len(server.moves) == 1)
+        server.faults["stream"] = [ProtocolError("nonsense")]
+        server.cut()
+        await noted(database, "game_given_up")
+        await drained(lobby)
+        server.finish(EndReason.RESIGNATION, 0)
+        await tell(server, STARTED)
+        assert (await stored_game(database)).state is GameStatus.OPEN
+        await tell(server, GameFinished(GAME_ID, None))
+        await drained(lobby)
+    await check_books(database, server)
+
+
+async def test_a_game_that_was_given_up_is_asked_for(database: Database) -> None:
+    """Its end may never be told."""
+    server, time = FakeServer(), FakeTime()
+    async with open_lobby(server, database, time) as lobby:
+        server.news.put_nowait(STARTED)
+        await server.until(lambda: len(server.moves) == 1)
+        server.faults["stream"] = [ProtocolError("nonsense")]
+        server.cut()
+        await noted(database, "game_given_up")
+        await drained(lobby)
+        for faults in ([TransientError("HTTP 502")], []):
+            server.faults["playing"] = list(faults)
+            server.now_playing, asked = [GAME_ID], server.calls.count("playing")
+            await sleepers(time, 1)
+            time.advance(GIVEN_UP_S)
+            await server.until(partial(repeated, server, "playing", asked))
+        server.finish(EndReason.RESIGNATION, 0)
+        server.now_playing, streams = [], server.calls.count("stream")
+        await sleepers(time, 1)
+        time.advance(GIVEN_UP_S)
+        await server.until(partial(repeated, server, "stream", streams))
+        await drained(lobby)
+    await check_books(database, server)
+    assert server.calls.count("stream") == streams + 1
+
+
+async def test_a_game_that_cannot_be_read_at_its_end_is_left(database: Database) -> None:
+    server, time = FakeServer(), FakeTime()
+    server.faults["stream"] = [ProtocolError("nonsense")] * 10
+    async with open_lobby(server, database, time) as lobby:
+        server.news.put_nowait(STARTED)
+        await noted(database, "game_given_up")
+        await sleepers(time, 1)
+        time.advance(GIVEN_UP_S)
+        await noted(database, "game_given_up", 2)
+        await drained(lobby)
+        assert time.sleeping == 0
+
+
+async def test_a_rating_that_changed_while_nobody_listened(database: Database) -> None:
+    server = FakeServer(pick=picker(1))
+    async with open_lobby(server, database) as lobby:
+        server.news.put_nowait(STARTED)
+        await server.until(lambda: server.end is not None)
+        await drained(lobby)
+        assert (await stored_game(database)).rating_diff is None
+        server.faults["rating_diff"] = [TransientError("HTTP 502")]
+        for times in (0, 1):
+            await tell(server)
+            await server.until(partial(repeated, server, f"rating_diff {GAME_ID} Desdemona", times))
+        await tell(server)
+        await noted(database, "account_link_back", 3)
+    assert (await stored_game(database)).rating_diff == 5
+
+
+class Held:
+    """A server's list of games, or the writing to a database, once it is held: neither gets done."""
+
+    def __init__(self, database: Database, what: str) -> None:
+        self.server = FakeServer()
+        self.asked = asyncio.Event()
+        """For what is held."""
+        self._database = database
+        self._what = what
+        self._is_held = False
+        self._playing = self.server.playing
+        self.server.playing = self.playing  # type: ignore[method-assign]
+
+    def hold(self) -> None:
+        self._is_held = True
+
+    async def playing(self) -> list[str]:
+        await self._wait("playing")
+        return await self._playing()
+
+    def read(self) -> Any:
+        return self._database.read()
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[Any]:
+        await self._wait("write")
+        async with self._database.write() as session:
+            yield session
+
+    async def _wait(self, what: str) -> None:
+        if self._is_held and what == self._what:
+            self.asked.set()
+            await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("event", [None, "not an event"], ids=["lost link", "bad event"])
+@pytest.mark.parametrize("what", ["playing", "write"])
+async def test_nothing_keeps_us_from_listening(database: Database, what: str, event: Any) -> None:
+    """What is to be done beside that may take for ever."""
+    held: Any = Held(database, what)
+    server: FakeServer = held.server
+    async with open_lobby(server, held):
+        await called(server, "account_events")
+        held.hold()
+        if event is not None:
+            server.news.put_nowait(ChallengeReceived(event))
+        server.news.put_nowait(None)
+        async with asyncio.timeout(20):
+            await held.asked.wait()
+        server.news.put_nowait(offers("one")[0])
+        await called(server, "accept one")
+
+
+class Slow(FakeServer):
+    """A server that takes its time to decline a challenge."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_decline = asyncio.Event()
+
+    async def decline(self, challenge_id: str, reason: DeclineReason) -> None:
+        await super().decline(challenge_id, reason)
+        await self.may_decline.wait()
+
+
+async def test_who_has_gone_is_not_answered(database: Database) -> None:
+    server = Slow()
+    async with open_lobby(server, database, max_games=2, waiting=0) as lobby:
+        flood = [f"c{number}" for number in range(50)]
+        await tell(server, *offers("first", *flood, "last", game=None), *offers("one", "two"))
+        await called(server, "decline first variant")
+        await tell(server, *map(ChallengeGone, ["first", *flood, "one"]))
+        server.may_decline.set()
+        await called(server, "accept two", "decline last variant")
+        await tell(server, ChallengeGone("two"))
+        await drained(lobby)
+    # Who is accepted does not stand in the line of those who are declined.
+    assert await answers(server, 3) == ["decline first variant", "accept two", "decline last variant"]
+
+
+async def test_who_has_gone_is_not_declined_again(database: Database) -> None:
+    server, time = FakeServer(), FakeTime()
+    server.faults["decline"] = [TransientError("HTTP 429", retry_after_s=60)]
+    async with open_lobby(server, database, time) as lobby:
+        await tell(server, *offers("one", game=None))
+        await sleepers(time, 1)
+        await tell(server, ChallengeGone("one"))
+        await drained(lobby)
+    assert await answers(server, 1) == ["decline one variant"]
+
+
+async def test_of_too_many_the_oldest_are_not_answered(database: Database) -> None:
+    server = Slow()
+    flood = [f"c{number}" for number in range(MAX_DECLINES + 3)]
+    async with open_lobby(server, database) as lobby:
+        await tell(server, *offers(flood[0], game=None))
+        await called(server, "decline c0 variant")
+        await tell(server, *offers(*flood[1:], game=None))
+        server.may_decline.set()
+        await drained(lobby)
+    told = [call.split()[1] for call in await answers(server, MAX_DECLINES + 1)]
+    assert told == [flood[0], *flood[3:]]
+
+
+async def test_a_crash_is_forgotten_after_a_while(database: Database) -> None:
+    server, time = FakeServer(), FakeTime()
+    async with open_lobby(server, database, time) as lobby:
+        server.news.put_nowait(STARTED)
+        for count in range(1, MAX_CRASHES + 2):
+            server.faults["stream"] = [ZeroDivisionError("a mistake of ours")]
+            server.cut()
+            await noted(database, "game_crashed", count)
+            time.advance(CRASH_FORGOTTEN_S)
+        assert lobby.running == 1
+        assert "game_given_up" not in await event_kinds(database)
+
+
+class Crowded(FakeServer):
+    """Many games, in which nobody moves, on a server that loses what it can."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(our_side=1)
+        self.rng = random.Random(seed)
+        self.standing: dict[str, Challenge] = {}
+        self.playing_now: dict[str, Challenge] = {}
+        self.most = 0
+        self.accepted = 0
+
+    async def accept(self, challenge_id: str) -> None:
+        await self._called("accept", "", challenge_id)
+        if self.rng.random() < 0.2:
+            raise TransientError("the request got lost")
+        challenge = self.standing.pop(challenge_id, None)
+        if challenge is None:
+            raise RefusedError("no such challenge", 404)
+        self.playing_now[challenge_id] = challenge
+        self.accepted += 1
+        self.most = max(self.most, len(self.playing_now))
+        if self.rng.random() < 0.8:
+            self.news.put_nowait(GameStarted(challenge_id, True))
+        if self.rng.random() < 0.2:
+            raise TransientError("the answer got lost")
+
+    async def decline(self, challenge_id: str, reason: DeclineReason) -> None:
+        await self._called("decline", "", challenge_id, reason)
+        if self.standing.pop(challenge_id, None) is None:
+            raise RefusedError("no such challenge", 404)
+
+    async def playing(self) -> list[str]:
+        await self._called("playing")
+        if self.rng.random() < 0.2:
+            raise TransientError("HTTP 502")
+        return list(self.playing_now)
+
+    async def account_events(self) -> AsyncGenerator[Any, None]:
+        await self._called("account_events")
+        yield None
+        for game_id in list(self.playing_now):
+            yield GameStarted(game_id, True)
+        for challenge in list(self.standing.values()):
+            yield ChallengeReceived(challenge)
+        while (event := await self.news.get()) is not None:
+            yield event
+
+    async def game_events(self, game_id: str) -> AsyncGenerator[GameEvent | None, None]:
+        await self._called("stream")
+        challenge = self.playing_now.get(game_id)
+        if challenge is not None:
+            assert challenge.challenger is not None
+            yield replace(self.snapshot, game_id=game_id, opponent=challenge.challenger)
+            await self.until(lambda: game_id not in self.playing_now)
+        aborted = replace(self.state, end=GameEnd(EndReason.ABORTED, None, "aborted"))
+        yield replace(self.snapshot, game_id=game_id, state=aborted)
+
+    async def happens(self, number: int) -> None:
+        """One thing, by lot."""
+        match self.rng.randrange(5):
+            case 0 | 1:
+                who = self.rng.randrange(6)
+                challenger = Opponent(f"w{who}", f"W{who}", 1500, who > 3)
+                self.standing[f"c{number}"] = replace(OFFER, id=f"c{number}", challenger=challenger)
+                self.news.put_nowait(ChallengeReceived(self.standing[f"c{number}"]))
+            case 2 if self.standing:
+                gone = self.rng.choice(list(self.standing))
+                del self.standing[gone]
+                self.news.put_nowait(ChallengeGone(gone))
+            case 3 if self.playing_now:
+                over = self.rng.choice(list(self.playing_now))
+                del self.playing_now[over]
+                if self.rng.random() < 0.8:
+                    self.news.put_nowait(GameFinished(over, None))
+                async with self.changed:
+                    self.changed.notify_all()
+            case 4:
+                self.news.put_nowait(None)
+
+
+async def test_an_adjourned_game_frees_its_place_and_is_taken_up_again(database: Database) -> None:
+    server = FakeServer()
+    async with open_lobby(server, database, max_games=1) as lobby:
+        server.news.put_nowait(STARTED)
+        await server.until(lambda: len(server.moves) == 1)
+        await tell(server, *offers("two"))
+        await noted(database, "challenge_queued")
+        server.adjourn()
+        await called(server, "accept two")
+        await tell(server, ChallengeGone("two"))
+        await drained(lobby)
+        assert lobby.running == 0
+        assert (await stored_game(database)).state is GameStatus.OPEN
+        server.is_adjourned, server.pick = False, picker(1)
+        server.reply()
+        await tell(server, STARTED)
+        await server.until(lambda: server.end is not None)
+        await drained(lobby)
+    await check_books(database, server)
+    assert "game_adjourned" in await event_kinds(database)
+
+
+async def test_an_adjourned_game_may_go_on_before_its_player_is_done(database: Database) -> None:
+    """Whose books are still being written, for instance."""
+    server = FakeServer()
+    held: Any = Held(database, "write")
+    may_go_on = asyncio.Event()
+
+    async def wait(what: str) -> None:
+        if held._is_held and what == "write":
+            held.asked.set()
+            await may_go_on.wait()
+
+    held._wait = wait
+    async with open_lobby(server, held) as lobby:
+        server.news.put_nowait(STARTED)
+        await server.until(lambda: len(server.moves) == 1)
+        server.pick = picker(1)
+        held.hold()
+        server.adjourn()
+        async with asyncio.timeout(20):
+            await held.asked.wait()
+        server.is_adjourned = False
+        server.reply()
+        server.news.put_nowait(STARTED)
+        server.news.put_nowait(offers("two")[0])
+        await called(server, "accept two")  # and so it has been heard
+        server.news.put_nowait(ChallengeGone("two"))
+        may_go_on.set()
+        await server.until(lambda: server.end is not None)
+        await drained(lobby)
+    await check_books(database, server)
+
+
+async def test_both_games_of_a_challenge_have_a_place(database: Database) -> None:
+    """It is accepted once there are two; and its games have other ids."""
+    server = FakeServer()
+    async with open_lobby(server, database, max_games=2) as lobby:
+        await tell(server, *offers("one"), *offers("pair", boards=2))
+        await noted(database, "challenge_queued")
+        await tell(server, ChallengeGone("one"))
+        await called(server, "accept pair")
+        await tell(server, *offers("two"))
+        await noted(database, "challenge_queued", 2)
+        await tell(server, GameStarted(GAME_ID, True, "pair"), GameFinished(GAME_ID, None))
+        await called(server, "accept two")  # the other of the pair has its place still
+        await tell(server, *offers("three"))
+        await noted(database, "challenge_queued", 3)
+        assert lobby.running == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_never_more_games_than_allowed(database: Database, seed: int) -> None:
+    server, time = Crowded(seed), FakeTime()
+    async with open_lobby(server, database, time, max_games=3, max_games_per_opponent=2) as lobby:
+        number = 0
+        while number < 120 or server.accepted <= 10:
+            number += 1
+            await server.happens(number)
+            if server.rng.random() < 0.8:  # else more happens before anybody hears of it
+                while not server.news.empty():
+                    await event_kinds(database)
+                for _ in range(3):  # and answers
+                    await event_kinds(database)
+            if server.rng.random() < 0.1:
+                time.advance(ACCEPTED_S)
+        lobby.accepting = False
+        everybody_gone = asyncio.create_task(drained(lobby))
+        while not everybody_gone.done():
+            server.playing_now.clear()
+            if server.news.empty():
+                server.news.put_nowait(None)
+            time.advance(ACCEPTED_S)
+            async with server.changed:
+                server.changed.notify_all()
+            await event_kinds(database)
+        await everybody_gone
+    assert not server.standing
+    assert 2 <= server.most <= 3
+
+
+async def test_games_beyond_the_most_wait_for_others_to_end(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lobby_module, "MAX_PLAYERS", 2)
+
+    class Patient(Crowded):
+        async def accept(self, challenge_id: str) -> None:
+            await FakeServer.accept(self, challenge_id)
+
+    server = Patient(0)
+    async with open_lobby(server, database, max_games=1, max_slow_games=1) as lobby:
+        await tell(server, ChallengeReceived(OFFER))
+        await called(server, f"accept {GAME_ID}")
+        server.playing_now = {f"g{number}": OFFER for number in range(4)} | {GAME_ID: OFFER}
+        await tell(server, *(GameStarted(game_id, True) for game_id in server.playing_now))
+        assert lobby.running == 3  # the accepted one, too
+        while server.playing_now:
+            del server.playing_now[next(iter(server.playing_now))]
+            async with server.changed:
+                server.changed.notify_all()
+            await event_kinds(database)
+            assert lobby.running <= 3
+        await drained(lobby)
+    async with database.read() as session:
+        assert len(await list_games(session)) == 5
+
+
+async def test_a_game_with_an_id_of_its_own_takes_the_place_of_its_challenge(database: Database) -> None:
+    server = FakeServer(pick=picker(1))
+    async with open_lobby(server, database, max_games=1) as lobby:
+        server.news.put_nowait(ChallengeReceived(replace(OFFER, id="asked")))
+        await called(server, "accept asked")
+        server.news.put_nowait(GameStarted(GAME_ID, True, "asked"))
+        await server.until(lambda: server.end is not None)
+        await drained(lobby)
+    await check_books(database, server)

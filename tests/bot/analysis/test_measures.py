@@ -1,0 +1,96 @@
+"""Measures against their definitions, and intervals that hold what they should."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.analysis.measures import Resamples, as_probabilities, reliability
+
+
+def defined_auc(scores: list[int], hits: list[bool]) -> float:
+    """Straight from the definition: all pairs."""
+    pairs = [
+        (one > other) + (one == other) / 2
+        for one, is_hit in zip(scores, hits, strict=True)
+        if is_hit
+        for other, is_other in zip(scores, hits, strict=True)
+        if not is_other
+    ]
+    return sum(pairs) / len(pairs)
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=2, max_size=30))
+def test_auc_is_what_it_is_defined_to_be(cases: list[tuple[int, bool]]) -> None:
+    scores, hits = [score for score, _ in cases], [hit for _, hit in cases]
+    drawn = Resamples(np.zeros(len(cases), np.int64), 2)
+    found = drawn.auc(np.array(scores, float), np.array(hits)).estimate.value
+    if all(hits) or not any(hits):
+        assert math.isnan(found)
+    else:
+        assert found == pytest.approx(defined_auc(scores, hits))
+
+
+def test_a_resample_repeats_and_leaves_out_whole_games() -> None:
+    groups = np.repeat(np.arange(40), 5)
+    of_game = np.repeat(np.arange(40) % 2, 5).astype(float)  # alike within a game
+    found = Resamples(groups, 400).mean(of_game).estimate
+    assert found.value == 0.5
+    # Of 40 games: 1.96 * 0.5 / sqrt(40); of 200 moves it would be less than half of that.
+    assert found.high - found.low == pytest.approx(2 * 1.96 * 0.5 / math.sqrt(40), rel=0.15)
+
+
+def test_differences_are_taken_within_resamples() -> None:
+    rng = np.random.default_rng(1)
+    groups = np.arange(500)
+    hits = rng.random(500) < 0.3
+    scores = hits + rng.normal(size=500)
+    drawn = Resamples(groups, 300)
+    same = drawn.auc(scores, hits).minus(drawn.auc(2 * scores, hits)).estimate
+    assert (same.value, same.low, same.high) == (0, 0, 0)
+    worse = drawn.auc(scores, hits).minus(drawn.auc(rng.normal(size=500), hits)).estimate
+    assert worse.low > 0
+
+
+def test_what_is_all_of_one_game_has_no_interval() -> None:
+    """Drawn again and again it would look like certainty."""
+    for groups in (np.zeros(4, np.int64), np.array([0, 0, 1, 2])):
+        found = Resamples(groups, 50).ratio(np.array([1.0, 0, 5, 5]), np.array([1.0, 1, 0, 0])).estimate
+        assert found.value in (0.5, 5.5)
+        assert math.isnan(found.low)
+        assert math.isnan(found.high)
+    alone = as_probabilities(np.arange(4.0), np.array([True, False, True, False]), np.zeros(4, np.int64))
+    assert np.isnan(alone).all()
+
+
+def test_scores_of_probabilities() -> None:
+    drawn = Resamples(np.array([0, 0, 1]), 50)
+    odds, hits = np.array([0.8, 0.1, 0.5]), np.array([True, False, False])
+    assert drawn.brier(odds, hits).estimate.value == pytest.approx((0.04 + 0.01 + 0.25) / 3)
+    expected = -(math.log(0.8) + math.log(0.9) + math.log(0.5)) / 3
+    assert drawn.log_loss(odds, hits).estimate.value == pytest.approx(expected)
+    assert math.isfinite(drawn.log_loss(np.array([0.0, 1.0, 0.0]), hits).estimate.value)
+    assert math.isnan(drawn.ratio(np.ones(3), np.zeros(3)).estimate.value)
+
+
+def test_the_reliability_curve() -> None:
+    rng = np.random.default_rng(2)
+    odds = rng.random(4000)
+    bins = reliability(odds, rng.random(4000) < odds)
+    assert [each.actual.of for each in bins] == [400] * 10
+    held = [(each.actual.low or 0) <= each.predicted <= (each.actual.high or 0) for each in bins]
+    assert sum(held) >= 8
+    assert [each.predicted for each in bins] == sorted(each.predicted for each in bins)
+
+
+def test_any_score_as_a_probability() -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.random(5000) * 0.4
+    hits, groups = rng.random(5000) < truth, np.arange(5000) % 50
+    found = as_probabilities(1000 * truth, hits, groups)
+    assert found.mean() == pytest.approx(hits.mean(), abs=0.005)
+    assert np.corrcoef(found, truth)[0, 1] > 0.95
+    constant = as_probabilities(np.zeros(100), hits[:100], groups[:100])
+    assert constant == pytest.approx(hits[:100].mean(), abs=0.1)

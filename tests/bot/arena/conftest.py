@@ -1,0 +1,235 @@
+"""An arena on loopback with a clock that only tests move, and players who talk to it over HTTP."""
+
+import asyncio
+import json
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from bot.arena.server import Arena
+from bot.base.config import ArenaConfig
+from storage.database import Database
+
+PATIENCE_S = 20.0
+"""Longer than anything takes; only a test that has failed waits so long."""
+
+Json = dict[str, Any]
+
+
+class FakeClock:
+    """Time that stands still until it is told to go on."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        self.now += seconds
+
+
+class Lines:
+    """One open stream, line by line."""
+
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._response = response
+
+    async def next(self) -> Json:
+        """The next line that is not blank."""
+        line = await self._line()
+        assert line is not None, "the stream has ended"
+        return line
+
+    async def rest(self) -> list[Json]:
+        """Everything until the stream's clean end."""
+        lines = []
+        while (line := await self._line()) is not None:
+            lines.append(line)
+        return lines
+
+    async def raw(self) -> bytes:
+        async with asyncio.timeout(PATIENCE_S):
+            return await self._response.content.readline()
+
+    def close(self) -> None:
+        self._response.close()
+
+    async def _line(self) -> Json | None:
+        while line := await self.raw():
+            if line.strip():
+                value: Json = json.loads(line)
+                return value
+        return None
+
+
+class Player:
+    """An account and its requests."""
+
+    def __init__(self, house: "House", name: str, token: str, kind: str) -> None:
+        self.name = name
+        self.id = name.lower()
+        self.token = token
+        self._house = house
+        self._kind = kind
+
+    async def request(self, method: str, path: str, **options: Any) -> tuple[int, Any]:
+        """Status and JSON of one answer."""
+        headers = {"Authorization": f"Bearer {self.token}", **options.pop("headers", {})}
+        return await self._house.request(method, path, headers=headers, **options)
+
+    async def get(self, path: str, **options: Any) -> Any:
+        status, body = await self.request("GET", path, **options)
+        assert status == 200, body
+        return body
+
+    async def post(self, path: str, **options: Any) -> Any:
+        status, body = await self.request("POST", path, **options)
+        assert status == 200, body
+        return body
+
+    async def act(self, game: str, action: str, **options: Any) -> tuple[int, Any]:
+        """Something done in a game, and what came of it."""
+        return await self.request("POST", f"/api/{self._kind}/game/{game}/{action}", **options)
+
+    async def move(self, game: str, *moves: str) -> None:
+        for move in moves:
+            status, body = await self.act(game, f"move/{move}")
+            assert (status, body) == (200, {"ok": True})
+
+    async def events(self) -> Lines:
+        return await self._house.stream("/api/stream/event", self.token)
+
+    async def game(self, game: str) -> Lines:
+        return await self._house.stream(f"/api/{self._kind}/game/stream/{game}", self.token)
+
+    async def challenge(self, opponent: "Player", **terms: Any) -> Json:
+        data = {"rated": "false", "clock.limit": 300, "clock.increment": 3, "color": "black", **terms}
+        shown: Json = await self.post(f"/api/challenge/{opponent.name}", data=data)
+        return shown
+
+    async def hold(self, opponent: "Player") -> Lines:
+        """A challenge that stays as long as the answer is read."""
+        data = {"clock.limit": 300, "clock.increment": 3, "keepAliveStream": "true"}
+        return await self._house.stream(
+            f"/api/challenge/{opponent.name}", self.token, method="POST", data=data
+        )
+
+
+class House:
+    """A running arena and the doors to it."""
+
+    def __init__(self, arena: Arena, url: str, database: Database, clock: FakeClock) -> None:
+        self.arena = arena
+        self.url = url
+        self.database = database
+        self.clock = clock
+        self._http = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=PATIENCE_S))
+        self._streams = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None))
+        self._open: list[aiohttp.ClientResponse] = []
+
+    async def close(self) -> None:
+        for response in self._open:
+            response.close()
+        await self._http.close()
+        await self._streams.close()
+
+    async def request(self, method: str, path: str, **options: Any) -> tuple[int, Any]:
+        async with self._http.request(method, self.url + path, **options) as response:
+            if response.content_type == "application/json":
+                return response.status, await response.json()
+            return response.status, await response.text()
+
+    async def stream(self, path: str, token: str, *, method: str = "GET", **options: Any) -> Lines:
+        headers = {"Authorization": f"Bearer {token}"}
+        response = await self._streams.request(method, self.url + path, headers=headers, **options)
+        self._open.append(response)
+        assert response.status == 200, await response.text()
+        return Lines(response)
+
+    async def person(self, name: str) -> Player:
+        status, body = await self.request("POST", "/api/person", json={"name": name})
+        assert status == 201, body
+        return Player(self, name, body["token"], "board")
+
+    async def bot(self, name: str) -> Player:
+        return Player(self, name, await self.arena.ensure_bot(name), "bot")
+
+    async def start(self, first: Player, second: Player, **terms: Any) -> str:
+        """Begin a game in which `first` moves first."""
+        game: str = (await first.challenge(second, **terms))["id"]
+        await second.post(f"/api/challenge/{game}/accept")
+        return game
+
+    async def advance(self, seconds: float) -> None:
+        """Let time pass, and what is due happen."""
+        self.clock.advance(seconds)
+        await self.arena.tick()
+
+
+class Street:
+    """Where houses are opened, each by itself or again on the same database."""
+
+    def __init__(self, database: Database, stack: AsyncExitStack) -> None:
+        self.database = database
+        self._stack = stack
+
+    async def open(self, **options: Any) -> House:
+        """An arena that runs until the test ends."""
+        return await self._stack.enter_async_context(self.opened(**options))
+
+    @asynccontextmanager
+    async def opened(
+        self,
+        *,
+        report: Callable[[str], Awaitable[Json | None]] | None = None,
+        bot: str | None = None,
+        **settings: Any,
+    ) -> AsyncIterator[House]:
+        """An arena that runs as long as the block, perhaps in the program of a bot."""
+        clock = FakeClock()
+        arena = Arena(ArenaConfig(port=0, **settings), self.database, clock=clock, report=report)
+        async with arena.running(bot) as url:
+            house = House(arena, url, self.database, clock)
+            try:
+                yield house
+            finally:
+                await house.close()
+
+
+@pytest.fixture(scope="session")
+def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database file with all tables and no rows, made once."""
+    path = tmp_path_factory.mktemp("arena") / "template.db"
+
+    async def make() -> None:
+        await (await Database.open(f"sqlite:///{path}")).close()
+
+    asyncio.run(make())
+    return path
+
+
+@pytest.fixture
+async def database(empty_database: Path, tmp_path: Path) -> AsyncIterator[Database]:
+    path = tmp_path / "arena.db"
+    shutil.copy(empty_database, path)
+    opened = await Database.open(f"sqlite:///{path}", upgrade=False)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def street(database: Database) -> AsyncIterator[Street]:
+    async with AsyncExitStack() as stack:
+        yield Street(database, stack)
+
+
+@pytest.fixture
+async def house(street: Street) -> House:
+    """An arena with the usual settings."""
+    return await street.open()

@@ -1,0 +1,317 @@
+"""What is garbled, too much, or not allowed: a clear answer, and nothing has changed."""
+
+import asyncio
+import json
+import logging
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from bot.arena.http import MAX_BODY_BYTES
+from bot.arena.rate_limiter import Rate, Throttle
+from bot.arena.server import Arena
+from bot.base.config import ArenaConfig
+from bot.base.errors import ConfigError
+from storage.database import Database
+from storage.errors import StorageError
+from tests.bot.arena.conftest import FakeClock, House, Player, Street
+
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+JSON = {"Content-Type": "application/json"}
+
+
+async def test_without_a_token(house: House) -> None:
+    for method, path in [
+        ("GET", "/api/account"),
+        ("GET", "/api/stream/event"),
+        ("GET", "/api/board/game/stream/abcdefgh"),
+        ("POST", "/api/bot/game/abcdefgh/move/f5"),
+        ("POST", "/api/challenge/anna"),
+    ]:
+        status, body = await house.request(method, path)
+        assert (status, "token" in body["error"]) == (401, True)
+        for header in ("Bearer nonsense", "Bearer ", "Basic abc", "Bearer \xe9"):
+            status, body = await house.request(method, path, headers={"Authorization": header})
+            assert (status, body) == (401, {"error": "No such token"})
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/nothing",
+        "/api/bot/game/short/move/f5",
+        "/api/bot/game/abcdefg%00/move/f5",
+        "/game/export/abcdefgh",
+    ],
+)
+async def test_unknown_addresses(house: House, path: str) -> None:
+    bot = await house.bot("Desdemona")
+    for method in ("GET", "POST"):
+        status, body = await bot.request(method, path)
+        assert status in (404, 405)
+        assert set(body) == {"error"}
+
+
+async def test_games_of_others(house: House) -> None:
+    person, bot, other = await house.person("Anna"), await house.bot("Desdemona"), await house.person("Carl")
+    game = await house.start(person, bot)
+    for action in ("move/f5", "abort", "resign", "draw/yes", "rematch", "chat"):
+        assert await other.act(game, action) == (404, {"error": "You do not play in this game"})
+    assert (await other.request("GET", f"/api/board/game/stream/{game}"))[0] == 404
+    assert (await other.request("GET", f"/api/board/game/{game}/chat"))[0] == 404
+    # Programs and people have an entrance each.
+    assert (await person.request("POST", f"/api/bot/game/{game}/move/f5"))[0] == 400
+    assert (await bot.request("POST", f"/api/board/game/{game}/move/f5"))[0] == 400
+    assert (await (await person.game(game)).next())["state"]["moves"] == ""
+
+
+async def test_moves_that_are_refused(house: House) -> None:
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    game = await house.start(person, bot)
+    assert await bot.act(game, "move/f5") == (400, {"error": "Not your turn, or game already over"})
+    for move in ("a1", "pass", "%00", "..%2f..", "x" * 500):
+        status, body = await person.act(game, f"move/{move}")
+        assert (status, "is not a legal move here" in body["error"]) == (400, True)
+    assert (await person.act(game, "move/f5", params={"ply": "two"}))[0] == 400
+    assert (await person.act(game, "move/f5", params={"offeringDraw": "maybe"}))[0] == 400
+    assert (await person.act(game, "draw/perhaps"))[0] == 404
+    assert (await (await person.game(game)).next())["state"]["moves"] == ""
+
+
+@pytest.mark.parametrize(
+    ("data", "headers", "status"),
+    [
+        (b"{", JSON, 400),
+        (b"[1]", JSON, 400),
+        (b"\xff\xfe", JSON, 400),
+        (b"[" * 10_000, JSON, 400),
+        (b'{"name": 5}', JSON, 400),
+        (b'{"name": null}', JSON, 400),
+        (b'{"name": "\\ud800"}', JSON, 400),
+        (b"name=%ff", FORM, 400),
+        (b"name=\xff", FORM, 400),
+        (b"a=1&" * 60 + b"name=Anna", FORM, 400),
+        (b"<name>Anna</name>", {"Content-Type": "text/xml"}, 415),
+        (b"", FORM, 400),
+    ],
+)
+async def test_garbled_bodies(house: House, data: bytes, headers: dict[str, str], status: int) -> None:
+    got, body = await house.request("POST", "/api/person", data=data, headers=headers)
+    assert (got, set(body)) == (status, {"error"})
+
+
+async def test_oversized_bodies(house: House) -> None:
+    big = b"x" * (MAX_BODY_BYTES + 1)
+
+    async def in_chunks() -> Any:
+        for _ in range(20):
+            yield b"x" * 1024
+
+    for path in ("/api/person", "/api/token/test", "/api/bot/game/abcdefgh/resign"):
+        for data in (big, in_chunks()):
+            status, body = await house.request("POST", path, data=data, headers=FORM)
+            assert status == 413
+            assert str(MAX_BODY_BYTES) in body["error"]
+
+
+@pytest.mark.parametrize("name", ["", "A", "x" * 21, "Anna Maria", "Ännchen", "<b>", "a\u0000b", "a/b"])
+async def test_names_that_are_refused(house: House, name: str) -> None:
+    status, body = await house.request("POST", "/api/person", json={"name": name})
+    assert (status, "2 to 20 letters" in body["error"]) == (400, True)
+
+
+async def test_names_that_are_taken(house: House) -> None:
+    await house.bot("Desdemona")
+    await house.person("Anna")
+    for name in ("anna", "ANNA", "desdemona", "Lichess", "open"):
+        status, body = await house.request("POST", "/api/person", json={"name": name})
+        assert (status, "is taken" in body["error"]) == (409, True)
+    with pytest.raises(ConfigError, match="Anna is taken by a person"):
+        await house.arena.ensure_bot("Anna")
+    with pytest.raises(ConfigError, match="cannot be a bot's name"):
+        await house.arena.ensure_bot("no name")
+
+
+async def test_a_new_token_replaces_the_old_one(house: House) -> None:
+    old = await house.bot("Desdemona")
+    new = await house.bot("Desdemona")
+    assert (await old.request("GET", "/api/account"))[0] == 401
+    assert (await new.get("/api/account"))["title"] == "BOT"
+
+
+async def test_too_many_tokens(house: House) -> None:
+    for count, status in ((50, 200), (51, 400)):
+        tokens = ",".join(f"token{number}" for number in range(count))
+        got, body = await house.request("POST", "/api/token/test", data=tokens)
+        assert got == status, body
+    assert body == {"error": "Not more than 50 tokens at once"}
+
+
+async def test_too_many_requests(house: House) -> None:
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    path = f"/api/challenge/{bot.name}"
+    status, body = await person.request("POST", path, data={"clock.limit": 300, "clock.increment": 0})
+    for _ in range(400):
+        status, body = await person.request("POST", path, data={"clock.limit": 300, "clock.increment": 0})
+        if status == 429:
+            break
+    assert status == 429
+    assert body["ratelimit"] == {"key": "challenge.create", "seconds": 1}
+    house.clock.advance(1)
+    assert (await person.request("POST", path))[0] == 400  # allowed again: now only too many wait
+
+
+def test_throttle() -> None:
+    clock = FakeClock()
+    throttle = Throttle(Rate("test", burst=2, per_s=0.5), clock)
+    assert [throttle.wait_s("anna") for _ in range(4)] == [0, 0, 2, 2]
+    assert throttle.wait_s("bert") == 0
+    clock.advance(2)
+    assert [throttle.wait_s("anna") for _ in range(2)] == [0, 2]
+    clock.advance(1000)
+    assert [throttle.wait_s("anna") for _ in range(3)] == [0, 0, 2]
+
+
+async def test_a_failure_is_one_line_without_a_traceback(
+    house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    game = await house.start(person, bot)
+    stream = await bot.game(game)
+    await stream.next()
+
+    async def fail(*_: object) -> None:
+        raise StorageError("the disk is full")
+
+    with monkeypatch.context() as patch, caplog.at_level(logging.ERROR):
+        patch.setattr("storage.arena.save_game", fail)
+        status, body = await person.act(game, "move/f5")
+        assert (status, "cannot reach its database" in body["error"]) == (503, True)
+    assert [(record.getMessage(), record.exc_info) for record in caplog.records] == [
+        (f"POST /api/board/game/{game}/move/f5: the disk is full", None)
+    ]
+    # Not committed: not played.
+    await person.move(game, "f5")
+    assert (await stream.next())["moves"] == "f5"
+
+
+async def test_a_port_in_use(database: Database) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        arena = Arena(ArenaConfig(port=port), database)
+        with pytest.raises(
+            ConfigError, match=rf"cannot listen on 127.0.0.1:{port}: port in use \(.*arena.port"
+        ):
+            async with arena.running():
+                pass
+    with pytest.raises(ConfigError, match=r"cannot listen on no\.such\.invalid:0"):
+        async with Arena(ArenaConfig(host="no.such.invalid", port=0), database).running():
+            pass
+
+
+@pytest.mark.parametrize(("host", "port"), [("127.0.0.1", 99_999), ("a\u00e9..b", 0)])
+async def test_an_address_that_is_none(database: Database, host: str, port: int) -> None:
+    config = ArenaConfig(port=0).model_copy(update={"host": host, "port": port})
+    with pytest.raises(ConfigError, match=r"^cannot listen on .*arena\.port\)$"):
+        async with Arena(config, database).running():
+            pass
+
+
+async def test_health_writes(house: House) -> None:
+    async with house.database.write() as session:
+        await session.execute(
+            text(
+                "CREATE TRIGGER full BEFORE INSERT ON arena_accounts "
+                "BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END"
+            )
+        )
+    assert (await house.request("GET", "/healthz"))[0] == 503
+    async with house.database.write() as session:
+        await session.execute(text("DROP TRIGGER full"))
+    assert (await house.request("GET", "/healthz"))[0] == 200
+    async with house.database.read() as session:
+        assert await session.scalar(text("SELECT count(*) FROM arena_accounts")) == 0
+
+
+async def test_names_of_files_that_cannot_be(house: House, caplog: pytest.LogCaptureFixture) -> None:
+    for name in ("a" * 300, "%00", "a/" * 3000):
+        assert (await house.request("GET", f"/static/{name}"))[0] == 404
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br"])
+async def test_a_body_that_cannot_be_unpacked(
+    house: House, encoding: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    headers = {**JSON, "Content-Encoding": encoding}
+    status, _ = await house.request("POST", "/api/person", data=b"rubbish, surely", headers=headers)
+    assert status == 400
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
+
+
+async def test_players_do_not_share_the_limit_of_an_address(
+    street: Street, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.arena.http.REQUESTS", Rate("requests", burst=3, per_s=0.001))
+    monkeypatch.setattr("bot.arena.http.PERSON_REQUESTS", Rate("account.requests", burst=5, per_s=0.001))
+    house = await street.open()
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    stranger = Player(house, "Nobody", "nonsense", "board")
+    assert [(await stranger.request("GET", "/api/account"))[0] for _ in range(4)] == [401, 401, 429, 429]
+    assert {(await bot.request("GET", "/api/account"))[0] for _ in range(20)} == {200}
+    # Every address counts for the account, even one that asks for no token.
+    paths = ["/api/account", "/api/arena", "/api/user/anna", "/", "/api/bot/online", "/api/account"]
+    assert [(await person.request("GET", path))[0] for path in paths] == [200] * 5 + [429]
+
+
+async def test_half_a_request(house: House) -> None:
+    """A peer that speaks no HTTP, or hangs up halfway, disturbs nobody."""
+    host, port = house.url.removeprefix("http://").split(":")
+    for data in (b"nonsense\r\n\r\n", b"POST /api/person HTTP/1.1\r\nContent-Length: 50\r\n\r\n{"):
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(data)
+        await writer.drain()
+        if data.startswith(b"nonsense"):
+            assert b"400" in await reader.readline()
+        writer.close()
+        await writer.wait_closed()
+    assert (await house.request("GET", "/healthz"))[1] == {"ok": True, "games": 0}
+
+
+async def test_the_page_and_its_headers(house: House) -> None:
+    for path in ("/", "/game/abcdefgh", "/static/index.html"):
+        async with house._http.get(house.url + path) as response:
+            assert response.status == 200
+            assert response.content_type == "text/html"
+            assert "default-src 'none'" in response.headers["Content-Security-Policy"]
+            assert response.headers["X-Content-Type-Options"] == "nosniff"
+            assert response.headers["Cache-Control"] == "no-cache"
+    for path in ("/static/../server.py", "/static/%2e%2e/server.py", "/static/..%2fserver.py", "/static/"):
+        assert (await house.request("GET", path))[0] in (403, 404)
+
+
+async def test_the_report(street: Street) -> None:
+    async def report(game: str) -> dict[str, Any] | None:
+        return {"game": game} if game == known else None
+
+    house = await street.open(report=report)
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    known, unknown = await house.start(person, bot), await house.start(person, bot)
+    path = "/api/arena/game/{}/report"
+    assert (await house.request("GET", path.format(known)))[0] == 403
+    for game in (known, unknown):
+        await person.act(game, "abort")
+    assert await house.request("GET", path.format(known)) == (200, {"game": known})
+    assert (await house.request("GET", path.format(unknown)))[0] == 404
+    assert (await house.request("GET", path.format("abcdefgh")))[0] == 404
+
+
+def test_the_documentation_names_every_address(database: Database) -> None:
+    text = (Path(__file__).parents[3] / "docs" / "arena-api.md").read_text()
+    arena = Arena(ArenaConfig(), database)
+    for resource in arena._app.router.resources():
+        for word in resource.canonical.split("/"):
+            assert word.startswith("{") or word in text, json.dumps(resource.canonical)

@@ -1,0 +1,263 @@
+"""Settings: where they come from, and how clearly a wrong one is refused."""
+
+import struct
+import tomllib
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import chess.polyglot
+import pytest
+
+from bot.base.config import FILE_LIMIT, Config, ServerConfig, load_config, read_token
+from bot.base.config_text import render
+from bot.base.errors import ConfigError
+from bot.base.events import CHAT_LIMIT
+from engine.params import Assessment, TrapParams, ValueParams, ValueScale
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(autouse=True)
+def _empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "my.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_file_in_the_project_is_up_to_date() -> None:
+    """After a change of bot/base/config.py: python -m bot.base.config_text > config.toml"""
+    assert (ROOT / "config.toml").read_text(encoding="utf-8") == render()
+
+
+def test_every_setting_has_a_comment() -> None:
+    lines = render().splitlines()
+    for before, line in pairwise(lines):
+        if "=" in line and not line.startswith("#"):
+            assert before.startswith("# "), line
+    assert "token =" not in render()
+
+
+def test_the_file_says_the_defaults() -> None:
+    assert load_config(ROOT / "config.toml") == load_config(None) == Config()
+    values: dict[str, dict[str, Any]] = tomllib.loads(render())
+    assert set(values) == set(Config.model_fields)
+
+
+def test_defaults_of_the_arithmetic_are_the_engines() -> None:
+    assert Config().trap.params() == TrapParams()
+
+
+def test_a_file_in_the_working_directory_is_found(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("[engine]\nmax_depth = 7\n", encoding="utf-8")
+    assert load_config().engine.max_depth == 7
+
+
+def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path, '[engine]\nmax_depth = 7\nmax_time_s = 3\n[trap]\nassessment = "last"\n')
+    monkeypatch.setenv("DESDEMONA_ENGINE__MAX_DEPTH", "8")
+    monkeypatch.setenv("DESDEMONA_CHALLENGES__BLOCK", '["anna", "ben"]')
+    monkeypatch.setenv("DESDEMONA_CHALLENGES__RATED", "")
+    config = load_config(path)
+    assert (config.engine.max_depth, config.engine.max_time_s, config.engine.table_mb) == (8, 3.0, 64)
+    assert config.challenges.block == ("anna", "ben")
+    assert config.trap.params().assessment is Assessment.LAST
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[engin]\n", "my.toml: engin is not a setting; known here: storage, arena, server, engine"),
+        ("[engine]\nmax_depht = 3\n", "my.toml: engine.max_depht is not a setting; known here: max_depth"),
+        (
+            "[engine]\nmax_depth = 1\n",
+            "my.toml: engine.max_depth: Input should be greater than or equal to 2",
+        ),
+        ('[engine]\nmax_depth = "x"\n', "my.toml: engine.max_depth: Input should be a valid integer"),
+        ("engine = 3\n", "my.toml: engine: Input should be a valid dictionary"),
+        ("[trap]\nmargin_centi = nan\n", "trap.margin_centi"),
+        ('[trap]\nscale = "log"\n', "my.toml: trap.scale: Input should be 'paper' or 'expected'"),
+        ("[trap]\nrisk_percent = 0\n", "trap.risk_percent: Input should be greater than 0"),
+        ("[trap]\nrisk_share_percent = 101\n", "trap.risk_share_percent: Input should be less than or eq"),
+        (
+            '[trap]\nscale = "expected"\nmargin_centi = 9\n',
+            "trap: margin_centi is 9, must be 0 with the expec",
+        ),
+        ("[arena]\nfirst_move_s = inf\n", "arena.first_move_s: Input should be a finite number"),
+        ('[trap]\nassessment = "mean"\n', "trap.assessment: Input should be 'median', 'best' or 'last'"),
+        ('[selection]\nplayer = "tricky"\n', "selection.player: no player named 'tricky'; known: "),
+        ('[selection]\nplayers = ["trappy", "trappy"]\n', "selection: players names one twice"),
+        ('[selection]\nplayer = "strong"\n', "selection: player is strong, but method balanced draws from"),
+        ("[[selection.rules]]\nspeed = 'bullet'\n", "selection.rules.0.player: Field required"),
+        (
+            "[[selection.rules]]\nplayer = 'trappy'\nsped = 1\n",
+            "selection.rules.0.sped is not a setting; known here: player, game, site",
+        ),
+        ("[challenges]\nmin_rating = 4500\n", "challenges: min_rating is above max_rating"),
+        ("[challenges]\nrated = false\ncasual = false\n", "no game could be accepted"),
+        ('[challenges]\nvariants = ["go"]\n', "challenges.variants: no game named 'go'; known: othello"),
+        ('[chat]\ngreeting = "Hi {rating}"\n', "chat.greeting: the only placeholders here are {opponent}"),
+        ('[chat]\ngreeting = "{opponent:>999999999}"\n', "chat.greeting: the only placeholders here are"),
+        ('[chat]\ngreeting = "{opponent!r}"\n', "chat.greeting: the only placeholders here are"),
+        ('[chat]\ngreeting = "{}"\n', "chat.greeting: the only placeholders here are"),
+        ('[chat]\ngreeting = "a\\u0000"\n', "chat.greeting: a text may have no control characters and no"),
+        ('[chat]\nspectators = "a\\nb"\n', "chat.spectators: a text may have no control characters and no"),
+        ('[storage]\nurl = "sqlite:///\\u007f"\n', "storage.url: a text may have no control characters"),
+        ('[storage]\nurl = "postgresql://u:pw@h/\\t"\n', "storage.url: a text may have no control"),
+        ('[engine]\nsyzygy = "a\\u0000b"\n', "engine.syzygy: a text may have no control characters"),
+        ('[challenges]\nblock = ["a\\u2028b"]\n', "challenges.block: a text may have no control"),
+        ('[challenges]\nallow = ["anna", ""]\n', "challenges.allow.1: String should have at least 1"),
+        ('[challenges]\nblock = [" "]\n', "challenges.block.0: String should have at least 1"),
+        ('[matchmaking]\nblock = [""]\n', "matchmaking.block.0: String should have at least 1"),
+        ('[matchmaking]\nvariants = [""]\n', "matchmaking.variants.0: String should have at least 1"),
+        ('[matchmaking]\nclocks = [""]\n', "matchmaking.clocks: '' is not of the form 180+2"),
+        (
+            '[matchmaking]\nenabled = true\nvariants = ["standard", "othelo"]\n',
+            "matchmaking.variants: arena has nothing to ask for named 'othelo'; known: othello, standard",
+        ),
+        (
+            '[server]\ndialect = "lichess"\n[matchmaking]\nenabled = true\nvariants = ["fromPosition"]\n',
+            "matchmaking.variants: lichess has nothing to ask for named 'fromPosition'; known: standard",
+        ),
+        (
+            '[server]\ndialect = "ggs"\n[matchmaking]\nenabled = true\nvariants = ["s8r61"]\n',
+            "ggs has nothing to ask for named 's8r61'; known: 8, 8b, 8w, s8, s8r5 to s8r60",
+        ),
+        (
+            '[[selection.rules]]\nplayer = "trappy"\ngame = "go"\n',
+            "selection.rules.0.game: no game named 'go'; known: othello",
+        ),
+        (
+            '[[selection.rules]]\nplayer = "trappy"\nsite = "lichess.org"\n',
+            "selection.rules.0.site: no site named 'lichess.org'; known: arena, lichess",
+        ),
+        ('[chat]\nfarewell = "{"\n', "chat.farewell: the only placeholders here are"),
+        (f'[chat]\ngreeting = "{"x" * (CHAT_LIMIT + 1)}"\n', "chat.greeting: String should have at most 140"),
+        ('[storage]\nurl = "mysql://u:pw@host/db"\n', "storage.url: must look like sqlite:///path or postgr"),
+        ('[server]\nurl = "ftp://host"\n', "server.url: must begin with http://, https:// or ggs://"),
+        ('[server]\ntoken = "secret"\n', "server.token does not belong in this file; set DESDEMONA_SERVER__"),
+        ("[arena]\nenabled = false\n", "arena.enabled is false: there is no server to play on"),
+        ("[engine\n", "my.toml: not a TOML file"),
+        ("a = " + "[" * 100_000, "my.toml: not a TOML file"),
+        ("# " + "x" * FILE_LIMIT, "my.toml: larger than 1 MiB"),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_config(written(tmp_path, text))
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert "secret" not in str(caught.value)
+    assert "pw@" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("ENGINE__MAX_DEPTH", "99", "environment variable DESDEMONA_ENGINE__MAX_DEPTH: engine.max_depth"),
+        ("ENGINE__MAX_DEPHT", "9", "DESDEMONA_ENGINE__MAX_DEPHT is not a setting; they look like DESDEMONA_"),
+        ("ENGINE", "7", "environment variable DESDEMONA_ENGINE: engine"),
+        ("CHALLENGES__BLOCK", "anna", "lists are written as JSON"),
+        (
+            "CHALLENGES__MIN_RATING",
+            "4500",
+            "the defaults, DESDEMONA_CHALLENGES__MIN_RATING: challenges: min_r",
+        ),
+    ],
+)
+def test_what_is_wrong_in_the_environment(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, message: str
+) -> None:
+    monkeypatch.setenv(f"DESDEMONA_{name}", value)
+    with pytest.raises(ConfigError) as caught:
+        load_config()
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"cannot read the configuration .*none\.toml: No such file"):
+        load_config(tmp_path / "none.toml")
+
+
+def test_a_file_that_never_ends() -> None:
+    with pytest.raises(ConfigError, match="cannot read the configuration /dev/zero: not a regular file"):
+        load_config(Path("/dev/zero"))
+
+
+def test_names_in_lists_are_trimmed(tmp_path: Path) -> None:
+    path = written(tmp_path, '[challenges]\nallow = [" anna "]\n[matchmaking]\nvariants = ["unasked"]\n')
+    assert load_config(path).challenges.allow == ("anna",)
+
+
+def test_books_and_tables_are_opened(tmp_path: Path) -> None:
+    assert Config().engine.strong().sources == {}
+    entry = struct.pack(">QHHI", chess.polyglot.zobrist_hash(chess.Board()), 0o1434, 1, 0)  # e2e4
+    (tmp_path / "book.bin").write_bytes(entry)
+    config = load_config(written(tmp_path, '[engine]\npolyglot = "book.bin"\n'))
+    assert [each.about for each in config.engine.strong().sources["chess"]] == ["a Polyglot book of 1 moves"]
+
+
+def test_models_of_people_are_opened(tmp_path: Path) -> None:
+    config = load_config(written(tmp_path, '[human]\nbudget_percent = 5\nscale = "pawns"\n'))
+    assert config.human.value() == ValueParams(ValueScale.PAWNS, 5)
+    assert config.human.people().games == ()
+    missing = load_config(written(tmp_path, '[human]\nmodels = ["none.onnx"]\n'))
+    with pytest.raises(ConfigError, match=r"human.models or human.calibrated: none.onnx: No such file"):
+        missing.human.people()
+    with pytest.raises(ConfigError, match="budget_percent"):
+        load_config(written(tmp_path, "[human]\nbudget_percent = 101\n"))
+
+
+def test_players_on_another_engines_scores_need_one(tmp_path: Path) -> None:
+    text = '[selection]\nmethod = "fixed"\nplayer = "opponent_model_uci"\n'
+    with pytest.raises(ConfigError, match="opponent_model_uci needs an engine for othello"):
+        load_config(written(tmp_path, text))
+    fixed = load_config(written(tmp_path, text.replace("_uci", "")))
+    assert fixed.selection.player == "opponent_model"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('book = "none.gz"', "engine.book: none.gz: cannot be read: No such file"),
+        ('polyglot = "none.bin"', "engine.polyglot: none.bin: cannot be read: no such file"),
+        ('polyglot = "my.toml"', "engine.polyglot: my.toml: truncated, or not a Polyglot book"),
+        ('syzygy = "none"', "engine.syzygy: none: no such folder"),
+        ('syzygy = "."', "engine.syzygy: .: no Syzygy tables of the kind *.rtbw there"),
+    ],
+)
+def test_books_and_tables_that_are_none(tmp_path: Path, text: str, message: str) -> None:
+    config = load_config(written(tmp_path, f"[engine]\n{text}\n"))
+    with pytest.raises(ConfigError) as caught:
+        config.engine.strong()
+    assert message in str(caught.value)
+
+
+def test_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = "https://games.example"
+    with pytest.raises(ConfigError, match="needs a token: set DESDEMONA_SERVER__TOKEN or server"):
+        read_token(ServerConfig(url=url))
+    path = tmp_path / "token"
+    with pytest.raises(ConfigError, match=r"server\.token_file: cannot read .*No such file"):
+        read_token(ServerConfig(url=url, token_file=str(path)))
+    path.write_text("\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="is empty"):
+        read_token(ServerConfig(url=url, token_file=str(path)))
+    for device in (Path("/dev/zero"), tmp_path):
+        with pytest.raises(ConfigError, match=r"server\.token_file: cannot read .*not a regular file"):
+            read_token(ServerConfig(url=url, token_file=str(device)))
+    path.write_bytes(b"\0" * (FILE_LIMIT + 1))
+    with pytest.raises(ConfigError, match=r"server\.token_file: cannot read .*larger than 1 MiB"):
+        read_token(ServerConfig(url=url, token_file=str(path)))
+    path.write_text("abc\n", encoding="utf-8")
+    assert read_token(ServerConfig(url=url, token_file=str(path))) == "abc"
+    monkeypatch.setenv("DESDEMONA_SERVER__TOKEN", "xyz")
+    config = load_config()
+    assert read_token(config.server) == "xyz"
+    assert "xyz" not in repr(config)
+    assert "xyz" not in config.model_dump_json()

@@ -1,0 +1,41 @@
+"""What the rest of the program asks of a site's row."""
+
+import pytest
+
+from bot.base.dialects import DIALECTS
+from bot.base.events import ChatLine, Clock, Proposal
+from bot.servers.lichess_wire import GameReader
+
+
+@pytest.mark.parametrize(
+    ("site", "variant", "clock", "expected"),
+    [
+        ("lichess", "standard", Clock(180, 2), "blitz"),
+        ("lichess", "standard", Clock(60, 0), "bullet"),
+        ("lichess", "standard", Clock(1800, 30), "classical"),
+        ("lichess", "chess960", Clock(180, 2), "chess960"),
+        ("playstrategy", "flipello", Clock(180, 2), "flipello"),
+        ("arena", "othello", Clock(60, 0), "othello"),
+        ("ggs", "s8r18", Clock(300, 0), "s8r18"),
+    ],
+)
+def test_which_ratings_are_about_a_game(site: str, variant: str, clock: Clock, expected: str) -> None:
+    assert variant in DIALECTS[site].variants
+    assert DIALECTS[site].rating_list(Proposal(variant, True, clock)) == expected
+
+
+@pytest.mark.parametrize(
+    ("site", "name", "by_site"),
+    [
+        ("lichess", "lichess", True),
+        ("lichess", "Lichess", True),
+        ("lichess", "lichess2", False),
+        ("playstrategy", "PlayStrategy", True),
+        ("playstrategy", "lichess", False),
+    ],
+)
+def test_under_which_name_a_site_speaks_itself(site: str, name: str, by_site: bool) -> None:
+    said = {"type": "chatLine", "room": "player", "username": name, "text": "!eval"}
+    line = GameReader(DIALECTS[site], "desdemona").read(said)
+    assert isinstance(line, ChatLine)
+    assert line.by_site is by_site

@@ -1,0 +1,87 @@
+"""Where the log goes, and how it looks."""
+
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.base import log
+from bot.base.config import LogConfig
+from bot.base.errors import ConfigError
+
+
+@pytest.fixture(autouse=True)
+def _root_logger_as_before() -> Iterator[None]:
+    root = logging.getLogger()
+    before, level = list(root.handlers), root.level
+    yield
+    for handler in root.handlers:
+        if handler not in before:
+            handler.close()
+    root.handlers[:] = before
+    root.setLevel(level)
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    path = tmp_path / "logs" / "bot.log"
+    log.set_up(LogConfig(format="json", file=str(path)))
+    logger = logging.getLogger("bot.test")
+    logger.info("game %s", "g1", extra={"game_id": "g1"})
+    logger.debug("not shown")
+    try:
+        raise ValueError("broken")
+    except ValueError:
+        logger.exception("trouble")
+    first, second = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
+    assert (first["level"], first["logger"], first["message"]) == ("INFO", "bot.test", "game g1")
+    assert first["game_id"] == "g1"
+    assert first["time"].endswith("+00:00")
+    assert "ValueError: broken" in second["exception"]
+
+
+def test_text_lines(tmp_path: Path) -> None:
+    path = tmp_path / "bot.log"
+    log.set_up(LogConfig(level="WARNING", file=str(path)))
+    logging.getLogger("bot.test").info("not shown")
+    logging.getLogger("bot.test").warning("shown")
+    (line,) = path.read_text(encoding="utf-8").splitlines()
+    assert line.endswith("WARNING bot.test: shown")
+
+
+RUDE = "Anna\n2030-01-01 00:00:00 ERROR \x1b[31m\x9b\u2028\ud800 Zoë"
+
+
+def test_a_name_cannot_write_a_line_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "bot.log"
+    log.set_up(LogConfig(file=str(path)))
+    try:
+        raise ValueError(RUDE)
+    except ValueError:
+        logging.getLogger("bot.test").exception("against %s", RUDE)
+    first, *more = path.read_text(encoding="utf-8").split("\n")
+    assert first.endswith(r"against Anna\n2030-01-01 00:00:00 ERROR \x1b[31m\x9b\u2028\ud800 Zoë")
+    assert more[0].strip() == "Traceback (most recent call last):"
+    assert more[-1] == ""
+    assert all(line.startswith("    ") and line.isprintable() for line in more[:-1])
+
+
+def test_a_rude_name_in_json(tmp_path: Path) -> None:
+    path = tmp_path / "bot.log"
+    log.set_up(LogConfig(format="json", file=str(path)))
+    logging.getLogger("bot.test").info("against %s", RUDE, extra={"opponent": RUDE})
+    text = path.read_text(encoding="utf-8")
+    assert text.removesuffix("\n").isprintable()
+    assert json.loads(text)["opponent"] == RUDE
+
+
+def test_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    log.set_up(LogConfig())
+    logging.getLogger("bot.test").info("shown")
+    assert capsys.readouterr().err.endswith("bot.test: shown\n")
+
+
+def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"log\.file: cannot write .*: Is a directory"):
+        log.set_up(LogConfig(file=str(tmp_path)))

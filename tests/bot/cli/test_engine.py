@@ -1,0 +1,82 @@
+"""`desdemona engine`: its options, and what it takes from the settings."""
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from bot import __main__ as program
+from bot.base.config import Config, EngineConfig, SelectionConfig, SelectionMethod, TrapConfig
+from bot.cli.engine import settings
+
+
+def typed(monkeypatch: pytest.MonkeyPatch, text: str, *arguments: str) -> int:
+    """Type the command; the text is all that the other program says."""
+    monkeypatch.setattr(sys, "argv", ["desdemona", "engine", *arguments])
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    with pytest.raises(SystemExit) as leaving:
+        program.main()
+    code = leaving.value.code
+    return code if isinstance(code, int) else 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "answer"),
+    [
+        (("--protocol", "nboard"), "ping 1\n", "pong 1\n"),
+        (("--protocol", "gtp", "--game", "othello"), "name\nquit\n", "= Desdemona\n\n= \n\n"),
+        (("--protocol", "uci"), "isready\nquit\n", "readyok\n"),
+        (("--protocol", "ucci"), "isready\nquit\n", "readyok\nbye\n"),
+        (("--protocol", "uci", "--game", "xiangqi"), "position startpos moves a1a2\nisready\n", "readyok\n"),
+    ],
+)
+def test_all_protocols(
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
+    tmp_path: Path,
+    arguments: tuple[str, ...],
+    text: str,
+    answer: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert typed(monkeypatch, text, *arguments) == 0
+    assert capfdbinary.readouterr().out.decode() == answer
+    assert not list(tmp_path.iterdir()), "it writes nothing"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--protocol", "gtp", "--game", "chess"), "--game: gtp is for othello, not for 'chess'"),
+        (("--protocol", "uci", "--game", "go"), "--game: uci is for chess and xiangqi, not for 'go'"),
+        (("--protocol", "uci", "--player", "trappy_uci"), "known: standard, trappy, strong"),
+        (("--protocol", "uci", "--player", "x"), "--player: 'x' is not known"),
+    ],
+)
+def test_mistakes(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    arguments: tuple[str, ...],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert typed(monkeypatch, "", *arguments) == program.FAILED
+    assert message in capsys.readouterr().err
+
+
+def test_what_the_settings_say() -> None:
+    config = Config(
+        engine=EngineConfig(max_depth=7, max_time_s=3.5, table_mb=8, strong_depth=20, threads=2),
+        trap=TrapConfig(margin_centi=50),
+        selection=SelectionConfig(method=SelectionMethod.FIXED, player="strong"),
+    )
+    found = settings(config, None, None)
+    assert (found.kind, found.depth, found.full_depth, found.move_s) == ("strong", None, 7, 3.5)
+    assert (found.table_mb, found.params.margin_centi) == (8, 50)
+    assert (found.strong.depth, found.strong.threads) == (20, 2)
+    assert settings(config, "standard", 4).kind == "standard"
+    assert settings(config, "standard", 4).depth == 4
+    other = SelectionConfig(method=SelectionMethod.FIXED, player="trappy_uci")
+    assert settings(config.model_copy(update={"selection": other}), None, None).kind == "trappy", "ours alone"

@@ -1,0 +1,251 @@
+"""What the bot says and answers in a game, and that none of it costs a move."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bot.base.config import ChatConfig, Config, SelectionConfig, SelectionMethod
+from bot.base.errors import AuthError, TransientError
+from bot.base.events import EndReason, Room
+from bot.game.chat_commands import PAUSE_S
+from bot.game.player import GamePlayer
+from storage.database import Database
+from storage.errors import StorageError
+from storage.games import finish_game, open_game
+from storage.records import GameResult, NewGame
+from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
+from tests.bot.game.test_player import play, playing
+from tests.bot.ledger_samples import check_books, stored_game
+
+SECRET = "I keep that to myself while we play."
+
+
+def quiet(**changes: Any) -> Config:
+    return config(chat=ChatConfig(**({"greeting": "", "farewell": ""} | changes)))
+
+
+class Time:
+    """A clock that the test moves on."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@asynccontextmanager
+async def talking(server: FakeServer, database: Any, settings: Config | None = None) -> AsyncIterator[Time]:
+    """A game in which we have moved once; it is played to its end afterwards."""
+    time = Time()
+    async with services(server, database, settings=settings or quiet()) as given:
+        running = asyncio.create_task(GamePlayer(GAME_ID, replace(given, clock=time)).run())
+        await server.until(lambda: len(server.moves) == 1)
+        yield time
+        server.pick = picker(1)
+        server.reply()
+        async with asyncio.timeout(30):
+            await running
+
+
+async def said(server: FakeServer, lines: int) -> None:
+    await server.until(lambda: sum(call.startswith("chat") for call in server.calls) == lines)
+
+
+async def test_who_watches_is_greeted_too(database: Database) -> None:
+    server = FakeServer(pick=picker(1))
+    await play(server, database, settings=quiet(spectators="{bot} plays {opponent} at {game}"))
+    assert server.said == ["spectator: Desdemona plays Anna at Tic-tac-toe"]
+
+
+@pytest.mark.parametrize(("player", "farewell"), [("trappy", ["Bye. 1 traps."]), ("standard", ["Bye."])])
+async def test_the_farewell_of_a_player_without_traps(
+    database: Database, player: str, farewell: list[str]
+) -> None:
+    server = FakeServer(pick=picker(1))
+    settings = config(
+        chat=ChatConfig(greeting="", farewell="Bye. {traps} traps."),
+        selection=SelectionConfig(method=SelectionMethod.FIXED, player=player),
+    )
+    await play(server, database, settings=settings)
+    assert server.said == farewell
+
+
+async def test_questions_are_answered(database: Database) -> None:
+    server = FakeServer()
+    async with talking(server, database) as time:
+        for number, question in enumerate(["!help", "!engine", "!eval", "!trap", "!stats"], start=1):
+            server.say(question)
+            await said(server, number)
+            time.now += PAUSE_S
+    assert server.said[0].startswith("I am a program. Ask me")
+    assert "I do not tell yet" in server.said[1]
+    assert server.said[2:] == [SECRET, SECRET, "Anna, this is our first game."]
+    await check_books(database, server)
+
+
+async def test_who_watches_may_be_told_more(database: Database) -> None:
+    server = FakeServer()
+    async with talking(server, database, quiet(watchers=True)) as time:
+        server.say("!eval", Room.SPECTATOR, "Bert")
+        await said(server, 1)
+        time.now += PAUSE_S
+        server.say("!eval")
+        await said(server, 2)
+    assert "was worth" in server.said[0]
+    assert server.said[1] == SECRET
+
+
+async def test_who_watches_is_told_no_more_than_the_opponent(database: Database) -> None:
+    """It may be the opponent under another name."""
+    server = FakeServer()
+    async with talking(server, database) as time:
+        server.say("!eval", Room.SPECTATOR, "Bert")
+        await said(server, 1)
+        time.now += PAUSE_S
+        server.say("!engine", Room.SPECTATOR, "Bert")
+        await said(server, 2)
+        time.now += PAUSE_S
+        server.say("!trap", Room.SPECTATOR, "Bert")
+        await said(server, 3)
+    assert "I do not tell yet" in server.said[1]
+    assert [server.said[0], server.said[2]] == [f"spectator: {SECRET}"] * 2
+
+
+async def test_what_is_no_question_gets_no_answer(database: Database) -> None:
+    server = FakeServer()
+    async with talking(server, database, quiet(greeting="!help")) as time:
+        for text, name in [
+            ("hello", "Anna"),
+            ("!help", "lichess"),
+            ("!help", "Desdemona"),
+            ("!what", "Anna"),
+        ]:
+            server.say(text, name=name)
+            time.now += PAUSE_S
+        server.say("!help")
+        await said(server, 2)
+    assert [line[:6] for line in server.said] == ["!help", "I am a"]
+
+
+@pytest.mark.parametrize("changes", [{"commands": False}, {"enabled": False}])
+async def test_questions_can_be_switched_off(database: Database, changes: dict[str, bool]) -> None:
+    server = FakeServer()
+    async with talking(server, database, quiet(**changes)):
+        server.say("!help")
+    assert server.said == []
+
+
+async def test_a_chatterer_cannot_make_the_bot_flood(database: Database) -> None:
+    server = FakeServer()
+    async with talking(server, database) as time:
+        for _ in range(50):
+            server.say("!help")
+        server.say("!help", Room.SPECTATOR, "Bert")  # another room is not hindered
+        await said(server, 2)
+        time.now += PAUSE_S
+        server.say("!engine")
+        await said(server, 3)
+    assert [line[:10] for line in server.said] == ["I am a pro", "spectator:", "I am Desde"]
+
+
+async def test_what_was_before_this_game(database: Database) -> None:
+    server = FakeServer()
+    async with playing(server, database, settings=quiet()):
+        await server.until(lambda: len(server.moves) == 1)
+        now = await stored_game(database)
+        server.finish(EndReason.RESIGNATION, 1)
+    before = {field: getattr(now, field) for field in NewGame.__dataclass_fields__}
+    async with database.write() as session:
+        for number, (opponent, result) in enumerate(
+            [
+                ("anna", GameResult.WIN),
+                ("anna", GameResult.WIN),
+                ("anna", GameResult.LOSS),
+                ("bert", GameResult.WIN),
+            ]
+        ):
+            new = NewGame(**(before | {"site_game_id": f"before{number}", "opponent_id": opponent}))
+            game = await open_game(session, new)
+            await finish_game(session, game.id, result=result, end_reason="normal")
+    again = FakeServer()
+    again.game_id = "game0002"
+    async with services(again, database, settings=quiet()) as given:
+        running = asyncio.create_task(GamePlayer("game0002", given).run())
+        await again.until(lambda: len(again.moves) == 1)
+        again.say("!stats")
+        await said(again, 1)
+        again.finish(EndReason.ABORTED)
+        await running
+    # The game above was lost by the bot, too.
+    assert again.said == [
+        "Anna against me before: 2 won, 0 drawn, 2 lost. Traps that I set: 0, fallen into: 0."
+    ]
+
+
+class Broken:
+    """A database that fails or hangs when it is asked for figures; the books are fine."""
+
+    def __init__(self, database: Database, error: Exception | None) -> None:
+        self._database = database
+        self._error = error
+        self.asked = asyncio.Event()
+        self.is_broken = False
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[Any]:
+        if self.is_broken:
+            self.is_broken = False
+            self.asked.set()
+            if self._error is not None:
+                raise self._error
+            await asyncio.Event().wait()
+        async with self._database.read() as session:
+            yield session
+
+    def write(self) -> Any:
+        return self._database.write()
+
+
+@pytest.mark.parametrize("error", [None, StorageError("no database"), ZeroDivisionError("a mistake")])
+async def test_a_database_that_hangs_or_fails_costs_no_move(
+    database: Database, error: Exception | None
+) -> None:
+    server, broken = FakeServer(), Broken(database, error)
+    async with talking(server, broken) as time:
+        broken.is_broken = True
+        server.say("!stats")
+        await broken.asked.wait()
+        time.now += PAUSE_S
+        server.say("!help")  # not while the other answer is under way
+        server.reply()
+        await server.until(lambda: len(server.moves) == 3)
+    assert server.said == ([] if error is None else ["I am a program. Ask me !engine, !eval, !trap, !stats."])
+    await check_books(database, server)
+
+
+@pytest.mark.parametrize("error", [TransientError("HTTP 429", 60.0), AuthError("HTTP 403")])
+async def test_an_answer_that_the_server_does_not_take(database: Database, error: Exception) -> None:
+    server = FakeServer()
+    server.faults["chat"] = [error]
+    async with talking(server, database):
+        server.say("!help")
+        await said(server, 1)
+    assert server.said == []
+    await check_books(database, server)
+
+
+async def test_a_chat_that_hangs_costs_no_move(database: Database) -> None:
+    server = FakeServer()
+
+    async def hang(*_: object) -> None:
+        await asyncio.Event().wait()
+
+    server.chat = hang  # type: ignore[method-assign, assignment]
+    async with talking(server, database, quiet(greeting="Hello", spectators="Hello")):
+        server.say("!help")
+    await check_books(database, server)

@@ -1,0 +1,144 @@
+"""What is a question in the chat, and the answers."""
+
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+
+from bot.base.config import ChatConfig
+from bot.base.events import CHAT_LIMIT, ChatLine, Room
+from bot.game.chat_commands import Command, Facts, answer, heard, may_tell
+from engine import ENGINE_VERSION
+from engine.decision import Candidate, Decision, Pick
+from engine.games import get_game
+from engine.params import TrapParams
+from engine.players import PLAYER_KINDS
+from storage.intervals import performance
+from storage.statistics import EngineStatistics
+
+FACTS = Facts(bot="Desdemona", opponent="Anna", player="trappy", is_over=True, may_tell=False)
+SECRET = replace(FACTS, is_over=False)
+CHESS = get_game("chess")
+KNIGHT = Candidate("g1f3", 35, False, 60, quality_centi=200, trap="e7e5", complete=True)
+DECISION = Decision(
+    game="chess",
+    position=CHESS.position_text(CHESS.initial()),
+    player="trappy",
+    params=TrapParams(threshold_centi=100),
+    move="g1f3",
+    candidates=(KNIGHT,),
+    depth=6,
+    principal_variation=("g1f3",),
+    nodes=1,
+    time_s=0.1,
+    profile_source="native",
+    engine_version=ENGINE_VERSION,
+)
+
+
+def line(text: str, name: str = "Anna", room: Room = Room.PLAYER) -> ChatLine:
+    return ChatLine(name, room, text)
+
+
+def figures(player: str, **numbers: int) -> EngineStatistics:
+    values: dict[str, Any] = dict.fromkeys((field.name for field in fields(EngineStatistics)), 0)
+    return EngineStatistics(**(values | {"player": player, "performance": performance(())} | numbers))
+
+
+@pytest.mark.parametrize("command", Command)
+@pytest.mark.parametrize("form", ["{}", " {} ", "{} please", "{}\n"])
+def test_questions(command: Command, form: str) -> None:
+    assert heard(line(form.format(command)), "Desdemona") is command
+    assert heard(line(form.format(command.upper())), "Desdemona") is command
+
+
+@pytest.mark.parametrize(
+    "text", ["", "   ", "hello", "help", "!", "!helpme", "! help", "say !help", "!ping", "‮!help"]
+)
+def test_no_questions(text: str) -> None:
+    assert heard(line(text), "Desdemona") is None
+
+
+@pytest.mark.parametrize("name", ["Desdemona", "desdemona"])
+def test_own_lines_and_those_of_the_site(name: str) -> None:
+    assert heard(line("!help", name), "Desdemona") is None
+    assert heard(replace(line("!help"), by_site=True), "Desdemona") is None
+
+
+def test_help_names_the_others() -> None:
+    assert answer(Command.HELP, SECRET) == "I am a program. Ask me !engine, !eval, !trap, !stats."
+
+
+@pytest.mark.parametrize("command", [Command.EVAL, Command.TRAP])
+def test_secrets(command: Command) -> None:
+    told = answer(command, replace(SECRET, latest=DECISION))
+    assert told == "I keep that to myself while we play."
+    assert answer(command, FACTS) == "I have not moved yet."
+
+
+def test_who_may_be_told() -> None:
+    quiet, open_to_watchers = ChatConfig(), ChatConfig(watchers=True)
+    watcher = ChatLine("Bert", Room.SPECTATOR, "!eval")
+    assert may_tell(watcher, "Anna", open_to_watchers)
+    assert not may_tell(watcher, "Anna", quiet)
+    assert not may_tell(replace(watcher, name="ANNA"), "Anna", open_to_watchers)
+    assert not may_tell(replace(watcher, room=Room.PLAYER), "Anna", open_to_watchers)
+    told = answer(Command.TRAP, replace(SECRET, may_tell=True, latest=DECISION))
+    assert told == answer(Command.TRAP, replace(FACTS, latest=DECISION))
+
+
+def test_the_player_is_a_secret_too() -> None:
+    during = {answer(Command.ENGINE, replace(SECRET, player=kind)) for kind in PLAYER_KINDS}
+    assert len(during) == 1
+    after = {answer(Command.ENGINE, replace(FACTS, player=kind)) for kind in PLAYER_KINDS}
+    assert len(after) == len(PLAYER_KINDS)
+    assert all(ENGINE_VERSION in told for told in during | after)
+
+
+def test_what_the_engine_thinks() -> None:
+    told = answer(Command.EVAL, replace(FACTS, latest=DECISION))
+    assert told == "For me, Nf3 was worth +0.35 at depth 6."
+    picked = replace(DECISION, pick=Pick(-120, 14, 73, False))
+    assert answer(Command.EVAL, replace(FACTS, latest=picked)) == "For me, Nf3 was worth -1.20 at depth 14."
+    from_book = replace(DECISION, pick=Pick(20, 0, 0, False))
+    assert answer(Command.EVAL, replace(FACTS, latest=from_book)) == "For me, Nf3 was worth +0.20."
+
+
+def test_the_trap() -> None:
+    def told(candidate: Candidate) -> str:
+        return answer(Command.TRAP, replace(FACTS, latest=replace(DECISION, candidates=(candidate,))))
+
+    assert told(KNIGHT) == "The trap of Nf3: e5 looks good and is not."
+    assert told(replace(KNIGHT, quality_centi=99)) == "Nf3 set no trap."
+    assert told(replace(KNIGHT, trap=None)) == "Nf3 set no trap."
+    assert told(replace(KNIGHT, complete=False)) == "I am still working out what Nf3 does."
+
+
+def test_the_figures_of_all_players_together() -> None:
+    both = (
+        figures("standard", games=4, wins=3, losses=1),
+        figures("trappy", games=3, wins=1, draws=1, losses=1, traps_set=9, fell=4),
+    )
+    told = answer(Command.STATS, replace(SECRET, figures=both))
+    assert told == ("Anna against me before: 2 won, 1 drawn, 4 lost. Traps that I set: 9, fallen into: 4.")
+    assert answer(Command.STATS, SECRET) == "Anna, this is our first game."
+
+
+@pytest.mark.parametrize("command", Command)
+@pytest.mark.parametrize("may", [True, False])
+def test_answers_are_short_and_no_questions(command: Command, may: bool) -> None:
+    many = figures("trappy", games=10**6, wins=10**6, draws=10**6, losses=10**6, traps_set=10**6, fell=10**6)
+    for kind in PLAYER_KINDS:
+        facts = replace(
+            FACTS,
+            bot="D" * 20,
+            opponent="A" * 20,
+            player=kind,
+            is_over=may,
+            may_tell=False,
+            latest=DECISION,
+            figures=(many,),
+        )
+        told = answer(command, facts)
+        assert len(told) <= CHAT_LIMIT
+        assert heard(line(told, "another bot"), "Desdemona") is None

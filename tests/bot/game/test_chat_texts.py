@@ -1,0 +1,68 @@
+"""Greeting and farewell."""
+
+import pytest
+
+from bot.base.config import ChatConfig
+from bot.base.events import CHAT_LIMIT
+from bot.game.chat_texts import Verdict, farewell, greeting
+
+
+def test_the_usual_words() -> None:
+    said = greeting(ChatConfig(), ChatConfig().greeting, opponent="Anna", bot="Desdemona", game="Othello")
+    assert said == "Good luck, Anna! I am a program."
+    said = farewell(
+        ChatConfig(),
+        player="trappy",
+        opponent="Anna",
+        bot="Desdemona",
+        game="Othello",
+        result=Verdict.WON,
+        traps=5,
+        fell=2,
+    )
+    assert said == "Good game, Anna! Traps set: 5, you fell into 2."
+
+
+def test_every_placeholder() -> None:
+    config = ChatConfig(
+        greeting="{opponent} {bot} {game}", farewell="{opponent} {bot} {game} {result} {traps} {fell}"
+    )
+    assert greeting(config, config.greeting, opponent="a", bot="b", game="c") == "a b c"
+    said = farewell(
+        config, player="trappy", opponent="a", bot="b", game="c", result=Verdict.DRAWN, traps=1, fell=0
+    )
+    assert said == "a b c drawn 1 0"
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        (ChatConfig().farewell, "Good game, Anna!"),
+        ("{fell} of {traps}", None),
+        ("I {result}. {fell} traps! Bye...  See you?", "I won. Bye... See you?"),
+        ("Bye {opponent}", "Bye Anna"),
+    ],
+)
+@pytest.mark.parametrize("player", ["standard", "strong"])
+def test_nothing_of_traps_where_none_are_set(player: str, template: str, said: str | None) -> None:
+    config = ChatConfig(farewell=template)
+    told = farewell(
+        config, player=player, opponent="Anna", bot="b", game="c", result=Verdict.WON, traps=3, fell=1
+    )
+    assert told == said
+
+
+def test_silence() -> None:
+    for config in (ChatConfig(enabled=False), ChatConfig(greeting="", farewell="")):
+        assert greeting(config, config.greeting, opponent="a", bot="b", game="c") is None
+        said = farewell(
+            config, player="trappy", opponent="a", bot="b", game="c", result=Verdict.LOST, traps=0, fell=0
+        )
+        assert said is None
+
+
+def test_long_names_are_cut() -> None:
+    said = greeting(ChatConfig(), ChatConfig().greeting, opponent="a" * 200, bot="b", game="c")
+    assert said is not None
+    assert len(said) == CHAT_LIMIT
+    assert said.endswith("…")

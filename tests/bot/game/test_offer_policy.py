@@ -1,0 +1,144 @@
+"""When to offer, to resign, to grant, to claim and to abort."""
+
+from dataclasses import replace
+
+import pytest
+
+from bot.base.config import Claim, MannersConfig
+from bot.game.offer_policy import (
+    PLIES_BETWEEN_OFFERS,
+    Facts,
+    abort_after_s,
+    accepts_draw,
+    claim,
+    knows_draws,
+    offers_draw,
+    resigns,
+    score_centi,
+    takebacks,
+)
+from engine.decision import Candidate, Decision, Pick
+from engine.game import WIN_CENTI
+from engine.games import ENGINE_GAMES, GAMES
+from engine.params import TrapParams
+
+CONFIG = MannersConfig(
+    draw_score_centi=15, draw_moves=3, draw_ply=40, resign=True, resign_score_centi=900, resign_moves=2
+)
+FACTS = Facts(
+    scores_centi=(300, 10, -15, 0),
+    plies=40,
+    opponent_rating=1600,
+    opponent_is_bot=False,
+    rated=True,
+    has_draws=True,
+)
+LOST = replace(FACTS, scores_centi=(0, -900, -950))
+
+
+def test_a_draw_after_many_even_moves() -> None:
+    assert accepts_draw(FACTS, CONFIG)
+    assert offers_draw(FACTS, CONFIG)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        replace(FACTS, scores_centi=(10, -15, 16)),
+        replace(FACTS, scores_centi=(10, -16, 0)),
+        replace(FACTS, scores_centi=(0, WIN_CENTI, 0)),
+        replace(FACTS, scores_centi=(0, 0)),
+        replace(FACTS, scores_centi=()),
+        replace(FACTS, plies=39),
+        replace(FACTS, has_draws=False),
+    ],
+)
+def test_no_draw(facts: Facts) -> None:
+    assert not accepts_draw(facts, CONFIG)
+    assert not offers_draw(facts, CONFIG)
+
+
+def test_draws_can_be_switched_off() -> None:
+    assert not accepts_draw(FACTS, CONFIG.model_copy(update={"draws": False}))
+
+
+def test_weaker_people_play_on() -> None:
+    config = CONFIG.model_copy(update={"draw_min_rating": 1700})
+    assert not accepts_draw(FACTS, config)
+    assert accepts_draw(replace(FACTS, opponent_rating=1700), config)
+    assert accepts_draw(replace(FACTS, opponent_rating=None), config)
+    assert accepts_draw(replace(FACTS, opponent_is_bot=True), config)
+
+
+def test_a_draw_is_not_offered_again_and_again() -> None:
+    for plies in (0, 2, PLIES_BETWEEN_OFFERS - 1):
+        facts = replace(FACTS, plies_since_offer=plies)
+        assert accepts_draw(facts, CONFIG)
+        assert not offers_draw(facts, CONFIG)
+    assert offers_draw(replace(FACTS, plies_since_offer=PLIES_BETWEEN_OFFERS), CONFIG)
+
+
+def test_resigning() -> None:
+    assert resigns(LOST, CONFIG)
+    assert resigns(replace(LOST, scores_centi=(-WIN_CENTI - 50, -WIN_CENTI - 60)), CONFIG)
+    assert not resigns(LOST, MannersConfig())  # off unless asked for
+    assert not resigns(replace(LOST, scores_centi=(-900, -899)), CONFIG)
+    assert not resigns(replace(LOST, scores_centi=(-950,)), CONFIG)
+    assert not resigns(replace(LOST, scores_centi=(950, 950)), CONFIG)
+    assert not resigns(replace(LOST, plies=1), CONFIG)
+
+
+def test_weaker_opponents_have_to_show_it() -> None:
+    config = CONFIG.model_copy(update={"resign_min_rating": 1700})
+    assert not resigns(LOST, config)
+    assert not resigns(replace(LOST, opponent_is_bot=True), config)
+    assert resigns(replace(LOST, opponent_rating=None), config)
+
+
+def test_takebacks() -> None:
+    config = MannersConfig(takebacks=2)
+    casual = replace(FACTS, rated=False)
+    assert takebacks(casual, config) == 2
+    assert takebacks(casual, MannersConfig()) == 0
+    assert takebacks(FACTS, config) == 0
+    assert takebacks(FACTS, MannersConfig(takebacks=2, takebacks_rated=True)) == 2
+    assert takebacks(replace(casual, opponent_is_bot=True), config) == 0
+
+
+def test_claims() -> None:
+    assert claim(FACTS, MannersConfig()) is Claim.VICTORY
+    assert claim(FACTS, MannersConfig(claim=Claim.NOTHING)) is Claim.NOTHING
+    draw = MannersConfig(claim=Claim.DRAW, resign_score_centi=900)
+    assert claim(FACTS, draw) is Claim.DRAW
+    assert claim(replace(FACTS, scores_centi=()), draw) is Claim.DRAW
+    assert claim(replace(FACTS, scores_centi=(0, 900)), draw) is Claim.VICTORY
+
+
+def test_aborting() -> None:
+    assert abort_after_s(True, MannersConfig(abort_after_s=60)) == 60
+    assert abort_after_s(True, MannersConfig(abort_after_s=0)) is None
+    assert abort_after_s(False, MannersConfig(abort_after_s=60)) is None
+
+
+def test_games_in_which_players_agree_on_draws() -> None:
+    assert {name for name, game in GAMES.items() if knows_draws(game)} == {"chess", "xiangqi", *ENGINE_GAMES}
+
+
+def test_the_score_of_a_decision() -> None:
+    decision = Decision(
+        game="othello",
+        position="",
+        player="strong",
+        params=TrapParams(),
+        move="d3",
+        candidates=(Candidate("c4", 500, False, 500), Candidate("d3", 200, False, 200)),
+        depth=4,
+        principal_variation=("c4",),
+        nodes=1,
+        time_s=0.1,
+        profile_source="native",
+        engine_version="2",
+    )
+    assert score_centi(decision) == 200
+    assert score_centi(replace(decision, pick=Pick(-30, 20, 73, False))) == -30
+    assert score_centi(replace(decision, pick=Pick(None, 0, 0, False))) == 200

@@ -1,0 +1,485 @@
+"""One game's player against a server that is rude in every way the protocol allows."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bot.base.config import ChatConfig
+from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientError
+from bot.base.events import EndReason
+from bot.game.offer_policy import score_centi
+from bot.game.player import MAX_REFUSALS, UNKNOWN_TRIES, GamePlayer
+from engine.decision import OutcomeKind
+from storage.database import Database
+from storage.decisions import commit_decision
+from storage.games import list_open_games
+from storage.records import DecisionState, GameResult, GameStatus
+from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
+from tests.bot.ledger_samples import check_books, event_kinds, stored_decisions, stored_game
+
+
+async def play(server: FakeServer, database: Database, **more: Any) -> GamePlayer:
+    """A game to its end."""
+    async with services(server, database, **more) as given, asyncio.timeout(30):
+        player = GamePlayer(GAME_ID, given)
+        await player.run()
+    return player
+
+
+@asynccontextmanager
+async def playing(server: FakeServer, database: Database, **more: Any) -> AsyncIterator[asyncio.Task[None]]:
+    """A game that goes on while the test does its part; it must end by itself."""
+    async with services(server, database, **more) as given:
+        running = asyncio.create_task(GamePlayer(GAME_ID, given).run())
+        try:
+            yield running
+            async with asyncio.timeout(30):
+                await running
+        finally:
+            running.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await running
+
+
+async def live_until(
+    condition: Callable[[], bool], server: FakeServer, database: Database, **more: Any
+) -> None:
+    """Play until something is true, then drop everything."""
+    async with services(server, database, **more) as given:
+        running = asyncio.create_task(GamePlayer(GAME_ID, given).run())
+        await server.until(condition)
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
+
+
+async def leave(server: FakeServer, database: Database, moves: int) -> None:
+    """Play until so many moves of ours are on the server, then drop everything."""
+    await live_until(lambda: moves_sent(server) == moves, server, database)
+
+
+async def judged(database: Database, ply: int) -> None:
+    """Wait for a decision's outcome; the database tells nobody, so it is asked."""
+    async with asyncio.timeout(20):
+        while not any(d.ply == ply and d.outcome for d in await stored_decisions(database)):  # noqa: ASYNC110
+            await asyncio.sleep(0)
+
+
+def moves_sent(server: FakeServer) -> int:
+    return sum(call.startswith("move") for call in server.calls)
+
+
+@pytest.mark.parametrize(("our_side", "seed"), [(0, 1), (0, 2), (1, 3), (1, 4)])
+async def test_a_whole_game(database: Database, our_side: int, seed: int) -> None:
+    server = FakeServer(our_side=our_side, pick=picker(seed))
+    player = await play(server, database)
+    await check_books(database, server)
+    game = await stored_game(database)
+    assert (game.player, game.selection, game.opponent_id) == ("trappy", {"method": "fixed"}, "anna")
+    assert player.is_over
+    assert player.opponent_id == "anna"
+    assert len(server.said) == 2
+    assert server.said[0] == "Hello Anna"
+    assert server.calls.count("stream") == 1
+
+
+async def test_what_it_thinks_is_told_with_the_move(database: Database) -> None:
+    now = 0.0
+
+    def clock() -> float:
+        nonlocal now
+        now += 0.25
+        return now
+
+    server = FakeServer("othello", pick=picker(1))
+    async with services(server, database) as given, asyncio.timeout(30):
+        await GamePlayer(GAME_ID, replace(given, clock=clock)).run()
+    decisions = await stored_decisions(database)
+    assert [thought.score_centi for thought in server.thoughts] == [
+        score_centi(stored.decision) for stored in decisions
+    ]
+    assert len({thought.score_centi for thought in server.thoughts}) > 2
+    assert all(thought.time_s > 0 for thought in server.thoughts)
+
+
+async def test_an_adjourned_game_leaves_its_books_open(database: Database) -> None:
+    server = FakeServer()
+    async with playing(server, database):
+        await server.until(lambda: len(server.moves) == 1)
+        server.adjourn()
+    assert (await stored_game(database)).state is GameStatus.OPEN
+    assert (await event_kinds(database)) == ["game_adjourned"]
+    player = await play(server, database)  # nothing but that is told of it
+    assert (player.is_over, player.is_adjourned) == (True, True)
+    server.is_adjourned, server.pick = False, picker(1)
+    server.reply()
+    await play(server, database)
+    await check_books(database, server)
+
+
+async def test_the_answer_to_a_move_is_lost(database: Database) -> None:
+    server = FakeServer(pick=picker(1))
+    server.lost_answers = [TransientError("no answer"), TransientError("no answer")]
+    await play(server, database)
+    await check_books(database, server)
+
+
+async def test_a_move_that_did_not_arrive_is_sent_again(database: Database) -> None:
+    waited: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        await asyncio.sleep(0)
+
+    server = FakeServer(pick=picker(1))
+    server.faults["move"] = [TransientError("HTTP 502"), TransientError("HTTP 429", retry_after_s=60.0)]
+    await play(server, database, sleep=sleep)
+    await check_books(database, server)
+    assert any(0 < seconds < 1 for seconds in waited)
+    assert 60.0 in waited
+
+
+async def test_a_refused_move_makes_it_read_the_game_again(database: Database) -> None:
+    server = FakeServer(pick=picker(1))
+    server.faults["move"] = [RefusedError("Not your turn", 400)]
+    await play(server, database)
+    await check_books(database, server)
+    assert server.calls.count("stream") > 1
+    sent = [call for call in server.calls if call.startswith("move")]
+    assert sent[0] == sent[1]
+
+
+async def test_reading_again_fails_too(database: Database) -> None:
+    server = FakeServer()
+    server.faults["move"] = [RefusedError("Not your turn", 400)]
+    async with playing(server, database):
+        await server.until(lambda: "stream" in server.calls)
+        server.faults["stream"] = [TransientError("HTTP 502")]
+        await server.until(lambda: bool(server.moves))
+        server.pick = picker(1)
+        server.reply()
+    await check_books(database, server)
+
+
+async def test_a_server_that_always_refuses_loses_its_game(database: Database) -> None:
+    server = FakeServer()
+    server.faults["move"] = [RefusedError("Not your turn", 400)] * 100
+    with pytest.raises(ProtocolError, match="keeps refusing"):
+        await play(server, database)
+    assert moves_sent(server) == MAX_REFUSALS + 1
+    assert (await stored_game(database)).state is GameStatus.OPEN
+
+
+async def test_a_refusal_counts_when_the_game_can_be_read(database: Database) -> None:
+    """A site in trouble may refuse the moves of a game that it cannot show either."""
+    server = FakeServer()
+    server.faults["move"] = [RefusedError("Not your turn", 400)] * (MAX_REFUSALS + 3)
+    async with playing(server, database):
+        await server.until(lambda: "stream" in server.calls)
+        server.faults["stream"] = [TransientError("HTTP 502")] * MAX_REFUSALS
+        await server.until(lambda: bool(server.moves))
+        server.pick = picker(1)
+        server.reply()
+    await check_books(database, server)
+
+
+async def test_a_lost_link_is_opened_again(database: Database) -> None:
+    server = FakeServer()
+    async with playing(server, database):
+        await server.until(lambda: len(server.moves) == 1)
+        server.cut()
+        await server.until(lambda: server.calls.count("stream") == 2)
+        server.pick = picker(1)
+        server.reply()
+    await check_books(database, server)
+    kinds = await event_kinds(database)
+    assert kinds == ["game_link_lost", "game_link_back"]
+
+
+async def test_the_same_moves_again_start_nothing(database: Database) -> None:
+    server = FakeServer()
+    async with playing(server, database):
+        await server.until(lambda: len(server.moves) == 1)
+        server.offer_draw()
+        server.push(server.state)
+        await server.until(lambda: "draw False" in server.calls)
+        server.ask_takeback()
+        await server.until(lambda: "takeback False" in server.calls)
+        server.pick = picker(1)
+        server.reply()
+    await check_books(database, server)
+    assert server.calls.count("draw False") == 1
+    assert server.calls.count("takeback False") == 1
+
+
+async def test_a_takeback_that_the_server_forces(database: Database) -> None:
+    server = FakeServer()
+    async with playing(server, database):
+        await server.until(lambda: len(server.moves) == 1)
+        server.reply()
+        await server.until(lambda: len(server.moves) == 3)
+        first = server.moves[1]
+        await judged(database, ply=0)
+        server.take_back(2)  # their move, and our answer to it
+        server.pick = picker(5)
+        server.reply()
+    await check_books(database, server, taken_back={1: first})
+
+
+async def test_a_takeback_while_away(database: Database) -> None:
+    server = FakeServer(pick=picker(1))
+    await leave(server, database, moves=2)
+    outcome = (await stored_decisions(database))[0].outcome
+    first = {} if outcome is None or outcome.reply is None else {1: outcome.reply}
+    server.moves = server.moves[:1]
+    server.pick = picker(9)
+    server.reply()
+    await play(server, database)
+    await check_books(database, server, taken_back=first)
+
+
+async def test_a_game_that_ends_while_away(database: Database) -> None:
+    server = FakeServer(pick=picker(1))
+    await leave(server, database, moves=2)
+    server.finish(EndReason.RESIGNATION, winner=0)
+    async with database.read() as session:
+        assert len(await list_open_games(session, "arena")) == 1
+    await play(server, database)
+    await check_books(database, server)
+    async with database.read() as session:
+        assert await list_open_games(session, "arena") == []
+
+
+async def test_a_finished_game_is_left_alone(database: Database) -> None:
+    server = FakeServer(pick=picker(1))
+    await play(server, database)
+    before = await stored_game(database)
+    said = list(server.said)
+    await play(server, database)
+    assert await stored_game(database) == before
+    assert server.said == said
+
+
+async def test_the_end_comes_before_our_move(database: Database) -> None:
+    """A decision that is written down, and whose move the server never takes, is dropped."""
+    server = FakeServer(pick=picker(1))
+    server.faults["move"] = [TransientError("HTTP 502")] * 1000
+    async with playing(server, database):
+        await server.until(lambda: moves_sent(server) > 2)
+        server.finish(EndReason.ABORTED)
+    await check_books(database, server)
+    (dropped,) = await stored_decisions(database)
+    assert (dropped.state, dropped.outcome) == (DecisionState.DROPPED, None)
+    assert server.said[-1].startswith("aborted")
+
+
+async def test_a_draw_told_in_two_states(database: Database) -> None:
+    server = FakeServer()
+    async with playing(server, database):
+        await server.until(lambda: len(server.moves) == 1)
+        server.push(server.state)
+        server.finish(EndReason.AGREEMENT)
+        server.push(server.state)
+    await check_books(database, server)
+    (unanswered,) = await stored_decisions(database)
+    assert unanswered.outcome is not None
+    assert unanswered.outcome.kind is OutcomeKind.UNANSWERED
+
+
+async def test_a_word_for_the_end_that_nobody_knows(database: Database) -> None:
+    server = FakeServer()
+    async with playing(server, database):
+        await server.until(lambda: len(server.moves) == 1)
+        server.finish(EndReason.OTHER)
+    game = await stored_game(database)
+    assert (game.state, game.result, game.end_reason) == (GameStatus.FINISHED, None, "other")
+
+
+async def test_the_server_has_forgotten_the_game(database: Database) -> None:
+    server = FakeServer(pick=picker(1))
+    await leave(server, database, moves=2)
+    server.exists = False
+    await play(server, database)
+    game = await stored_game(database)
+    assert (game.state, game.result) == (GameStatus.FINISHED, None)
+    assert "game_unknown" in await event_kinds(database)
+    for stored in await stored_decisions(database):
+        assert (stored.outcome is None) == (stored.state is DecisionState.DROPPED)
+
+
+async def test_a_forgotten_game_that_had_not_begun_counts_as_aborted(database: Database) -> None:
+    server = FakeServer()
+    await leave(server, database, moves=1)
+    server.exists = False
+    await play(server, database)
+    game = await stored_game(database)
+    assert (game.state, game.result) == (GameStatus.ABORTED, None)
+
+
+async def test_a_game_that_the_server_does_not_find_for_a_moment(database: Database) -> None:
+    server = FakeServer(pick=picker(1))
+    server.faults["stream"] = [RefusedError("no such game", 404)] * UNKNOWN_TRIES
+    await play(server, database)
+    assert "playing" not in server.calls
+    assert "game_unknown" not in await event_kinds(database)
+    await check_books(database, server)
+
+
+async def test_a_game_that_is_listed_is_not_given_up(database: Database) -> None:
+    """Nor one of which the server does not say."""
+    server = FakeServer(pick=picker(1))
+    server.now_playing = [GAME_ID]
+    server.faults["stream"] = [RefusedError("no such game", 404)] * 20
+    unclear = [TransientError("HTTP 502"), ProtocolError("not JSON"), RefusedError("no such list", 404)]
+    server.faults["playing"] = [*unclear]
+    await play(server, database)
+    assert not server.faults["playing"]
+    assert "game_unknown" not in await event_kinds(database)
+    await check_books(database, server)
+
+
+async def test_a_game_whose_books_were_closed_too_early_goes_on(database: Database) -> None:
+    """What was concluded from the end that was none does not stand in the way: a move without a reply, and
+    a decision whose move was not taken."""
+    server = FakeServer(pick=picker(1))
+    server.faults["move"] = [TransientError("HTTP 502")] * 1000
+    await leave(server, database, moves=2)
+    server.faults["move"] = []
+    server.exists = False
+    await play(server, database)
+    (early,) = await stored_decisions(database)
+    assert early.state is DecisionState.DROPPED
+    server.exists = True
+    server.pick = None
+    async with playing(server, database):
+        await server.until(lambda: len(server.moves) == 1)
+        server.exists = False
+        server.cut()
+    (early,) = await stored_decisions(database)
+    assert early.outcome is not None
+    assert early.outcome.kind is OutcomeKind.UNANSWERED
+    server.exists = True
+    server.pick = picker(1)
+    server.reply()
+    await play(server, database)
+    await check_books(database, server)
+
+
+async def test_a_game_that_nobody_knows(database: Database) -> None:
+    server = FakeServer()
+    server.exists = False
+    with pytest.raises(RefusedError, match="no such game"):
+        await play(server, database)
+
+
+async def test_impossible_moves_end_it(database: Database) -> None:
+    server = FakeServer()
+    async with services(server, database) as given, asyncio.timeout(30):
+        running = asyncio.create_task(GamePlayer(GAME_ID, given).run())
+        await server.until(lambda: len(server.moves) == 1)
+        server.push(replace(server.state, moves=(server.moves[0], "z9")))
+        with pytest.raises(ProtocolError, match="impossible game") as caught:
+            await running
+    assert caught.value.raw == (server.moves[0], "z9")
+
+
+async def test_a_refused_account_ends_it(database: Database) -> None:
+    server = FakeServer()
+    server.faults["move"] = [AuthError("HTTP 401")]
+    with pytest.raises(AuthError):
+        await play(server, database)
+
+
+async def test_chat_may_fail(database: Database) -> None:
+    server = FakeServer(pick=picker(1))
+    server.faults["chat"] = [TransientError("HTTP 502"), AuthError("HTTP 403")]
+    await play(server, database)
+    await check_books(database, server)
+    assert server.said == []
+
+
+async def test_silence_on_request(database: Database) -> None:
+    server = FakeServer(pick=picker(1))
+    await play(server, database, settings=config(chat=ChatConfig(enabled=False)))
+    assert server.said == []
+
+
+async def test_victory_is_claimed_from_who_left(database: Database) -> None:
+    waited: list[float] = []
+    gone = asyncio.Event()
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        await gone.wait()
+
+    server = FakeServer()
+    async with playing(server, database, sleep=sleep):
+        await server.until(lambda: len(server.moves) == 1)
+        server.go_away(10)
+        server.come_back()
+        server.go_away(20)
+        gone.set()
+    await check_books(database, server)
+    assert server.calls.count("claim") == 1
+    assert (await stored_game(database)).result is GameResult.WIN
+
+
+async def test_a_decision_for_another_position_is_put_aside(database: Database) -> None:
+    """For instance when the books are from a copy of the database."""
+    first, other = FakeServer(pick=picker(1)), FakeServer(pick=picker(2))
+    await leave(first, database, moves=1)
+    decision = (await stored_decisions(database))[0].decision
+    game = await stored_game(database)
+    async with database.write() as session:
+        await commit_decision(session, game.id, 2, decision)
+    other.moves = first.moves
+    await play(other, database)
+    await check_books(database, other)
+
+
+async def test_a_move_that_was_not_decided_here(database: Database) -> None:
+    server = FakeServer(moves=("b2", "a1", "c1", "a3"), pick=picker(1))
+    await play(server, database)
+    assert (await event_kinds(database)).count("undecided_move") == 2
+    game = await stored_game(database)
+    assert game.moves == server.moves
+    assert {d.ply for d in await stored_decisions(database)} == set(range(4, len(server.moves), 2))
+
+
+async def test_a_profile_of_another_engine(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    def contradict(*_: object) -> None:
+        raise ValueError("made by engine 0")
+
+    monkeypatch.setattr("bot.game.player.complete", contradict)
+    server = FakeServer("othello", pick=picker(1))
+    await play(server, database)
+    game = await stored_game(database)
+    assert game.state is GameStatus.FINISHED
+    assert "profile_impossible" in await event_kinds(database)
+
+
+async def test_thinking_stops_when_the_game_ends(database: Database) -> None:
+    started, stopped = asyncio.Event(), asyncio.Event()
+
+    class SlowPool:
+        async def run(self, *_: object, **__: object) -> None:
+            started.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                stopped.set()
+
+    server = FakeServer()
+    async with services(server, database) as given, asyncio.timeout(30):
+        slow: Any = SlowPool()
+        running = asyncio.create_task(GamePlayer(GAME_ID, replace(given, pool=slow)).run())
+        await started.wait()
+        server.finish(EndReason.RESIGNATION, winner=0)
+        await running
+    assert stopped.is_set()
+    assert await stored_decisions(database) == []
+    assert (await stored_game(database)).result is GameResult.WIN

@@ -1,0 +1,169 @@
+"""A game's player is killed at its steps, and the next one finishes the story.
+
+Of steps that have come in the same company before and after, the first is enough, but for the shortest game,
+where every single one is tried; with `KILL_EVERYWHERE=1` in every game.
+"""
+
+import asyncio
+import os
+import random
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+
+import pytest
+
+from bot.base.config import Config, MannersConfig
+from bot.base.events import EndReason
+from bot.game.player import GamePlayer
+from engine.games import get_game
+from storage.database import Database
+from storage.tables.base import Base
+from tests.bot.fakes import GAME_ID, FakeServer, Killer, config, picker, services
+from tests.bot.ledger_samples import check_books, event_kinds
+
+
+def late_othello(empties: int, seed: int) -> str:
+    """A position near the end of a random game."""
+    rules, rng = get_game("othello"), random.Random(seed)
+    position = rules.initial()
+    while sum(row.count(".") for row in rules.board_rows(position)) > empties:
+        position = rules.play(position, rng.choice(rules.legal_moves(position)))
+    return rules.position_text(position)
+
+
+def make_server(game: str, our_side: int, seed: int) -> FakeServer:
+    start = late_othello(8, seed) if game == "othello" else None
+    return FakeServer(game, our_side=our_side, initial_position=start, pick=picker(seed))
+
+
+async def empty(database: Database) -> None:
+    """As if it were new; one that is opened anew would have to put every statement together again."""
+    async with database.write() as session:
+        for table in reversed(Base.metadata.sorted_tables):
+            await session.execute(table.delete())
+
+
+def chosen(steps: list[str]) -> list[int]:
+    """Where to stop a program: the first of each step that the same ones surround."""
+    if os.environ.get("KILL_EVERYWHERE") == "1":
+        return list(range(len(steps)))
+    surrounded = list(zip(["", *steps], steps, [*steps[1:], ""], strict=False))
+    return [surrounded.index(each) for each in dict.fromkeys(surrounded)]
+
+
+async def play(
+    server: FakeServer, database: Database, killer: Killer, settings: Config | None = None
+) -> bool:
+    """One life of the program; True when the game's player came to its end."""
+    async with services(server, database, settings=settings) as given:
+        running = asyncio.create_task(GamePlayer(GAME_ID, killer.wrap(given)).run())
+        dead = asyncio.create_task(killer.killed.wait())
+        async with asyncio.timeout(30):
+            await asyncio.wait([running, dead], return_when=asyncio.FIRST_COMPLETED)
+        dead.cancel()
+        if running.done():
+            await running
+            return True
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
+        return False
+
+
+@pytest.mark.parametrize(
+    ("game", "our_side", "seed", "everywhere"),
+    [("tictactoe", 0, 1, True), ("tictactoe", 1, 2, False), ("othello", 1, 8, False)],
+)
+async def test_killed_once_at_each_kind_of_step(
+    database: Database, game: str, our_side: int, seed: int, everywhere: bool
+) -> None:
+    whole, server = Killer(), make_server(game, our_side, seed)
+    assert await play(server, database, whole)
+    await check_books(database, server)
+    assert len(whole.steps) > 40
+    assert ("pass" in server.moves) == (game == "othello")
+
+    for at in range(len(whole.steps)) if everywhere else chosen(whole.steps):
+        await empty(database)
+        server = make_server(game, our_side, seed)
+        finished = await play(server, database, Killer(at))
+        while not finished:
+            finished = await play(server, database, Killer())
+        await check_books(database, server)
+        assert sum(text.startswith("Hello") for text in server.said) <= 1
+        assert sum(not text.startswith("Hello") for text in server.said) <= 1
+
+
+def resigned() -> FakeServer:
+    """A game that is given up after two moves."""
+    return make_server("othello", 0, 7)
+
+
+def aborted(our_side: int) -> FakeServer:
+    """A game whose opponent never comes."""
+    return FakeServer(our_side=our_side)
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (resigned, EndReason.RESIGNATION),
+        (partial(aborted, 0), EndReason.ABORTED),
+        (partial(aborted, 1), EndReason.ABORTED),
+    ],
+)
+async def test_killed_in_a_game_that_is_not_played_out(
+    database: Database, make: Callable[[], FakeServer], reason: EndReason
+) -> None:
+    manners = MannersConfig(resign=True, resign_score_centi=1, resign_moves=1, abort_after_s=60)
+    settings = config(manners=manners)
+    whole, server = Killer(), make()
+    assert await play(server, database, whole, settings)
+    assert server.end is not None
+    assert server.end.reason is reason
+    await check_books(database, server)
+
+    for at in chosen(whole.steps):
+        await empty(database)
+        server = make()
+        finished = await play(server, database, Killer(at), settings)
+        while not finished:
+            finished = await play(server, database, Killer(), settings)
+        assert server.end is not None
+        assert server.end.reason is reason
+        await check_books(database, server)
+
+
+async def test_killed_around_a_takeback(database: Database) -> None:
+    settings = config(manners=MannersConfig(takebacks=1, takebacks_rated=True, abort_after_s=0))
+
+    async def story(killer: Killer) -> FakeServer:
+        await empty(database)
+        server = make_server("tictactoe", 0, 1)
+        server.asks_takeback_at = 3
+        finished = await play(server, database, killer, settings)
+        while not finished:
+            finished = await play(server, database, Killer(), settings)
+        await check_books(database, server, {1: server.answers[0]}, sure=False)
+        assert (await event_kinds(database)).count("takeback_granted") == 1
+        return server
+
+    whole = Killer()
+    assert "takeback True" in (await story(whole)).calls
+    answered = whole.steps.index("before answer_takeback")
+    moved = whole.steps.index("after move", answered)
+    for at in sorted({*range(answered - 6, moved + 1), *(at for at in chosen(whole.steps) if at > moved)}):
+        server = await story(Killer(at))
+        assert sum("takeback" in call for call in server.calls) >= 1
+
+
+@pytest.mark.parametrize("seed", range(10))
+async def test_killed_again_and_again(database: Database, seed: int) -> None:
+    rng = random.Random(seed)
+    server = make_server(rng.choice(["tictactoe", "othello"]), rng.randrange(2), seed)
+    lives = 1
+    while not await play(server, database, Killer(rng.randrange(40))):
+        lives += 1
+    assert lives > 1
+    await check_books(database, server)

@@ -1,0 +1,321 @@
+"""The search pool: order, stopping, and who has to step back."""
+
+import asyncio
+import threading
+from contextlib import suppress
+
+import pytest
+
+from bot.game.search_pool import Rank, Shift, WorkerPool
+from engine.search.reference import Searcher
+from engine.stop import StopFlag, Stopped
+
+
+class Gate:
+    """A job that runs until it is let go or stopped.
+
+    Args:
+        answers: It has something to tell when it is to end early.
+    """
+
+    def __init__(self, answers: bool = False) -> None:
+        self.started = threading.Semaphore(0)
+        self.open = threading.Event()
+        self.runs = 0
+        self.crowd = 0.0
+        self._answers = answers
+
+    def __call__(self, _: Searcher, shift: Shift) -> str:
+        self.runs += 1
+        self.crowd = shift.crowd
+        self.started.release()
+        while not self.open.is_set():
+            if shift.is_set():
+                if self._answers and not shift.is_paused:
+                    return "early"
+                raise Stopped
+            self.open.wait(0.001)
+        return "done"
+
+    async def has_started(self) -> None:
+        assert await asyncio.to_thread(self.started.acquire, timeout=20)
+
+
+async def test_a_result_and_an_error() -> None:
+    def fail(_: Searcher, __: StopFlag) -> None:
+        raise ValueError("no")
+
+    async with WorkerPool(2, 1) as pool:
+        assert await pool.run(lambda searcher, _: searcher.source, "othello", 0.0) == "native"
+        with pytest.raises(ValueError, match="no"):
+            await pool.run(fail, "tictactoe", 0.0)
+
+
+async def test_a_searcher_for_each_thread_and_game() -> None:
+    made: list[tuple[str, int]] = []
+
+    def make(game: str, table_mb: int) -> Searcher:
+        made.append((game, table_mb))
+        from engine.search.searchers import make_searcher
+
+        return make_searcher(game, table_mb)
+
+    async with WorkerPool(1, 3, make) as pool:
+        for game in ("othello", "othello", "tictactoe"):
+            await pool.run(lambda *_: None, game, 0.0)
+    assert made == [("othello", 3), ("tictactoe", 3)]
+
+
+async def test_the_earliest_deadline_comes_first() -> None:
+    order: list[float] = []
+
+    async with WorkerPool(1, 1) as pool, asyncio.TaskGroup() as tasks:
+        gate = Gate()
+        tasks.create_task(pool.run(gate, "tictactoe", 0.0))
+        await gate.has_started()
+        for deadline in (30.0, 10.0, 20.0):
+            tasks.create_task(pool.run(lambda *_, d=deadline: order.append(d), "tictactoe", deadline))
+        tasks.create_task(pool.run(lambda *_: order.append(-1), "tictactoe", 0.0, rank=Rank.BACKGROUND))
+        await asyncio.sleep(0)
+        gate.open.set()
+    assert order == [10.0, 20.0, 30.0, -1]
+
+
+async def test_a_cancelled_search_is_stopped_and_waited_for() -> None:
+    async with WorkerPool(1, 1) as pool:
+        gate = Gate()
+        search = asyncio.create_task(pool.run(gate, "tictactoe", 0.0))
+        await gate.has_started()
+        search.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await search
+        assert await pool.run(lambda *_: "free", "tictactoe", 0.0) == "free"
+
+
+async def test_a_search_that_waits_is_cancelled() -> None:
+    async with WorkerPool(1, 1) as pool:
+        gate, second = Gate(), Gate()
+        first = asyncio.create_task(pool.run(gate, "tictactoe", 0.0))
+        await gate.has_started()
+        waiting = asyncio.create_task(pool.run(second, "tictactoe", 1.0))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        gate.open.set()
+        assert await first == "done"
+        assert second.runs == 0
+
+
+async def test_a_background_job_steps_back_and_starts_anew() -> None:
+    async with WorkerPool(1, 1) as pool:
+        gate = Gate()
+        background = asyncio.create_task(pool.run(gate, "tictactoe", 0.0, rank=Rank.BACKGROUND))
+        await gate.has_started()
+        assert await pool.run(lambda *_: "urgent", "tictactoe", 99.0) == "urgent"
+        await gate.has_started()
+        assert gate.runs == 2
+        gate.open.set()
+        assert await background == "done"
+
+
+async def test_nobody_steps_back_while_a_thread_is_idle() -> None:
+    async with WorkerPool(2, 1) as pool:
+        gate = Gate()
+        background = asyncio.create_task(pool.run(gate, "tictactoe", 0.0, rank=Rank.BACKGROUND))
+        await gate.has_started()
+        assert await pool.run(lambda *_: "urgent", "tictactoe", 99.0) == "urgent"
+        gate.open.set()
+        assert await background == "done"
+        assert gate.runs == 1
+
+
+async def test_closing_ends_what_runs_and_what_waits() -> None:
+    gate = Gate()
+    async with WorkerPool(1, 1) as pool:
+        running = asyncio.create_task(pool.run(gate, "tictactoe", 0.0))
+        await gate.has_started()
+        waiting = asyncio.create_task(pool.run(gate, "tictactoe", 1.0))
+        await asyncio.sleep(0)
+    for task in (running, waiting):
+        with suppress(asyncio.CancelledError):
+            await task
+        assert task.cancelled()
+    with pytest.raises(RuntimeError, match="closed"):
+        await pool.run(gate, "tictactoe", 0.0)
+
+
+async def test_a_running_search_can_be_cancelled_twice() -> None:
+    async with WorkerPool(1, 1) as pool:
+        gate = Gate()
+        search = asyncio.create_task(pool.run(gate, "tictactoe", 0.0))
+        await gate.has_started()
+        search.cancel()
+        await asyncio.sleep(0)
+        search.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await search
+
+
+# --- Ranks ----------------------------------------------------------------------------------------------
+
+
+async def test_ranks_come_before_deadlines() -> None:
+    order: list[Rank] = []
+
+    async with WorkerPool(1, 1) as pool, asyncio.TaskGroup() as tasks:
+        gate = Gate()
+        tasks.create_task(pool.run(gate, "tictactoe", 0.0))
+        await gate.has_started()
+        for rank in reversed(Rank):
+            job = lambda *_, rank=rank: order.append(rank)  # noqa: E731
+            tasks.create_task(pool.run(job, "tictactoe", 10.0 * (4 - rank), rank=rank))
+        await asyncio.sleep(0)
+        gate.open.set()
+    assert order == list(Rank)
+
+
+@pytest.mark.parametrize("rank", [Rank.SLOW, Rank.BACKGROUND, Rank.SPARE])
+async def test_a_job_is_paused_for_any_of_a_better_rank(rank: Rank) -> None:
+    for better in Rank:
+        async with WorkerPool(1, 1) as pool:
+            gate = Gate(answers=True)
+            running = asyncio.create_task(pool.run(gate, "tictactoe", 0.0, rank=rank))
+            await gate.has_started()
+            other = asyncio.create_task(pool.run(lambda *_: "other", "tictactoe", 99.0, rank=better))
+            if better < rank:
+                assert await other == "other"
+                await gate.has_started()
+            gate.open.set()
+            assert await running == "done"
+            assert await other == "other"
+            assert gate.runs == (2 if better < rank else 1)
+
+
+async def test_only_as_many_are_paused_as_threads_are_needed() -> None:
+    async with WorkerPool(3, 1) as pool:
+        gates = {rank: Gate() for rank in (Rank.SLOW, Rank.BACKGROUND, Rank.SPARE)}
+        running = {
+            rank: asyncio.create_task(pool.run(gate, "tictactoe", 0.0, rank=rank))
+            for rank, gate in gates.items()
+        }
+        for gate in gates.values():
+            await gate.has_started()
+        live = [Gate(), Gate()]
+        tasks = [asyncio.create_task(pool.run(gate, "tictactoe", 0.0)) for gate in live]
+        for gate in live:
+            await gate.has_started()
+        for gate in [*live, *gates.values()]:
+            gate.open.set()
+        await asyncio.gather(*tasks, *running.values())
+        assert [gate.runs for gate in gates.values()] == [1, 2, 2]
+
+
+async def test_what_a_paused_job_finds_all_the_same_is_taken() -> None:
+    class Stubborn(Gate):
+        def __call__(self, _: Searcher, shift: Shift) -> str:
+            self.started.release()
+            while not shift.is_set():
+                self.open.wait(0.001)
+            return "done"
+
+    async with WorkerPool(1, 1) as pool:
+        gate = Stubborn()
+        running = asyncio.create_task(pool.run(gate, "tictactoe", 0.0, rank=Rank.SLOW))
+        await gate.has_started()
+        assert await pool.run(lambda *_: "live", "tictactoe", 0.0) == "live"
+        assert await running == "done"
+
+
+async def test_a_promoted_job_goes_on() -> None:
+    async with WorkerPool(1, 1) as pool:
+        gate = Gate()
+        running = asyncio.create_task(pool.run(gate, "tictactoe", 0.0, rank=Rank.SPARE))
+        await gate.has_started()
+        pool.promote(gate, 50.0)
+        live = asyncio.create_task(pool.run(lambda *_: "live", "tictactoe", 0.0))
+        await asyncio.sleep(0)
+        gate.open.set()
+        assert await running == "done"
+        assert await live == "live"
+        assert gate.runs == 1
+        pool.promote(gate, 50.0)  # it has ended
+
+
+async def test_a_promoted_job_that_waits_comes_ahead() -> None:
+    order: list[str] = []
+
+    def first(*_: object) -> None:
+        order.append("promoted")
+
+    def second(*_: object) -> None:
+        order.append("slow")
+
+    async with WorkerPool(1, 1) as pool, asyncio.TaskGroup() as tasks:
+        gate = Gate()
+        tasks.create_task(pool.run(gate, "tictactoe", 0.0))
+        await gate.has_started()
+        tasks.create_task(pool.run(second, "tictactoe", 0.0, rank=Rank.SLOW))
+        tasks.create_task(pool.run(first, "tictactoe", 0.0, rank=Rank.SPARE))
+        await asyncio.sleep(0)
+        pool.promote(first, 99.0)
+        gate.open.set()
+    assert order == ["promoted", "slow"]
+
+
+# --- Crowds ---------------------------------------------------------------------------------------------
+
+
+async def test_a_job_knows_how_many_live_ones_wait() -> None:
+    async with WorkerPool(2, 1) as pool, asyncio.TaskGroup() as tasks:
+        first = [Gate(), Gate()]
+        for gate in first:
+            tasks.create_task(pool.run(gate, "tictactoe", 0.0))
+            await gate.has_started()
+        later = [Gate() for _ in range(4)]
+        for deadline, gate in enumerate(later):
+            tasks.create_task(pool.run(gate, "tictactoe", float(deadline)))
+        tasks.create_task(pool.run(Gate(), "tictactoe", 0.0, rank=Rank.SLOW)).cancel()
+        tasks.create_task(pool.run(lambda *_: None, "tictactoe", 0.0, rank=Rank.SLOW))
+        await asyncio.sleep(0)
+        for before, gate in zip([*first, *later[:2]], later, strict=True):
+            before.open.set()
+            await gate.has_started()
+        for gate in later:
+            gate.open.set()
+    assert [gate.crowd for gate in first] == [0, 0]
+    assert [gate.crowd for gate in later] == [1.5, 1, 0.5, 0]
+
+
+async def test_who_cannot_wait_makes_the_one_with_most_time_end_early() -> None:
+    async with WorkerPool(3, 1) as pool:
+        gates = {deadline: Gate(answers=True) for deadline in (5.0, 100.0, 50.0)}
+        running = {
+            deadline: asyncio.create_task(pool.run(gate, "tictactoe", deadline))
+            for deadline, gate in gates.items()
+        }
+        for gate in gates.values():
+            await gate.has_started()
+        assert await pool.run(lambda *_: "urgent", "tictactoe", 10.0, patience_s=0.0) == "urgent"
+        assert await running[100.0] == "early"
+        waiting = Gate()  # with less time than one of the two others
+        tasks = [
+            asyncio.create_task(pool.run(waiting, "tictactoe", 10.0)),
+            asyncio.create_task(pool.run(lambda *_: "urgent", "tictactoe", 20.0, patience_s=0.0)),
+        ]
+        assert await running[50.0] == "early"
+        assert await tasks[1] == "urgent"
+        for gate in (waiting, gates[5.0]):
+            gate.open.set()
+        assert await running[5.0] == "done"
+        assert await tasks[0] == "done"
+
+
+async def test_a_hurried_job_without_an_answer_starts_anew() -> None:
+    async with WorkerPool(1, 1) as pool:
+        gate = Gate()
+        running = asyncio.create_task(pool.run(gate, "tictactoe", 100.0))
+        await gate.has_started()
+        assert await pool.run(lambda *_: "urgent", "tictactoe", 10.0, patience_s=0.0) == "urgent"
+        gate.open.set()
+        assert await running == "done"

@@ -1,0 +1,493 @@
+"""A game's searches: what the clock gives, games that can wait, and thinking on the opponent's time."""
+
+import asyncio
+import random
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from bot.base.config import EngineConfig
+from bot.game.player import GamePlayer
+from bot.game.search_pool import Rank, Shift, WorkerPool
+from bot.game.services import Services
+from bot.game.thinking import Mind, Search, Turn, expected_reply
+from engine.choice import verify
+from engine.decision import Decision, Person
+from engine.game import positions
+from engine.games import get_game
+from engine.players import Player
+from engine.search.reference import ReferenceSearcher
+from engine.stop import StopFlag, Stopped
+from engine.time_management import Limits
+from storage.database import Database
+from storage.records import GameStatus, StoredGame
+from tests.bot.fakes import GAME_ID, FakeServer, Killer, config, picker, services
+from tests.bot.ledger_samples import check_books, stored_decisions
+from tests.engine.human.fakes import FakeModel, OneModel
+from tests.storage.samples import NEW_GAME
+
+GAME = get_game("tictactoe")
+START = GAME.initial()
+
+
+def a_game(**changes: Any) -> StoredGame:
+    fields = {name: getattr(NEW_GAME, name) for name in NEW_GAME.__dataclass_fields__}
+    told = {"game": "tictactoe", "clock_initial_s": 60, "clock_increment_s": 0} | changes
+    return StoredGame(
+        **(fields | told),
+        id=1,
+        moves=(),
+        state=GameStatus.OPEN,
+        result=None,
+        end_reason=None,
+        rating_diff=None,
+        started_at=datetime(2026, 1, 1, tzinfo=UTC),
+        ended_at=None,
+    )
+
+
+LIVE = a_game()
+SLOW = a_game(clock_initial_s=None, clock_increment_s=None)
+
+
+class Clock:
+    """Seconds that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class GatedSearcher:
+    """The reference search, which waits at the gate before it goes deeper than a choice must."""
+
+    source = "reference"
+
+    def __init__(self) -> None:
+        self.searcher = ReferenceSearcher(GAME)
+        self.waits = threading.Semaphore(0)
+        self.open = threading.Event()
+        self.error: Exception | None = None
+
+    @property
+    def nodes(self) -> int:
+        return self.searcher.nodes
+
+    def search(self, position: Any, depth: int, alpha: int, beta: int, stop: StopFlag) -> int:
+        if self.error is not None:
+            error, self.error = self.error, None
+            raise error
+        if isinstance(stop, Shift):  # not what is searched in any case
+            if not self.open.is_set():
+                self.waits.release()
+            while not self.open.wait(0.001):
+                if stop.is_set():
+                    raise Stopped
+        return self.searcher.search(position, depth, alpha, beta, stop)
+
+    async def is_waiting(self) -> None:
+        assert await asyncio.to_thread(self.waits.acquire, timeout=20)
+
+
+class Scene:
+    """Games that think on one thread."""
+
+    def __init__(
+        self, tasks: asyncio.TaskGroup, given: Services, searcher: GatedSearcher, clock: Clock
+    ) -> None:
+        self.tasks = tasks
+        self.given = given
+        self.searcher = searcher
+        self.clock = clock
+        self.mind = Mind(given, tasks)
+
+    async def decide(self, position: Any = START, mind: Mind | None = None, **changes: Any) -> Decision:
+        """A turn of 60 s that has just begun."""
+        stored = replace(LIVE, **changes)
+        return await (mind or self.mind).decide(stored, GAME, position, 60.0, self.clock())
+
+    async def first_move(self) -> tuple[Any, Any]:
+        """Decide on the first move, and begin to think about the second.
+
+        Returns:
+            The position after the first move, and the one that is expected after the reply.
+        """
+        self.searcher.open.set()
+        first = await self.decide()
+        self.searcher.open.clear()
+        after = GAME.play(START, GAME.parse_move(START, first.move))
+        self.mind.expect(LIVE, GAME, after, first)
+        reply = expected_reply(first)
+        assert reply is not None
+        return after, GAME.play(after, GAME.parse_move(after, reply))
+
+
+@asynccontextmanager
+async def scene(**engine: Any) -> AsyncIterator[Scene]:
+    searcher, clock = GatedSearcher(), Clock()
+    make: Any = lambda *_: searcher  # noqa: E731
+    settings = {"max_depth": 4, "max_time_s": 30, "workers": 1, "ponder": True, "variety_centi": 0} | engine
+    async with WorkerPool(1, 1, make) as pool, asyncio.timeout(30), asyncio.TaskGroup() as tasks:
+        given = Services(
+            server=FakeServer(),
+            database=None,  # type: ignore[arg-type]
+            pool=pool,
+            config=config(engine=EngineConfig(**settings)),
+            bot_name="Desdemona",
+            clock=clock,
+        )
+        yield Scene(tasks, given, searcher, clock)
+
+
+def alone(position: Any, depth: int = 4) -> Decision:
+    """The decision as anyone finds it."""
+    player = Player("trappy", GAME, LIVE.params, ReferenceSearcher(GAME))
+    return player.choose(position, Limits(depth), StopFlag())
+
+
+def same_choice(one: Decision, other: Decision) -> bool:
+    return replace(one, nodes=0, time_s=0) == replace(other, nodes=0, time_s=0)
+
+
+# --- Limits ---------------------------------------------------------------------------------------------
+
+
+class RecordedShift(Shift):
+    """Says what time a search was given."""
+
+    def __init__(self, crowd: float = 0.0) -> None:
+        super().__init__(crowd)
+        self.given_s: list[float] = []
+
+    def set_deadline(self, seconds: float) -> None:
+        self.given_s.append(seconds)
+        super().set_deadline(seconds)
+
+
+async def time_given(found: Scene, stored: StoredGame, turn: Turn, crowd: float = 0.0) -> float:
+    search = Search(found.given, stored, GAME, START, {})
+    search.begin(turn)
+    shift = RecordedShift(crowd)
+    found.searcher.open.set()
+    search(found.searcher, shift)
+    [given_s] = shift.given_s
+    return given_s
+
+
+async def test_what_makes_a_search_shorter() -> None:
+    async with scene() as found:
+        turn = Turn(60.0, found.clock())
+        usual = await time_given(found, LIVE, turn)
+        assert usual < 60 / 5
+        assert await time_given(found, LIVE, turn, crowd=2.0) == pytest.approx(usual / 3)
+        found.given.server.lag_s = 1.0  # type: ignore[misc]
+        assert await time_given(found, LIVE, turn) < usual
+        found.given.server.lag_s = 0.0  # type: ignore[misc]
+        found.clock.now += 30.0  # waiting for a thread
+        assert await time_given(found, LIVE, turn) < usual / 2
+        found.clock.now += 300.0
+        assert await time_given(found, LIVE, turn) < 0.02
+
+
+async def test_a_game_without_a_clock_has_time_of_its_own() -> None:
+    async with scene(max_time_s=0.5, slow_time_s=7.0) as found:
+        assert await time_given(found, LIVE, Turn(3600.0, found.clock())) == 0.5
+        assert await time_given(found, SLOW, Turn(None, found.clock())) == 7.0
+        assert await time_given(found, SLOW, Turn(86_400.0, found.clock())) == 7.0
+        assert await time_given(found, SLOW, Turn(20.0, found.clock())) < 4.0
+
+
+# --- Games that can wait --------------------------------------------------------------------------------
+
+
+async def test_a_slow_game_steps_back_and_keeps_what_it_had() -> None:
+    async with scene() as found:
+        slow = asyncio.create_task(found.mind.decide(SLOW, GAME, START, None, found.clock()))
+        for _ in range(5):
+            await found.searcher.is_waiting()
+            assert await found.given.pool.run(lambda *_: "live", "tictactoe", 0.0) == "live"
+        await found.searcher.is_waiting()
+        found.searcher.open.set()
+        decision = await slow
+        assert decision.depth == 4
+        assert same_choice(decision, alone(START))
+
+
+async def test_a_pause_costs_no_time_and_is_no_excuse_for_more() -> None:
+    """The time of a move without a clock is what it is allowed in all, however often it is paused."""
+    async with scene(slow_time_s=5.0) as found:
+        search = Search(found.given, SLOW, GAME, START, {})
+        search.begin(Turn(None, found.clock()))
+        found.searcher.open.clear()
+        spent_s = 0.0
+        for _ in range(3):
+            shift = RecordedShift()
+            shift.is_paused = True
+            shift.set()
+            with pytest.raises(Stopped):
+                search(found.searcher, shift)
+            [given_s] = shift.given_s
+            assert given_s == pytest.approx(5.0 - spent_s, abs=0.5)
+            spent_s = 5.0 - given_s
+        found.searcher.open.set()
+        shift = RecordedShift()
+        decision = search(found.searcher, shift)
+        assert shift.given_s[0] < 5.0
+        assert decision.depth == 4
+        assert decision.time_s > 5.0 - shift.given_s[0]
+        assert decision.nodes == found.searcher.nodes
+
+
+async def test_a_slow_game_whose_time_is_spent_answers_with_its_best() -> None:
+    async with scene(slow_time_s=1e-9) as found:
+        search = Search(found.given, SLOW, GAME, START, {})
+        search.begin(Turn(None, found.clock()))
+        shift = Shift(0)
+        shift.is_paused = True
+        first = search(found.searcher, shift)
+        assert first.depth == 2
+        assert search(found.searcher, Shift(0)) == first
+
+
+async def test_a_live_move_told_to_end_early_answers() -> None:
+    async with scene() as found:
+        search = asyncio.create_task(found.mind.decide(LIVE, GAME, START, 60.0, found.clock() + 60))
+        await found.searcher.is_waiting()
+        urgent = found.given.pool.run(lambda *_: "urgent", "tictactoe", 0.0, patience_s=0.0)
+        assert await urgent == "urgent"
+        assert (await search).depth == 2
+
+
+# --- On the opponent's time -----------------------------------------------------------------------------
+
+
+def test_the_expected_reply() -> None:
+    decision = alone(START)
+    line = decision.principal_variation
+    assert expected_reply(replace(decision, principal_variation=(decision.move, "c3"))) == "c3"
+    others = replace(decision, principal_variation=("a9", *line[1:]))
+    best = min(decision.chosen.replies, key=lambda reply: reply.final_centi)
+    assert expected_reply(others) == best.reply
+    bare = decision.with_chosen(replace(decision.chosen, replies=()))
+    assert expected_reply(replace(bare, principal_variation=(decision.move,))) is None
+
+
+def test_the_likeliest_reply_is_expected_where_a_model_was_asked() -> None:
+    decision = alone(START)
+    odds = dict(
+        zip([reply.reply for reply in decision.chosen.replies], (0.1, 0.7, 0.2, *(0.0,) * 9), strict=False)
+    )
+    replies = tuple(replace(reply, probability=odds[reply.reply]) for reply in decision.chosen.replies)
+    asked = replace(
+        decision.with_chosen(replace(decision.chosen, replies=replies)),
+        model=FakeModel("tictactoe").info,
+        principal_variation=(decision.move, "c3"),
+    )
+    assert expected_reply(asked) == list(odds)[1]
+
+
+async def test_players_that_reckon_with_a_person_are_told_the_game_and_the_clock() -> None:
+    """A search that was begun ahead knows no clock of the opponent's, and all else that another one knows."""
+    async with scene() as found:
+        found.searcher.open.set()
+        model = FakeModel("tictactoe", plies_wanted=3)
+        mind = Mind(replace(found.given, people=OneModel(model)), found.tasks)
+        stored = a_game(player="opponent_model", opponent_rating=1432)
+        first = await mind.decide(stored, GAME, START, 60.0, found.clock(), (), 42.0)
+        assert {ask.person for ask in model.asked} == {Person(1432, 42.0)}
+        assert {len(ask.positions) for ask in model.asked} == {2}
+        reply = expected_reply(first)
+        assert reply is not None
+        line = tuple(positions(GAME, (first.move, reply)))
+        model.asked.clear()
+        mind.expect(stored, GAME, line[1], first, (first.move,))
+        second = await mind.decide(stored, GAME, line[2], 60.0, found.clock(), (first.move, reply), 40.0)
+        assert second.reckoning is not None
+        assert second.reckoning.person == Person(1432, None)
+        assert {ask.positions[:-1] for ask in model.asked} == {line[1:]}
+        verify(second)
+
+
+async def test_a_reply_that_was_expected_finds_the_search_done() -> None:
+    async with scene() as found:
+        _, expected = await found.first_move()
+        await found.searcher.is_waiting()
+        found.searcher.open.set()
+        await found.given.pool.run(lambda *_: None, "tictactoe", 0.0, rank=Rank.SPARE)  # after the other
+        nodes = found.searcher.nodes
+        decision = await found.decide(expected)
+        assert found.searcher.nodes == nodes
+        assert same_choice(decision, alone(expected))
+        assert decision.time_s > 0
+        assert decision.nodes > 0
+
+
+async def test_a_reply_that_was_expected_finds_the_search_running() -> None:
+    async with scene() as found:
+        _, expected = await found.first_move()
+        await found.searcher.is_waiting()
+        decided = asyncio.create_task(found.decide(expected))
+        await asyncio.sleep(0)
+        # It is a live search now: nobody pauses it.
+        other = asyncio.create_task(found.given.pool.run(lambda *_: "live", "tictactoe", 0.0))
+        await asyncio.sleep(0)
+        found.searcher.open.set()
+        assert same_choice(await decided, alone(expected))
+        assert await other == "live"
+
+
+async def test_a_search_begun_ahead_ends_when_the_clock_says_so() -> None:
+    """It has had more time already than the clock would give: what it has must do."""
+    async with scene() as found:
+        _, expected = await found.first_move()
+        await found.searcher.is_waiting()
+        found.clock.now += 100.0  # of the opponent's time
+        decision = await found.decide(expected)  # the gate is still closed
+        assert decision.depth == 2
+
+
+async def test_another_reply() -> None:
+    async with scene() as found:
+        after, expected = await found.first_move()
+        await found.searcher.is_waiting()
+        other = next(p for m in GAME.legal_moves(after) if (p := GAME.play(after, m)) != expected)
+        decided = asyncio.create_task(found.decide(other))
+        await found.searcher.is_waiting()  # the search that was begun ahead has left the thread
+        found.searcher.open.set()
+        assert same_choice(await decided, alone(other))
+
+
+async def test_it_can_be_forgotten() -> None:
+    """A takeback, or the end of the game."""
+    async with scene() as found:
+        _, expected = await found.first_move()
+        await found.searcher.is_waiting()
+        found.mind.forget()
+        found.mind.forget()
+        assert await found.given.pool.run(lambda *_: "free", "tictactoe", 0.0, rank=Rank.SPARE) == "free"
+        found.searcher.open.set()
+        assert same_choice(await found.decide(expected), alone(expected))
+
+
+async def test_live_games_never_wait_for_it() -> None:
+    async with scene() as found:
+        _, expected = await found.first_move()
+        await found.searcher.is_waiting()
+        another = asyncio.create_task(found.decide(mind=Mind(found.given, found.tasks)))
+        await found.searcher.is_waiting()  # the thread is the other game's
+        found.searcher.open.set()
+        assert same_choice(await another, alone(START))
+        assert same_choice(await found.decide(expected), alone(expected))
+
+
+async def test_a_turn_that_ends_while_it_goes_on() -> None:
+    async with scene() as found:
+        _, expected = await found.first_move()
+        await found.searcher.is_waiting()
+        decided = asyncio.create_task(found.decide(expected))
+        await asyncio.sleep(0)
+        decided.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await decided
+        assert await found.given.pool.run(lambda *_: "free", "tictactoe", 0.0, rank=Rank.SPARE) == "free"
+
+
+async def test_nothing_is_left_at_the_end() -> None:
+    before = asyncio.all_tasks()
+
+    async def interrupted() -> None:
+        async with scene() as found:
+            await found.first_move()
+            await found.searcher.is_waiting()
+            raise RuntimeError("the game's tasks end")
+
+    with pytest.raises(ExceptionGroup):
+        await interrupted()
+    assert asyncio.all_tasks() == before
+
+
+async def test_an_error_ahead_of_the_turn_costs_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    async with scene() as found:
+        found.searcher.open.set()
+        first = await found.decide()
+        found.searcher.error = RuntimeError("no")
+        after = GAME.play(START, GAME.parse_move(START, first.move))
+        found.mind.expect(LIVE, GAME, after, first)
+        await found.given.pool.run(lambda *_: None, "tictactoe", 9e9, rank=Rank.SPARE)
+        reply = expected_reply(first)
+        assert reply is not None
+        expected = GAME.play(after, GAME.parse_move(after, reply))
+        assert same_choice(await found.decide(expected), alone(expected))
+    assert "thinking ahead failed" in caplog.text
+
+
+@pytest.mark.parametrize("engine", [{"ponder": False}, {}])
+async def test_when_nothing_is_done_ahead(engine: dict[str, Any]) -> None:
+    """It is switched off, the game has no clock, or none is known yet."""
+    async with scene(**engine) as found:
+        found.searcher.open.set()
+        decision = alone(START)
+        after = GAME.play(START, GAME.parse_move(START, decision.move))
+        mind = Mind(found.given, found.tasks)
+        mind.expect(LIVE, GAME, after, decision)
+        if not engine:
+            await mind.decide(SLOW, GAME, START, None, found.clock())
+            mind.expect(SLOW, GAME, after, decision)
+        else:
+            await mind.decide(LIVE, GAME, START, 60.0, found.clock())
+            mind.expect(LIVE, GAME, after, decision)
+        nodes = found.searcher.nodes
+        await found.given.pool.run(lambda *_: None, "tictactoe", 9e9, rank=Rank.SPARE)
+        assert found.searcher.nodes == nodes
+
+
+@pytest.mark.parametrize(("our_side", "seed"), [(0, 1), (0, 2), (1, 3), (1, 4)])
+async def test_a_whole_game_is_decided_the_same(database: Database, our_side: int, seed: int) -> None:
+    """Whatever is done on the opponent's time, the books say the same; nothing is left running."""
+    engine = EngineConfig(max_depth=4, workers=1, table_mb=1, ponder=True)
+    server = FakeServer(our_side=our_side, pick=picker(seed))
+    async with services(server, database, settings=config(engine=engine)) as given, asyncio.timeout(30):
+        before = asyncio.all_tasks()
+        await GamePlayer(GAME_ID, given).run()
+        assert asyncio.all_tasks() == before
+    await check_books(database, server)
+    for stored in await stored_decisions(database):
+        again = alone(GAME.parse_position(stored.decision.position))
+        assert stored.decision.move == again.move
+        assert stored.decision.candidates[0].raw_centi == again.candidates[0].raw_centi
+
+
+@pytest.mark.parametrize("seed", range(5))
+async def test_killed_while_thinking_ahead(database: Database, seed: int) -> None:
+    """Nothing is written down before the turn is ours: the next life knows only what was decided."""
+    rng = random.Random(seed)
+    server = FakeServer(our_side=seed % 2, pick=picker(seed))
+    engine = EngineConfig(max_depth=4, workers=1, table_mb=1, ponder=True)
+
+    async def live(killer: Killer) -> bool:
+        """Whether this life came to the game's end."""
+        async with services(server, database, settings=config(engine=engine)) as given:
+            mortal = killer.wrap(given)
+            running = asyncio.create_task(GamePlayer(GAME_ID, mortal).run())
+            dead = asyncio.create_task(killer.killed.wait())
+            async with asyncio.timeout(30):
+                await asyncio.wait([running, dead], return_when=asyncio.FIRST_COMPLETED)
+            finished = running.done()
+            dead.cancel()
+            running.cancel()
+            with suppress(asyncio.CancelledError):
+                await running
+            return finished
+
+    lives = 1
+    while not await live(Killer(rng.randrange(40))):
+        lives += 1
+    assert lives > 1
+    await check_books(database, server)

@@ -1,0 +1,328 @@
+"""Other engines in the whole program: settings, the check, a game, and what becomes of their processes."""
+
+import asyncio
+import io
+import os
+import select
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from bot.base.config import (
+    Config,
+    EngineConfig,
+    SelectionConfig,
+    SelectionMethod,
+    UciConfig,
+    UciEngine,
+    load_config,
+)
+from bot.base.errors import ConfigError
+from bot.base.events import EndReason, GameSnapshot, GameState
+from bot.cli.check import check
+from bot.cli.rich_tables import game_view
+from bot.game.player import GamePlayer
+from engine.choice import verify
+from engine.uci.settings import EngineSettings
+from engine.uci.source import Engines
+from storage.database import Database
+from storage.records import Filters
+from storage.report import game_report
+from storage.statistics import engine_statistics
+from tests.bot.cli.test_check import settings
+from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
+from tests.bot.ledger_samples import check_books, stored_decisions, stored_game
+from tests.engine.uci.fake_uci import NAME
+from tests.engine.uci.test_links import KINDS, SCRIPT, fake
+
+# --- Settings ----------------------------------------------------------------------------------------------
+
+
+def loaded(tmp_path: Path, text: str) -> Config:
+    path = tmp_path / "my.toml"
+    path.write_text(text, encoding="utf-8")
+    return load_config(path)
+
+
+def test_settings_reach_the_engine(tmp_path: Path) -> None:
+    config = loaded(
+        tmp_path,
+        """
+        [uci]
+        start_s = 3
+        [[uci.engines]]
+        game = "chess"
+        command = ["stockfish", "--quiet"]
+        depth = 12
+        options = { Hash = 64, "Use NNUE" = false, SyzygyPath = "/tb" }
+        [[uci.engines]]
+        game = "xiangqi"
+        command = ["fairy-stockfish"]
+        protocol = "ucci"
+        """,
+    )
+    chess, xiangqi = config.uci.settings()
+    assert chess == EngineSettings(
+        game="chess",
+        command=("stockfish", "--quiet"),
+        options=(("Hash", "64"), ("Use NNUE", "false"), ("SyzygyPath", "/tb")),
+        depth=12,
+        start_s=3.0,
+    )
+    assert xiangqi == EngineSettings(
+        game="xiangqi", command=("fairy-stockfish",), protocol="ucci", start_s=3.0
+    )
+    assert Config().uci.settings() == ()
+
+
+ENGINE = '[[uci.engines]]\ngame = "chess"\ncommand = ["x"]\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[[uci.engines]]\ngame = "chess"\n', "uci.engines.0.command: Field required"),
+        (ENGINE + "dept = 3\n", "uci.engines.0.dept is not a setting; known here: game, command, protocol"),
+        (ENGINE + "depth = 1\n", "uci.engines.0.depth: Input should be greater than or equal to 2"),
+        (ENGINE + "[uci.engines.options]\nMultiPV = 3\n", "uci.engines.0: options: MultiPV is set by"),
+        (ENGINE + ENGINE, "uci: engines has two for one game"),
+        (
+            '[challenges]\nvariants = ["chess", "atomic"]\n' + ENGINE,
+            "challenges.variants: atomic is played with another engine only, and uci.engines has none for it",
+        ),
+        (
+            '[server]\ndialect = "lichess"\n[arena]\nenabled = false\n'
+            '[matchmaking]\nenabled = true\nvariants = ["standard", "horde"]\n',
+            "matchmaking.variants: horde is played with another engine only",
+        ),
+        (
+            '[selection]\nmethod = "rules"\nrules = [{ player = "strong", game = "atomic" }]\n',
+            "selection.rules.0: atomic is played by trappy_uci only",
+        ),
+        (ENGINE.replace("chess", "othello"), "uci.engines.0: game is 'othello', must be one of chess"),
+        (ENGINE + 'protocol = "ucci"\n', "uci.engines.0: protocol ucci is for xiangqi"),
+        (ENGINE.replace('["x"]', '"x"'), "uci.engines.0.command: must be a list of program and arguments"),
+        ("[uci]\nstart_s = 0\n", "uci.start_s: Input should be greater than 0"),
+        (
+            '[selection]\nplayers = ["trappy", "trappy_uci"]\n',
+            "selection.players: trappy_uci needs an engine for othello, and uci.engines has none",
+        ),
+        (
+            '[challenges]\nvariants = ["chess", "xiangqi"]\n[selection]\nmethod = "fixed"\n'
+            'player = "trappy_uci"\n' + ENGINE,
+            "selection.player: trappy_uci needs an engine for xiangqi",
+        ),
+        (
+            '[selection]\nmethod = "rules"\nrules = [{ player = "trappy_uci", game = "xiangqi" }]\n' + ENGINE,
+            "selection.rules.0: trappy_uci needs an engine for xiangqi",
+        ),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        loaded(tmp_path, text)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_player_may_be_chosen_where_there_is_an_engine(tmp_path: Path) -> None:
+    """And an engine that no player asks for does no harm, nor does a player that is not chosen."""
+    loaded(
+        tmp_path,
+        '[challenges]\nvariants = ["othello", "chess"]\n[selection]\nmethod = "rules"\n'
+        'rules = [{ player = "trappy_uci", game = "chess" }]\nplayers = ["trappy_uci"]\n' + ENGINE,
+    )
+    loaded(tmp_path, ENGINE)
+    atomic = ENGINE.replace("chess", "atomic")
+    loaded(tmp_path, '[challenges]\nvariants = ["othello", "atomic"]\n' + atomic)
+
+
+# --- desdemona check ---------------------------------------------------------------------------------------
+
+
+def engine(game: str, protocol: str, *faults: str) -> UciEngine:
+    command = (sys.executable, str(SCRIPT), game, protocol, *faults)
+    return UciEngine(game=game, command=command, protocol=protocol)
+
+
+@pytest.mark.parametrize(
+    ("faults", "is_good", "text"),
+    [
+        ((), True, f"{NAME} to depth 4 in "),
+        (("nomultipv",), False, f"{NAME} has no option MultiPV"),
+        (("missing",), False, "starts, but fails to analyse: the legal move "),
+    ],
+)
+async def test_check_tries_the_engines(
+    tmp_path: Path, faults: tuple[str, ...], is_good: bool, text: str
+) -> None:
+    uci = UciConfig(
+        engines=(engine("xiangqi", "ucci", *faults), UciEngine(game="chess", command=("/no/such",)))
+    )
+    findings = {finding.what: finding for finding in await check(settings(tmp_path, uci=uci))}
+    assert list(findings) == [
+        "configuration",
+        "database",
+        "engine",
+        "human",
+        "uci.engines, xiangqi",
+        "uci.engines, chess",
+        "site",
+        "account",
+    ]
+    found = findings["uci.engines, xiangqi"]
+    assert (found.is_good, text in found.text) == (is_good, True), found
+    assert not findings["uci.engines, chess"].is_good
+    assert "cannot start /no/such" in findings["uci.engines, chess"].text
+
+
+# --- A game ------------------------------------------------------------------------------------------------
+
+
+class Untimed(FakeServer):
+    """Without a clock: how long a program takes to start must not matter."""
+
+    @property
+    def state(self) -> GameState:
+        return replace(super().state, remaining_s=None)
+
+    @property
+    def snapshot(self) -> GameSnapshot:
+        return replace(super().snapshot, clock=None)
+
+
+async def test_a_game_on_another_engines_scores(database: Database, tmp_path: Path) -> None:
+    """The engine ends in the middle of our first move; that one is the core's, the others the engine's."""
+    given_settings = config(
+        selection=SelectionConfig(method=SelectionMethod.FIXED, player="trappy_uci"),
+        uci=UciConfig(engines=(engine("chess", "uci"),)),
+        engine=EngineConfig(max_depth=3, max_time_s=600, workers=1, table_mb=1),
+    )
+    once = f"once={tmp_path / 'was-here'}"
+    engines = Engines([fake("chess", "uci", "crash=2", once, depth=3, candidates=2)])
+    server = Untimed("chess", pick=picker(3))
+    async with services(server, database, settings=given_settings) as given, asyncio.timeout(60):
+        running = asyncio.create_task(GamePlayer(GAME_ID, replace(given, engines=engines)).run())
+        await server.until(lambda: sum(call.startswith("move") for call in server.calls) == 4)
+        server.finish(EndReason.RESIGNATION, 0)
+        await running
+    engines.close()
+    await check_books(database, server)
+    game = await stored_game(database)
+    assert game.player == "trappy_uci"
+    assert game.selection["method"] == "fixed"
+    assert (game.selection["engine"]["depth"], game.selection["engine"]["protocol"]) == (3, "uci")
+    decisions = [stored.decision for stored in await stored_decisions(database)]
+    assert [decision.search_mode for decision in decisions[:4]] == ["exact", "engine", "engine", "engine"]
+    for decision in decisions[1:4]:
+        verify(decision)
+        assert (decision.profile_source, decision.is_complete) == (NAME, True)
+        assert decision.source is not None
+
+
+@pytest.mark.parametrize("initial", [None, "rnbqkb1r/pppppppp/8/6N1/8/8/PPPPPPPP/R1BQKBNR w KQkq - 0 3"])
+async def test_a_game_of_a_variant(database: Database, initial: str | None) -> None:
+    """Whatever the settings say, by the player that can play it; and what is told of it can be read."""
+    given_settings = config(
+        selection=SelectionConfig(method=SelectionMethod.FIXED, player="standard"),
+        engine=EngineConfig(max_depth=2, max_time_s=600, workers=1, table_mb=1, variety_centi=100),
+    )
+    engines = Engines([fake("atomic", "uci", depth=2, candidates=1)])
+    server = Untimed("atomic", pick=picker(3), initial_position=initial)
+    async with services(server, database, settings=given_settings) as given, asyncio.timeout(60):
+        running = asyncio.create_task(GamePlayer(GAME_ID, replace(given, engines=engines)).run())
+        # From the second start an explosion wins at once.
+        await server.until(
+            lambda: sum(call.startswith("move") for call in server.calls) == 3 or not server.legal
+        )
+        if server.end is None:
+            server.finish(EndReason.RESIGNATION, 0)
+        await running
+    engines.close()
+    await check_books(database, server)
+    game = await stored_game(database)
+    assert (game.player, game.selection["method"]) == ("trappy_uci", "only")
+    assert game.selection["engine"]["command"] == sys.executable
+    async with database.read() as session:
+        report = await game_report(session, game.site, game.site_game_id)
+        assert await engine_statistics(session, Filters(game="atomic"))
+    assert report is not None
+    assert {made.search_mode for made in report.decisions} == {"engine"}
+    assert report.to_json()["decisions"]
+    Console(file=io.StringIO()).print(game_view(report))
+
+
+async def test_a_game_goes_on_when_its_engine_was_taken_away(database: Database) -> None:
+    """It was chosen for the game, which is not to be lost when the settings have none any more."""
+    given_settings = config(selection=SelectionConfig(method=SelectionMethod.FIXED, player="trappy_uci"))
+    server = FakeServer("tictactoe", pick=picker(1))
+    async with services(server, database, settings=given_settings) as given, asyncio.timeout(60):
+        await GamePlayer(GAME_ID, given).run()
+    await check_books(database, server)
+    assert "engine" not in (await stored_game(database)).selection
+
+
+# --- Their processes ---------------------------------------------------------------------------------------
+
+
+@contextmanager
+def held(path: Path) -> Iterator[int]:
+    """A pipe that an engine holds open for as long as it lives."""
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        yield reader
+    finally:
+        os.close(reader)
+
+
+def wait_for_the_end(reader: int) -> None:
+    """Wait until nobody holds the pipe any more."""
+    ready, _, _ = select.select([reader], [], [], 60)
+    assert ready
+    assert os.read(reader, 1) == b""
+
+
+@pytest.mark.parametrize(("game", "protocol"), KINDS)
+def test_closing_ends_the_process(game: str, protocol: str, tmp_path: Path) -> None:
+    with held(tmp_path / "fifo") as reader:
+        engines = Engines([fake(game, protocol, f"hold={tmp_path / 'fifo'}")])
+        with engines.lend(game) as source:
+            assert source is not None
+            source.open()
+        engines.close()
+        wait_for_the_end(reader)
+
+
+PROGRAM = """
+import sys
+from engine.stop import StopFlag
+from engine.uci.link import Patience
+from engine.uci.source import open_link
+from tests.engine.uci.test_links import ask, fake
+game, protocol, fifo = sys.argv[1:]
+link = open_link(fake(game, protocol, "endless=1", f"hold={fifo}"))
+print("open", flush=True)
+link.search(ask(game), Patience(StopFlag(), 60.0))
+"""
+
+
+@pytest.mark.parametrize(("game", "protocol"), KINDS)
+def test_no_engine_outlives_a_killed_program(game: str, protocol: str, tmp_path: Path) -> None:
+    with held(tmp_path / "fifo") as reader:
+        command = [sys.executable, "-c", PROGRAM, game, protocol, str(tmp_path / "fifo")]
+        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+        program = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment)
+        assert program.stdout is not None
+        try:
+            assert program.stdout.readline() == b"open\n"
+        finally:
+            program.kill()
+            program.communicate()
+        wait_for_the_end(reader)

@@ -1,0 +1,79 @@
+"""The invariants of a game's books, checked against the server's own list of moves."""
+
+from collections.abc import Mapping
+
+from bot.base.events import EndReason
+from engine.choice import verify
+from engine.decision import OutcomeKind
+from engine.trappy import classify
+from storage.database import Database
+from storage.decisions import list_decisions
+from storage.events import list_events
+from storage.games import get_game
+from storage.records import DecisionState, GameResult, GameStatus, StoredDecision, StoredGame
+from tests.bot.fakes import GAME_ID, FakeServer
+
+
+async def stored_game(database: Database) -> StoredGame:
+    async with database.read() as session:
+        game = await get_game(session, "arena", GAME_ID)
+    assert game is not None
+    return game
+
+
+async def stored_decisions(database: Database) -> list[StoredDecision]:
+    game = await stored_game(database)
+    async with database.read() as session:
+        return await list_decisions(session, game.id)
+
+
+async def event_kinds(database: Database) -> list[str]:
+    async with database.read() as session:
+        return [event.kind for event in reversed(await list_events(session))]
+
+
+async def check_books(
+    database: Database,
+    server: FakeServer,
+    taken_back: Mapping[int, str] | None = None,
+    *,
+    sure: bool = True,
+) -> None:
+    """A finished game: one decision for each move of ours on the server, one right outcome for each.
+
+    Args:
+        taken_back: Replies that were judged and then taken back, by ply.
+        sure: They were; else it may have been the reply on the board that was judged.
+    """
+    game = await stored_game(database)
+    assert server.end is not None
+    assert game.moves == server.moves
+    if server.end.reason is EndReason.ABORTED:
+        assert (game.state, game.result) == (GameStatus.ABORTED, None)
+    else:
+        results = {None: GameResult.DRAW, server.our_side: GameResult.WIN}
+        assert game.state is GameStatus.FINISHED
+        assert game.result is results.get(server.end.winner, GameResult.LOSS)
+
+    decisions = await stored_decisions(database)
+    played = [d for d in decisions if d.state is not DecisionState.DROPPED]
+    rules = server.rules
+    text = server.initial_position
+    position = rules.initial() if text is None else rules.parse_position(text)
+    ours = {}
+    for ply, move in enumerate(server.moves):
+        if rules.side_to_move(position) == server.our_side:
+            ours[ply] = (rules.position_text(position), move)
+        position = rules.play(position, rules.parse_move(position, move))
+    assert {d.ply: (d.decision.position, d.decision.move) for d in played} == ours
+    assert all(d.ply >= len(server.moves) and d.outcome is None for d in decisions if d not in played)
+    for stored in played:
+        assert stored.state is DecisionState.CONFIRMED
+        assert stored.is_complete
+        verify(stored.decision)
+        reply = server.moves[stored.ply + 1] if stored.ply + 1 < len(server.moves) else None
+        first = (taken_back or {}).get(stored.ply + 1, reply)
+        if not sure and stored.outcome == classify(stored.decision, reply):
+            first = reply
+        assert stored.outcome == classify(stored.decision, first)
+        assert (stored.outcome.kind is OutcomeKind.UNANSWERED) == (first is None)

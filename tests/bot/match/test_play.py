@@ -1,0 +1,386 @@
+import pickle
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.match.conditions import Adjudication, GameClock, Terms
+from bot.match.human_players import HumanPlayer, sharpened
+from bot.match.openings import Opening
+from bot.match.play import End, Played, Task, play, play_game
+from bot.match.player_specs import HumanSpec, MatchError, OurSpec
+from bot.match.players import MatchPlayer, OurPlayer, make_player
+from engine.choice import verify
+from engine.decision import Person
+from engine.external.settings import Allowance, Choice
+from engine.game import positions, replay
+from engine.games import get_game
+from engine.human import registry as people
+from engine.stop import StopFlag
+from tests.bot.match.samples import fake, terms
+from tests.engine.human.fakes import FakeModel, OneModel
+
+START = Opening(None, ())
+NEARLY_OVER = "bbbbbbbb/bbbbbbbb/bbbbbbbb/bbbbbbbb/wwwwwwww/wwwwwwww/wwwwwwww/wwwwww1. b".replace("1.", "..")
+"""Othello with two empty squares."""
+
+
+def game_of(given: Terms, number: int = 0, opening: Opening | None = START) -> Played:
+    return play(Task(given, number, 1, opening))
+
+
+class Scripted:
+    """A player that does as it is told: plays the first legal move, and thinks so much of it."""
+
+    name = "scripted"
+
+    def __init__(
+        self,
+        game: str,
+        evaluation_centi: int | None = None,
+        takes_s: float = 0.0,
+        says: str | BaseException | None = None,
+    ) -> None:
+        self._game: Any = get_game(game)
+        self._evaluation = evaluation_centi
+        self._takes_s = takes_s
+        self._says = says
+        self._start: Any = None
+        self.asked: list[Allowance] = []
+
+    def new_game(self, start: Any = None) -> None:
+        self._start = start
+
+    def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> Choice:  # noqa: ARG002
+        self.asked.append(allowance)
+        Clock.now += self._takes_s
+        if isinstance(self._says, BaseException):
+            raise self._says
+        position = replay(self._game, moves, self._start)
+        move = self._says or self._game.move_text(self._game.legal_moves(position)[0])
+        return Choice(move, self._evaluation, (move,), 3, self._takes_s)
+
+    def close(self) -> None:
+        pass
+
+
+class Clock:
+    """What the game measures time by."""
+
+    now = 0.0
+
+
+@pytest.fixture(autouse=True)
+def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.perf_counter", lambda: Clock.now)
+
+
+def scripted(given: Terms, a: MatchPlayer, b: MatchPlayer, number: int = 0) -> Played:
+    return play_game(given, number, START, (a, b))
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_game_of_ours(number: int) -> None:
+    """Both colours; A's decisions are whole, and all of them are there."""
+    opening = Opening(None, ("f5", "d6", "c3"))
+    found = game_of(terms("trappy", "standard"), number, opening)
+    game = get_game("othello")
+    end = replay(game, found.moves)
+    assert found.moves[:3] == opening.moves
+    assert not game.legal_moves(end)
+    assert found.a_side == number
+    result = game.result_centi(end) * (1 if game.side_to_move(end) == number else -1)
+    assert found.finished.points == (result > 0) + (result == 0) / 2
+    assert found.finished.end is End.RULES
+    assert found.finished.margin is not None
+    assert (found.finished.margin > 0) == (result > 0)
+    plies = [ply for ply in range(3, len(found.moves)) if ply % 2 == number]
+    assert [ply for ply, _ in found.decisions] == plies
+    for ply, decision in found.decisions:
+        assert decision.move == found.moves[ply]
+        assert decision.is_complete
+        verify(decision)
+    assert found.finished.used[0].moves == len(plies)
+
+
+def test_the_same_task_is_the_same_game() -> None:
+    task = Task(terms("trappy", "strong", game="connect4"), 1, 5, None)
+    first, second = play(task), play(pickle.loads(pickle.dumps(task)))
+    assert first.moves == second.moves
+    assert first.opening == second.opening
+    assert pickle.loads(pickle.dumps(first)) == first
+
+
+@pytest.mark.parametrize(
+    ("game", "opening"),
+    [
+        ("chess", Opening("7k/8/6K1/8/8/8/8/5Q2 w - - 0 1", ())),
+        ("xiangqi", Opening("3k5/9/9/9/9/9/9/9/4R4/4K4 w - - 0 1", ())),
+        ("connect4", START),
+        ("tictactoe", START),
+    ],
+)
+def test_every_game(game: str, opening: Opening) -> None:
+    found = game_of(terms(game=game), 0, opening)
+    assert found.finished.end is End.RULES
+    assert found.finished.margin is None
+
+
+def test_ours_by_time() -> None:
+    given = terms("standard:time=0.001,table_mb=1", "strong:time=0.001,table_mb=1", depth=None, move_s=1)
+    found = game_of(given, 0, Opening(NEARLY_OVER, ()))
+    assert found.finished.end is End.RULES
+
+
+def test_ours_on_a_clock() -> None:
+    player = OurPlayer(OurSpec(text="standard", kind="standard", table_mb=1), "tictactoe", "")
+    player.new_game()
+    allowance = Allowance(remaining_s=(5.0, 0.01), increment_s=0)
+    assert player.choose((), allowance, StopFlag()).time_s < 5
+    assert len(player.decisions) == 1
+
+
+@pytest.mark.parametrize(
+    ("protocol", "game"), [("nboard", "othello"), ("gtp", "othello"), ("uci", "chess"), ("ucci", "xiangqi")]
+)
+def test_another_program(protocol: str, game: str) -> None:
+    opening = None if game == "othello" else Opening(None, ())
+    given = terms("standard:depth=2", fake(protocol, game), adjudication=Adjudication(1, 1))
+    found = game_of(given, 0, opening)
+    assert found.finished.end is End.ADJUDICATED
+    whole = terms("standard:depth=2", fake("nboard", "othello"))
+    assert game_of(whole).finished.end is End.RULES
+    assert found.finished.names[1].startswith("Made-up")
+
+
+@pytest.mark.parametrize(
+    ("fault", "end", "says"),
+    [
+        ("illegal", End.ILLEGAL, "a1"),
+        ("nonsense", End.ILLEGAL, "perhaps"),
+        ("resigns", End.RESIGNATION, "resigns"),
+        ("crash=2", End.CRASH, "ended by itself"),
+    ],
+)
+def test_a_program_that_fails_loses(fault: str, end: End, says: str) -> None:
+    found = game_of(terms(fake("gtp", "othello", fault), "standard"), 1).finished
+    assert (found.end, found.loser, found.points, found.margin) == (end, 0, 0.0, None)
+    assert says in found.reason
+
+
+def test_a_program_that_hangs_loses_on_time() -> None:
+    given = terms("standard", fake("gtp", "othello", "hang=2", more="; silence=0.2"))
+    found = game_of(given).finished
+    assert (found.end, found.loser, found.points) == (End.TIME, 1, 1.0)
+
+
+def test_a_program_that_talks_for_ever_loses_on_time() -> None:
+    given = terms("standard", fake("gtp", "othello", "flood=2", more="; longest=0.2"))
+    found = game_of(given).finished
+    assert (found.end, found.loser, found.points) == (End.TIME, 1, 1.0)
+    assert "has told no move in 0.2 s, though it goes on talking" in found.reason
+
+
+@pytest.mark.parametrize("command", ["uci:/nowhere/engine", fake("uci", "chess", "dies")])
+def test_a_program_that_does_not_start_is_no_loser(command: str) -> None:
+    with pytest.raises(MatchError, match="cannot begin a game"):
+        game_of(terms("strong", command))
+
+
+def test_a_failed_start_is_told_once_by_name(caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(MatchError, match=r"^player B \(Fritz\) cannot begin a game: ") as found:
+        game_of(terms("strong", fake("uci", "chess", "dies", more="; name=Fritz")))
+    assert "cannot find my weights" in str(found.value)
+    assert "weights" not in caplog.text
+
+
+def test_a_second_start_is_told(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    once = f"once={tmp_path / 'once'}"
+    game_of(terms("standard", fake("gtp", "othello", "dies", once, more="; name=Fritz")))
+    assert "player B (Fritz) began a game at the second attempt only: " in caplog.text
+
+
+def test_a_protocol_that_cannot_begin_there() -> None:
+    with pytest.raises(MatchError, match="GTP cannot begin from"):
+        game_of(terms("standard", fake("gtp", "othello")), 0, Opening(NEARLY_OVER, ()))
+
+
+def test_a_worker_of_another_version() -> None:
+    given = terms()
+    other = Terms(game=given.game, a=given.a, b=given.b, depth=2, openings=given.openings, engine_version="0")
+    with pytest.raises(MatchError, match="the match is played with 0"):
+        game_of(other)
+
+
+def test_a_book_that_is_not_there() -> None:
+    with pytest.raises(MatchError, match="player 'strong:book=/nowhere'"):
+        game_of(terms("strong:book=/nowhere", "standard"))
+
+
+# --- Time, with a clock that only players move on --------------------------------------------------------
+
+
+def test_beyond_the_grace() -> None:
+    given = terms(depth=None, move_s=1.0, grace_s=0.5, game="tictactoe")
+    slow, quick = Scripted("tictactoe", takes_s=1.6), Scripted("tictactoe", takes_s=1.4)
+    found = scripted(given, quick, slow).finished
+    assert (found.end, found.loser, found.points) == (End.TIME, 1, 1.0)
+    assert "1.600" in found.reason
+    assert found.used[0].late == 1
+    within = scripted(given, quick, quick).finished
+    assert within.end is End.RULES
+    assert within.used[0].longest_s == pytest.approx(1.4)
+
+
+def test_a_clock_has_no_grace() -> None:
+    given = terms(depth=None, clock=GameClock(2.0, 0.5), grace_s=9, game="tictactoe")
+    slow, quick = Scripted("tictactoe", takes_s=1.0), Scripted("tictactoe", takes_s=0.1)
+    found = scripted(given, slow, quick).finished
+    # 2.0 - 1.0 + 0.5 = 1.5, 1.0, and again 0.5 after the third move: the fourth is too late.
+    assert [asked.remaining_s and asked.remaining_s[0] for asked in slow.asked] == pytest.approx(
+        [2.0, 1.5, 1.0, 0.5]
+    )
+    assert (found.end, found.loser) == (End.TIME, 0)
+
+
+def test_a_decision_that_came_too_late_is_there() -> None:
+    class Slow(OurPlayer):
+        def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> Choice:
+            Clock.now += 3
+            return super().choose(moves, allowance, stop)
+
+    given = terms(depth=None, move_s=1.0, game="tictactoe")
+    a = Slow(OurSpec(text="standard", kind="standard", table_mb=1), "tictactoe", "")
+    found = scripted(given, a, Scripted("tictactoe"))
+    assert found.finished.end is End.TIME
+    assert found.moves == ()
+    assert [ply for ply, _ in found.decisions] == [0]
+
+
+# --- Failures of ours, and adjudication ------------------------------------------------------------------
+
+
+def test_one_of_ours_that_fails_loses() -> None:
+    given = terms(game="tictactoe")
+    broken = Scripted("tictactoe", says=ZeroDivisionError("no depth"))
+    found = scripted(given, broken, Scripted("tictactoe")).finished
+    assert (found.end, found.loser, found.reason) == (End.CRASH, 0, "ZeroDivisionError: no depth")
+    illegal = scripted(given, Scripted("tictactoe"), Scripted("tictactoe", says="z9")).finished
+    assert (illegal.end, illegal.loser) == (End.ILLEGAL, 1)
+
+
+def test_whoever_ends_the_program_is_not_a_loser() -> None:
+    broken = Scripted("tictactoe", says=KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        scripted(terms(game="tictactoe"), broken, Scripted("tictactoe"))
+
+
+@pytest.mark.parametrize(
+    ("thinks", "number", "points"),
+    [((500, -500), 0, 1.0), ((500, -500), 1, 1.0), ((-500, 500), 0, 0.0)],
+)
+def test_both_agree(thinks: tuple[int, int], number: int, points: float) -> None:
+    given = terms(game="othello", adjudication=Adjudication(400, 4))
+    found = scripted(given, Scripted("othello", thinks[0]), Scripted("othello", thinks[1]), number)
+    assert (found.finished.end, found.finished.points) == (End.ADJUDICATED, points)
+    assert len(found.moves) == 4
+
+
+@pytest.mark.parametrize("thinks", [(500, 500), (500, None), (300, -500)])
+def test_they_do_not_agree(thinks: tuple[int | None, int | None]) -> None:
+    given = terms(game="tictactoe", adjudication=Adjudication(400, 3))
+    found = scripted(given, Scripted("tictactoe", thinks[0]), Scripted("tictactoe", thinks[1]))
+    assert found.finished.end is End.RULES
+
+
+def test_passes_are_played_for_other_programs() -> None:
+    """Of a position in which one side has to pass: the program is asked for moves alone."""
+    position = "b......./w......./......../......../......../......../......../........ w"
+    game = get_game("othello")
+    start = game.parse_position(position)
+    assert [game.move_text(move) for move in game.legal_moves(start)] == ["pass"]
+    a, b = Scripted("othello"), Scripted("othello")
+    found = play_game(terms(), 0, Opening(position, ()), (a, b))
+    assert found.moves == ("pass", "a3")
+    assert len(a.asked) + len(b.asked) == 1
+
+
+def test_a_player_that_reckons_with_a_person_is_told_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = FakeModel("othello", plies_wanted=3)
+    monkeypatch.setattr("bot.match.human_players.People", lambda _settings: OneModel(model))
+    player = OurPlayer(OurSpec(text="x", kind="opponent_model", table_mb=1, rating=1700), "othello", "")
+    player.new_game()
+    moves = ("f5", "d6", "c3", "d3")
+    player.choose(moves, Allowance(remaining_s=(5.0, 6.0), increment_s=0, depth=3), StopFlag())
+    line = tuple(positions(get_game("othello"), moves))
+    assert {ask.positions[:-1] for ask in model.asked} == {line[-2:]}
+    assert {ask.person for ask in model.asked} == {Person(1700, 6.0)}
+    ((_, decision),) = player.complete_decisions()
+    assert decision.is_complete
+    assert decision.model == model.info
+    verify(decision)
+
+
+def test_a_model_that_cannot_be_used(tmp_path: Path) -> None:
+    with pytest.raises(MatchError, match=r"player 'opponent_model:model=.*none.onnx'"):
+        make_player(terms(f"opponent_model:model={tmp_path / 'none.onnx'}", game="othello"), 0, "")
+    own = Path(people.__file__).with_name("othello_human.onnx")
+    if own.exists():
+        with pytest.raises(MatchError, match="its model is for othello, not for chess"):
+            make_player(terms(f"opponent_model:model={own}", game="chess"), 0, "")
+
+
+@pytest.mark.parametrize("game", ["othello", "tictactoe"])
+def test_people_are_drawn_by_their_odds(game: str) -> None:
+    """Equal seeds draw equal games; at temperature 0 the likeliest move is played."""
+    given = terms("standard:depth=2", "human:rating=1500,name=Club", game=game)
+    first, again = (play(Task(given, 0, 7, START)) for _ in range(2))
+    assert first.moves == again.moves
+    assert first.finished.end is End.RULES
+    assert play(Task(given, 0, 8, START)).moves != first.moves
+    assert first.finished.names[1].startswith("people by ")
+    sure = play(Task(terms("standard:depth=2", "human:temperature=0", game=game), 1, 7, START))
+    assert (
+        sure.moves
+        == play(Task(terms("standard:depth=2", "human:temperature=0", game=game), 1, 9, START)).moves
+    )
+
+
+def test_sharpened_odds() -> None:
+    assert sharpened((0.2, 0.5, 0.3), 0) == [0.0, 1.0, 0.0]
+    assert sharpened((0.25, 0.5, 0.0), 1) == [0.5, 1.0, 0.0]
+    assert sharpened((0.25, 0.5, 0.0), 0.5) == [0.25, 1.0, 0.0]
+    assert sharpened((0.001, 0.999), 0.01)[0] == pytest.approx(0)
+
+
+def test_people_know_the_game_so_far_and_whose_clock_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = FakeModel("othello", plies_wanted=2)
+    monkeypatch.setattr("bot.match.human_players.People", lambda _settings: OneModel(model))
+    player = HumanPlayer(HumanSpec(text="human", rating=1700), "othello", "seed")
+    player.new_game()
+    moves = ("f5", "d6", "c3")
+    choice = player.choose(moves, Allowance(remaining_s=(5.0, 6.0), increment_s=0), StopFlag())
+    [ask] = model.asked
+    line = tuple(positions(get_game("othello"), moves))
+    assert (ask.positions, ask.person) == (line[-2:], Person(1700, 6.0))
+    assert choice.variation == (choice.move,)
+
+
+def test_people_without_a_sound_model_lose(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = FakeModel("othello", lambda *_: (2.0,))
+    monkeypatch.setattr("bot.match.human_players.People", lambda _settings: OneModel(model))
+    found = game_of(terms("standard:depth=2", "human", game="othello"), 1)
+    assert (found.finished.end, found.finished.loser, found.finished.points) == (End.CRASH, 1, 1.0)
+    assert "1 probabilities for" in found.finished.reason
+
+
+def test_a_model_that_breaks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks(*_: object) -> tuple[float, ...]:
+        raise IndexError("no such thing")
+
+    monkeypatch.setattr(
+        "bot.match.human_players.People", lambda _settings: OneModel(FakeModel("othello", breaks))
+    )
+    found = game_of(terms("standard:depth=2", "human", game="othello"), 1).finished
+    assert (found.end, found.loser, found.reason) == (End.CRASH, 1, "fake: IndexError: no such thing")

@@ -1,0 +1,129 @@
+import math
+import statistics
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from bot.match.play import End, Used
+from bot.match.score import (
+    Estimate,
+    counts,
+    elo_estimate,
+    elo_of,
+    mean_estimate,
+    result_of,
+    share_interval,
+    share_of,
+    t_95,
+)
+from tests.bot.match.samples import finished
+
+SCORES = some.lists(some.sampled_from((0.0, 0.25, 0.5, 0.75, 1.0)), min_size=1, max_size=60)
+
+
+def test_elo() -> None:
+    assert elo_of(0.5) == 0
+    assert elo_of(0.75) == pytest.approx(190.85, abs=0.01)  # 400 log10(3)
+    assert elo_of(0.64) == pytest.approx(99.95, abs=0.01)
+    assert elo_of(1) is None
+    assert elo_of(0) is None
+    assert share_of(400) == pytest.approx(10 / 11)
+    assert elo_of(share_of(-123)) == pytest.approx(-123)
+
+
+def test_an_interval_by_hand() -> None:
+    """200 pairs: with many, it is the mean plus or minus 1.96 standard errors."""
+    pairs = [0.25] * 40 + [0.5] * 80 + [0.75] * 60 + [1.0] * 20
+    mean = statistics.mean(pairs)
+    error = 1.96 * statistics.stdev(pairs) / math.sqrt(200)
+    low, high = share_interval(pairs)
+    assert low == pytest.approx(mean - error, abs=0.001)
+    assert high == pytest.approx(mean + error, abs=0.001)
+
+
+def test_won_altogether() -> None:
+    """Wilson's interval for 10 of 10, with a limit on one side only."""
+    low, high = share_interval([1.0] * 10)
+    assert low == pytest.approx(10 / (10 + 1.96**2), abs=1e-4)
+    assert high == 1
+    estimate = elo_estimate([1.0] * 10)
+    assert (estimate.value, estimate.high) == (None, None)
+    assert estimate.low == pytest.approx(elo_of(10 / (10 + 1.96**2)), abs=0.1)
+    assert elo_estimate([0.0] * 10).low is None
+
+
+def test_all_alike_is_not_certain() -> None:
+    low, high = share_interval([0.5] * 10)
+    assert 0.38 < low < 0.45
+    assert high == pytest.approx(1 - low)
+
+
+def test_nothing_is_known_before_the_first_pair() -> None:
+    assert elo_estimate([]) == Estimate(None, None, None)
+    with pytest.raises(ValueError, match="no pairs"):
+        share_interval([])
+    assert result_of({}).share is None
+
+
+@given(SCORES)
+def test_intervals_hold_their_estimate(pairs: list[float]) -> None:
+    low, high = share_interval(pairs)
+    mean = statistics.mean(pairs)
+    assert 0 <= low <= mean + 1e-12
+    assert mean - 1e-12 <= high <= 1
+    mirrored = share_interval([1 - pair for pair in pairs])
+    assert mirrored[0] == pytest.approx(1 - high)
+    assert mirrored[1] == pytest.approx(1 - low)
+
+
+def test_a_mean() -> None:
+    assert mean_estimate([]) == Estimate(None, None, None)
+    assert mean_estimate([3.0]) == Estimate(3.0, None, None)
+    assert mean_estimate([3.0, 3.0]) == Estimate(3.0, None, None)
+    estimate = mean_estimate([1.0, 3.0])
+    assert estimate.value == 2
+    assert estimate.high == pytest.approx(2 + 12.706, abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("freedom", "known"),
+    [
+        (1, 12.706),
+        (2, 4.303),
+        (9, 2.262),
+        (10, 2.228),
+        (11, 2.201),
+        (15, 2.131),
+        (30, 2.042),
+        (100, 1.984),
+        (10**6, 1.960),
+    ],
+)
+def test_students_t(freedom: int, known: float) -> None:
+    assert t_95(freedom) == pytest.approx(known, abs=0.0005)
+
+
+def test_a_result() -> None:
+    games = {
+        0: finished(0, 1, margin=10, used=(Used(2, 0.5, 0.4, 1, 12, 2), Used(2, 1.0, 0.6, 0, 0, 0))),
+        1: finished(1, 0.5, margin=0, used=(Used(1, 0.1, 0.1, 0, 4, 1), Used(1, 0.2, 0.2, 0, 0, 0))),
+        2: finished(2, 0, end=End.TIME, loser=0),
+        3: finished(3, 1, margin=2),
+        5: finished(5, 0, margin=-64),  # whose other half is still to be played
+    }
+    result = result_of(games)
+    assert (result.games, result.wins, result.draws, result.losses) == (5, 2, 1, 2)
+    assert result.share == 0.5
+    assert result.pairs == (0, 0, 1, 1, 0)
+    assert result.elo.value == elo_of(0.625)
+    assert result.discs.value == 5
+    assert result.ends == ((End.RULES, None, 4), (End.TIME, 0, 1))
+    ours, theirs = result.spent
+    assert (ours.moves, ours.longest_s, ours.late, ours.mean_depth) == (3, 0.4, 1, 16 / 3)
+    assert ours.mean_s == pytest.approx(0.2)
+    assert theirs.mean_depth is None
+
+
+def test_counts() -> None:
+    assert counts([0, 0.25, 0.5, 0.5, 1]) == (1, 1, 2, 0, 1)

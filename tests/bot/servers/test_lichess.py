@@ -1,0 +1,1263 @@
+"""The adapter against a scripted and often rude server on loopback."""
+
+import asyncio
+import dataclasses
+import gzip
+import itertools
+import json
+import logging
+import re
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+from urllib.parse import parse_qsl
+
+import pytest
+from aiohttp import web
+
+from bot.base.dialects import DIALECTS, Ability
+from bot.base.errors import (
+    AuthError,
+    ConfigError,
+    ProtocolError,
+    RefusedError,
+    ServerError,
+    TransientError,
+)
+from bot.base.events import (
+    Bot,
+    ChallengeReceived,
+    ChatLine,
+    Clock,
+    DeclineReason,
+    EndReason,
+    GameEnd,
+    GameEvent,
+    GameSnapshot,
+    GameStarted,
+    GameState,
+    Proposal,
+    Room,
+)
+from bot.base.events import (
+    Reply as ChallengeReply,
+)
+from bot.base.reconnect import stay_connected
+from bot.servers import Account, Server
+from bot.servers.lag import Lag
+from bot.servers.lichess import FULL_STATE_S, UNTOLD_SLACK_S, LichessServer, Openings, Refusals
+from bot.servers.lichess_wire import ChallengeDone, ChallengeMade, read_challenge_answer
+
+TOKEN = "lip_VerySecretToken42"
+GAME = "abcd1234"
+GAME_STREAM = f"/api/bot/game/stream/{GAME}"
+MOVE = f"/api/bot/game/{GAME}/move/f5"
+ARENA = DIALECTS["arena"]
+
+Reply = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def answer(status: int, body: object = None, **headers: str) -> Reply:
+    """JSON, or text that claims to be HTML."""
+
+    async def reply(_: web.Request) -> web.StreamResponse:
+        if isinstance(body, str):
+            return web.Response(status=status, text=body, content_type="text/html", headers=headers)
+        return web.json_response(body, status=status, headers=headers)
+
+    return reply
+
+
+def stream(*lines: object, end: str = "clean") -> Reply:
+    """An ND-JSON stream: objects, or bytes as they are; then a clean end, a broken chunk, or silence."""
+
+    async def reply(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "application/x-ndjson"})
+        await response.prepare(request)
+        for line in lines:
+            await response.write(line if isinstance(line, bytes) else json.dumps(line).encode() + b"\n")
+        if end == "broken":
+            assert request.transport is not None
+            request.transport.abort()
+        elif end == "silence":
+            await hang(request)
+        return response
+
+    return reply
+
+
+async def hang(_: web.Request) -> web.StreamResponse:
+    """Say nothing until the client has gone."""
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+async def hang_up(request: web.Request) -> web.StreamResponse:
+    assert request.transport is not None
+    request.transport.abort()
+    return web.Response()
+
+
+class Peer:
+    """Answers from a script; what has no script is answered like a well-behaved server."""
+
+    def __init__(self) -> None:
+        self.scripts: dict[str, list[Reply]] = {
+            "/api/account": [answer(200, {"id": "desdemona", "username": "Desdemona", "title": "BOT"})]
+        }
+        self.seen: list[tuple[str, str]] = []
+        self.headers: list[dict[str, str]] = []
+        self.bodies: list[str] = []
+        self.url = ""
+
+    def script(self, path: str, *replies: Reply) -> None:
+        """Replies in turn; the last one stays."""
+        self.scripts[path] = list(replies)
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        self.seen.append((request.method, request.path_qs))
+        self.headers.append({key.lower(): value for key, value in request.headers.items()})
+        self.bodies.append(await request.text())
+        replies = self.scripts.get(request.path)
+        if replies is None:
+            return web.json_response({"ok": True})
+        return await (replies.pop(0) if len(replies) > 1 else replies[0])(request)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        app = web.Application()
+        app.router.add_route("*", "/{path:.*}", self.handle)
+        runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.01)
+        await runner.setup()
+        try:
+            site = web.TCPSite(runner, "127.0.0.1", 0)
+            await site.start()
+            host, port = runner.addresses[0][:2]
+            self.url = f"http://{host}:{port}"
+            yield
+        finally:
+            await runner.cleanup()
+
+
+@pytest.fixture
+async def peer() -> AsyncIterator[Peer]:
+    peer = Peer()
+    async with peer.running():
+        yield peer
+
+
+@pytest.fixture
+async def server(peer: Peer) -> AsyncIterator[LichessServer]:
+    """One with more patience than a busy machine needs."""
+    server = LichessServer(ARENA, peer.url, TOKEN)
+    yield server
+    await server.close()
+
+
+@pytest.fixture
+async def hasty(peer: Peer) -> AsyncIterator[LichessServer]:
+    """For what never answers."""
+    hurried = dataclasses.replace(ARENA, keep_alive_s=0.15)
+    server = LichessServer(hurried, peer.url, TOKEN, call_timeout_s=0.15, slack_s=0.05)
+    yield server
+    await server.close()
+
+
+def state(moves: str = "", **fields: Any) -> dict[str, Any]:
+    return {"type": "gameState", "moves": moves, "wtime": 60000, "btime": 60000, "status": "started"} | fields
+
+
+def full(moves: str = "", **fields: Any) -> dict[str, Any]:
+    return {
+        "type": "gameFull",
+        "id": GAME,
+        "variant": {"key": "othello"},
+        "clock": {"initial": 60000, "increment": 0},
+        "speed": "bullet",
+        "rated": False,
+        "white": {"id": "ann", "name": "Ann"},
+        "black": {"id": "desdemona", "name": "Desdemona", "title": "BOT"},
+        "initialFen": "startpos",
+        "state": state(moves, **fields),
+    }
+
+
+GAME_START = {"type": "gameStart", "game": {"gameId": GAME, "variant": {"key": "othello"}}}
+CHALLENGE = {
+    "type": "challenge",
+    "challenge": {
+        "id": "chal0001",
+        "challenger": {"id": "ann", "name": "Ann"},
+        "variant": {"key": "othello"},
+        "rated": False,
+        "speed": "blitz",
+        "timeControl": {"type": "clock", "limit": 300, "increment": 3},
+    },
+}
+
+
+async def collect(events: AsyncIterator[Any]) -> list[Any]:
+    """Everything but the signs of life."""
+    return [event async for event in events if event is not None]
+
+
+# --- Making one -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "url", ["", "127.0.0.1:80", "ftp://x", "http://", "http://x/lichess", "http://x:port", "http://x?y"]
+)
+async def test_only_an_origin_is_an_address(url: str) -> None:
+    with pytest.raises(ConfigError, match=r"server\.url"):
+        LichessServer(ARENA, url, TOKEN)
+
+
+@pytest.mark.parametrize("token", ["", "two words", "line\nend", "lip_ü"])
+async def test_an_impossible_token_is_refused_and_not_shown(token: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        LichessServer(ARENA, "http://127.0.0.1:1", token)
+    assert not token or token not in str(caught.value)
+
+
+async def test_it_is_a_server(server: LichessServer) -> None:
+    contract: Server = server
+    assert contract.site == "arena"
+
+
+# --- One-shot calls -------------------------------------------------------------------------------------
+
+
+async def test_one_shot_calls(peer: Peer, server: LichessServer) -> None:
+    peer.script("/api/account/playing", answer(200, {"nowPlaying": [{"gameId": GAME}]}))
+    peer.script(f"/game/export/{GAME}", answer(200, {"id": GAME, "moves": "f5 d6"}))
+    assert await server.account() == Account("desdemona", "Desdemona", is_bot=True)
+    assert await server.playing() == [GAME]
+    await server.accept("chal0001")
+    await server.decline("chal0002", DeclineReason.TOO_FAST)
+    assert (await server.export(GAME))["moves"] == "f5 d6"
+    assert [(method, path.split("?")[0]) for method, path in peer.seen] == [
+        ("GET", "/api/account"),
+        ("GET", "/api/account/playing"),
+        ("POST", "/api/challenge/chal0001/accept"),
+        ("POST", "/api/challenge/chal0002/decline"),
+        ("GET", f"/game/export/{GAME}"),
+    ]
+    assert peer.seen[1][1].endswith("?nb=50")
+    assert "tooFast" in peer.bodies[3]
+    assert {headers["authorization"] for headers in peer.headers} == {f"Bearer {TOKEN}"}
+    assert all(headers["user-agent"].startswith("desdemona/") for headers in peer.headers)
+
+
+async def test_the_user_agent_names_the_account_once_known(peer: Peer, server: LichessServer) -> None:
+    # A server may tell an account's connections apart by it, so it is the same for both clients.
+    await server.account()
+    await server.move(GAME, "f5")
+    await server.accept("chal0001")
+    before, *after = [headers["user-agent"] for headers in peer.headers]
+    assert re.fullmatch(r"desdemona/[0-9.]+\S*", before)
+    assert after == [f"{before} user:Desdemona"] * 2
+
+
+async def test_a_name_that_no_header_can_have_is_left_out(peer: Peer, server: LichessServer) -> None:
+    peer.script("/api/account", answer(200, {"id": "d", "username": "D\u00e9s\nX: y", "title": "BOT"}))
+    await server.account()
+    await server.move(GAME, "f5")
+    assert peer.headers[1]["user-agent"] == peer.headers[0]["user-agent"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "error", "says"),
+    [
+        (answer(401, {"error": "No such token"}), AuthError, "HTTP 401: No such token"),
+        (answer(401, "<html>Who are you?</html>"), TransientError, "HTTP 401"),
+        (answer(403, "<html>blocked</html>"), TransientError, "HTTP 403"),
+        (answer(404, "404: Not Found"), TransientError, "HTTP 404"),
+        (answer(403, {"error": "Missing scope"}), AuthError, "HTTP 403: Missing scope"),
+        (answer(404, {"error": "Not found."}), RefusedError, "HTTP 404: Not found."),
+        (answer(429, "<html>slow</html>"), TransientError, "HTTP 429"),
+        (answer(502, "<html>bad gateway</html>"), TransientError, "HTTP 502"),
+        (answer(200, "<html>not the API</html>"), ProtocolError, "not JSON"),
+        (answer(200, "[" * 100_000), ProtocolError, ""),
+        (answer(200, ["desdemona"]), ProtocolError, ""),
+        (answer(200, {"id": "desdemona"}), ProtocolError, "'username'"),
+        (answer(200, {"id": "d", "username": "D", "createdAt": "?"}), ProtocolError, "no sense"),
+        (answer(404, {"error": f"No such token: {TOKEN}"}), RefusedError, "No such token: ***"),
+        (hang_up, TransientError, "GET /api/account: "),
+    ],
+    ids=[
+        "401",
+        "401 html",
+        "403 html",
+        "404 text",
+        "403",
+        "404",
+        "429",
+        "502",
+        "html",
+        "nested",
+        "list",
+        "no name",
+        "odd date",
+        "token",
+        "hang up",
+    ],
+)
+async def test_one_shot_errors(
+    peer: Peer, server: LichessServer, reply: Reply, error: type[Exception], says: str
+) -> None:
+    peer.script("/api/account", reply)
+    with pytest.raises(error) as caught:
+        await server.account()
+    assert says in str(caught.value)
+    assert TOKEN not in str(caught.value)
+
+
+async def test_no_answer_is_transient_and_the_next_call_does_not_wait_behind_it(
+    peer: Peer, hasty: LichessServer
+) -> None:
+    arrived = asyncio.Event()
+
+    async def arrive(_: web.Request) -> web.StreamResponse:
+        arrived.set()
+        return web.json_response({"nowPlaying": []})
+
+    peer.script("/api/account/playing", hang, arrive)
+    with pytest.raises(TransientError, match=r"playing: no answer in 0\.15 s"):
+        await hasty.playing()
+    with suppress(TransientError):
+        await hasty.playing()
+    await arrived.wait()
+
+
+async def endless(request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse()
+    await response.prepare(request)
+    while True:
+        await response.write(b" " * 65536)
+
+
+async def dribble(request: web.Request) -> web.StreamResponse:
+    """A byte now and then, so that no read times out."""
+    response = web.StreamResponse()
+    await response.prepare(request)
+    while True:
+        await response.write(b" ")
+        await asyncio.sleep(0.01)
+
+
+async def test_answers_without_an_end(peer: Peer, server: LichessServer) -> None:
+    for path in ("/api/account/playing", f"/game/export/{GAME}", MOVE):
+        peer.script(path, endless)
+    for ask in (server.playing(), server.export(GAME), server.move(GAME, "f5")):
+        with pytest.raises(TransientError, match="more than 1048576 bytes"):
+            await ask
+
+
+@pytest.mark.parametrize("rude", [hang, dribble])
+async def test_what_never_answers_leaves_no_thread_behind(
+    peer: Peer, hasty: LichessServer, rude: Reply
+) -> None:
+    before = set(threading.enumerate())
+    peer.script("/api/account/playing", rude)
+    for _ in range(3):
+        with pytest.raises(TransientError, match=r"no answer in 0\.15 s"):
+            await hasty.playing()
+    await hasty.close()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(20)
+        assert not thread.is_alive()
+
+
+async def test_leaving_in_the_middle_of_a_call(peer: Peer) -> None:
+    arrived = asyncio.Event()
+
+    async def arrive(request: web.Request) -> web.StreamResponse:
+        arrived.set()
+        return await dribble(request)
+
+    before = set(threading.enumerate())
+    peer.script("/api/account/playing", arrive)
+    server = LichessServer(ARENA, peer.url, TOKEN, call_timeout_s=3600)
+    asking = asyncio.create_task(server.playing())
+    await arrived.wait()
+    asking.cancel()
+    await asyncio.wait([asking])
+    await server.close()
+    for thread in set(threading.enumerate()) - before:
+        await asyncio.to_thread(thread.join, 20)
+        assert not thread.is_alive()
+
+
+async def test_calls_go_one_at_a_time(peer: Peer, server: LichessServer) -> None:
+    running = most = 0
+
+    async def count(_: web.Request) -> web.StreamResponse:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0)
+        running -= 1
+        return web.json_response({"ok": True})
+
+    for index in range(4):
+        peer.script(f"/api/challenge/c{index}/accept", count)
+    await asyncio.gather(*(server.accept(f"c{index}") for index in range(4)))
+    assert most == 1
+
+
+class Hands:
+    """A clock that the test moves."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def hands() -> Hands:
+    return Hands()
+
+
+@pytest.fixture
+async def timed(peer: Peer, hands: Hands) -> AsyncIterator[LichessServer]:
+    """One whose time passes as the test says."""
+    server = LichessServer(ARENA, peer.url, TOKEN, clock=hands)
+    yield server
+    await server.close()
+
+
+@pytest.mark.parametrize(
+    ("reply", "wait_s"),
+    [
+        (answer(429, {"error": "x", "ratelimit": {"seconds": 120}}), 120.0),
+        (answer(429, "<html>slow down</html>", **{"Retry-After": "75"}), 75.0),
+        (answer(429, "<html>slow down</html>"), 60.0),
+        (answer(429, {"error": "x", "ratelimit": {"key": "bot.vsBot.day", "seconds": 7200}}), 60.0),
+    ],
+    ids=["json", "html with header", "html", "a limit of one kind of request"],
+)
+@pytest.mark.parametrize("first", ["accept", "stream", "move", "chat"])
+async def test_quiet_after_too_many_requests(
+    peer: Peer, timed: LichessServer, hands: Hands, reply: Reply, wait_s: float, first: str
+) -> None:
+    """Whatever was too much: nothing more is asked until the time is over, but moves go out."""
+    await timed.account()
+    paths = {
+        "accept": "/api/challenge/c/accept",
+        "stream": GAME_STREAM,
+        "move": MOVE,
+        "chat": f"/api/bot/game/{GAME}/chat",
+    }
+    calls: dict[str, Callable[[], Awaitable[object]]] = {
+        "accept": lambda: timed.accept("c"),
+        "stream": lambda: collect(timed.game_events(GAME)),
+        "move": lambda: timed.move(GAME, "f5"),
+        "chat": lambda: timed.chat(GAME, "hi"),
+    }
+    peer.script(paths[first], reply, answer(200, {"ok": True}))
+    with pytest.raises(TransientError) as caught:
+        await calls[first]()
+    retry_after_s = caught.value.retry_after_s
+    assert retry_after_s is not None
+    assert (retry_after_s == 2.0) if first == "move" else (retry_after_s >= wait_s)
+    asked = len(peer.seen)
+    hands.now += wait_s - 1
+    proposal = Proposal("othello", True, Clock(300, 3))
+    for ask in (
+        timed.accept("d"),
+        timed.decline("d", DeclineReason.LATER),
+        timed.playing(),
+        timed.account(),
+        timed.chat(GAME, "hi"),
+        timed.online_bots(),
+        timed.challenge("iago", proposal),
+    ):
+        with pytest.raises(TransientError, match="the server wants 1 s of quiet") as early:
+            await ask
+        assert early.value.retry_after_s == 1.0
+    assert len(peer.seen) == asked
+    await timed.move(GAME, "d3")
+    hands.now += 1
+    await timed.accept("d")
+    assert [path for _, path in peer.seen[asked:]] == [
+        f"/api/bot/game/{GAME}/move/d3",
+        "/api/challenge/d/accept",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("status", "account", "error"),
+    [
+        (403, answer(401, {"error": "never asked"}), RefusedError),
+        (401, answer(200, {"id": "desdemona", "username": "Desdemona"}), TransientError),
+        (401, answer(200, "<html>"), TransientError),
+        (401, answer(502, "<html>"), TransientError),
+        (401, answer(401, "<html>"), TransientError),
+        (401, answer(401, {"error": "No such token"}), TransientError),  # so soon
+    ],
+)
+async def test_only_the_account_can_say_that_it_is_refused(
+    peer: Peer, server: LichessServer, status: int, account: Reply, error: type[Exception]
+) -> None:
+    await server.account()
+    peer.script("/api/account", account)
+    paths = ("/api/challenge/c/accept", "/api/challenge/c/decline", f"/game/export/{GAME}", MOVE, GAME_STREAM)
+    for path in paths:
+        peer.script(path, answer(status, {"error": "no"}))
+    for ask in (
+        server.accept("c"),
+        server.decline("c", DeclineReason.TOO_FAST),
+        server.export(GAME),
+        server.move(GAME, "f5"),
+        collect(server.game_events(GAME)),
+    ):
+        with pytest.raises(error):
+            await ask
+
+
+@pytest.mark.parametrize(
+    "account", [answer(401, {"error": "No such token"}), answer(403, {"error": "closed"})]
+)
+@pytest.mark.parametrize("how", ["move", "stream", "call"])
+async def test_a_refusal_of_the_account_is_believed_when_it_lasts(
+    peer: Peer, timed: LichessServer, hands: Hands, account: Reply, how: str
+) -> None:
+    await timed.account()
+    calls: dict[str, Callable[[], Awaitable[object]]] = {
+        "move": lambda: timed.move(GAME, "f5"),
+        "stream": lambda: collect(timed.game_events(GAME)),
+        "call": lambda: timed.accept("c"),
+    }
+    for path in (MOVE, GAME_STREAM, "/api/challenge/c/accept", "/api/account"):
+        peer.script(path, account if path == "/api/account" else answer(401, {"error": "no"}))
+    for passing in (0, 1, 298, 1, 1, 298):
+        hands.now += passing
+        with pytest.raises(TransientError, match="HTTP 40"):
+            await calls[how]()
+    hands.now += 1
+    with pytest.raises(AuthError):
+        await calls[how]()
+
+
+async def test_a_refusal_that_passed_does_not_count_any_more(
+    peer: Peer, timed: LichessServer, hands: Hands
+) -> None:
+    await timed.account()
+    peer.script("/api/challenge/c/accept", answer(401, {"error": "no"}))
+    peer.script("/api/account", answer(401, {"error": "No such token"}))
+    peer.script(GAME_STREAM, stream())
+    for again in (
+        lambda: timed.move(GAME, "f5"),
+        lambda: collect(timed.game_events(GAME)),
+        lambda: timed.chat(GAME, "hi"),
+    ):
+        for _ in range(2):
+            hands.now += 300
+            with pytest.raises(TransientError):
+                await timed.accept("c")
+        await again()
+
+
+async def test_a_closed_door() -> None:
+    gone = Peer()
+    async with gone.running():
+        pass
+    closed = LichessServer(ARENA, gone.url, TOKEN, call_timeout_s=1.0)
+    try:
+        with pytest.raises(TransientError, match="Connect"):
+            await closed.account()
+        with pytest.raises(TransientError, match="Connect"):
+            await closed.move(GAME, "f5")
+        with pytest.raises(TransientError, match="Connect"):
+            await collect(closed.game_events(GAME))
+    finally:
+        await closed.close()
+
+
+# --- Actions in a game ----------------------------------------------------------------------------------
+
+
+async def test_actions(peer: Peer, server: LichessServer) -> None:
+    await server.move(GAME, "pass")
+    await server.chat(GAME, "x" * 200)
+    await server.answer_draw(GAME, False)
+    await server.answer_takeback(GAME, True)
+    await server.claim_victory(GAME)
+    await server.move("odd/../id", "f5?a#b")
+    await server.move(GAME, "f5", offer_draw=True)
+    await server.chat(GAME, "hi", Room.SPECTATOR)
+    await server.answer_draw(GAME, True)
+    await server.answer_takeback(GAME, False)
+    await server.abort(GAME)
+    await server.resign(GAME)
+    await server.claim_draw(GAME)
+    prefix = f"/api/bot/game/{GAME}"
+    assert peer.seen == [
+        ("POST", f"{prefix}/move/pass"),
+        ("POST", f"{prefix}/chat"),
+        ("POST", f"{prefix}/draw/no"),
+        ("POST", f"{prefix}/takeback/yes"),
+        ("POST", f"{prefix}/claim-victory"),
+        ("POST", "/api/bot/game/odd%2F..%2Fid/move/f5%3Fa%23b"),
+        ("POST", f"{prefix}/move/f5?offeringDraw=true"),
+        ("POST", f"{prefix}/chat"),
+        ("POST", f"{prefix}/draw/yes"),
+        ("POST", f"{prefix}/takeback/no"),
+        ("POST", f"{prefix}/abort"),
+        ("POST", f"{prefix}/resign"),
+        ("POST", f"{prefix}/claim-draw"),
+    ]
+    assert peer.bodies[1] == f"room=player&text={'x' * 140}"
+    assert peer.bodies[7] == "room=spectator&text=hi"
+
+
+async def test_a_move_out_of_turn_is_refused(peer: Peer, server: LichessServer) -> None:
+    peer.script(MOVE, answer(400, {"error": "Not your turn, or game already over"}))
+    with pytest.raises(RefusedError, match="Not your turn") as caught:
+        await server.move(GAME, "f5")
+    assert caught.value.status == 400
+
+
+@pytest.mark.parametrize("reply", [hang, hang_up, answer(503, "down")], ids=["hang", "hang up", "503"])
+async def test_a_lost_answer_to_a_move_is_transient_and_not_repeated(
+    peer: Peer, server: LichessServer, hasty: LichessServer, reply: Reply
+) -> None:
+    # The move may have been played: whether to send it again is for the caller, who reads the state first.
+    peer.script(MOVE, reply)
+    with pytest.raises(TransientError) as caught:
+        await (hasty if reply is hang else server).move(GAME, "f5")
+    assert len(peer.seen) == 1
+    assert TOKEN not in str(caught.value)
+
+
+@pytest.mark.parametrize("status", [500, 502, 503])
+@pytest.mark.parametrize("retry_after", ["7200", "Fri, 31 Dec 9999 23:59:59 GMT"])
+async def test_a_running_game_does_not_wait_as_long_as_an_outage_wants(
+    peer: Peer, server: LichessServer, status: int, retry_after: str
+) -> None:
+    for path in (MOVE, GAME_STREAM):
+        peer.script(path, answer(status, "down", **{"Retry-After": retry_after}))
+    for ask in (server.move(GAME, "f5"), collect(server.game_events(GAME))):
+        with pytest.raises(TransientError, match=f"HTTP {status}") as caught:
+            await ask
+        assert caught.value.retry_after_s is None
+
+
+async def test_only_the_games_stream_says_that_there_is_no_such_game(
+    peer: Peer, server: LichessServer
+) -> None:
+    peer.script(MOVE, answer(404, {"error": "No such game"}))
+    peer.script(GAME_STREAM, answer(404, {"error": "No such game"}))
+    with pytest.raises(TransientError, match="HTTP 404: No such game"):
+        await server.move(GAME, "f5")
+    with pytest.raises(RefusedError, match="HTTP 404: No such game"):
+        await collect(server.game_events(GAME))
+
+
+async def test_a_packed_stream_is_not_unpacked(peer: Peer, server: LichessServer) -> None:
+    """A few bytes of it may be lines without an end."""
+
+    async def packed(_: web.Request) -> web.StreamResponse:
+        body = gzip.compress(b"\n" * 1_000_000)
+        return web.Response(body=body, headers={"Content-Encoding": "gzip"})
+
+    peer.script(GAME_STREAM, packed)
+    with pytest.raises(TransientError, match="'gzip'"):
+        await collect(server.game_events(GAME))
+    assert peer.headers[-1]["accept-encoding"] == "identity"
+
+
+async def test_a_flood_of_lines_leaves_turns_to_others(peer: Peer, server: LichessServer) -> None:
+    peer.script("/api/stream/event", stream(b"\n" * 10_000))
+    turns = 0
+
+    async def another() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    other = asyncio.create_task(another())
+    await collect(server.account_events())
+    other.cancel()
+    assert turns > 1000
+
+
+async def test_redirects_are_not_followed(peer: Peer, server: LichessServer) -> None:
+    peer.script(MOVE, answer(302, "elsewhere", Location="/api/account"))
+    with pytest.raises(TransientError, match="302"):
+        await server.move(GAME, "f5")
+    assert len(peer.seen) == 1
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+@pytest.mark.parametrize(
+    ("path", "call"),
+    [
+        ("/api/account", lambda server: server.account()),
+        ("/api/account/playing", lambda server: server.playing()),
+        (f"/game/export/{GAME}", lambda server: server.export(GAME)),
+        (f"/api/challenge/{GAME}/accept", lambda server: server.accept(GAME)),
+    ],
+)
+async def test_no_call_takes_the_token_elsewhere(
+    peer: Peer, server: LichessServer, status: int, path: str, call: Callable[[LichessServer], Awaitable[Any]]
+) -> None:
+    peer.script(path, answer(status, "elsewhere", Location="/api/elsewhere"))
+    with pytest.raises(ServerError, match=str(status)):
+        await call(server)
+    assert len(peer.seen) == 1
+
+
+async def test_what_a_site_cannot_do_is_refused_without_asking(peer: Peer) -> None:
+    server = LichessServer(DIALECTS["pychess"], peer.url, TOKEN)
+    try:
+        assert [ability for ability in Ability if server.can(ability)] == [Ability.UPGRADE]
+        for ask in (
+            server.answer_draw(GAME, True),
+            server.answer_takeback(GAME, False),
+            server.claim_victory(GAME),
+            server.claim_draw(GAME),
+            server.challenge("iago", Proposal("xiangqi", False, Clock(300, 3))),
+            server.online_bots(),
+            server.export(GAME),
+        ):
+            with pytest.raises(RefusedError, match="pychess has no such request"):
+                await ask
+        assert await server.rating_diff(GAME, "Desdemona") is None
+        assert peer.seen == []
+        await server.move(GAME, "h3e3", offer_draw=True)
+        assert peer.seen == [("POST", f"/api/bot/game/{GAME}/move/h3e3")]
+        told = json.loads(peer.headers[0]["x-pychess-bot-capabilities"])
+        assert told == {"version": 1, "variants": ["xiangqi", "standard"]}
+    finally:
+        await server.close()
+
+
+def test_abilities() -> None:
+    assert DIALECTS["lichess"].abilities == DIALECTS["arena"].abilities == frozenset(Ability)
+    assert frozenset(Ability) - DIALECTS["playstrategy"].abilities == {Ability.TAKEBACK, Ability.CLAIM}
+
+
+# --- Lag ------------------------------------------------------------------------------------------------
+
+
+def test_lag_is_what_most_requests_took() -> None:
+    lag = Lag()
+    assert lag.seconds == 0.0
+    lag.add(0.05)
+    assert lag.seconds == 0.05
+    for _ in range(30):
+        lag.add(0.1)
+    for _ in range(5):
+        lag.add(9.0)
+    assert lag.seconds == 0.1  # a quarter of the latest twenty may take ages
+    lag.add(9.0)
+    assert lag.seconds == 1.0  # a site that stalls is no long way
+    for _ in range(15):
+        lag.add(0.2)
+    assert lag.seconds == 0.2
+
+
+async def test_moves_are_timed(peer: Peer, timed: LichessServer, hands: Hands) -> None:
+    def slow(seconds: float, reply: Reply) -> Reply:
+        async def wait(request: web.Request) -> web.StreamResponse:
+            hands.now += seconds
+            return await reply(request)
+
+        return wait
+
+    assert timed.lag_s == 0.0
+    peer.script(MOVE, slow(0.25, answer(200, {"ok": True})))
+    await timed.move(GAME, "f5")
+    assert timed.lag_s == 0.25
+    peer.script(MOVE, slow(0.5, answer(400, {"error": "Not your turn"})))
+    with pytest.raises(RefusedError):
+        await timed.move(GAME, "f5")
+    assert timed.lag_s == 0.5
+    # Only the game's own answers count.
+    for reply in (
+        hang_up,
+        answer(503, "down"),
+        answer(429, "slow down"),
+        answer(404, {"error": "Not found."}),
+    ):
+        peer.script(MOVE, slow(0.9, reply))
+        with pytest.raises((TransientError, RefusedError)):
+            await timed.move(GAME, "f5")
+    hands.now += 60  # of quiet, after the 429
+    await timed.chat(GAME, "hi")
+    assert timed.lag_s == 0.5
+
+
+async def test_a_move_without_an_answer_is_not_timed(peer: Peer, hasty: LichessServer) -> None:
+    peer.script(MOVE, hang)
+    with pytest.raises(TransientError, match="no answer"):
+        await hasty.move(GAME, "f5")
+    assert hasty.lag_s == 0.0
+
+
+# --- Other programs -------------------------------------------------------------------------------------
+
+PROPOSAL = Proposal("standard", True, Clock(180, 2))
+MADE = {"id": "chal0001", "status": "created"}
+CHALLENGE_IAGO = "/api/challenge/iago"
+
+
+@pytest.mark.parametrize(
+    ("reply", "accepted", "reason"),
+    [
+        (stream(MADE, b"\n", {"done": "accepted"}), True, "accepted"),
+        (stream(MADE, {"done": "canceled"}), False, "canceled"),
+        (stream(MADE, {"done": "declined"}), False, "declined"),
+        (stream({"challenge": MADE}, json.dumps({"done": "accepted"}).encode()), True, "accepted"),
+        # Sites without `keepAliveStream`.
+        (answer(200, {"challenge": MADE}), None, "no answer"),
+    ],
+)
+async def test_a_challenge_of_ours(
+    peer: Peer, server: LichessServer, reply: Reply, accepted: bool | None, reason: str
+) -> None:
+    peer.script(CHALLENGE_IAGO, reply)
+    assert await server.challenge("iago", PROPOSAL) == ChallengeReply("chal0001", accepted, reason)
+    assert peer.seen == [("POST", CHALLENGE_IAGO)]
+    assert dict(parse_qsl(peer.bodies[0])) == {
+        "rated": "true",
+        "clock.limit": "180",
+        "clock.increment": "2",
+        "variant": "standard",
+        "color": "random",
+        "keepAliveStream": "true",
+    }
+
+
+async def test_withdrawing_a_challenge(
+    peer: Peer, server: LichessServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left, read = asyncio.Event(), asyncio.Event()
+
+    async def wait(request: web.Request) -> web.StreamResponse:
+        try:
+            return await stream(MADE, end="silence")(request)
+        finally:
+            left.set()
+
+    def note(message: Mapping[str, Any]) -> ChallengeMade | ChallengeDone:
+        read.set()
+        return read_challenge_answer(message)
+
+    monkeypatch.setattr("bot.servers.lichess.read_challenge_answer", note)
+    peer.script(CHALLENGE_IAGO, wait)
+    asking = asyncio.create_task(server.challenge("iago", PROPOSAL))
+    async with asyncio.timeout(20):
+        await read.wait()
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        await left.wait()
+    assert peer.seen == [("POST", CHALLENGE_IAGO), ("POST", "/api/challenge/chal0001/cancel")]
+
+
+@pytest.mark.parametrize(
+    ("reply", "error", "wait_s"),
+    [
+        (answer(400, {"error": "iago does not accept challenges"}), RefusedError, None),
+        (answer(429, {"ratelimit": {"key": "bot.vsBot.day", "seconds": 7200}}), TransientError, 7200.0),
+        (answer(429, "<html>"), TransientError, 60.0),
+        (answer(502, "<html>"), TransientError, None),
+        (hang_up, TransientError, None),
+        (stream(MADE, end="broken"), TransientError, None),
+        (stream(b"<html>\n"), ProtocolError, None),
+        (stream(), ProtocolError, None),
+        (stream({"done": "accepted"}), ProtocolError, None),
+    ],
+    ids=["400", "429", "429 html", "502", "hang up", "broken", "garbled", "empty", "no id"],
+)
+async def test_challenges_that_fail(
+    peer: Peer, server: LichessServer, reply: Reply, error: type[Exception], wait_s: float | None
+) -> None:
+    peer.script(CHALLENGE_IAGO, reply)
+    with pytest.raises(error) as caught:
+        await server.challenge("iago", PROPOSAL)
+    assert getattr(caught.value, "retry_after_s", None) == wait_s
+
+
+async def test_who_may_challenge_nobody_learns_why(peer: Peer, server: LichessServer) -> None:
+    peer.script(CHALLENGE_IAGO, answer(403, {"error": "Missing scope"}))
+    with pytest.raises(RefusedError, match=r"Missing scope; .* lack the scope challenge:write$") as no:
+        await server.challenge("iago", PROPOSAL)
+    assert no.value.is_forbidden
+    peer.script(CHALLENGE_IAGO, answer(400, {"error": "iago does not accept challenges"}))
+    with pytest.raises(RefusedError, match=r"iago does not accept challenges$") as no:
+        await server.challenge("iago", PROPOSAL)
+    assert not no.value.is_forbidden
+
+
+async def test_online_bots(peer: Peer, server: LichessServer) -> None:
+    iago = {"id": "iago", "username": "Iago", "perfs": {"blitz": {"games": 9, "rating": 2100}}}
+    last = json.dumps({"id": "cassio", "username": "Cassio"}).encode()  # without an end of the line
+    peer.script("/api/bot/online", stream(iago, b"\n", {"id": 5}, b"<html>\n", last))
+    assert await server.online_bots() == [Bot("iago", "Iago", {"blitz": 2100}), Bot("cassio", "Cassio", {})]
+    assert peer.seen == [("GET", "/api/bot/online?nb=150")]
+
+
+@pytest.mark.parametrize("reply", [dribble, hang], ids=["dribble", "hang"])
+async def test_online_bots_without_an_end(
+    peer: Peer, server: LichessServer, monkeypatch: pytest.MonkeyPatch, reply: Reply
+) -> None:
+    monkeypatch.setattr("bot.servers.lichess.ONLINE_TIMEOUT_S", 0.15)
+    peer.script("/api/bot/online", reply)
+    with pytest.raises(TransientError, match=r"(no answer in|silent for) 0\.15 s"):
+        await server.online_bots()
+
+
+async def test_nobody_waits_behind_a_slow_list_of_bots(peer: Peer, server: LichessServer) -> None:
+    asked = asyncio.Event()
+
+    async def slow(request: web.Request) -> web.StreamResponse:
+        asked.set()
+        return await hang(request)
+
+    peer.script("/api/bot/online", slow)
+    bots = asyncio.create_task(server.online_bots())
+    await asked.wait()
+    await server.accept("c")
+    assert not bots.done()
+    bots.cancel()
+    await asyncio.wait([bots])
+
+
+async def test_upgrade(peer: Peer, server: LichessServer) -> None:
+    await server.upgrade()
+    assert peer.seen == [("POST", "/api/bot/account/upgrade")]
+    peer.script("/api/bot/account/upgrade", answer(400, {"error": "It has played games"}))
+    with pytest.raises(RefusedError, match="It has played games"):
+        await server.upgrade()
+
+
+# --- Streams --------------------------------------------------------------------------------------------
+
+
+async def test_account_stream(peer: Peer, server: LichessServer) -> None:
+    peer.script("/api/stream/event", stream(b"\n", CHALLENGE, GAME_START, b"\n", {"type": "new"}, GAME_START))
+    challenge, *starts = await collect(server.account_events())
+    assert isinstance(challenge, ChallengeReceived)
+    assert starts == [GameStarted(GAME, True)] * 2
+    assert [path for _, path in peer.seen] == ["/api/account", "/api/stream/event"]
+    await collect(server.account_events())
+    assert [path for _, path in peer.seen][2:] == ["/api/stream/event"]
+
+
+async def test_game_stream_with_the_double_end(peer: Peer, server: LichessServer) -> None:
+    lines = [full("f5"), state("f5 d6"), {"type": "new"}, state("f5 d6", status="draw")]
+    peer.script(GAME_STREAM, stream(*lines))
+    snapshot, before, after = await collect(server.game_events(GAME))
+    assert isinstance(snapshot, GameSnapshot)
+    assert (before.moves, before.end) == (after.moves, None)
+    assert isinstance(after.end, GameEnd)
+
+
+async def test_a_stream_tells_that_it_is_open_and_alive(peer: Peer, server: LichessServer) -> None:
+    peer.script("/api/stream/event", stream(b"\n", b"\r\n"))
+    assert [event async for event in server.account_events()] == [None, None, None]
+
+
+async def test_a_line_in_pieces_is_one_line(peer: Peer, server: LichessServer) -> None:
+    whole = json.dumps(full("f5")).encode() + b"\n"
+    peer.script(GAME_STREAM, stream(*(whole[i : i + 50] for i in range(0, len(whole), 50))))
+    assert [event.state.moves for event in await collect(server.game_events(GAME))] == [("f5",)]
+
+
+async def test_a_cut_off_line_is_not_read(peer: Peer, server: LichessServer) -> None:
+    peer.script(GAME_STREAM, stream(full(), json.dumps(state("f5")).encode()))
+    assert len(await collect(server.game_events(GAME))) == 1
+
+
+@pytest.mark.parametrize(
+    ("reply", "says"),
+    [
+        (stream(full(), end="broken"), "GET"),
+        (stream(full(), b"<html>\n"), "not JSON"),
+        (stream(b"<html>\n"), "not JSON"),
+        (stream(full(), {"type": "gameState"}), "'moves'"),
+        (stream(full(), b"x" * 3_000_000), "a line of more than"),
+        (answer(502, "<html>"), "HTTP 502"),
+        (hang_up, "GET"),
+    ],
+    ids=["broken", "html", "html first", "garbled", "oversized", "502", "hang up"],
+)
+async def test_lost_game_streams(peer: Peer, server: LichessServer, reply: Reply, says: str) -> None:
+    peer.script(GAME_STREAM, reply)
+    with pytest.raises(TransientError, match=says):
+        await collect(server.game_events(GAME))
+
+
+@pytest.mark.parametrize("reply", [stream(b"\n", end="silence"), hang], ids=["silence", "hang"])
+async def test_silence_is_a_lost_stream(
+    peer: Peer, server: LichessServer, hasty: LichessServer, reply: Reply
+) -> None:
+    hasty._account = await server.account()
+    peer.script(GAME_STREAM, reply)
+    with pytest.raises(TransientError, match=r"silent for 0\.2 s"):
+        await collect(hasty.game_events(GAME))
+
+
+@pytest.mark.parametrize(
+    ("reply", "error"),
+    [
+        (answer(403, {"error": "Not yours"}), RefusedError),
+        (answer(404, {"error": "Not found."}), RefusedError),
+        (stream({"type": "gameFull", "id": GAME}), ProtocolError),
+    ],
+    ids=["403", "404", "broken snapshot"],
+)
+async def test_game_streams_that_another_try_would_not_mend(
+    peer: Peer, server: LichessServer, reply: Reply, error: type[Exception]
+) -> None:
+    peer.script(GAME_STREAM, reply)
+    with pytest.raises(error):
+        await collect(server.game_events(GAME))
+
+
+async def test_one_broken_message_does_not_hide_the_other_challenges(
+    peer: Peer, server: LichessServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    peer.script("/api/stream/event", stream({"type": "challenge"}, b"<html>\n", CHALLENGE))
+    (event,) = await collect(server.account_events())
+    assert isinstance(event, ChallengeReceived)
+    assert [record.levelno for record in caplog.records] == [logging.WARNING] * 2
+    assert TOKEN not in caplog.text
+
+
+async def test_deeply_nested_messages_are_skipped_like_others(
+    peer: Peer, server: LichessServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    """At some depth they can just be read, but not be written to the log any more."""
+    depths = range(300, 1000)
+    start = b'{"type":"challenge","challenge":5,"x":'
+    lines = [start + b"[" * depth + b"]" * depth + b"}\n" for depth in depths]
+    peer.script("/api/stream/event", stream(*lines, CHALLENGE))
+    (event,) = await collect(server.account_events())
+    assert isinstance(event, ChallengeReceived)
+    assert len(caplog.records) == len(depths)
+
+
+async def test_a_broken_line_of_chat_does_not_cost_the_game(
+    peer: Peer, server: LichessServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    chat = {"type": "chatLine", "room": "player", "username": "Ann", "text": "hi"}
+    gone = {"type": "opponentGone", "gone": 5}
+    peer.script(GAME_STREAM, stream(chat | {"text": 5}, full(), chat | {"room": 5}, gone, chat, state("f5")))
+    snapshot, line, after = await collect(server.game_events(GAME))
+    assert isinstance(snapshot, GameSnapshot)
+    assert line == ChatLine("Ann", Room.PLAYER, "hi")
+    assert after.moves == ("f5",)
+    assert len(caplog.records) == 3
+
+
+async def test_moves_in_the_sites_words(peer: Peer) -> None:
+    server = LichessServer(DIALECTS["playstrategy"], peer.url, TOKEN)
+    players = {"p1": {"id": "desdemona"}, "p2": {"id": "ann"}}
+    peer.script(
+        GAME_STREAM,
+        stream(
+            full("P@e3") | {"variant": {"key": "flipello"}} | players,
+            state("P@e3 P@f3"),
+            state("P@e3 P@f3", status="resign", winner="p1"),
+        ),
+    )
+    try:
+        events = server.game_events(GAME)
+        assert await anext(events) is None
+        assert isinstance(await anext(events), GameSnapshot)
+        assert isinstance(await anext(events), GameState)
+        await server.move(GAME, "g6")
+        await server.move("unknown1", "g6")
+        assert [path for _, path in peer.seen[2:]] == [
+            f"/api/bot/game/{GAME}/move/P@g3",
+            "/api/bot/game/unknown1/move/g6",
+        ]
+        assert [event.end.winner async for event in events if isinstance(event, GameState) and event.end] == [
+            0
+        ]
+        assert server._scripts == {}
+    finally:
+        await server.close()
+
+
+async def test_a_game_whose_end_nobody_heard(peer: Peer, hands: Hands) -> None:
+    """PyChess tells the end once; whoever was away then hears nothing but pings."""
+    server = LichessServer(DIALECTS["pychess"], peer.url, TOKEN, clock=hands)
+    peer.script("/api/account", answer(200, {"id": "Desdemona", "username": "Desdemona", "title": "BOT"}))
+    whole = {
+        "type": "gameFull",
+        "id": GAME,
+        "variant": {"name": "xiangqi"},
+        "white": {"name": "Desdemona"},
+        "black": {"name": "Ann"},
+        "initialFen": "",
+        "createdAt": 1745112707,
+        "state": state("h3e3", winc=3, binc=3),
+    }
+    peer.script(GAME_STREAM, stream(whole, *[{"type": "ping"}] * 3))
+    try:
+        events = server.game_events(GAME)
+        assert await anext(events) is None
+        assert isinstance(await anext(events), GameSnapshot)
+        for seconds in (60.0, UNTOLD_SLACK_S):
+            hands.now += seconds
+            assert await anext(events) is None
+        hands.now += 1
+        over = await anext(events)
+        assert isinstance(over, GameState)
+        assert over.end == GameEnd(EndReason.UNTOLD, None, "untold")
+        await events.aclose()
+    finally:
+        await server.close()
+
+
+@pytest.mark.parametrize(
+    ("playing", "error"),
+    [
+        (answer(200, {"nowPlaying": [{"gameId": GAME}]}), TransientError),
+        (answer(200, {"nowPlaying": []}), RefusedError),
+        (answer(200, {"nowPlaying": 5}), TransientError),
+        (answer(404, {"error": "Not found."}), TransientError),
+        (answer(429, "<html>"), TransientError),
+    ],
+    ids=["it is going on", "it is not", "garbled", "no such list", "429"],
+)
+@pytest.mark.parametrize("line", [b"\n", state("f5"), {"type": "new"}], ids=["blank", "states", "news"])
+async def test_a_stream_that_never_tells_the_game(
+    peer: Peer, timed: LichessServer, hands: Hands, playing: Reply, error: type[ServerError], line: object
+) -> None:
+    """It is alive, so that no silence ends it."""
+    peer.script(GAME_STREAM, stream(*[line] * 3, end="silence"))
+    peer.script("/api/account/playing", playing)
+    events = timed.game_events(GAME)
+    for seconds in (0.0, FULL_STATE_S):
+        hands.now += seconds
+        assert await anext(events) is None
+    hands.now += 1
+    with pytest.raises(error, match="nothing of it in 30 s") as caught:
+        await anext(events)
+    assert getattr(caught.value, "status", 404) == 404
+    assert getattr(caught.value, "retry_after_s", None) is None
+
+
+async def test_a_game_that_has_been_told_may_be_quiet(peer: Peer, timed: LichessServer, hands: Hands) -> None:
+    peer.script(GAME_STREAM, stream(full(), b"\n", b"\n"))
+    events = timed.game_events(GAME)
+    assert await anext(events) is None
+    assert isinstance(await anext(events), GameSnapshot)
+    hands.now += 10 * FULL_STATE_S
+    assert await collect(events) == []
+    assert "/api/account/playing" not in [path for _, path in peer.seen]
+
+
+def test_how_often_the_accounts_stream_may_be_opened() -> None:
+    hands = Hands()
+    openings, opened = Openings(hands), list[float]()
+    while hands.now < 5000:
+        while openings.wait_s == 0:
+            openings.opened()
+            opened.append(hands.now)
+        hands.now += openings.wait_s
+    # lichess.org allows 30 in any ten minutes.
+    assert max(sum(at <= other < at + 600 for other in opened) for at in opened) <= 30
+    assert opened[: Openings.AT_ONCE] == [1000.0] * Openings.AT_ONCE
+    assert max(later - earlier for earlier, later in itertools.pairwise(opened)) <= 30.1
+
+
+async def test_the_accounts_stream_is_not_opened_too_often(
+    peer: Peer, timed: LichessServer, hands: Hands
+) -> None:
+    peer.script("/api/stream/event", stream())
+    lichess = LichessServer(DIALECTS["lichess"], peer.url, TOKEN, clock=hands)
+    try:
+        for _ in range(Openings.AT_ONCE):
+            await collect(lichess.account_events())
+        with pytest.raises(TransientError, match="too often") as caught:
+            await collect(lichess.account_events())
+        assert caught.value.retry_after_s == pytest.approx(30.0)
+        hands.now += 30.1
+        await collect(lichess.account_events())
+    finally:
+        await lichess.close()
+    assert sum(path == "/api/stream/event" for _, path in peer.seen) == Openings.AT_ONCE + 1
+    for _ in range(2 * Openings.AT_ONCE):  # the arena has no such limit
+        await collect(timed.account_events())
+
+
+@pytest.mark.parametrize("status", [301, 400, 403, 404, 429, 500, 502])
+async def test_only_a_refused_account_ends_listening(peer: Peer, server: LichessServer, status: int) -> None:
+    peer.script("/api/stream/event", answer(status, {"error": "no"}))
+    with pytest.raises(TransientError, match=f"HTTP {status}"):
+        await collect(server.account_events())
+    peer.script("/api/stream/event", answer(401, {"error": "no"}))
+    peer.script("/api/account", answer(401, {"error": "No such token"}))
+    if status != 429:
+        hands = Hands()
+        server._refusals = Refusals(hands)
+        for _ in range(Refusals.TIMES - 1):
+            with pytest.raises(TransientError, match="HTTP 401"):
+                await collect(server.account_events())
+            hands.now += Refusals.EVERY_S
+        with pytest.raises(AuthError):
+            await collect(server.account_events())
+
+
+async def test_leaving_a_stream_closes_it(peer: Peer, server: LichessServer) -> None:
+    left = asyncio.Event()
+
+    async def watch(request: web.Request) -> web.StreamResponse:
+        try:
+            return await stream(full(), end="silence")(request)
+        finally:
+            left.set()
+
+    peer.script(GAME_STREAM, watch)
+    events = server.game_events(GAME)
+    assert await anext(events) is None
+    assert isinstance(await anext(events), GameSnapshot)
+    await events.aclose()
+    await asyncio.wait_for(left.wait(), 5)
+
+
+async def test_a_game_goes_on_through_every_kind_of_loss(peer: Peer, server: LichessServer) -> None:
+    peer.script(
+        GAME_STREAM,
+        stream(full(), end="broken"),
+        answer(502, "<html>"),
+        stream(full("f5")),
+        stream(full("f5 d6"), b"garbled\n"),
+        answer(429, "<html>slow</html>", **{"Retry-After": "66"}),
+        stream(full("f5 d6 c3"), state("f5 d6 c3 d3"), state("f5 d6 c3 d3", status="resign", winner="black")),
+    )
+    seen: list[GameState] = []
+    slept: list[float] = []
+
+    async def handle(event: GameEvent) -> None:
+        if isinstance(event, GameSnapshot):
+            seen.append(event.state)
+        elif isinstance(event, GameState):
+            seen.append(event)
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    await stay_connected(
+        lambda: server.game_events(GAME),
+        handle,
+        name="game",
+        done=lambda: bool(seen) and seen[-1].end is not None,
+        sleep=sleep,
+    )
+    assert [len(state.moves) for state in seen] == [0, 1, 2, 3, 4, 4]
+    assert len(slept) == 5
+    assert slept[4] == 66.0
+    assert seen[-1].end is not None
+    assert seen[-1].end.winner == 0

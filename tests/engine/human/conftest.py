@@ -1,0 +1,20 @@
+"""Tests of models of people: what they share, and what they need."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.engine.human.othello_games import lot_games, write_wthor
+
+# PyTorch is large, and only needed to train what comes with the program trained: `make dev` goes without.
+HAS_PYTORCH = find_spec("torch") is not None
+collect_ignore = [] if HAS_PYTORCH else ["test_othello_pytorch.py"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Games by lot of three years, one of them for validation."""
+    for year, count in ((1999, 5), (2015, 4), (2016, 3)):
+        write_wthor(tmp_path / f"WTH_{year}.wtb", year, lot_games(count, seed=year))
+    return tmp_path

@@ -1,0 +1,82 @@
+"""Models of people for tests: their answers are made by a function."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from engine.decision import Candidate, ModelInfo, Person
+from engine.game import Game
+from engine.games import get_game
+from engine.human.model import Ask
+from engine.human.opponent_model_search import Models
+from engine.human.registry import People
+
+Answer = Callable[[Game[Any], Ask], tuple[float, ...]]
+
+
+def alike(game: Game[Any], ask: Ask) -> tuple[float, ...]:
+    """All moves are as likely."""
+    size = len(game.legal_moves(ask.positions[-1]))
+    return (1 / size,) * size
+
+
+class FakeModel:
+    """A human-move model that answers by a function, and remembers what it was asked."""
+
+    def __init__(self, game_name: str, answer: Answer = alike, plies_wanted: int = 1) -> None:
+        self.game = game_name
+        self.info = ModelInfo(game_name, "fake", "f" * 64)
+        self.plies_wanted = plies_wanted
+        self.asked: list[Ask] = []
+        self._answer = answer
+
+    def predict(self, asks: Sequence[Ask]) -> list[tuple[float, ...]]:
+        self.asked += asks
+        return [self._answer(get_game(self.game), ask) for ask in asks]
+
+
+class FakeOdds:
+    """Calibrated odds: the human-move model's, with what costs the person most made likelier."""
+
+    def __init__(self, game_name: str, pull: float = 0.5) -> None:
+        self.game = game_name
+        self.info = ModelInfo("calibrated", "fake odds", "c" * 64)
+        self.learned_with = "fake"
+        self.people: list[Person] = []
+        self._pull = pull
+
+    def odds(
+        self,
+        game: Game[Any],
+        after: Any,
+        candidate: Candidate,
+        human: tuple[float, ...] | None,
+        person: Person,
+    ) -> dict[str, float]:
+        assert game.name == self.game
+        assert [game.move_text(move) for move in game.legal_moves(after)] == [
+            reply.reply for reply in candidate.replies
+        ]
+        human = human or (1 / len(candidate.replies),) * len(candidate.replies)
+        self.people.append(person)
+        worst = max(candidate.replies, key=lambda reply: reply.final_centi)
+        return {
+            reply.reply: (1 - self._pull) * p + self._pull * (reply is worst)
+            for reply, p in zip(candidate.replies, human, strict=True)
+        }
+
+
+class OneModel(People):
+    """A program that has one model, which remembers what it was asked."""
+
+    def __init__(self, model: FakeModel) -> None:
+        super().__init__()
+        self.model = model
+
+    def models(self, game_name: str) -> Models:
+        assert game_name == self.model.game
+        return Models(self.model)
+
+    @contextmanager
+    def lend(self, game_name: str) -> Iterator[Models]:
+        yield self.models(game_name)

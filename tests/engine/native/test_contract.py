@@ -1,0 +1,232 @@
+"""The C++ core against whatever Python may hand it: a ValueError or TypeError, never a crash or nonsense."""
+
+import contextlib
+import math
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine import _native
+from engine.games.othello import Othello
+from engine.search.reference import INFINITY
+from engine.search.searchers import othello_evaluation
+from engine.stop import StopFlag, Stopped
+from tests.engine.positions import positions
+
+FULL = (1 << 64) - 1
+core = _native.OthelloSearch(1, othello_evaluation())
+trainer = _native.OthelloTrainer(1, 1)
+
+numbers = st.one_of(
+    st.integers(-(1 << 70), 1 << 70),
+    st.integers(-3, 130),
+    st.sampled_from([0, 2**31 - 1, 2**31, -(2**31), 2**32, 2**63, 2**64, INFINITY, -INFINITY]),
+)
+boards = st.one_of(
+    numbers,
+    st.integers(0, FULL),
+    st.sampled_from([FULL, 0x0000000810000000, 0x0000001008000000]),
+)
+junk = st.one_of(
+    numbers,
+    st.floats(),
+    st.sampled_from([None, "", "3", b"", [], (), {}, 1.0, math.inf, math.nan, True, object()]),
+)
+
+
+def mixed(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """What belongs there, and now and then anything."""
+    return st.one_of(strategy, strategy, strategy, strategy, junk)
+
+
+def short_stop() -> StopFlag:
+    """Ends whatever takes long."""
+    stop = StopFlag()
+    stop.set_node_limit(3000)
+    return stop
+
+
+@given(st.data())
+@settings(max_examples=600, deadline=None)
+def test_searches_take_anything(data: st.DataObject) -> None:
+    calls: dict[str, list[st.SearchStrategy[Any]]] = {
+        "search": [boards, boards, numbers, numbers, numbers],
+        "trappy_candidates": [boards, boards, numbers, st.integers(-1, 3), numbers, st.booleans()],
+        "think": [
+            boards,
+            boards,
+            numbers,
+            st.floats(),
+            st.sampled_from([73, 99, 100, 0]),
+            st.integers(-1, 3),
+        ],
+        "solve": [boards, boards],
+    }
+    name = data.draw(st.sampled_from(list(calls)))
+    arguments = [data.draw(mixed(strategy)) for strategy in calls[name]]
+    stop = data.draw(mixed(st.just("a flag")))
+    with contextlib.suppress(ValueError, TypeError, Stopped):
+        getattr(core, name)(*arguments, short_stop() if stop == "a flag" else stop)
+
+
+@given(mixed(boards), mixed(boards), mixed(st.integers(-2, 3)))
+@settings(max_examples=200, deadline=None)
+def test_rules_and_evaluation_take_anything(mover: Any, waiter: Any, depth: Any) -> None:
+    with contextlib.suppress(ValueError, TypeError):
+        assert _native.othello_moves_mask(mover, waiter) & (mover | waiter) == 0
+        assert mover & waiter == 0
+    with contextlib.suppress(ValueError, TypeError):
+        assert abs(core.evaluate((mover, waiter))) <= 6_000
+    if not (isinstance(depth, int) and 3 < depth <= 120):  # allowed, and nothing would end it
+        with contextlib.suppress(ValueError, TypeError):
+            assert _native.othello_perft(mover, waiter, depth) >= 1
+
+
+@given(st.integers(0, FULL), st.integers(0, FULL), st.integers(0, 2))
+@settings(max_examples=200, deadline=None)
+def test_made_up_positions_have_true_bounds(discs: int, side: int, depth: int) -> None:
+    mover, waiter = discs & side, discs & ~side
+    exact = core.search((mover, waiter), depth, -INFINITY, INFINITY, StopFlag())
+    assert abs(exact) <= 106_400
+    found = core.search((mover, waiter), depth, exact - 1, exact + 1, StopFlag())
+    assert found == exact
+
+
+@pytest.mark.parametrize("swindle", [False, True])
+@pytest.mark.parametrize(("mover", "waiter"), [(0, 0), (FULL, 0), (0, FULL), (FULL >> 32, FULL << 32 & FULL)])
+def test_a_finished_game(mover: int, waiter: int, swindle: bool) -> None:
+    assert core.trappy_candidates((mover, waiter), 4, 0, 100, swindle, b"", 0.0, 0.0, StopFlag()) == []
+    score = core.search((mover, waiter), 4, -INFINITY, INFINITY, StopFlag())
+    assert score == {(FULL, 0): 106_400, (0, FULL): -106_400}.get((mover, waiter), 0)
+    for call in (
+        lambda: core.think((mover, waiter), 4, 0.0, 73, 1, 0, StopFlag()),
+        lambda: core.solve((mover, waiter), StopFlag()),
+    ):
+        with pytest.raises(ValueError, match="over"):
+            call()
+
+
+def test_a_move_that_ends_the_game_has_no_reply() -> None:
+    """The last disc of the other side goes: not even a pass is left."""
+    ((move, raw, is_bound, complete, replies),) = core.trappy_candidates(
+        (1, 2), 4, 0, 100, False, b"", 0.0, 0.0, StopFlag()
+    )
+    assert (move, raw, is_bound, complete, replies) == (2, 106_400, False, True, [])
+
+
+@pytest.mark.parametrize("seconds", [1e6, 1e10, 1e19, 1e300, math.inf])
+def test_a_far_deadline_is_none(seconds: float) -> None:
+    stop = StopFlag()
+    stop.set_deadline(seconds)
+    assert not stop.is_set()
+    stop.set_deadline(-seconds)
+    assert stop.is_set()
+
+
+@pytest.mark.parametrize("nodes", [0, 1, 1000, 5000])
+@given(position=positions(Othello(), 40))
+@settings(max_examples=10, deadline=None)
+def test_a_node_limit_holds(nodes: int, position: Any) -> None:
+    stop = StopFlag()
+    stop.set_node_limit(nodes)
+    before = core.nodes
+    with pytest.raises(Stopped):
+        core.search((position.mover, position.waiter), 20, -INFINITY, INFINITY, stop)
+    assert core.nodes - before <= nodes + 1024
+
+
+def test_a_deadline_ends_a_search_and_the_core_is_sound() -> None:
+    stop, p = StopFlag(), (0x0000000810000000, 0x0000001008000000)
+    stop.set_deadline(0.02)
+    began = time.monotonic()
+    with pytest.raises(Stopped):
+        core.search(p, 60, -INFINITY, INFINITY, stop)
+    assert time.monotonic() - began < 10  # by far less, but the machine may be busy
+    fresh = _native.OthelloSearch(1, othello_evaluation())
+    for depth in range(6):
+        scores = {c.search(p, depth, -INFINITY, INFINITY, StopFlag()) for c in (core, fresh)}
+        assert len(scores) == 1
+
+
+def test_searches_in_threads_share_an_evaluation() -> None:
+    p = (0x0000000810000000, 0x0000001008000000)
+    found: list[int] = []
+
+    def work() -> None:
+        own = _native.OthelloSearch(1, othello_evaluation())
+        found.append(own.search(p, 7, -INFINITY, INFINITY, StopFlag()))
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 3
+    assert len(set(found)) == 1
+
+
+@pytest.mark.parametrize("weights", [b"", b"abc", bytes(100), "text", None, 3, [1, 2]])
+def test_weights_are_bytes_of_one_length(weights: Any) -> None:
+    for call in (_native.OthelloEvaluation, trainer.set_weights):
+        with pytest.raises((ValueError, TypeError)):
+            call(weights)
+
+
+@pytest.mark.parametrize("table_mb", [0, -1, 65_537, 1 << 63, 1 << 64, "1", None, 1.5])
+def test_a_table_has_a_sensible_size(table_mb: Any) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        _native.OthelloSearch(table_mb, othello_evaluation())
+
+
+@pytest.mark.parametrize("evaluation", [None, b"", "weights", 1, _native.OthelloEvaluation])
+def test_an_evaluation_is_one(evaluation: Any) -> None:
+    with pytest.raises(TypeError):
+        _native.OthelloSearch(1, evaluation)
+
+
+def test_a_search_keeps_its_evaluation() -> None:
+    """The last reference to the evaluation is the search's own."""
+    weights = bytes(2) * (len(trainer.weights) // 2)
+    own = _native.OthelloSearch(1, _native.OthelloEvaluation(weights))
+    assert [own.evaluate((1, 2)), own.search((1, 2), 0, -INFINITY, INFINITY, StopFlag())] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: _native.OthelloTrainer(1, 0),
+        lambda: _native.OthelloTrainer(1, 257),
+        lambda: _native.OthelloTrainer(-1, 1),
+        lambda: trainer.play(0, 2),
+        lambda: trainer.play(10**9, 2),
+        lambda: trainer.play(1, 11),
+        lambda: trainer.error(-1),
+        lambda: trainer.error(30),
+        lambda: trainer.check(0, 1),
+        lambda: trainer.check(31, 1),
+        lambda: trainer.check(4, -1),
+        lambda: trainer.learn(30, 4, 12, 1, 0.01, 0.001, 1.0, 0.5),
+        lambda: trainer.learn(0, 3, 12, 1, 0.01, 0.001, 1.0, 0.5),
+        lambda: trainer.learn(0, 4, 25, 1, 0.01, 0.001, 1.0, 0.5),
+        lambda: trainer.learn(0, 4, 12, 0, 0.01, 0.001, 1.0, 0.5),
+        lambda: trainer.learn(0, 4, 12, 1, math.nan, 0.001, 1.0, 0.5),
+        lambda: trainer.learn(0, 4, 12, 1, 0.01, 0.001, math.nan, 0.5),
+        lambda: trainer.learn(0, 4, 12, 1, 0.01, 0.001, 1.0, math.inf),
+    ],
+)
+def test_the_training_refuses_nonsense(call: Callable[[], object]) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        call()
+
+
+def test_the_training_without_games() -> None:
+    """Nothing to learn from is nothing learned."""
+    own = _native.OthelloTrainer(1, 1)
+    positions_learned, held_out, *_ = own.learn(0, 4, 4, 1, 0.01, 0.001, 1.0, 0.5)
+    assert (positions_learned, held_out) == (0, 0)
+    assert own.check(4, 0) == []
