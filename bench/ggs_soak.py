@@ -27,7 +27,7 @@ from tests.ggs.client import Client, Habits
 from tests.ggs.faults import Chance, Fault
 from tests.ggs.outside import PLAYS, Outside
 from tests.ggs.table import BOT, PASSWORD, Table, empty_database, laid
-from tests.system.books import log_lines
+from tests.system.ledger import log_lines
 
 KINDS = ("8", "8b", "8w", "s8", "s8r14", "s8r18", "s8r20")
 ODDS = {

@@ -30,9 +30,9 @@ from engine.game import Move
 from engine.games.standard_chess import ChessPosition, StandardChess
 from engine.human.maia import MaiaFamily, MaiaModel
 from engine.human.maia_planes import HISTORY, encode, places
-from engine.human.model import Ask, HumanModel
+from engine.human.model import HumanModel, PredictionQuery
 from engine.human.model_files import open_model
-from engine.human.onnx import Network
+from engine.human.onnx import OnnxNetwork
 
 GAMES = Path(__file__).parents[2] / "shared" / "data" / "chess-games" / "lichess_2021-10-01.pgn"
 FIRST_PLY = 10
@@ -116,7 +116,7 @@ def judge(model: HumanModel, played: Sequence[Played], *, with_history: bool = T
             judged.masses.extend(masses)
         else:
             asks = zip(histories, part, strict=True)
-            answers = model.predict([Ask(history, Person(one.rating)) for history, one in asks])
+            answers = model.predict([PredictionQuery(history, Person(one.rating)) for history, one in asks])
         for one, answer in zip(part, answers, strict=True):
             p = answer[one.history[-1].legal.index(one.move)]
             judged.p.append(p)
@@ -161,7 +161,7 @@ def accuracy(folder: Path, path: Path, count: int) -> None:
 
 
 def networks(folder: Path) -> list[MaiaModel]:
-    return [MaiaModel(Network.open(path, start=False)) for path in sorted(folder.glob("*.onnx"))]
+    return [MaiaModel(OnnxNetwork.open(path, start=False)) for path in sorted(folder.glob("*.onnx"))]
 
 
 def timed(work: Callable[[], object]) -> str:
@@ -198,12 +198,12 @@ def speed(model: MaiaModel, path: Path) -> None:
         print(f"  one position   {timed(lambda: model.predict(one))}")  # noqa: B023
 
 
-def asks_of(positions: Sequence[ChessPosition]) -> list[Ask]:
+def asks_of(positions: Sequence[ChessPosition]) -> list[PredictionQuery]:
     """What a player asks at the last position: all positions after its moves where there is a choice."""
     root = GAME.for_search(positions[-1])
     before = tuple(positions[-HISTORY + 1 : -1])
     after = [GAME.play(root, move) for move in root.legal]
-    return [Ask((*before, root, position)) for position in after if len(position.legal) > 1]
+    return [PredictionQuery((*before, root, position)) for position in after if len(position.legal) > 1]
 
 
 def typical(model: MaiaModel, path: Path) -> None:

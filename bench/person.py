@@ -15,7 +15,7 @@ from typing import Any
 from bench.games import middle_games
 from engine.game import Game
 from engine.games import get_game
-from engine.human.registry import People, PeopleSettings
+from engine.human.registry import ModelRegistry, ModelSettings
 from engine.params import TrapParams
 from engine.players import Player
 from engine.search.searchers import make_searcher
@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("--positions", type=int, default=12)
     parser.add_argument("--models", nargs="*", default=[])
     options = parser.parse_args()
-    people = People(PeopleSettings(models=tuple(options.models)))
+    people = ModelRegistry(ModelSettings(models=tuple(options.models)))
     for name in options.game:
         game, depth = get_game(name), options.depth or _DEPTHS[name]
         positions = middle_games(game, options.positions)
@@ -46,7 +46,7 @@ def main() -> None:
         _compare(game, depth, positions, people)
 
 
-def _compare(game: Game[Any], depth: int, positions: Sequence[Any], people: People) -> None:
+def _compare(game: Game[Any], depth: int, positions: Sequence[Any], people: ModelRegistry) -> None:
     plain: list[tuple[int, float]] = []
     for kind in KINDS:
         rows, within = [], []

@@ -26,7 +26,7 @@ from pathlib import Path
 from bench.proof_told import Row, read_rows, row_of, told, write_row
 from bot.match.conditions import Terms
 from bot.match.openings import Opening, read_openings
-from bot.match.play import Task
+from bot.match.play import GameTask
 from bot.match.play import play as play_one
 from bot.match.player_specs import parse_spec
 from bot.match.runner import Match
@@ -86,7 +86,7 @@ PARTS = {
 }
 
 
-def tasks(name: str, each: int, maia: Path | None) -> Iterator[tuple[str, str, Task]]:
+def tasks(name: str, each: int, maia: Path | None) -> Iterator[tuple[str, str, GameTask]]:
     """Every game of a part in the order of playing, with the names of the player and the people.
 
     Args:
@@ -150,7 +150,7 @@ def play(name: str, games: int, maia: Path | None, folder: Path, processes: int)
         workers.close()
 
 
-def played(what: tuple[str, str, Task]) -> Row:
+def played(what: tuple[str, str, GameTask]) -> Row:
     """One game, and what there is to keep of it."""
     player, people, task = what
     return row_of(player, people, play_one(task))

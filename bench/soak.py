@@ -28,20 +28,20 @@ from pathlib import Path
 from statistics import median
 
 from bot.arena import export
-from bot.arena.game import Match, take_up
+from bot.arena.game import ArenaGame, take_up
 from bot.arena.server import Arena
 from bot.arena.variants import VARIANTS
 from bot.base.config import ArenaConfig
 from bot.base.dialects import DIALECTS
 from bot.base.events import Clock
 from storage import arena as arena_store
-from storage.arena import GameRecord
+from storage.arena import ArenaGameRecord
 from storage.database import Database
 from storage.events import list_events
 from storage.games import list_open_games
 from tests.faults.proxy import NO_FAULTS, Chance, Fault, FaultProxy, Outage
-from tests.system.books import log_lines, troubles
 from tests.system.daemon import Daemon
+from tests.system.ledger import log_lines, troubles
 from tests.system.person import Habits, Person, Wish
 
 BOT = "desdemona"
@@ -357,19 +357,19 @@ class Soak:
             self._judge(match)
         async with arena.read() as session:
             summary.hanging += [f"{each}: at the arena" for each in await arena_store.list_open_ids(session)]
-        books = await Database.open(f"sqlite:///{self._folder / 'data' / 'desdemona.db'}")
+        ledger = await Database.open(f"sqlite:///{self._folder / 'data' / 'desdemona.db'}")
         try:
-            summary.hanging += [f"{each}: in the books" for each in await self._open(books)]
-            summary.troubles = await troubles(books, records, taken_back=self._taken_back, bot=BOT)
-            async with books.read() as session:
+            summary.hanging += [f"{each}: in the books" for each in await self._open(ledger)]
+            summary.troubles = await troubles(ledger, records, taken_back=self._taken_back, bot=BOT)
+            async with ledger.read() as session:
                 summary.duplicates = len(await list_events(session, kind="undecided_move"))
                 for kind in BROKEN:
                     summary.broken += [f"{kind}: {e.detail}" for e in await list_events(session, kind=kind)]
         finally:
-            await books.close()
+            await ledger.close()
         summary.broken += log_lines(self._bot.log, "ERROR", "CRITICAL")
 
-    def _judge(self, match: Match) -> None:
+    def _judge(self, match: ArenaGame) -> None:
         summary, record = self.summary, match.record
         side = record.players.index(BOT)
         summary.plies += len(record.moves)
@@ -406,7 +406,7 @@ class Anywhere:
         self.up.set()
 
 
-async def _match(database: Database, game_id: str) -> Match:
+async def _match(database: Database, game_id: str) -> ArenaGame:
     async with database.read() as session:
         record = await arena_store.get_game(session, game_id)
         assert record is not None
@@ -427,12 +427,12 @@ def _overlap(outages: list[Outage], game_id: str, since_s: float, until_s: float
     return covered
 
 
-def _turn(record: GameRecord) -> tuple[float, float]:
+def _turn(record: ArenaGameRecord) -> tuple[float, float]:
     assert record.ended_at is not None
     return record.last_move_at.timestamp(), record.ended_at.timestamp()
 
 
-def _by_faults(match: Match, outages: list[Outage]) -> bool:
+def _by_faults(match: ArenaGame, outages: list[Outage]) -> bool:
     record, clock = match.record, match.clock
     since_s, until_s = _turn(record)
     if _overlap(outages, match.id, since_s, until_s) >= (until_s - since_s) / 3:
@@ -443,7 +443,7 @@ def _by_faults(match: Match, outages: list[Outage]) -> bool:
     return _overlap(outages, match.id, record.created_at.timestamp(), until_s) >= budget_s / 2
 
 
-def _told(match: Match, proxy: FaultProxy) -> str:
+def _told(match: ArenaGame, proxy: FaultProxy) -> str:
     record = match.record
     since_s, until_s = _turn(record)
     faults = [

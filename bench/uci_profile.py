@@ -18,7 +18,7 @@ from engine.games import get_game
 from engine.params import TrapParams
 from engine.stop import StopFlag
 from engine.time_management import Limits
-from engine.uci.link import Ask, Link, Patience
+from engine.uci.link import Link, Patience, SearchRequest
 from engine.uci.settings import EngineSettings
 from engine.uci.source import EngineSource, open_link
 
@@ -34,7 +34,7 @@ def middle_games(link: Link, count: int) -> Iterator[Any]:
         rng = random.Random(seed)
         position = GAME.initial()
         for _ in range(OPENING_PLIES):
-            answer = link.search(Ask(GAME.position_text(position), SHALLOW, 3), PATIENT)
+            answer = link.search(SearchRequest(GAME.position_text(position), SHALLOW, 3), PATIENT)
             moves = [line.variation[0] for line in answer.lines if line.depth == SHALLOW]
             position = GAME.play(position, GAME.parse_move(position, rng.choice(moves)))
         yield position
@@ -46,7 +46,7 @@ def measure(link: Link, source: EngineSource, positions: list[Any], depth: int) 
     for position in positions:
         lines = len(GAME.legal_moves(position))
         began = time.perf_counter()
-        root_nodes += link.search(Ask(GAME.position_text(position), depth, lines), PATIENT).nodes
+        root_nodes += link.search(SearchRequest(GAME.position_text(position), depth, lines), PATIENT).nodes
         root_s += time.perf_counter() - began
         began = time.perf_counter()
         found = source.analyse(position, TrapParams(), Limits(depth), StopFlag())

@@ -21,7 +21,7 @@ from bot.base.reconnect import delays
 from bot.game.player import first_error
 from bot.game.search_pool import WorkerPool
 from bot.game.services import Services
-from bot.game.unfinished_games import recall
+from bot.game.unfinished_games import unfinished_games
 from bot.servers import Account, Server
 from bot.servers.adapters import make_server
 from engine.uci.source import Engines
@@ -108,7 +108,7 @@ async def open_server(config: Config, database: Database) -> AsyncIterator[Serve
             who = f"{config.server.name} plays" if config.uses_arena else "The arena is open"
             sys.stdout.write(f"{who} at {config.arena.public_url or arena_url}\n")
             sys.stdout.flush()
-        server = make_server(config, dialect, url, token, partial(recall, database, dialect.name))
+        server = make_server(config, dialect, url, token, partial(unfinished_games, database, dialect.name))
         stack.push_async_callback(server.close)
         yield server
 

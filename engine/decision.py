@@ -97,7 +97,7 @@ class SourceInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Lot:
+class RandomDraw:
     """How a move was drawn; with the candidates it gives the move again (`engine.variety.drawn`)."""
 
     within_centi: int
@@ -137,7 +137,7 @@ class ModelInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Reckoning:
+class OpponentModelUse:
     """How a move was chosen by what a person is expected to reply."""
 
     value: ValueParams
@@ -190,11 +190,11 @@ class Decision:
     """What chose the move when `search_mode` is ``strong``, ``book`` or ``tablebase``."""
     source: SourceInfo | None = None
     """The other engine, when `search_mode` is ``engine``."""
-    lot: Lot | None = None
+    lot: RandomDraw | None = None
     """The draw, when `search_mode` is ``lot``."""
     model: ModelInfo | None = None
     """Whose the replies' probabilities are; None: the choice counted on none."""
-    reckoning: Reckoning | None = None
+    reckoning: OpponentModelUse | None = None
     """How the move was chosen, of players that reckon with a person's replies (unless it was drawn); None: of
     all others."""
 
@@ -275,13 +275,13 @@ def _source(record: dict[str, Any]) -> SourceInfo:
     return SourceInfo(**{**record, "options": options})
 
 
-def _lot(record: dict[str, Any]) -> Lot:
-    return Lot(**{**record, "avoided": tuple(record["avoided"])})
+def _lot(record: dict[str, Any]) -> RandomDraw:
+    return RandomDraw(**{**record, "avoided": tuple(record["avoided"])})
 
 
-def _reckoning(record: dict[str, Any]) -> Reckoning:
+def _reckoning(record: dict[str, Any]) -> OpponentModelUse:
     value = record["value"]
-    return Reckoning(
+    return OpponentModelUse(
         # Old ones know no share.
         value=ValueParams(**{"share_percent": 100.0, **value, "scale": ValueScale(value["scale"])}),
         person=Person(**record["person"]),

@@ -9,22 +9,22 @@ from typing import Any, Protocol, runtime_checkable
 
 from engine import ENGINE_VERSION
 from engine.choice import ENGINE_KINDS, TRAPPY_KINDS, choose
-from engine.decision import Candidate, Decision, Lot, Pick
+from engine.decision import Candidate, Decision, Pick, RandomDraw
 from engine.game import WIN_CENTI, Game
 from engine.games import ENGINE_GAMES, get_game
 from engine.human.model import BadModel
-from engine.human.opponent_model_search import Background, Models, Reckoner
+from engine.human.opponent_model_search import Background, Models, OpponentModelSearch
 from engine.human.shallow import ShallowModel
 from engine.human.value import CALIBRATED_KINDS, PERSON_KINDS
-from engine.lookup.source import Found, RootSource
+from engine.lookup.source import LookupMove, RootSource
 from engine.params import TrapParams
 from engine.search.profiles import LazySource, Profiler, whole_profile
 from engine.search.reference import Searcher, exact_score, principal_variation
-from engine.search.result import Thought
+from engine.search.result import SearchResult
 from engine.stop import StopFlag, Stopped
 from engine.time_management import Limits
 from engine.trappy import is_swindle, with_trap, worth
-from engine.uci.source import Analysis, EngineSource
+from engine.uci.source import EngineAnalysis, EngineSource
 from engine.variety import Detour, drawn
 
 PLAYER_KINDS = ("standard", "trappy", "strong", "opponent_model", "calibrated", *ENGINE_KINDS)
@@ -81,7 +81,7 @@ class Thinker(Protocol):
         confidence_percent: int,
         threads: int,
         contempt_centi: int = 0,
-    ) -> Thought:
+    ) -> SearchResult:
         """The best move that the limits allow; see `engine.search.searchers.NativeOthelloSearcher.think`."""
 
 
@@ -201,29 +201,31 @@ class Player:
             if decision is not None:
                 nodes, time_s = self._searcher.nodes - nodes_before, time.monotonic() - began
                 return replace(decision, nodes=nodes, time_s=time_s)
-        reckoner = self._reckoner(position, params, background)
+        om_search = self._om_search(position, params, background)
         has_time = not stop.is_set() and (limits.time_s is None or limits.time_s >= _ASKING_S)
-        asked, trouble = (reckoner, "") if has_time else (None, "there was no time to ask it")
+        asked, trouble = (om_search, "") if has_time else (None, "there was no time to ask it")
         try:
             decision = self._searched(position, params, limits, stop, began, found_at_root, asked)
         except BadModel as error:
-            if reckoner is None:
+            if om_search is None:
                 raise
-            trouble = reckoner.failed(error)  # then it is the standard player's move
+            trouble = om_search.failed(error)  # then it is the standard player's move
             decision = self._searched(position, params, limits, stop, began, found_at_root, None)
-        if reckoner is not None:
-            model, reckoning = reckoner.model(decision.candidates), reckoner.reckoning(trouble)
+        if om_search is not None:
+            model, reckoning = om_search.model(decision.candidates), om_search.reckoning(trouble)
             decision = replace(decision, model=model, reckoning=reckoning)
         nodes = decision.nodes or self._searcher.nodes - nodes_before
         return replace(decision, nodes=nodes, time_s=time.monotonic() - began)
 
-    def _reckoner(self, position: Any, params: TrapParams, background: Background | None) -> Reckoner | None:
+    def _om_search(
+        self, position: Any, params: TrapParams, background: Background | None
+    ) -> OpponentModelSearch | None:
         """What knows of the replies to this position's moves; None: this player does not ask."""
         if self._models is None or self.kind not in PERSON_KINDS:
             return None
         is_calibrated = self.kind in CALIBRATED_KINDS
         background = background or Background()
-        return Reckoner(self._game, position, self._models, is_calibrated, params, background)
+        return OpponentModelSearch(self._game, position, self._models, is_calibrated, params, background)
 
     def _searched(
         self,
@@ -232,8 +234,8 @@ class Player:
         limits: Limits,
         stop: StopFlag,
         began: float,
-        found_at_root: Found | None,
-        reckoner: Reckoner | None,
+        found_at_root: LookupMove | None,
+        om_search: OpponentModelSearch | None,
     ) -> Decision:
         """The decision by search; without its time, and of our own searches without their nodes.
 
@@ -247,7 +249,7 @@ class Player:
         for _ in range(2 if game.name in ENGINE_GAMES else 1):
             if self._source is None:
                 break
-            found = self._source.analyse(position, params, Limits(limits.depth, left_s), stop, reckoner)
+            found = self._source.analyse(position, params, Limits(limits.depth, left_s), stop, om_search)
             if found is not None:
                 return self._by_engine(found, position, params)
             searching_since = time.monotonic()
@@ -258,7 +260,7 @@ class Player:
         if selective:
             share_s = None if left_s is None else _JUDGED_SHARE * left_s
             most = Limits(min(most.depth, _JUDGED_DEPTH), share_s)
-        candidates, depth = self._deepen(root, params, most, stop, searching_since, reckoner=reckoner)
+        candidates, depth = self._deepen(root, params, most, stop, searching_since, om_search=om_search)
         judged_s = time.monotonic() - searching_since
         decision = Decision(
             game=game.name,
@@ -286,7 +288,7 @@ class Player:
         line = decision.principal_variation or self._line(root, depth, hurried=stop.is_set())
         return replace(decision, principal_variation=line or (choose(candidates, "standard", params),))
 
-    def _by_engine(self, found: Analysis, position: Any, params: TrapParams) -> Decision:
+    def _by_engine(self, found: EngineAnalysis, position: Any, params: TrapParams) -> Decision:
         """The decision on another engine's scores; the chosen move's profile is whole at once."""
         candidates = found.candidates
         if self.kind not in TRAPPY_KINDS:
@@ -317,7 +319,7 @@ class Player:
         stop: StopFlag,
         began: float,
         within_centi: int | None = None,
-        reckoner: Reckoner | None = None,
+        om_search: OpponentModelSearch | None = None,
     ) -> tuple[list[Candidate], int]:
         """Candidates of the last iteration that was finished, and its depth.
 
@@ -331,11 +333,11 @@ class Player:
         Raises:
             BadModel: The reckoner's models have no answer.
         """
-        analyses = reckoner is not None or (self.kind in TRAPPY_KINDS and within_centi is None)
+        analyses = om_search is not None or (self.kind in TRAPPY_KINDS and within_centi is None)
 
         def found_at(profiler: Profiler, depth: int, stop: StopFlag) -> list[Candidate]:
-            if reckoner is not None:
-                return reckoner.from_profiler(profiler, depth)
+            if om_search is not None:
+                return om_search.from_profiler(profiler, depth)
             if not analyses:
                 return profiler.plain(depth, within_centi or 0)
             if isinstance(self._searcher, LazySource):
@@ -348,7 +350,7 @@ class Player:
         candidates = latest = found_at(first, depth, StopFlag())
         profiler = Profiler(game, self._searcher, position, params, stop)
         every = _ANALYSE_EVERY if limits.time_s is not None else math.inf
-        is_whole = reckoner is not None and reckoner.needs_all_replies
+        is_whole = om_search is not None and om_search.needs_all_replies
         share = 1 + (_WHOLE_COST if is_whole else _ANALYSIS_COST) if analyses else 1.0
         pace = _Pace()
         try:
@@ -374,7 +376,7 @@ class Player:
             pass  # the last whole iteration stands
         return candidates, depth
 
-    def _ask_sources(self, position: Any, detour: Detour | None) -> Found | None:
+    def _ask_sources(self, position: Any, detour: Detour | None) -> LookupMove | None:
         """What a book or a table says, if one knows the position; a book has several goes at a detour."""
         avoided = () if detour is None else detour.avoid
         for source in self._strong.sources.get(self._game.name, ()):
@@ -395,7 +397,7 @@ class Player:
         most = Limits(min(limits.depth, game.deepest_search), time_s)
         root = game.for_search(position)
         candidates, depth = self._deepen(root, params, most, stop, began, detour.within_centi)
-        lot = Lot(detour.within_centi, detour.avoid, self._rng.getrandbits(32))
+        lot = RandomDraw(detour.within_centi, detour.avoid, self._rng.getrandbits(32))
         move = drawn(candidates, lot)
         if move is None:
             return None
@@ -417,7 +419,7 @@ class Player:
         )
 
     def _picked(
-        self, decision: Decision, found: Found | None, position: Any, limits: Limits, stop: StopFlag
+        self, decision: Decision, found: LookupMove | None, position: Any, limits: Limits, stop: StopFlag
     ) -> Decision:
         """The decision with the move that a source found, or the strong search, if that has one in time."""
         if found is not None:
@@ -429,7 +431,7 @@ class Player:
             return decision
         else:
             try:
-                thought = self._searcher.think(
+                found_by_search = self._searcher.think(
                     position,
                     limits.depth,
                     limits.time_s,
@@ -440,10 +442,15 @@ class Player:
                 )
             except Stopped:
                 return decision
-            pick = Pick(thought.score_centi, thought.depth, thought.confidence_percent, thought.solved)
-            line = thought.principal_variation
+            pick = Pick(
+                found_by_search.score_centi,
+                found_by_search.depth,
+                found_by_search.confidence_percent,
+                found_by_search.solved,
+            )
+            line = found_by_search.principal_variation
             decision = replace(
-                decision, search_mode="strong", move=thought.move, pick=pick, principal_variation=line
+                decision, search_mode="strong", move=found_by_search.move, pick=pick, principal_variation=line
             )
         return decision.with_chosen(self._exact(decision.chosen, position, decision))
 

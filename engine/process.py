@@ -75,7 +75,7 @@ class Waiting(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class WaitLimit:
     """How long to wait for a program, by `time.monotonic`."""
 
     stop: StopFlag
@@ -161,7 +161,7 @@ class EngineProcess:
         Raises:
             Stopped: The wait was ended.
             EngineCrashed: The program has ended.
-            EngineError: It does not read what it is told; a `Wait` has it as `EngineTimeout`.
+            EngineError: It does not read what it is told; a `WaitLimit` has it as `EngineTimeout`.
         """
         left = f"{line}\n".encode()
         since = wait.clock()
@@ -203,7 +203,7 @@ class EngineProcess:
             return
         if farewell is not None and self._process.poll() is None:
             with contextlib.suppress(EngineError, Stopped, subprocess.TimeoutExpired):
-                self.say(farewell, Wait(StopFlag(), time.monotonic() + _END_S))
+                self.say(farewell, WaitLimit(StopFlag(), time.monotonic() + _END_S))
                 self._process.wait(_END_S)
         self._is_closed = True
         # The watch first: it must not kill a group that has got the number later.

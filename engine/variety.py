@@ -6,7 +6,7 @@ A draw can be made again from its record: the candidates with their scores, and 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.decision import Candidate, Lot
+from engine.decision import Candidate, RandomDraw
 from engine.game import WIN_CENTI
 
 
@@ -20,7 +20,7 @@ class Detour:
     """A move is nearly as good as the best when plain minimax says that it loses at most this."""
 
 
-def drawn(candidates: Sequence[Candidate], lot: Lot) -> str | None:
+def drawn(candidates: Sequence[Candidate], lot: RandomDraw) -> str | None:
     """The move that a number draws; None: there is nothing to draw from.
 
     The weight of a move falls evenly with what it loses against the best.  Nothing is drawn when the game is

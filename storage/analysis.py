@@ -25,7 +25,7 @@ _MOST_KEYS = 500  # in one statement
 
 
 @dataclass(frozen=True, slots=True)
-class Analysis:
+class AnalysisSettings:
     """One way of looking at positions: what it found can be compared."""
 
     game: str
@@ -97,12 +97,12 @@ class AnalysisCount:
     """How much there is of an analysis."""
 
     id: int
-    analysis: Analysis
+    analysis: AnalysisSettings
     positions: int
     games: int
 
 
-async def keep_analysis(session: AsyncSession, analysis: Analysis) -> int:
+async def keep_analysis(session: AsyncSession, analysis: AnalysisSettings) -> int:
     """The key of an analysis, which is made unless it is there."""
     content = json.dumps(asdict(analysis), sort_keys=True)
     key = hashlib.sha256(content.encode()).hexdigest()
@@ -127,7 +127,7 @@ async def count_analyses(session: AsyncSession, game: str | None = None) -> list
     return [
         AnalysisCount(
             row.id,
-            Analysis(row.game, row.source, row.depth, row.engine_version, row.settings),
+            AnalysisSettings(row.game, row.source, row.depth, row.engine_version, row.settings),
             some,
             of_games,
         )

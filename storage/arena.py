@@ -44,7 +44,7 @@ class AccountRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class GameRecord:
+class ArenaGameRecord:
     """The lasting part of a game; every pair is (side that moves first, other side)."""
 
     id: str
@@ -185,17 +185,17 @@ async def save_rating(session: AsyncSession, account_id: str, variant: str, rati
 # --- Games ----------------------------------------------------------------------------------------------
 
 
-async def add_game(session: AsyncSession, game: GameRecord) -> None:
+async def add_game(session: AsyncSession, game: ArenaGameRecord) -> None:
     """Add a game that has just begun."""
     await session.execute(insert(ArenaGame).values(id=game.id, **_fixed(game), **_moving(game)))
 
 
-async def save_game(session: AsyncSession, game: GameRecord) -> None:
+async def save_game(session: AsyncSession, game: ArenaGameRecord) -> None:
     """Write what can change in a game."""
     await session.execute(update(ArenaGame).where(ArenaGame.id == game.id).values(**_moving(game)))
 
 
-async def get_game(session: AsyncSession, game_id: str) -> GameRecord | None:
+async def get_game(session: AsyncSession, game_id: str) -> ArenaGameRecord | None:
     """The game of that id, over or not."""
     row = (await session.execute(select(*ArenaGame.__table__.columns).where(ArenaGame.id == game_id))).first()
     return None if row is None else _record(row)
@@ -213,7 +213,7 @@ async def count_games(session: AsyncSession, account_id: str) -> int:
     return await session.scalar(select(func.count()).select_from(ArenaGame).where(plays)) or 0
 
 
-def _fixed(game: GameRecord) -> dict[str, Any]:
+def _fixed(game: ArenaGameRecord) -> dict[str, Any]:
     return {
         "variant": game.variant,
         "rated": game.rated,
@@ -231,7 +231,7 @@ def _fixed(game: GameRecord) -> dict[str, Any]:
     }
 
 
-def _moving(game: GameRecord) -> dict[str, Any]:
+def _moving(game: ArenaGameRecord) -> dict[str, Any]:
     first_ms, second_ms = game.remaining_ms or (None, None)
     first_diff, second_diff = game.rating_diffs or (None, None)
     return {
@@ -251,8 +251,8 @@ def _moving(game: GameRecord) -> dict[str, Any]:
     }
 
 
-def _record(row: Row[Any]) -> GameRecord:
-    return GameRecord(
+def _record(row: Row[Any]) -> ArenaGameRecord:
+    return ArenaGameRecord(
         id=row.id,
         variant=row.variant,
         rated=row.rated,

@@ -15,9 +15,9 @@ from engine.decision import (
     Candidate,
     Decision,
     ModelInfo,
+    OpponentModelUse,
     OutcomeKind,
     Pick,
-    Reckoning,
     ReplyProfile,
     SourceInfo,
 )
@@ -330,7 +330,7 @@ def _adjusted_text(board: _Board, value: float, params: TrapParams) -> str:
     return board.score(value)
 
 
-def _value_text(board: _Board, value: float | None, reckoning: Reckoning | None) -> str | None:
+def _value_text(board: _Board, value: float | None, reckoning: OpponentModelUse | None) -> str | None:
     if value is None or reckoning is None:
         return None
     if reckoning.value.scale is ValueScale.EXPECTED:

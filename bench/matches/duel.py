@@ -13,10 +13,10 @@ from bot.match.play import Finished, play_game
 from bot.match.player_specs import parse_spec
 from bot.match.players import MatchPlayer
 from bot.match.report import result_text, short_text
-from bot.match.runner import Match, Standing
+from bot.match.runner import Match, MatchStanding
 from bot.match.score import result_of
 from engine.external.player import ExternalEngine
-from engine.external.settings import Allowance, Choice, ExternalSettings
+from engine.external.settings import Allowance, ChosenMove, ExternalSettings
 from engine.game import replay
 from engine.games import get_game
 from engine.players import Thinker
@@ -55,7 +55,7 @@ class BareSearch:
         """Begin in that position."""
         self._start = start
 
-    def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> Choice:
+    def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> ChosenMove:
         """A move within the allowance's time, or the number of nodes."""
         position = self._game.for_search(replay(self._game, moves, self._start))
         time_s = None if self._nodes is not None else allowance.move_s
@@ -72,12 +72,12 @@ class BareSearch:
             thought = self._searcher.think(position, deepest, time_s, stop, **options)
         except Stopped:  # the machine was busy with something else all the time
             thought = self._searcher.think(position, 1, None, StopFlag(), **options)
-        return Choice(thought.move, thought.score_centi, thought.principal_variation, thought.depth, 0.0)
+        return ChosenMove(thought.move, thought.score_centi, thought.principal_variation, thought.depth, 0.0)
 
     def close(self) -> None:
         """Nothing is open."""
 
-    def _deepen(self, searcher: Searcher, position: Any, stop: StopFlag) -> Choice:
+    def _deepen(self, searcher: Searcher, position: Any, stop: StopFlag) -> ChosenMove:
         """The best move of the deepest iteration that the flag allows, or of a part of it."""
         game = self._game
         moves = list(game.legal_moves(position))
@@ -95,7 +95,7 @@ class BareSearch:
         except Stopped:
             pass
         text = game.move_text(moves[0])
-        return Choice(text, score, (text,), depth, 0.0)
+        return ChosenMove(text, score, (text,), depth, 0.0)
 
 
 def program(game_name: str, protocol: str, command: Sequence[str]) -> ExternalEngine:
@@ -137,5 +137,5 @@ def duel(
     return result_text(_standing(match, games))
 
 
-def _standing(match: Match, games: dict[int, Finished]) -> Standing:
-    return Standing(match=match, result=result_of(games), tested=None, resumed=0)
+def _standing(match: Match, games: dict[int, Finished]) -> MatchStanding:
+    return MatchStanding(match=match, result=result_of(games), tested=None, resumed=0)

@@ -5,14 +5,14 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 
 from bot.base.errors import AuthError, ServerError
-from bot.base.event_log import note
+from bot.base.event_log import log_event
 from bot.game.services import Services
 from storage.errors import StorageError
 
 logger = logging.getLogger(__name__)
 
 
-class Errands:
+class BackgroundTasks:
     """Runs them, and counts those that nobody should leave without.
 
     Args:
@@ -64,12 +64,12 @@ class Errands:
             logger.error("%s: %s", what, error)
         except Exception as error:
             logger.exception("%s: failed", what)
-            await self.note("event_failed", {"event": what, "error": f"{error!r:.500}"})
+            await self.record_event("event_failed", {"event": what, "error": f"{error!r:.500}"})
 
-    async def note(self, kind: str, detail: Mapping[str, str | None]) -> None:
+    async def record_event(self, kind: str, detail: Mapping[str, str | None]) -> None:
         """Write an event of the account down, if the database is there."""
         try:
             async with self._database.write() as session:
-                await note(session, self._site, kind, detail)
+                await log_event(session, self._site, kind, detail)
         except StorageError as error:
             logger.error("cannot note %s %s: %s", kind, detail, error)

@@ -11,9 +11,9 @@ from functools import partial
 from http import HTTPStatus
 from itertools import chain, islice, repeat
 
-from bot.account.background_tasks import Errands
+from bot.account.background_tasks import BackgroundTasks
 from bot.account.challenge_policy import Decline
-from bot.account.game_slots import Places
+from bot.account.game_slots import GameSlots
 from bot.base.errors import AuthError, RefusedError, ServerError, TransientError
 from bot.base.events import Challenge, DeclineReason
 from bot.base.reconnect import CAP_S, delays
@@ -35,7 +35,7 @@ MAX_DECLINES = 100
 """Most challenges that wait to be declined; of more the oldest go unanswered, and run out."""
 
 
-class Answers:
+class ChallengeResponder:
     """Tells the server what has been decided.
 
     Args:
@@ -49,16 +49,16 @@ class Answers:
     def __init__(
         self,
         services: Services,
-        places: Places,
-        errands: Errands,
+        slots: GameSlots,
+        background: BackgroundTasks,
         *,
         take_up: Callable[[], Awaitable[None]],
         changed: Callable[[], None],
     ) -> None:
         self._services = services
         self._server = services.server
-        self._places = places
-        self._errands = errands
+        self._slots = slots
+        self._background = background
         self._take_up = take_up
         self._changed = changed
         self._declines: dict[str, tuple[Challenge, Decline]] = {}
@@ -75,7 +75,7 @@ class Answers:
     def accept(self, challenge: Challenge) -> None:
         """Say yes to somebody whose place is held already."""
         expiry = self.expect(challenge.id)
-        self._errands.start(f"{about(challenge)}: accepting", partial(self._accept, challenge, expiry))
+        self._background.start(f"{about(challenge)}: accepting", partial(self._accept, challenge, expiry))
 
     def decline(self, challenge: Challenge, told: Decline) -> None:
         """Say no when those before it have been told."""
@@ -87,7 +87,7 @@ class Answers:
         self._declines[challenge.id] = (challenge, told)
         if not self._has_decliner:
             self._has_decliner = True
-            self._errands.start("declining", self._send_declines)
+            self._background.start("declining", self._send_declines)
 
     def expect(self, challenge_id: str) -> asyncio.Task[bool]:
         """Free the place of a challenge, in a while, unless it has become a game.
@@ -95,7 +95,7 @@ class Answers:
         Returns:
             Whether it came to that; else the game has started, or the challenge has gone.
         """
-        return self._errands.tasks.create_task(self._expire(challenge_id))
+        return self._background.tasks.create_task(self._expire(challenge_id))
 
     def leave(self, challenge_id: str) -> None:
         """A challenge has gone: it needs no answer any more."""
@@ -115,7 +115,7 @@ class Answers:
         """Tell the server, until it answers, the game starts, or there is no place any more."""
 
         def is_held() -> bool:
-            return self._places.is_accepted(challenge.id)
+            return self._slots.is_accepted(challenge.id)
 
         waits = delays(self._services.rng)
         answer_lost = False
@@ -133,15 +133,15 @@ class Answers:
                 answer_lost = True
                 wait_s = max(next(waits), asked_s)
                 logger.info("%s: %s; accepting it again in %.1f s", about(challenge), error, wait_s)
-                await self._nap(wait_s, lambda: not self._places.is_open or not is_held())
-                if not self._places.is_open and is_held():
+                await self._nap(wait_s, lambda: not self._slots.is_open or not is_held())
+                if not self._slots.is_open and is_held():
                     await self._take_back(challenge, error, was_heard=True)
                     return
             except RefusedError as error:
                 if error.status == HTTPStatus.NOT_FOUND:
                     # It is gone; unless an earlier try was heard, and its game is about to start.
                     if not answer_lost:
-                        self._places.leave(challenge.id)
+                        self._slots.leave(challenge.id)
                     raise
                 await self._take_back(challenge, error, was_heard=answer_lost)
                 return
@@ -161,10 +161,10 @@ class Answers:
                 there still is a challenge to decline, for its game may be about to start.
         """
         if not was_heard:
-            self._places.leave(challenge.id)
+            self._slots.leave(challenge.id)
             self._changed()
         await self._decline(challenge, Decline(DeclineReason.LATER, f"cannot be accepted: {why}"))
-        self._places.leave(challenge.id)
+        self._slots.leave(challenge.id)
 
     async def _expire(self, challenge_id: str) -> bool:
         # Its start may have dropped out of the server's queue, and its clock be running: so ask soon, too.
@@ -172,7 +172,7 @@ class Answers:
         while True:
             wait_s = next(waits)
             await self._services.sleep(wait_s)
-            if not self._places.is_accepted(challenge_id):
+            if not self._slots.is_accepted(challenge_id):
                 return False
             try:
                 await self._take_up()
@@ -181,11 +181,11 @@ class Answers:
             except ServerError as error:
                 logger.info("challenge %s: cannot ask for its game: %s", challenge_id, error)
                 continue
-            if not self._places.is_accepted(challenge_id):
+            if not self._slots.is_accepted(challenge_id):
                 return False
             if wait_s == ACCEPTED_S:
                 logger.info("challenge %s: its game never started", challenge_id)
-                self._places.leave(challenge_id)
+                self._slots.leave(challenge_id)
                 self._changed()
                 return True
 
@@ -197,7 +197,7 @@ class Answers:
                 challenge, told = self._declines.pop(next(iter(self._declines)))
                 self._declining = challenge.id
                 decline = partial(self._decline, challenge, told, partial(self._has_left, challenge.id))
-                await self._errands.attempt(f"{about(challenge)}: declining", decline)
+                await self._background.attempt(f"{about(challenge)}: declining", decline)
         finally:
             self._has_decliner, self._declining = False, None
 
@@ -220,7 +220,7 @@ class Answers:
                 wait_s, asked_s = next(waits, None), error.retry_after_s or 0.0
 
                 def is_needless(asked_s: float = asked_s) -> bool:
-                    return is_gone() or (asked_s > CAP_S and not self._places.is_open)
+                    return is_gone() or (asked_s > CAP_S and not self._slots.is_open)
 
                 if wait_s is None or is_needless():
                     raise
@@ -228,7 +228,7 @@ class Answers:
             else:
                 logger.info("%s: declined: %s", about(challenge), told.why)
                 detail = {**detail_of(challenge), "reason": told.reason.value, "why": told.why}
-                await self._errands.note("challenge_declined", detail)
+                await self._background.record_event("challenge_declined", detail)
                 return
 
     async def _nap(self, wait_s: float, is_needless: Callable[[], bool]) -> None:

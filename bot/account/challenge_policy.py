@@ -10,7 +10,7 @@ from engine.games import get_game
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class GameSlot:
     """A place that a game takes, from the moment that its challenge is accepted; or that one waits for."""
 
     opponent_id: str = ""
@@ -27,8 +27,8 @@ class Seat:
 class Load:
     """What is going on already."""
 
-    games: Sequence[Seat] = ()
-    ahead: Sequence[Seat] = ()
+    games: Sequence[GameSlot] = ()
+    ahead: Sequence[GameSlot] = ()
     """Challenges that wait for a place, and come before this one."""
     bot_games: Mapping[str, int] = field(default_factory=dict)
     """Games with programs in the last 24 hours, by the program's id; those of `games` among them."""
@@ -42,7 +42,7 @@ class Accept:
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class WaitForSlot:
     """Take it when a place becomes free."""
 
     why: str
@@ -59,13 +59,13 @@ class Decline:
     """What the operator is told."""
 
 
-Answer = Accept | Wait | Decline
+ChallengeAnswer = Accept | WaitForSlot | Decline
 
 
-def seat_of(challenge: Challenge) -> Seat:
+def seat_of(challenge: Challenge) -> GameSlot:
     """The place that a challenge asks for."""
     who = challenge.challenger
-    return Seat(
+    return GameSlot(
         "" if who is None else who.id,
         who is not None and who.is_bot,
         challenge.clock is None,
@@ -94,10 +94,10 @@ def refusal(challenge: Challenge, config: ChallengesConfig, blocked: Collection[
     )
 
 
-def answer(challenge: Challenge, load: Load, config: ChallengesConfig) -> Answer:
+def answer(challenge: Challenge, load: Load, config: ChallengesConfig) -> ChallengeAnswer:
     """Decide by what is going on; there is no `refusal`."""
     seat = seat_of(challenge)
-    return _day(seat, load, config) or _places(seat, load, config) or Accept()
+    return _day(seat, load, config) or _slots(seat, load, config) or Accept()
 
 
 def is_named(who_id: str, name: str, names: Collection[str]) -> bool:
@@ -200,7 +200,7 @@ def _rating(challenge: Challenge, who: Opponent, config: ChallengesConfig) -> De
     return None
 
 
-def _day(seat: Seat, load: Load, config: ChallengesConfig) -> Decline | None:
+def _day(seat: GameSlot, load: Load, config: ChallengesConfig) -> Decline | None:
     if not seat.is_bot:
         return None
     with_them, with_all = load.bot_games.get(seat.opponent_id, 0), sum(load.bot_games.values())
@@ -211,7 +211,7 @@ def _day(seat: Seat, load: Load, config: ChallengesConfig) -> Decline | None:
     return None
 
 
-def _places(seat: Seat, load: Load, config: ChallengesConfig) -> Wait | Decline | None:
+def _slots(seat: GameSlot, load: Load, config: ChallengesConfig) -> WaitForSlot | Decline | None:
     if not load.is_open:
         return Decline(DeclineReason.LATER, "shutting down")
     why = _full(seat, load.games, config)
@@ -223,10 +223,10 @@ def _places(seat: Seat, load: Load, config: ChallengesConfig) -> Wait | Decline 
     of_theirs = _boards_of(each for each in load.ahead if each.opponent_id == seat.opponent_id)
     if of_theirs + seat.boards > config.max_games_per_opponent:
         return Decline(DeclineReason.LATER, f"{why}; waiting already, of the same opponent: {of_theirs}")
-    return Wait(why)
+    return WaitForSlot(why)
 
 
-def _full(seat: Seat, games: Sequence[Seat], config: ChallengesConfig) -> str | None:
+def _full(seat: GameSlot, games: Sequence[GameSlot], config: ChallengesConfig) -> str | None:
     """Why there is no place just now."""
     with_them = _boards_of(each for each in games if each.opponent_id == seat.opponent_id)
     if with_them + seat.boards > config.max_games_per_opponent:
@@ -244,5 +244,5 @@ def _full(seat: Seat, games: Sequence[Seat], config: ChallengesConfig) -> str | 
     return None
 
 
-def _boards_of(seats: Iterable[Seat]) -> int:
+def _boards_of(seats: Iterable[GameSlot]) -> int:
     return sum(seat.boards for seat in seats)

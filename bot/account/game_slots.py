@@ -15,7 +15,16 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from bot.account.challenge_policy import Accept, Answer, Decline, Load, Seat, Wait, answer, seat_of
+from bot.account.challenge_policy import (
+    Accept,
+    ChallengeAnswer,
+    Decline,
+    GameSlot,
+    Load,
+    WaitForSlot,
+    answer,
+    seat_of,
+)
 from bot.base.config import ChallengesConfig
 from bot.base.events import Challenge, DeclineReason
 
@@ -32,13 +41,13 @@ class _Waiting:
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    seat: Seat
+    seat: GameSlot
     has_started: bool
     is_stored: bool = False
     """The database counts it among the games of the day."""
 
 
-class Places:
+class GameSlots:
     """The games of one account, from challenges that wait to games that end; all by the challenge's id,
     which on most sites is its game's, too.  Where it is not, a game that starts names its challenge.
     """
@@ -50,7 +59,7 @@ class Places:
         self._waiting: dict[str, _Waiting] = {}
         """In order of arrival."""
         self._told: set[str] = set()
-        """Those of them that have been answered with `Wait`."""
+        """Those of them that have been answered with `WaitForSlot`."""
         self._taken: dict[str, _Taken] = {}
         self._became: dict[str, str] = {}
         """The challenge of each game that began before its challenge was known to be accepted, by the
@@ -78,7 +87,7 @@ class Places:
         if self.is_accepted(challenge_id):
             del self._taken[challenge_id]
 
-    def accept(self, challenge_id: str, seat: Seat) -> None:
+    def accept(self, challenge_id: str, seat: GameSlot) -> None:
         """A place is promised: to a challenge that will be accepted, or to one of ours."""
         self._waiting.pop(challenge_id, None)
         self._told.discard(challenge_id)
@@ -87,7 +96,7 @@ class Places:
             known = self._taken.get(key)
             self._taken[key] = _Taken(seat, False) if known is None else replace(known, seat=seat)
 
-    def start(self, game_id: str, seat: Seat | None = None, challenge_id: str = "") -> None:
+    def start(self, game_id: str, seat: GameSlot | None = None, challenge_id: str = "") -> None:
         """A game goes on.
 
         Args:
@@ -99,7 +108,7 @@ class Places:
             self._hand_over(challenge_id, game_id)
         self._waiting.pop(game_id, None)
         self._told.discard(game_id)
-        known = self._taken.get(game_id, _Taken(Seat(), True))
+        known = self._taken.get(game_id, _Taken(GameSlot(), True))
         if seat is not None:
             known = replace(known, seat=seat, is_stored=True)
         self._taken[game_id] = replace(known, has_started=True)
@@ -138,7 +147,7 @@ class Places:
         return [key for key, taken in self._taken.items() if taken.has_started and not taken.is_stored]
 
     @property
-    def waiting(self) -> list[Seat]:
+    def waiting(self) -> list[GameSlot]:
         """What those who wait ask for: people first, then in order of arrival."""
         return [seat_of(challenge) for challenge in self._queue()]
 
@@ -162,7 +171,7 @@ class Places:
         """Nobody waits, and no game with a real-time clock goes on or is about to."""
         return not self._waiting and all(taken.seat.is_slow for taken in self._taken.values())
 
-    def load(self, bot_games: Mapping[str, int], ahead: Collection[Seat] = ()) -> Load:
+    def load(self, bot_games: Mapping[str, int], ahead: Collection[GameSlot] = ()) -> Load:
         """What is going on.
 
         Args:
@@ -178,7 +187,7 @@ class Places:
 
     # --- Decisions --------------------------------------------------------------------------------------
 
-    def answers(self, bot_games: Mapping[str, int], now_s: float) -> list[tuple[Challenge, Answer]]:
+    def answers(self, bot_games: Mapping[str, int], now_s: float) -> list[tuple[Challenge, ChallengeAnswer]]:
         """Go through those who wait: people first, then in order of arrival.
 
         Whoever is accepted has a place from now on, whoever is declined has left, and who goes on waiting
@@ -188,12 +197,12 @@ class Places:
             bot_games: As `load`.
             now_s: As `arrive`.
         """
-        told: list[tuple[Challenge, Answer]] = []
-        ahead: list[Seat] = []
+        told: list[tuple[Challenge, ChallengeAnswer]] = []
+        ahead: list[GameSlot] = []
         for challenge in self._queue():
             waited_s = now_s - self._waiting[challenge.id].since_s
             if challenge.clock is not None and waited_s >= WAITS_S:
-                decision: Answer = Decline(DeclineReason.LATER, f"has waited for {waited_s:.0f} s")
+                decision: ChallengeAnswer = Decline(DeclineReason.LATER, f"has waited for {waited_s:.0f} s")
             else:
                 decision = answer(challenge, self.load(bot_games, ahead), self._config)
             match decision:
@@ -201,7 +210,7 @@ class Places:
                     self.accept(challenge.id, seat_of(challenge))
                 case Decline():
                     self.leave(challenge.id)
-                case Wait():
+                case WaitForSlot():
                     ahead.append(seat_of(challenge))
                     if challenge.id in self._told:
                         continue

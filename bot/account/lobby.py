@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
-from bot.account.background_tasks import Errands
+from bot.account.background_tasks import BackgroundTasks
 from bot.account.block_list import BlockFile
-from bot.account.challenge_answers import Answers, about, detail_of
-from bot.account.challenge_policy import Accept, Decline, Seat, Wait, refusal
-from bot.account.game_slots import Places
+from bot.account.challenge_answers import ChallengeResponder, about, detail_of
+from bot.account.challenge_policy import Accept, Decline, GameSlot, WaitForSlot, refusal
+from bot.account.game_slots import GameSlots
 from bot.account.matchmaking import Matchmaker
 from bot.base.errors import AuthError, ProtocolError, RefusedError, ServerError, TransientError
 from bot.base.events import (
@@ -84,11 +84,11 @@ class Lobby:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._server = services.server
-        self._places = Places(services.config.challenges)
+        self._slots = GameSlots(services.config.challenges)
         self._block_file = BlockFile(services.config.challenges.block_file)
-        self._errands = Errands(services, self._change)
-        self._answers = Answers(
-            services, self._places, self._errands, take_up=self._take_up_served, changed=self._change
+        self._background = BackgroundTasks(services, self._change)
+        self._answers = ChallengeResponder(
+            services, self._slots, self._background, take_up=self._take_up_served, changed=self._change
         )
         self._matchmaker = Matchmaker(
             services, quiet_s=self._quiet_s, ask=self._ask, blocked=self._block_file.names
@@ -123,7 +123,7 @@ class Lobby:
         """
         self._block_file.names()  # the operator hears at once if it cannot be read
         async with asyncio.TaskGroup() as tasks:
-            self._errands.tasks = tasks
+            self._background.tasks = tasks
             await self._take_up_games(is_start=True)
             tasks.create_task(self._give_places())
             tasks.create_task(self._follow_link())
@@ -141,11 +141,11 @@ class Lobby:
     @property
     def accepting(self) -> bool:
         """Whether challenges are accepted.  Set to False, it declines those who wait, too."""
-        return self._places.is_open
+        return self._slots.is_open
 
     @accepting.setter
     def accepting(self, wanted: bool) -> None:
-        self._places.is_open = wanted
+        self._slots.is_open = wanted
         self._change()
 
     async def drained(self) -> None:
@@ -170,7 +170,9 @@ class Lobby:
         except Exception as error:
             logger.exception("%s account: cannot deal with %.500r", self._server.site, event)
             detail = {"event": f"{event!r:.500}", "error": f"{error!r:.500}"}
-            self._errands.start("noting what failed", partial(self._errands.note, "event_failed", detail))
+            self._background.start(
+                "noting what failed", partial(self._background.record_event, "event_failed", detail)
+            )
 
     def _take(self, event: AccountEvent) -> None:
         match event:
@@ -178,7 +180,7 @@ class Lobby:
                 if not challenge.is_ours and challenge.id not in self._games:
                     self._receive(challenge)
             case ChallengeGone(challenge_id):
-                self._places.leave(challenge_id)
+                self._slots.leave(challenge_id)
                 self._answers.leave(challenge_id)
                 self._change()
             case GameStarted(game_id, is_played_here, challenge_id):
@@ -186,13 +188,15 @@ class Lobby:
                     self._play(game_id, challenge_id=challenge_id)
                 elif game_id not in self._not_played:
                     self._not_played.add(game_id)
-                    self._places.leave(challenge_id)
-                    self._places.end(game_id)
-                    self._errands.start(f"game {game_id}: aborting", partial(self._abort_unplayed, game_id))
+                    self._slots.leave(challenge_id)
+                    self._slots.end(game_id)
+                    self._background.start(
+                        f"game {game_id}: aborting", partial(self._abort_unplayed, game_id)
+                    )
             case GameFinished(game_id, rating_diff):
                 self._read_end(game_id)
                 # Its books may stay open for a while, but its place is free.
-                self._places.end(game_id)
+                self._slots.end(game_id)
                 self._change()
                 self._untold.discard(game_id)
                 self._not_played.discard(game_id)
@@ -200,14 +204,14 @@ class Lobby:
                     self._games[game_id].is_end_told = True
                 if rating_diff is not None:
                     what = f"game {game_id}: noting the rating's change"
-                    self._errands.start(what, partial(self._store_rating, game_id, rating_diff))
+                    self._background.start(what, partial(self._store_rating, game_id, rating_diff))
 
     def _receive(self, challenge: Challenge) -> None:
         told = refusal(challenge, self._services.config.challenges, self._block_file.names())
         if told is not None:
             self._answers.decline(challenge, told)
             return
-        self._places.arrive(challenge, self._services.clock())
+        self._slots.arrive(challenge, self._services.clock())
         self._change()
 
     async def _link_changed(self, reason: str | None) -> None:
@@ -220,11 +224,11 @@ class Lobby:
         while True:
             reason = await self._link_news.get()
             if reason is not None:
-                await self._errands.note("account_link_lost", {"reason": reason})
+                await self._background.record_event("account_link_lost", {"reason": reason})
                 continue
-            await self._errands.note("account_link_back", {})
+            await self._background.record_event("account_link_back", {})
             if self._link_news.empty():
-                await self._errands.attempt(f"{self._server.site} account: catching up", self._catch_up)
+                await self._background.attempt(f"{self._server.site} account: catching up", self._catch_up)
 
     async def _catch_up(self) -> None:
         """Ask for what may have been told while nobody listened, or dropped out of the server's queue."""
@@ -244,14 +248,14 @@ class Lobby:
         for game_id, game in self._games.items():
             player = game.player
             if player is not None and player.is_over and not (player.is_adjourned and game.is_told_again):
-                self._places.end(game_id)
-        if not self._places.is_quiet:
+                self._slots.end(game_id)
+        if not self._slots.is_quiet:
             self._quiet_since = None
         elif self._quiet_since is None:
             self._quiet_since = self._services.clock()
         open_books = (game_id for game_id, game in self._games.items() if game.player is not None)
-        is_quiet = self._errands.is_idle and self._places.is_quiet
-        if is_quiet and all(map(self._places.is_slow, open_books)):
+        is_quiet = self._background.is_idle and self._slots.is_quiet
+        if is_quiet and all(map(self._slots.is_slow, open_books)):
             self._empty.set()
         else:
             self._empty.clear()
@@ -277,26 +281,28 @@ class Lobby:
                 self._changed.set()
 
     async def _decide(self) -> None:
-        if not self._places.waiting and self.accepting:
+        if not self._slots.waiting and self.accepting:
             return
         await self._name_opponents()
         bot_games = {}
-        if any(seat.is_bot for seat in self._places.waiting):
+        if any(seat.is_bot for seat in self._slots.waiting):
             since = now_utc() - timedelta(hours=24)
             async with self._services.database.read() as session:
                 bot_games = await count_bot_games(session, self._server.site, since)
-        for challenge, told in self._places.answers(bot_games, self._services.clock()):
+        for challenge, told in self._slots.answers(bot_games, self._services.clock()):
             match told:
                 case Accept():
                     self._answers.accept(challenge)
                 case Decline():
                     self._answers.decline(challenge, told)
-                case Wait():
-                    self._errands.start(f"{about(challenge)}: waiting", partial(self._queue, challenge, told))
+                case WaitForSlot():
+                    self._background.start(
+                        f"{about(challenge)}: waiting", partial(self._queue, challenge, told)
+                    )
                     if not self._is_watching:
                         self._is_watching = True
-                        self._errands.tasks.create_task(self._watch_waiting())
-        if self._asking is not None and (self._places.waiting or not self.accepting):
+                        self._background.tasks.create_task(self._watch_waiting())
+        if self._asking is not None and (self._slots.waiting or not self.accepting):
             # The place that our own challenge holds is wanted.
             asking, self._asking = self._asking, None  # once, for withdrawing takes a while, too
             asking.cancel()
@@ -304,30 +310,30 @@ class Lobby:
 
     async def _name_opponents(self) -> None:
         """Against whom the games are that began without a challenge, as soon as their books are open."""
-        if not self._places.unknown:
+        if not self._slots.unknown:
             return
         async with self._services.database.read() as session:
             stored = await list_open_games(session, self._server.site)
-        unknown = set(self._places.unknown)
+        unknown = set(self._slots.unknown)
         for game in stored:
             if game.site_game_id in unknown:
-                self._places.start(game.site_game_id, _seat(game))
+                self._slots.start(game.site_game_id, _seat(game))
 
     async def _watch_waiting(self) -> None:
         """Decide again on challenges that wait, whenever one of them has waited for too long."""
-        while (left_s := self._places.patience_s(self._services.clock())) is not None:
+        while (left_s := self._slots.patience_s(self._services.clock())) is not None:
             await self._services.sleep(max(left_s, 1.0))  # the database may be away just then
             self._change()
         self._is_watching = False
 
-    async def _queue(self, challenge: Challenge, told: Wait) -> None:
+    async def _queue(self, challenge: Challenge, told: WaitForSlot) -> None:
         logger.info("%s: waits for a place: %s", about(challenge), told.why)
-        await self._errands.note("challenge_queued", {**detail_of(challenge), "why": told.why})
+        await self._background.record_event("challenge_queued", {**detail_of(challenge), "why": told.why})
 
     async def _abort_unplayed(self, game_id: str) -> None:
         """A game that nobody here can play would sit there until the opponent gives up."""
         logger.warning("game %s: not a game that is played here; aborting it", game_id)
-        await self._errands.note("game_not_played_here", {"site_game_id": game_id})
+        await self._background.record_event("game_not_played_here", {"site_game_id": game_id})
         try:
             await self._server.abort(game_id)
         except TransientError:
@@ -336,10 +342,10 @@ class Lobby:
 
     async def _ask(self, opponent: Bot, proposal: Proposal) -> Reply | None:
         """Challenge a program, and hold a place until it answers; None: withdrawn, the place is needed."""
-        if not self._places.is_quiet or not self.accepting:
+        if not self._slots.is_quiet or not self.accepting:
             return None
-        seat = Seat(opponent.id, is_bot=True)
-        self._places.accept(_OURS, seat)
+        seat = GameSlot(opponent.id, is_bot=True)
+        self._slots.accept(_OURS, seat)
         self._change()
         asking = self._asking = asyncio.ensure_future(self._server.challenge(opponent.id, proposal))
         reply = None
@@ -356,9 +362,9 @@ class Lobby:
             await asyncio.wait([asking])  # so that it is withdrawn before its place is given away
             # Where the site does not tell whether it was accepted, its game may be about to start.
             if reply is not None and reply.accepted is not False:
-                self._places.accept(reply.challenge_id, seat)
+                self._slots.accept(reply.challenge_id, seat)
                 self._answers.expect(reply.challenge_id)
-            self._places.leave(_OURS)
+            self._slots.leave(_OURS)
             self._change()
         return reply
 
@@ -412,7 +418,7 @@ class Lobby:
         for game_id in await self._server.playing():
             self._play(game_id)
 
-    def _play(self, game_id: str, seat: Seat | None = None, challenge_id: str = "") -> None:
+    def _play(self, game_id: str, seat: GameSlot | None = None, challenge_id: str = "") -> None:
         """Play a game, now or when others have ended."""
         known = self._games.get(game_id)
         if known is not None:
@@ -420,11 +426,11 @@ class Lobby:
                 # Its own stream may tell only later that it had been adjourned before.
                 known.is_told_again = True
                 if known.player.is_adjourned:
-                    self._places.start(game_id)
+                    self._slots.start(game_id)
             return
         # There are only so many that are accepted.
-        is_accepted = self._places.is_accepted(challenge_id or game_id)
-        self._places.start(game_id, seat, challenge_id)
+        is_accepted = self._slots.is_accepted(challenge_id or game_id)
+        self._slots.start(game_id, seat, challenge_id)
         game = self._games[game_id] = _Game()
         if is_accepted or self.running < self._max_players:
             self._begin(game_id, game)
@@ -434,7 +440,7 @@ class Lobby:
 
     def _begin(self, game_id: str, game: _Game) -> None:
         game.player = GamePlayer(game_id, self._services)
-        self._errands.tasks.create_task(self._look_after(game_id, game, game.player))
+        self._background.tasks.create_task(self._look_after(game_id, game, game.player))
 
     async def _look_after(self, game_id: str, game: _Game, player: GamePlayer) -> None:
         try:
@@ -443,7 +449,7 @@ class Lobby:
             game.player = None
             if not game.is_given_up:
                 del self._games[game_id]
-            self._places.end(game_id)
+            self._slots.end(game_id)
             self._change()
         held = next((key for key, each in self._games.items() if each.is_held), None)
         if held is not None and self.running < self._max_players:
@@ -502,7 +508,7 @@ class Lobby:
             player = game.player = GamePlayer(game_id, self._services)
         game.is_given_up = True
         if not game.is_read_again:
-            self._errands.tasks.create_task(self._await_end(game_id, game))
+            self._background.tasks.create_task(self._await_end(game_id, game))
 
     async def _note_trouble(self, game_id: str, kind: str, error: Exception) -> None:
         raw = getattr(error, "raw", None)
@@ -510,8 +516,10 @@ class Lobby:
             shown = None if raw is None else repr(raw)[:2000]
         except RecursionError:  # JSON may be nested nearly as deep as Python can go
             shown = "too deeply nested"
-        await self._errands.note(kind, {"site_game_id": game_id, "error": f"{error!s:.500}", "raw": shown})
+        await self._background.record_event(
+            kind, {"site_game_id": game_id, "error": f"{error!s:.500}", "raw": shown}
+        )
 
 
-def _seat(game: StoredGame) -> Seat:
-    return Seat(game.opponent_id, game.opponent_is_bot, game.clock_initial_s is None)
+def _seat(game: StoredGame) -> GameSlot:
+    return GameSlot(game.opponent_id, game.opponent_is_bot, game.clock_initial_s is None)

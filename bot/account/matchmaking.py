@@ -14,7 +14,7 @@ from bot.account.challenge_policy import is_named
 from bot.base.config import ChallengesConfig, MatchmakingConfig, parse_clock
 from bot.base.dialects import Ability
 from bot.base.errors import RefusedError, ServerError, TransientError
-from bot.base.event_log import note
+from bot.base.event_log import log_event
 from bot.base.events import Bot, Proposal, Reply
 from bot.game.services import Services
 from storage.errors import StorageError
@@ -32,7 +32,7 @@ NOT_ALLOWED_S = 3600.0
 
 _DAY = timedelta(hours=24)
 
-Ask = Callable[[Bot, Proposal], Awaitable[Reply | None]]
+SendChallenge = Callable[[Bot, Proposal], Awaitable[Reply | None]]
 """Send a challenge and wait for its answer; None: withdrawn, because somebody wants to play with us."""
 
 
@@ -126,7 +126,7 @@ class Matchmaker:
         services: Services,
         *,
         quiet_s: Callable[[], float],
-        ask: Ask,
+        ask: SendChallenge,
         blocked: Callable[[], Collection[str]],
     ) -> None:
         self._services = services
@@ -232,4 +232,4 @@ class Matchmaker:
 
     async def _note(self, kind: str, detail: Mapping[str, str]) -> None:
         async with self._services.database.write() as session:
-            await note(session, self._server.site, kind, detail)
+            await log_event(session, self._server.site, kind, detail)

@@ -18,11 +18,11 @@ from bot.analysis.population import BAD, Population
 from bot.analysis.study import model_odds
 from bot.base.errors import DesdemonaError
 from engine.human.calibrated import FEATURES_VERSION, CalibratedModel
-from engine.human.onnx import Network
+from engine.human.onnx import OnnxNetwork
 from engine.training.calibrated import (
     FOLDS,
     Part,
-    Rows,
+    ReplyRows,
     Tried,
     fit_part,
     losses,
@@ -38,7 +38,7 @@ LICENCE = "GPL-3.0-or-later"
 _NAMES = {True: "with a human-move model", False: "without a human-move model"}
 
 
-class Refused(DesdemonaError):
+class FitRefused(DesdemonaError):
     """No model was made; the message says why, with numbers."""
 
 
@@ -127,7 +127,7 @@ def fit(
     # Where no human-move model was there to learn from, its word changes nothing.
     data = to_onnx(parts.get(True, parts[False]), parts[False], told)
     _check_gain(validated)
-    return Fitted(data, CalibratedModel(Network.load(data, name)), human, tuple(validated))
+    return Fitted(data, CalibratedModel(OnnxNetwork.load(data, name)), human, tuple(validated))
 
 
 def _require_enough(people: Population) -> None:
@@ -139,7 +139,7 @@ def _require_enough(people: Population) -> None:
         ("errors", errors, LEAST_ERRORS),
     ):
         if found < least:
-            raise Refused(
+            raise FitRefused(
                 f"too little to learn from: {len(people.positions)} positions of {games} games with {errors} "
                 f"errors; at least {least} {what} are needed"
             )
@@ -147,7 +147,7 @@ def _require_enough(people: Population) -> None:
 
 def _validated(
     people: Population,
-    rows: Rows,
+    rows: ReplyRows,
     has_human: bool,
     tried: list[Tried],
     odds: NDArray[np.float64],
@@ -184,7 +184,7 @@ def _validated(
 
 
 def _check_gain(validated: list[Validated]) -> None:
-    """Raises `Refused` unless the first part is better beyond chance, and no other is worse beyond chance.
+    """Raises `FitRefused` unless the first part is better beyond chance, and no other is worse beyond chance.
 
     The first one is used wherever it can be, the one without a human-move model wherever there is none.
     """
@@ -195,7 +195,7 @@ def _check_gain(validated: list[Validated]) -> None:
             what = "worse"
         else:
             continue
-        raise Refused(
+        raise FitRefused(
             f"the model {each.part} is {what} beyond chance than {each.against}: "
             f"{FOLDS}-fold cross-validation by game gives a log-loss of {each.nll:.4f} a reply against "
             f"{each.against_nll:.4f}, better by {each.better.value:+.4f} "

@@ -13,7 +13,7 @@ from bot.analysis.reply_profiles import AnalysisError
 from bot.base.files import open_regular
 from bot.base.game_files import lines_of, wthor_games
 from engine.formats import files, pgn
-from engine.formats.files import Format
+from engine.formats.files import GameFormat
 from engine.formats.record import BadGame, GameRecord, start_of, steps
 from engine.game import Game
 from engine.games import get_game
@@ -43,7 +43,7 @@ class GivenGame:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class MoveFilter:
     """Which moves of which games are looked into."""
 
     from_year: int | None = None
@@ -117,7 +117,7 @@ def half_of(key: str, seed: int) -> int:
 def read_games(
     paths: Sequence[Path],
     game: str,
-    form: Format | None = None,
+    form: GameFormat | None = None,
     on_bad: Callable[[str], None] = lambda _: None,
 ) -> Iterator[GivenGame]:
     """The games of files in order, those of other games left out.
@@ -158,7 +158,7 @@ def first_copies(games: Sequence[GivenGame]) -> list[GivenGame]:
 
 
 def choose(
-    games: Sequence[GivenGame], choice: Choice, on_look: Callable[[int], None] = lambda _: None
+    games: Sequence[GivenGame], choice: MoveFilter, on_look: Callable[[int], None] = lambda _: None
 ) -> list[Answered]:
     """The moves that are to be looked into: in the games' order, or, of a sample, in that of the draw.
 
@@ -181,7 +181,7 @@ def choose(
         drawn *= 2
 
 
-def _plies(given: GivenGame, choice: Choice) -> Iterator[int]:
+def _plies(given: GivenGame, choice: MoveFilter) -> Iterator[int]:
     record = given.record
     if not is_within(given.year, choice.from_year, choice.to_year):
         return
@@ -198,7 +198,7 @@ def _plies(given: GivenGame, choice: Choice) -> Iterator[int]:
             yield ply
 
 
-def _is_wanted(record: GameRecord, side: int, choice: Choice) -> bool:
+def _is_wanted(record: GameRecord, side: int, choice: MoveFilter) -> bool:
     name, rating = record.players[side].casefold(), record.ratings[side]
     if choice.players and not any(part.casefold() in name for part in choice.players):
         return False
@@ -253,7 +253,7 @@ def _of_game(given: GivenGame, plies: set[int]) -> Iterator[Answered]:
 
 
 def _file(
-    path: Path, form: Format | None, game: str, names: list[Path], on_bad: Callable[[str], None]
+    path: Path, form: GameFormat | None, game: str, names: list[Path], on_bad: Callable[[str], None]
 ) -> Iterator[GivenGame | BadGame]:
     with open_regular(path) as file:
         length = os.fstat(file.fileno()).st_size
@@ -261,10 +261,10 @@ def _file(
         if form is None:
             raise BadGame("the format is not known by its beginning; say which with --format")
         file.seek(0)
-        if form is Format.PGN:
+        if form is GameFormat.PGN:
             yield from _pgn(pgn.split(lines_of(file)), path.name)
             return
-        found = wthor_games(path, names, on_bad) if form is Format.WTHOR else None
+        found = wthor_games(path, names, on_bad) if form is GameFormat.WTHOR else None
         for record in found or files.read(lines_of(file), form, game):
             if isinstance(record, BadGame):
                 yield record
@@ -281,7 +281,7 @@ def _pgn(texts: Iterator[str], name: str) -> Iterator[GivenGame | BadGame]:
             continue
         clocks = tuple(int(h) * 3600 + int(m) * 60 + float(s) for h, m, s in _CLOCK.findall(text))
         known = clocks if len(clocks) == len(record.moves) else ()
-        yield GivenGame(record, content_key(record), known, name, Format.PGN)
+        yield GivenGame(record, content_key(record), known, name, GameFormat.PGN)
 
 
 def _draw(seed: int, key: str, what: object) -> int:

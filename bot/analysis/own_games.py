@@ -13,7 +13,7 @@ from engine.decision import ReplyProfile
 from engine.formats.record import BadGame, GameRecord, steps
 from engine.game import Game
 from engine.games import get_game
-from engine.human.model import Ask, HumanModel, predicted
+from engine.human.model import HumanModel, PredictionQuery, predicted
 from storage.analysis import AnalysedPosition, StoredPosition
 
 
@@ -57,18 +57,18 @@ def _positions(record: GameRecord) -> list[Any]:
     return found
 
 
-def _ask(model: HumanModel, game: Game[Any], played: list[Any], found: AnalysedPosition) -> Ask:
+def _ask(model: HumanModel, game: Game[Any], played: list[Any], found: AnalysedPosition) -> PredictionQuery:
     """The question of a position, without the game before it where the stored moves lead elsewhere."""
     root = game.parse_position(found.position)
     after = game.play(root, game.parse_move(root, found.move))
     known = played[: found.ply + 1]
     if len(known) <= found.ply or game.board_text(known[-1]) != game.board_text(after):
         known = [root, after]
-    return Ask(tuple(known[-model.plies_wanted :]), found.person)
+    return PredictionQuery(tuple(known[-model.plies_wanted :]), found.person)
 
 
 def _by_reply(
-    game: Game[Any], ask: Ask, odds: tuple[float, ...], replies: tuple[ReplyProfile, ...]
+    game: Game[Any], ask: PredictionQuery, odds: tuple[float, ...], replies: tuple[ReplyProfile, ...]
 ) -> tuple[float, ...] | None:
     """The odds in the order of the profile, which a player's questions may have changed."""
     position = ask.positions[-1]

@@ -11,7 +11,7 @@ from bot.analysis.games import half_of, is_within, year_of
 from engine.game import Game
 from engine.games import get_game
 from engine.human.calibrated import expected, profile_array, reply_features
-from engine.training.calibrated import Rows, join
+from engine.training.calibrated import ReplyRows, join
 from storage.analysis import StoredPosition, each_position
 from storage.database import Database
 
@@ -48,7 +48,7 @@ class Population:
 
     game: Game[Any]
     positions: list[StoredPosition]
-    rows: Rows
+    rows: ReplyRows
     """Features of the replies; those of a human-move model where every position has its word."""
     models: dict[str, NDArray[np.float64]]
     """What human-move models said of each reply, by their names; the features have the first one's word."""

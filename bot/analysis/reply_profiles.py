@@ -15,7 +15,7 @@ from engine.search.profiles import Profiler
 from engine.search.reference import Searcher
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
-from engine.uci.link import Ask, Patience
+from engine.uci.link import Patience, SearchRequest
 from engine.uci.scores import by_depth, plies_played
 from engine.uci.settings import EngineSettings
 from engine.uci.source import open_link
@@ -37,7 +37,7 @@ class _Engine:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class ProfileTask:
     """One move to be looked into."""
 
     number: int
@@ -51,7 +51,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ProfiledMove:
     """What there was."""
 
     number: int
@@ -60,7 +60,7 @@ class Found:
     time_s: float
 
 
-def profile(task: Task) -> Found:
+def profile(task: ProfileTask) -> ProfiledMove:
     """Every reply's scores after 2 .. D plies, our view.
 
     Raises:
@@ -68,10 +68,10 @@ def profile(task: Task) -> Found:
     """
     began = time.perf_counter()
     replies, nodes = _native(task) if task.engine is None else _engine(task, task.engine)
-    return Found(task.number, replies, nodes, time.perf_counter() - began)
+    return ProfiledMove(task.number, replies, nodes, time.perf_counter() - began)
 
 
-def _native(task: Task) -> tuple[tuple[ReplyProfile, ...], int]:
+def _native(task: ProfileTask) -> tuple[tuple[ReplyProfile, ...], int]:
     game = get_game(task.game)
     searchers: dict[str, Searcher] = _mine.__dict__.setdefault("searchers", {})
     if task.game not in searchers:
@@ -84,7 +84,7 @@ def _native(task: Task) -> tuple[tuple[ReplyProfile, ...], int]:
     return profiler.all_replies(move, task.depth), searcher.nodes - before
 
 
-def _engine(task: Task, settings: EngineSettings) -> tuple[tuple[ReplyProfile, ...], int]:
+def _engine(task: ProfileTask, settings: EngineSettings) -> tuple[tuple[ReplyProfile, ...], int]:
     """The opponent's scores at depths 1 .. D-1 from an empty table, seen from our side."""
     game = get_game(task.game)
     position = game.parse_position(task.position)
@@ -101,7 +101,7 @@ def _engine(task: Task, settings: EngineSettings) -> tuple[tuple[ReplyProfile, .
         most = link.max_lines
         parts = [moves[at : at + most] for at in range(0, len(moves), most)]
         answers = [
-            link.search(Ask(text, depth, len(part), part if len(parts) > 1 else ()), patience)
+            link.search(SearchRequest(text, depth, len(part), part if len(parts) > 1 else ()), patience)
             for part in parts
         ]
         lines = [line for answer in answers for line in answer.lines]

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from bot.analysis.games import Answered, GivenGame
-from bot.analysis.reply_profiles import AnalysisError, Found, Task, profile
+from bot.analysis.reply_profiles import AnalysisError, ProfiledMove, ProfileTask, profile
 from bot.base.errors import DesdemonaError
 from engine.formats.record import GameRecord, steps
 from engine.games import get_game
-from engine.human.model import Ask, BadModel, HumanModel, predicted
+from engine.human.model import BadModel, HumanModel, PredictionQuery, predicted
 from engine.uci.settings import EngineSettings
 from storage.analysis import (
     AnalysedPosition,
-    Analysis,
+    AnalysisSettings,
     add_positions,
     add_predictions,
     keep_analysis,
@@ -66,7 +66,7 @@ class Tally:
 
 
 async def run_analysis(
-    analysis: Analysis,
+    analysis: AnalysisSettings,
     engine: EngineSettings | None,
     wanted: Sequence[Answered],
     database: Database,
@@ -92,7 +92,7 @@ async def run_analysis(
     on_count(resumed)
     ids: dict[str, int] = {}
     new = failed = deaths = 0
-    running: dict[asyncio.Future[Found], int] = {}
+    running: dict[asyncio.Future[ProfiledMove], int] = {}
     stopped = asyncio.ensure_future(stop.wait())
     try:
         while (todo or running) and not stop.is_set():
@@ -103,7 +103,7 @@ async def run_analysis(
                 running[asyncio.wrap_future(hands.run(profile, task))] = at
             both: set[asyncio.Future[Any]] = {*running, stopped}
             done, _ = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            found: list[Found] = []
+            found: list[ProfiledMove] = []
             for future in [each for each in running if each in done]:
                 at = running.pop(future)
                 try:
@@ -160,14 +160,14 @@ async def predict(
     return count
 
 
-def ask_of(model: HumanModel, found: AnalysedPosition, record: GameRecord) -> Ask:
+def ask_of(model: HumanModel, found: AnalysedPosition, record: GameRecord) -> PredictionQuery:
     """The question that a model is asked of a position, with as much of the game as it wants."""
     latest: deque[object] = deque(maxlen=model.plies_wanted)
     for ply, (position, _) in enumerate(steps(record)):
         latest.append(position)
         if ply == found.ply:
             break
-    return Ask(tuple(latest), found.person)
+    return PredictionQuery(tuple(latest), found.person)
 
 
 def _odds(model: HumanModel, batch: Sequence[tuple[AnalysedPosition, GameRecord]]) -> list[tuple[float, ...]]:
@@ -182,15 +182,15 @@ def _odds(model: HumanModel, batch: Sequence[tuple[AnalysedPosition, GameRecord]
     return told
 
 
-def _task(at: int, each: Answered, analysis: Analysis, engine: EngineSettings | None) -> Task:
-    return Task(at, analysis.game, each.position, each.move, analysis.depth, engine)
+def _task(at: int, each: Answered, analysis: AnalysisSettings, engine: EngineSettings | None) -> ProfileTask:
+    return ProfileTask(at, analysis.game, each.position, each.move, analysis.depth, engine)
 
 
 async def _keep(
     database: Database,
     analysis_id: int,
     wanted: Sequence[Answered],
-    found: Sequence[Found],
+    found: Sequence[ProfiledMove],
     ids: dict[str, int],
 ) -> None:
     """Write down what was found, with its games; all or nothing."""
@@ -211,7 +211,7 @@ def _by_source(games: Sequence[GivenGame]) -> Iterator[list[GivenGame]]:
         yield [game for game in games if (game.source, game.source_format) == source]
 
 
-def _position(each: Answered, found: Found, ids: dict[str, int]) -> AnalysedPosition:
+def _position(each: Answered, found: ProfiledMove, ids: dict[str, int]) -> AnalysedPosition:
     return AnalysedPosition(
         game_id=ids[each.game.key],
         ply=each.ply,

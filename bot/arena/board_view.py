@@ -3,20 +3,20 @@
 from collections import Counter
 from typing import Any
 
-from bot.arena.game import Match
-from bot.arena.variants import Variant
+from bot.arena.game import ArenaGame
+from bot.arena.variants import ArenaVariant
 from bot.arena.wire import Json, variant_json
 from engine.game import Game
 
 
-def with_view(message: Json, match: Match, side: int) -> Json:
+def with_view(message: Json, match: ArenaGame, side: int) -> Json:
     """The same `gameFull` or `gameState` with what a page needs to draw the game."""
     if message["type"] == "gameFull":
         return message | {"state": message["state"] | {"view": view(match, side)}}
     return message | {"view": view(match, side)}
 
 
-def view(match: Match, side: int) -> Json:
+def view(match: ArenaGame, side: int) -> Json:
     """The board as one player's page shows it."""
     game, record = match.variant.game, match.record
     legal: list[Json] = []
@@ -62,7 +62,7 @@ def _legal(game: Game[Any], position: Any) -> list[Json]:
     return shown
 
 
-def board(variant: Variant, position: Any) -> Json:
+def board(variant: ArenaVariant, position: Any) -> Json:
     """A position for drawing: rows from the top, who is to move, what to point out, and how many pieces each
     side has."""
     game = variant.game
@@ -82,7 +82,7 @@ def board(variant: Variant, position: Any) -> Json:
     }
 
 
-def replay_json(match: Match) -> Json:
+def replay_json(match: ArenaGame) -> Json:
     """Every position of a game, for stepping through it."""
     game = match.variant.game
     position = match.variant.start(match.record.initial_fen)

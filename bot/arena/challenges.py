@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.arena.game import Refused
-from bot.arena.variants import Variant
+from bot.arena.game import ArenaRefusal
+from bot.arena.variants import ArenaVariant
 from bot.base.events import Clock, DeclineReason
 from storage.arena import AccountRecord
 
@@ -15,7 +15,7 @@ _SHORT_LIMITS = (0, 15, 30, 45, 60, 90)
 _MAX_LIMIT_S, _MAX_INCREMENT_S = 10_800, 60
 
 
-class Crowded(Refused):
+class Crowded(ArenaRefusal):
     """Too many challenges wait for an answer; some of them will have run out after `wait_s`."""
 
     def __init__(self, message: str, wait_s: int) -> None:
@@ -31,14 +31,14 @@ class ChallengeStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Challenge:
+class ArenaChallenge:
     """Somebody wants to play somebody."""
 
     id: str
     """Also the game's, once it is accepted."""
     challenger: AccountRecord
     opponent: AccountRecord
-    variant: Variant
+    variant: ArenaVariant
     rated: bool
     clock: Clock | None
     colour: str
@@ -68,24 +68,24 @@ def show(clock: Clock) -> str:
     return f"{minutes}+{clock.increment_s}"
 
 
-def check(variant: Variant, clock: Clock | None, *, rated: bool) -> None:
+def check(variant: ArenaVariant, clock: Clock | None, *, rated: bool) -> None:
     """Refuse terms that Lichess does not know either.
 
     Raises:
         Refused: With what is allowed.
     """
     if rated and not variant.is_rated:
-        raise Refused(f"Games of the variant {variant.name} cannot be rated")
+        raise ArenaRefusal(f"Games of the variant {variant.name} cannot be rated")
     if clock is None:
         if rated:
-            raise Refused("A rated game needs a clock: clock.limit and clock.increment")
+            raise ArenaRefusal("A rated game needs a clock: clock.limit and clock.increment")
         return
     limit_s = clock.initial_s
     if limit_s not in _SHORT_LIMITS and (limit_s % 60 or not 0 < limit_s <= _MAX_LIMIT_S):
-        raise Refused(
+        raise ArenaRefusal(
             f"clock.limit is {limit_s}; allowed: 0, 15, 30, 45, 60, 90, or whole minutes up to {_MAX_LIMIT_S}"
         )
     if not 0 <= clock.increment_s <= _MAX_INCREMENT_S:
-        raise Refused(f"clock.increment is {clock.increment_s}; allowed: 0 to {_MAX_INCREMENT_S}")
+        raise ArenaRefusal(f"clock.increment is {clock.increment_s}; allowed: 0 to {_MAX_INCREMENT_S}")
     if limit_s == 0 and clock.increment_s == 0:
-        raise Refused("clock.limit and clock.increment cannot both be 0")
+        raise ArenaRefusal("clock.limit and clock.increment cannot both be 0")

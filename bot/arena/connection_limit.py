@@ -39,7 +39,7 @@ def most_connections() -> int:
     return MAX_CONNECTIONS if soft == resource.RLIM_INFINITY else min(MAX_CONNECTIONS, soft // 4)
 
 
-class Gate:
+class ConnectionLimit:
     """Makes the protocol of every new connection."""
 
     def __init__(
@@ -94,12 +94,12 @@ class Gate:
 class _Newcomer(asyncio.Protocol):
     """A connection whose peer is not yet known."""
 
-    def __init__(self, gate: Gate) -> None:
-        self._gate = gate
+    def __init__(self, connections: ConnectionLimit) -> None:
+        self._connections = connections
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - of a socket
-        self._gate.admit(transport)
+        self._connections.admit(transport)
 
 
 def _host(peer: object) -> str:

@@ -1,6 +1,6 @@
 """One game at the arena: frozen values and pure transitions, with the time given.
 
-Every transition returns a new `Match` or raises `Refused`; the caller keeps it, so a game that could
+Every transition returns a new `ArenaGame` or raises `ArenaRefusal`; the caller keeps it, so a game that could
 not be written to the database has simply not changed.  Manners are those of Lichess: clocks start when both
 sides have made their first move; before that a game can be aborted, and resigning aborts it.
 """
@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
-from bot.arena.variants import Variant
+from bot.arena.variants import ArenaVariant
 from bot.base.errors import DesdemonaError
 from bot.base.events import Clock
 from engine.game import IllegalMove
-from storage.arena import STARTED, AccountRecord, GameRecord
+from storage.arena import STARTED, AccountRecord, ArenaGameRecord
 
 UNLIMITED_MOVE_S = 24 * 3600
 """Longest time for a move in a game without a clock, so that nothing stays open for ever."""
@@ -23,16 +23,16 @@ T = TypeVar("T")
 NOT_YOUR_TURN = "Not your turn, or game already over"
 
 
-class Refused(DesdemonaError):
+class ArenaRefusal(DesdemonaError):
     """The rules do not allow this now; the message is for the one who asked."""
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class ArenaGame:
     """A game with what follows from its record."""
 
-    record: GameRecord
-    variant: Variant
+    record: ArenaGameRecord
+    variant: ArenaVariant
     players: tuple[AccountRecord, AccountRecord]
     """Who plays side 0 and side 1, as they were when the game was taken up."""
     position: Any
@@ -103,15 +103,15 @@ class Match:
 
 
 def take_up(
-    record: GameRecord, variant: Variant, players: tuple[AccountRecord, AccountRecord], now: float
-) -> Match:
+    record: ArenaGameRecord, variant: ArenaVariant, players: tuple[AccountRecord, AccountRecord], now: float
+) -> ArenaGame:
     """A game from its record, its running clock starting again at this moment."""
     position, names, told, squares = _replayed(variant, record.initial_fen, record.moves)
-    return Match(record, variant, players, position, names, told, squares, now)
+    return ArenaGame(record, variant, players, position, names, told, squares, now)
 
 
 def move(
-    match: Match,
+    match: ArenaGame,
     side: int,
     text: str,
     *,
@@ -119,7 +119,7 @@ def move(
     at: datetime,
     ply: int | None = None,
     draw: bool = False,
-) -> Match:
+) -> ArenaGame:
     """Play a move.
 
     Args:
@@ -141,16 +141,16 @@ def move(
             f"Your board is out of date: it shows move {ply}, the game is at {len(record.moves)}"
         )
     if match.is_over or match.to_move != side:
-        raise Refused(NOT_YOUR_TURN)
+        raise ArenaRefusal(NOT_YOUR_TURN)
     left = match.remaining_ms(now)
     if left is not None and left[side] <= 0:
-        raise Refused("Your time is up")
+        raise ArenaRefusal("Your time is up")
     game = match.variant.game
     try:
         played = game.parse_move(match.position, text)
     except IllegalMove:
         legal = ", ".join(game.move_text(each) for each in game.legal_moves(match.position))
-        raise Refused(f"{text!r} is not a legal move here; legal: {legal}") from None
+        raise ArenaRefusal(f"{text!r} is not a legal move here; legal: {legal}") from None
     if draw and record.draw_offers[1 - side]:
         return answer_draw(match, side, yes=True, now=now, at=at)
     clock = match.clock
@@ -185,19 +185,19 @@ def move(
     return _end(after, game.ending(position).kind, winner, now, at)
 
 
-class StaleBoard(Refused):
+class StaleBoard(ArenaRefusal):
     """A move made on a board that does not show the game as it is."""
 
 
-def abort(match: Match, *, now: float, at: datetime) -> Match:
+def abort(match: ArenaGame, *, now: float, at: datetime) -> ArenaGame:
     """End a game that has hardly begun, without a result."""
     _require_open(match)
     if not match.is_abortable:
-        raise Refused("This game can no longer be aborted; resign instead")
+        raise ArenaRefusal("This game can no longer be aborted; resign instead")
     return _end(match, "aborted", None, now, at)
 
 
-def resign(match: Match, side: int, *, now: float, at: datetime) -> Match:
+def resign(match: ArenaGame, side: int, *, now: float, at: datetime) -> ArenaGame:
     """Give up; before both have moved it is an abort, as on Lichess."""
     _require_open(match)
     if match.is_abortable:
@@ -205,21 +205,21 @@ def resign(match: Match, side: int, *, now: float, at: datetime) -> Match:
     return _end(match, "resign", 1 - side, now, at)
 
 
-def answer_draw(match: Match, side: int, *, yes: bool, now: float, at: datetime) -> Match:
+def answer_draw(match: ArenaGame, side: int, *, yes: bool, now: float, at: datetime) -> ArenaGame:
     """Offer a draw, or answer the other side's offer."""
     _require_open(match)
     if match.is_abortable:
-        raise Refused("It is too early for a draw")
+        raise ArenaRefusal("It is too early for a draw")
     offers = match.record.draw_offers
     if yes and offers[1 - side]:
         return _end(match, "draw", None, now, at)
     if not yes and not offers[1 - side]:
-        raise Refused("There is no draw offer to decline")
+        raise ArenaRefusal("There is no draw offer to decline")
     offers = _with(offers, side, True) if yes else _with(offers, 1 - side, False)
     return replace(match, record=replace(match.record, draw_offers=offers))
 
 
-def answer_takeback(match: Match, side: int, *, yes: bool, now: float, at: datetime) -> Match:
+def answer_takeback(match: ArenaGame, side: int, *, yes: bool, now: float, at: datetime) -> ArenaGame:
     """Ask to take the own latest move back, or answer the other side's wish."""
     _require_open(match)
     record = match.record
@@ -227,23 +227,23 @@ def answer_takeback(match: Match, side: int, *, yes: bool, now: float, at: datet
         return _take_back(match, 1 - side, now, at)
     if not yes:
         if not record.takeback_offers[1 - side]:
-            raise Refused("There is no takeback to decline")
+            raise ArenaRefusal("There is no takeback to decline")
         return replace(
             match, record=replace(record, takeback_offers=_with(record.takeback_offers, 1 - side, False))
         )
     if record.rated:
-        raise Refused("Moves cannot be taken back in a rated game")
+        raise ArenaRefusal("Moves cannot be taken back in a rated game")
     if len(record.moves) < _plies_back(match, side):
-        raise Refused("You have not moved yet")
+        raise ArenaRefusal("You have not moved yet")
     return replace(match, record=replace(record, takeback_offers=_with(record.takeback_offers, side, True)))
 
 
-def _plies_back(match: Match, side: int) -> int:
+def _plies_back(match: ArenaGame, side: int) -> int:
     """Moves to undo until the side is about to make its latest move again."""
     return 2 if match.to_move == side else 1
 
 
-def _take_back(match: Match, side: int, now: float, at: datetime) -> Match:
+def _take_back(match: ArenaGame, side: int, now: float, at: datetime) -> ArenaGame:
     moves = match.record.moves[: -_plies_back(match, side)]
     record = replace(
         match.record,
@@ -267,7 +267,7 @@ def _take_back(match: Match, side: int, now: float, at: datetime) -> Match:
 
 
 def _replayed(
-    variant: Variant, initial_fen: str | None, moves: tuple[str, ...]
+    variant: ArenaVariant, initial_fen: str | None, moves: tuple[str, ...]
 ) -> tuple[Any, tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """The position after the moves, their names, how the API tells them, and the squares of the last."""
     game = variant.game
@@ -282,18 +282,18 @@ def _replayed(
     return position, tuple(names), tuple(told), squares
 
 
-def claim(match: Match, side: int, *, victory: bool, now: float, at: datetime) -> Match:
+def claim(match: ArenaGame, side: int, *, victory: bool, now: float, at: datetime) -> ArenaGame:
     """End a game that the other side has left (the caller knows that it has)."""
     _require_open(match)
     if match.clock is None:
         # As on Lichess: programs leave such games between their moves.
-        raise Refused("A game without a clock cannot be claimed")
+        raise ArenaRefusal("A game without a clock cannot be claimed")
     if match.is_abortable:
-        raise Refused("Not both players have moved: abort the game instead")
+        raise ArenaRefusal("Not both players have moved: abort the game instead")
     return _end(match, "timeout", side, now, at) if victory else _end(match, "draw", None, now, at)
 
 
-def run_out(match: Match, *, now: float, at: datetime) -> Match:
+def run_out(match: ArenaGame, *, now: float, at: datetime) -> ArenaGame:
     """End a game whose deadline has passed: aborted before both have moved, else lost on time."""
     _require_open(match)
     if match.is_abortable:
@@ -301,12 +301,12 @@ def run_out(match: Match, *, now: float, at: datetime) -> Match:
     return _end(match, "outoftime", 1 - match.to_move, now, at)
 
 
-def _require_open(match: Match) -> None:
+def _require_open(match: ArenaGame) -> None:
     if match.is_over:
-        raise Refused("The game is already over")
+        raise ArenaRefusal("The game is already over")
 
 
-def _end(match: Match, status: str, winner: int | None, now: float, at: datetime) -> Match:
+def _end(match: ArenaGame, status: str, winner: int | None, now: float, at: datetime) -> ArenaGame:
     record = replace(
         match.record,
         status=status,

@@ -12,9 +12,9 @@ from aiohttp import web
 
 from bot.arena.accounts import Accounts
 from bot.arena.challenges import Crowded
-from bot.arena.game import Refused, StaleBoard
+from bot.arena.game import ArenaRefusal, StaleBoard
 from bot.arena.proxies import FORWARDED, Proxies
-from bot.arena.rate_limiter import Rate, Throttle
+from bot.arena.rate_limiter import Rate, RateLimiter
 from bot.arena.referee import NotFound
 from bot.arena.streams import Stream
 from storage.arena import AccountRecord
@@ -86,13 +86,13 @@ class Door:
         self._proxies = proxies
         self.embedded = ""
         """Id of the account of the program that runs the arena: no limit of its address is for it."""
-        self._requests = Throttle(REQUESTS, clock)
-        self._persons = Throttle(PERSON_REQUESTS, clock)
-        self._bots = Throttle(BOT_REQUESTS, clock)
-        self._challenges = Throttle(CHALLENGES, clock)
-        self._address_challenges = Throttle(ADDRESS_CHALLENGES, clock)
-        self.new_accounts = Throttle(NEW_ACCOUNTS, clock)
-        self.chat = Throttle(CHAT, clock)
+        self._requests = RateLimiter(REQUESTS, clock)
+        self._persons = RateLimiter(PERSON_REQUESTS, clock)
+        self._bots = RateLimiter(BOT_REQUESTS, clock)
+        self._challenges = RateLimiter(CHALLENGES, clock)
+        self._address_challenges = RateLimiter(ADDRESS_CHALLENGES, clock)
+        self.new_accounts = RateLimiter(NEW_ACCOUNTS, clock)
+        self.chat = RateLimiter(CHAT, clock)
         self.busy: set[web.RequestHandler] = set()
         """Connections whose request is being answered."""
 
@@ -114,7 +114,7 @@ class Door:
             return refusal(404, str(error))
         except StaleBoard as error:
             return refusal(409, str(error))
-        except Refused as error:
+        except ArenaRefusal as error:
             return refusal(400, str(error))
         except web.HTTPException as error:
             if error.status < 400 or not _is_api(request):
@@ -191,14 +191,14 @@ class Door:
         return account
 
 
-def count(throttle: Throttle, key: str) -> None:
+def count(limiter: RateLimiter, key: str) -> None:
     """Count one use of a limit.
 
     Raises:
         TooMany: The limit is reached.
     """
-    if wait_s := throttle.wait_s(key):
-        raise TooMany(throttle.name, wait_s)
+    if wait_s := limiter.wait_s(key):
+        raise TooMany(limiter.name, wait_s)
 
 
 def _slow_down(message: str, key: str, wait_s: int) -> web.Response:

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bot.arena import wire
-from bot.arena.challenges import Challenge, ChallengeStatus, Crowded, check
-from bot.arena.game import Match, Refused
+from bot.arena.challenges import ArenaChallenge, ChallengeStatus, Crowded, check
+from bot.arena.game import ArenaGame, ArenaRefusal
 from bot.arena.referee import NotFound, Referee
 from bot.arena.streams import Stream
-from bot.arena.variants import FROM_POSITION, Variant
+from bot.arena.variants import FROM_POSITION, ArenaVariant
 from bot.base.events import Clock, DeclineReason
 from storage.arena import AccountRecord
 
@@ -37,7 +37,7 @@ def new_id() -> str:
     return "".join(secrets.choice(_ALPHABET) for _ in range(8))
 
 
-class Lobby:
+class ArenaLobby:
     """The challenges that wait, and those lately settled."""
 
     def __init__(
@@ -54,8 +54,8 @@ class Lobby:
         self._base_url = base_url
         self._wake = wake
         self._draw_side = draw_side
-        self._waiting: dict[str, Challenge] = {}
-        self._settled: OrderedDict[str, Challenge] = OrderedDict()
+        self._waiting: dict[str, ArenaChallenge] = {}
+        self._settled: OrderedDict[str, ArenaChallenge] = OrderedDict()
         self._held: dict[str, Stream] = {}
         """Answers to those who wait on the line, by challenge."""
 
@@ -66,14 +66,14 @@ class Lobby:
         challenger: AccountRecord,
         opponent: AccountRecord,
         *,
-        variant: Variant,
+        variant: ArenaVariant,
         rated: bool,
         clock: Clock | None,
         colour: str,
         rematch_of: str | None = None,
         initial_fen: str | None = None,
         address: str = "",
-    ) -> Challenge:
+    ) -> ArenaChallenge:
         """Challenge somebody.
 
         Raises:
@@ -81,17 +81,17 @@ class Lobby:
             Crowded: Too many wait for this opponent, or come from this address.
         """
         if challenger.id == opponent.id:
-            raise Refused("You cannot challenge yourself")
+            raise ArenaRefusal("You cannot challenge yourself")
         check(variant, clock, rated=rated)
         if sum(each.challenger.id == challenger.id for each in self._waiting.values()) >= MAX_WAITING:
-            raise Refused(f"You already have {MAX_WAITING} challenges waiting for an answer")
+            raise ArenaRefusal(f"You already have {MAX_WAITING} challenges waiting for an answer")
         for_one = [each for each in self._waiting.values() if each.opponent.id == opponent.id]
         if len(for_one) >= MAX_FOR_ONE:
             raise self._crowded(f"Too many challenges wait for {opponent.name}", for_one)
         from_address = [each for each in self._waiting.values() if address and each.address == address]
         if len(from_address) >= MAX_FROM_ADDRESS:
             raise self._crowded("Too many challenges from your address wait for an answer", from_address)
-        challenge = Challenge(
+        challenge = ArenaChallenge(
             id=new_id(),
             challenger=challenger,
             opponent=opponent,
@@ -111,8 +111,8 @@ class Lobby:
         return challenge
 
     async def rematch(
-        self, match: Match, account: AccountRecord, opponent: AccountRecord, address: str
-    ) -> Challenge:
+        self, match: ArenaGame, account: AccountRecord, opponent: AccountRecord, address: str
+    ) -> ArenaChallenge:
         """Challenge the other player of a finished game on the same terms, with the colours swapped.
 
         Where the other player has offered it already, that challenge is accepted.
@@ -121,7 +121,7 @@ class Lobby:
             Refused: The game still goes on; or as `create`.
         """
         if not match.is_over:
-            raise Refused("The game is not over yet")
+            raise ArenaRefusal("The game is not over yet")
         for offer in self._waiting.values():
             if (offer.rematch_of, offer.challenger.id, offer.opponent.id) == (
                 match.id,
@@ -144,7 +144,7 @@ class Lobby:
             address=address,
         )
 
-    async def accept(self, challenge_id: str, account: AccountRecord) -> Match:
+    async def accept(self, challenge_id: str, account: AccountRecord) -> ArenaGame:
         """Begin the game of a challenge to the account.
 
         Raises:
@@ -163,7 +163,7 @@ class Lobby:
         self._settle(replace(challenge, status=ChallengeStatus.ACCEPTED))
         return match
 
-    def hold(self, challenge: Challenge) -> Stream:
+    def hold(self, challenge: ArenaChallenge) -> Stream:
         """Keep a challenge from running out for `HELD_S`; the stream tells what becomes of it."""
         stream = self._held[challenge.id] = Stream()
         stream.send(self.shown(challenge, challenge.challenger.id))
@@ -205,13 +205,13 @@ class Lobby:
 
     # --- What there is ----------------------------------------------------------------------------------
 
-    def waiting_for(self, account_id: str) -> list[Challenge]:
+    def waiting_for(self, account_id: str) -> list[ArenaChallenge]:
         """Unanswered challenges from and to the account, oldest first."""
         return [
             each for each in self._waiting.values() if account_id in (each.challenger.id, each.opponent.id)
         ]
 
-    def find(self, challenge_id: str, account: AccountRecord) -> Challenge:
+    def find(self, challenge_id: str, account: AccountRecord) -> ArenaChallenge:
         """A challenge from or to the account, waiting or settled lately.
 
         Raises:
@@ -222,7 +222,7 @@ class Lobby:
             raise NotFound("No such challenge")
         return challenge
 
-    def shown(self, challenge: Challenge, viewer: str) -> wire.Json:
+    def shown(self, challenge: ArenaChallenge, viewer: str) -> wire.Json:
         """A challenge as one of the two sees it."""
         online = (
             self._referee.is_online(challenge.challenger.id),
@@ -248,17 +248,17 @@ class Lobby:
             if challenge.deadline <= now:
                 self._end("challengeCanceled", replace(challenge, status=ChallengeStatus.CANCELED))
 
-    def _crowded(self, message: str, crowd: list[Challenge]) -> Crowded:
+    def _crowded(self, message: str, crowd: list[ArenaChallenge]) -> Crowded:
         # One that is held has no deadline; its challenger may hang up at any time.
         wait_s = min(min(each.deadline for each in crowd) - self._referee.clock(), self._expiry_s)
         return Crowded(message, max(1, math.ceil(wait_s)))
 
-    def _end(self, kind: str, challenge: Challenge) -> None:
+    def _end(self, kind: str, challenge: ArenaChallenge) -> None:
         del self._waiting[challenge.id]
         self._settle(challenge)
         self._tell(kind, challenge)
 
-    def _settle(self, challenge: Challenge) -> None:
+    def _settle(self, challenge: ArenaChallenge) -> None:
         self._settled[challenge.id] = challenge
         if stream := self._held.pop(challenge.id, None):
             stream.send({"done": challenge.status.value})
@@ -266,7 +266,7 @@ class Lobby:
         while len(self._settled) > _REMEMBERED:
             self._settled.popitem(last=False)
 
-    def _tell(self, kind: str, challenge: Challenge) -> None:
+    def _tell(self, kind: str, challenge: ArenaChallenge) -> None:
         for account in (challenge.challenger, challenge.opponent):
             shown = self.shown(challenge, account.id)
             for stream in self._referee.account_streams.of(account.id):

@@ -20,7 +20,7 @@ class Rate:
     """In the long run."""
 
 
-class Throttle:
+class RateLimiter:
     """One limit for many callers; those longest unseen are forgotten."""
 
     def __init__(self, rate: Rate, clock: Callable[[], float]) -> None:

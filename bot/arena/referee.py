@@ -13,13 +13,13 @@ from bot.arena import board_view as views
 from bot.arena import game as rules
 from bot.arena import glicko, wire
 from bot.arena.accounts import Accounts
-from bot.arena.challenges import Challenge
-from bot.arena.game import Match, Refused
+from bot.arena.challenges import ArenaChallenge
+from bot.arena.game import ArenaGame, ArenaRefusal
 from bot.arena.streams import Listeners, Stream
 from bot.arena.variants import CHESS960, VARIANTS, random_start
 from bot.base.events import Clock
 from storage import arena
-from storage.arena import STARTED, AccountRecord, ChatRecord, GameRecord, RatingRecord
+from storage.arena import STARTED, AccountRecord, ArenaGameRecord, ChatRecord, RatingRecord
 from storage.database import Database
 from storage.errors import StorageError
 from storage.tables.types import now_utc
@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 CHAT_LINES = 300
 """Most lines in one game's chat."""
 
-Seat = tuple[str, int]
+PlayerSide = tuple[str, int]
 """Id of a game, and a side."""
 
 
@@ -38,14 +38,14 @@ def _empty_start_s(clock: Clock) -> int:
     return max(3, clock.increment_s)
 
 
-class NotFound(Refused):
+class NotFound(ArenaRefusal):
     """There is no such thing, or it is not for this account."""
 
 
-class _Table:
+class _LiveGame:
     """A game that goes on, and the turn to change it."""
 
-    def __init__(self, match: Match) -> None:
+    def __init__(self, match: ArenaGame) -> None:
         self.match = match
         self.turn = asyncio.Lock()
 
@@ -70,13 +70,13 @@ class Referee:
         self._gone_s = gone_s
         self._wake = wake
         """Set when a deadline may have come nearer."""
-        self._tables: dict[str, _Table] = {}
+        self._tables: dict[str, _LiveGame] = {}
         self._games_of: dict[str, dict[str, None]] = {}
         self._rating_turn = asyncio.Lock()
         self.account_streams: Listeners[str] = Listeners(lambda _account: None)
-        self.game_streams: Listeners[Seat] = Listeners(self._left)
-        self._away_since: dict[Seat, float] = {}
-        self._told_gone: set[Seat] = set()
+        self.game_streams: Listeners[PlayerSide] = Listeners(self._left)
+        self._away_since: dict[PlayerSide, float] = {}
+        self._told_gone: set[PlayerSide] = set()
 
     # --- Finding games ----------------------------------------------------------------------------------
 
@@ -96,7 +96,7 @@ class Referee:
         if self._tables:
             logger.info("took up %d open games", len(self._tables))
 
-    async def find(self, game_id: str) -> Match:
+    async def find(self, game_id: str) -> ArenaGame:
         """A game, over or not.
 
         Raises:
@@ -110,7 +110,7 @@ class Referee:
             raise NotFound("No such game")
         return await self._match(record)
 
-    async def find_own(self, game_id: str, account: AccountRecord) -> tuple[Match, int]:
+    async def find_own(self, game_id: str, account: AccountRecord) -> tuple[ArenaGame, int]:
         """A game of the account's, and its side.
 
         Raises:
@@ -122,7 +122,7 @@ class Referee:
             raise NotFound("You do not play in this game")
         return match, side
 
-    def games_of(self, account_id: str) -> list[Match]:
+    def games_of(self, account_id: str) -> list[ArenaGame]:
         """The account's games that go on, oldest first."""
         return [self._tables[game_id].match for game_id in self._games_of.get(account_id, ())]
 
@@ -138,14 +138,14 @@ class Referee:
             for match in self.games_of(account_id)
         )
 
-    async def _match(self, record: GameRecord) -> Match:
+    async def _match(self, record: ArenaGameRecord) -> ArenaGame:
         first, second = [await self._accounts.get(account_id) for account_id in record.players]
         if first is None or second is None:
             raise NotFound("A player of this game has no account any more")
         return rules.take_up(record, VARIANTS[record.variant], (first, second), self.clock())
 
-    def _seat(self, match: Match) -> None:
-        self._tables[match.id] = _Table(match)
+    def _seat(self, match: ArenaGame) -> None:
+        self._tables[match.id] = _LiveGame(match)
         for side, account in enumerate(match.players):
             self._games_of.setdefault(account.id, {})[match.id] = None
             self._left((match.id, side))  # until they open its stream
@@ -153,7 +153,7 @@ class Referee:
 
     # --- Changing games ---------------------------------------------------------------------------------
 
-    async def start(self, challenge: Challenge) -> Match:
+    async def start(self, challenge: ArenaChallenge) -> ArenaGame:
         """Begin the game of an accepted challenge, and tell both players."""
         async with self._accounts.turn:
             match = await self._begin(challenge)
@@ -161,13 +161,13 @@ class Referee:
         self._tell_accounts("gameStart", match)
         return match
 
-    async def _begin(self, challenge: Challenge) -> Match:
+    async def _begin(self, challenge: ArenaChallenge) -> ArenaGame:
         at = now_utc()
         # Looked up again: a rated game may have ended since the challenge was made.
         players = [await self._accounts.get(account.id) or account for account in challenge.by_side()]
         variant, clock = challenge.variant, challenge.clock
         ratings = [wire.rating_in(account, variant.key) for account in players]
-        record = GameRecord(
+        record = ArenaGameRecord(
             id=challenge.id,
             variant=variant.key,
             rated=challenge.rated,
@@ -193,7 +193,7 @@ class Referee:
             await arena.add_game(session, record)
         return await self._match(record)
 
-    async def change(self, game_id: str, step: Callable[[Match], Match]) -> Match:
+    async def change(self, game_id: str, step: Callable[[ArenaGame], ArenaGame]) -> ArenaGame:
         """Change a game: all of it is committed and told, or nothing has happened.
 
         Args:
@@ -223,7 +223,7 @@ class Referee:
         self._wake.set()
         return after
 
-    async def _keep(self, match: Match) -> Match:
+    async def _keep(self, match: ArenaGame) -> ArenaGame:
         """Commit a game as it is now, and its ratings when it has ended."""
         record = match.record
         if not (match.is_over and record.rated and record.status != "aborted"):
@@ -253,7 +253,7 @@ class Referee:
                 self._accounts.put_rating(account_id, record.variant, rating_record)
         return match
 
-    def _clear(self, match: Match) -> None:
+    def _clear(self, match: ArenaGame) -> None:
         del self._tables[match.id]
         for side, account in enumerate(match.players):
             games = self._games_of[account.id]
@@ -263,7 +263,7 @@ class Referee:
             self._away_since.pop((match.id, side), None)
             self._told_gone.discard((match.id, side))
 
-    async def say(self, match: Match, account: AccountRecord, room: str, text: str) -> None:
+    async def say(self, match: ArenaGame, account: AccountRecord, room: str, text: str) -> None:
         """Keep and tell a line of chat.
 
         Raises:
@@ -271,7 +271,7 @@ class Referee:
         """
         async with self._database.write() as session:
             if await arena.count_chat(session, match.id) >= CHAT_LINES:
-                raise Refused("Enough has been said in this game")
+                raise ArenaRefusal("Enough has been said in this game")
             await arena.add_chat(
                 session, match.id, account_id=account.id, room=room, text=text, created_at=now_utc()
             )
@@ -289,7 +289,7 @@ class Referee:
         for match in self.games_of(account.id):
             stream.send(wire.game_event("gameStart", match, match.record.players.index(account.id), now))
 
-    def listen_to_game(self, match: Match, side: int, stream: Stream, limit: int) -> None:
+    def listen_to_game(self, match: ArenaGame, side: int, stream: Stream, limit: int) -> None:
         """Tell a stream the game, and what becomes of it; a finished game is told once."""
         table = self._tables.get(match.id)
         match = table.match if table is not None else match
@@ -306,21 +306,21 @@ class Referee:
         if (match.id, 1 - side) in self._told_gone:
             stream.send(wire.opponent_gone(True))
 
-    def has_left(self, match: Match, side: int) -> bool:
+    def has_left(self, match: ArenaGame, side: int) -> bool:
         """Whether the player has been away for so long that the other may claim the game."""
         since = self._away_since.get((match.id, side))
         return since is not None and self.clock() - since >= self._gone_s
 
-    def _left(self, seat: Seat) -> None:
+    def _left(self, seat: PlayerSide) -> None:
         table = self._tables.get(seat[0])
         if table is not None and table.match.clock is not None:  # nobody is waited for without a clock
             self._away_since[seat] = self.clock()
             self._wake.set()
 
-    def _seen(self, message: wire.Json, match: Match, side: int, stream: Stream) -> wire.Json:
+    def _seen(self, message: wire.Json, match: ArenaGame, side: int, stream: Stream) -> wire.Json:
         return views.with_view(message, match, side) if stream.wants_view else message
 
-    def _tell_state(self, match: Match) -> None:
+    def _tell_state(self, match: ArenaGame) -> None:
         now = self.clock()
         state = wire.game_state(match, now, self._first_move_s)
         for side in (0, 1):
@@ -331,13 +331,13 @@ class Referee:
         if match.is_over:
             self._tell_accounts("gameFinish", match)
 
-    def _tell_accounts(self, kind: str, match: Match) -> None:
+    def _tell_accounts(self, kind: str, match: ArenaGame) -> None:
         now = self.clock()
         for side, account in enumerate(match.players):
             for stream in self.account_streams.of(account.id):
                 stream.send(wire.game_event(kind, match, side, now))
 
-    def _tell_gone(self, seat: Seat, *, gone: bool) -> None:
+    def _tell_gone(self, seat: PlayerSide, *, gone: bool) -> None:
         for stream in self.game_streams.of((seat[0], 1 - seat[1])):
             stream.send(wire.opponent_gone(gone))
 
@@ -362,10 +362,10 @@ class Referee:
                 self._told_gone.add(seat)
                 self._tell_gone(seat, gone=True)
 
-    def _is_due(self, match: Match) -> bool:
+    def _is_due(self, match: ArenaGame) -> bool:
         deadline = match.deadline(self._first_move_s)
         return deadline is not None and deadline <= self.clock()
 
-    def _run_out(self, match: Match) -> Match:
+    def _run_out(self, match: ArenaGame) -> ArenaGame:
         # Looked at again: a move may have come in while this waited for its turn.
         return rules.run_out(match, now=self.clock(), at=now_utc()) if self._is_due(match) else match

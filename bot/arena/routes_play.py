@@ -8,7 +8,7 @@ from aiohttp import web
 from bot.arena import game as rules
 from bot.arena import wire
 from bot.arena.accounts import Accounts
-from bot.arena.game import Match, Refused
+from bot.arena.game import ArenaGame, ArenaRefusal
 from bot.arena.http import (
     GAME,
     ID,
@@ -22,10 +22,10 @@ from bot.arena.http import (
     ok,
     send_stream,
 )
-from bot.arena.lobby import Lobby
+from bot.arena.lobby import ArenaLobby
 from bot.arena.referee import CHAT_LINES, NotFound, Referee
 from bot.arena.streams import Stream
-from bot.arena.variants import FROM_POSITION, VARIANTS, Variant
+from bot.arena.variants import FROM_POSITION, VARIANTS, ArenaVariant
 from bot.base.events import CHAT_LIMIT, Clock, DeclineReason
 from engine.game import BadPosition
 from storage import arena
@@ -43,7 +43,7 @@ MAX_MOVE_NUMBER = 1000
 
 _CHALLENGE = f"{{challenge:{ID}}}"
 
-Step = Callable[[Match, int, float], Match]
+Step = Callable[[ArenaGame, int, float], ArenaGame]
 
 
 class PlayRoutes:
@@ -56,7 +56,7 @@ class PlayRoutes:
         door: Door,
         accounts: Accounts,
         referee: Referee,
-        lobby: Lobby,
+        lobby: ArenaLobby,
         keep_alive_s: float,
     ) -> None:
         self._database = database
@@ -116,7 +116,7 @@ class PlayRoutes:
         forget = partial(self._referee.account_streams.remove, account.id, stream)
         return await self._send(request, stream, forget)
 
-    async def game_stream(self, player: "Player", request: web.Request) -> web.StreamResponse:
+    async def game_stream(self, player: "PlayerHandler", request: web.Request) -> web.StreamResponse:
         account = await player(request)
         match, side = await self._referee.find_own(request.match_info["game"], account)
         stream = Stream(wants_view=not account.is_bot)
@@ -144,7 +144,7 @@ class PlayRoutes:
 
     # --- Moves and endings ------------------------------------------------------------------------------
 
-    async def move(self, player: "Player", request: web.Request) -> web.Response:
+    async def move(self, player: "PlayerHandler", request: web.Request) -> web.Response:
         # The arrival ends the thinking: waiting for the database or the game's turn is not the player's time.
         now, at = self._referee.clock(), now_utc()
         text, ply = request.match_info["move"], as_int(request.query, "ply")
@@ -155,17 +155,17 @@ class PlayRoutes:
             lambda match, side, _now: rules.move(match, side, text, now=now, at=at, ply=ply, draw=draw),
         )
 
-    async def abort(self, player: "Player", request: web.Request) -> web.Response:
+    async def abort(self, player: "PlayerHandler", request: web.Request) -> web.Response:
         return await self._change(
             player, request, lambda match, _side, now: rules.abort(match, now=now, at=now_utc())
         )
 
-    async def resign(self, player: "Player", request: web.Request) -> web.Response:
+    async def resign(self, player: "PlayerHandler", request: web.Request) -> web.Response:
         return await self._change(
             player, request, lambda match, side, now: rules.resign(match, side, now=now, at=now_utc())
         )
 
-    async def draw(self, player: "Player", request: web.Request) -> web.Response:
+    async def draw(self, player: "PlayerHandler", request: web.Request) -> web.Response:
         yes = _answer(request)
         return await self._change(
             player,
@@ -173,7 +173,7 @@ class PlayRoutes:
             lambda match, side, now: rules.answer_draw(match, side, yes=yes, now=now, at=now_utc()),
         )
 
-    async def takeback(self, player: "Player", request: web.Request) -> web.Response:
+    async def takeback(self, player: "PlayerHandler", request: web.Request) -> web.Response:
         yes = _answer(request)
         return await self._change(
             player,
@@ -181,15 +181,15 @@ class PlayRoutes:
             lambda match, side, now: rules.answer_takeback(match, side, yes=yes, now=now, at=now_utc()),
         )
 
-    async def claim(self, player: "Player", request: web.Request, *, victory: bool) -> web.Response:
-        def step(match: Match, side: int, now: float) -> Match:
+    async def claim(self, player: "PlayerHandler", request: web.Request, *, victory: bool) -> web.Response:
+        def step(match: ArenaGame, side: int, now: float) -> ArenaGame:
             if not match.is_over and match.clock and not self._referee.has_left(match, 1 - side):
-                raise Refused("Your opponent is still here")
+                raise ArenaRefusal("Your opponent is still here")
             return rules.claim(match, side, victory=victory, now=now, at=now_utc())
 
         return await self._change(player, request, step)
 
-    async def _change(self, player: "Player", request: web.Request, step: Step) -> web.Response:
+    async def _change(self, player: "PlayerHandler", request: web.Request, step: Step) -> web.Response:
         account = await player(request)
         match, side = await self._referee.find_own(request.match_info["game"], account)
         await self._referee.change(match.id, lambda match: step(match, side, self._referee.clock()))
@@ -197,7 +197,7 @@ class PlayRoutes:
 
     # --- Chat -------------------------------------------------------------------------------------------
 
-    async def write_chat(self, player: "Player", request: web.Request) -> web.Response:
+    async def write_chat(self, player: "PlayerHandler", request: web.Request) -> web.Response:
         account = await player(request)
         match, _ = await self._referee.find_own(request.match_info["game"], account)
         data = await fields(request)
@@ -211,7 +211,7 @@ class PlayRoutes:
         await self._referee.say(match, account, room, text)
         return ok()
 
-    async def read_chat(self, player: "Player", request: web.Request) -> web.Response:
+    async def read_chat(self, player: "PlayerHandler", request: web.Request) -> web.Response:
         account = await player(request)
         match, _ = await self._referee.find_own(request.match_info["game"], account)
         room = _room(request.query.get("room", "player"))
@@ -306,7 +306,7 @@ class PlayRoutes:
         return web.json_response(self._lobby.shown(challenge, account.id))
 
 
-Player = Callable[[web.Request], Awaitable[AccountRecord]]
+PlayerHandler = Callable[[web.Request], Awaitable[AccountRecord]]
 
 
 def _answer(request: web.Request) -> bool:
@@ -322,13 +322,13 @@ def _room(room: str) -> str:
     return room
 
 
-def _variant(key: str) -> Variant:
+def _variant(key: str) -> ArenaVariant:
     if key not in VARIANTS:
         raise HttpError(400, f"variant is {key!r}; played here: {', '.join(VARIANTS)}")
     return VARIANTS[key]
 
 
-def _start(variant: Variant, fen: str) -> tuple[Variant, str | None]:
+def _start(variant: ArenaVariant, fen: str) -> tuple[ArenaVariant, str | None]:
     """What is played from where; chess from a position is a variant of its own.
 
     Raises:

@@ -22,7 +22,7 @@ _MAX_TOKENS = 50  # all of them count as one request
 _MAX_BOTS = 512
 _HEALTH_S = 5.0  # how long the database counts as writable after it was written to
 
-Report = Callable[[str], Awaitable[dict[str, Any] | None]]
+LoadReport = Callable[[str], Awaitable[dict[str, Any] | None]]
 """The trap report of a finished game, by the game's id; None: there is none."""
 
 
@@ -36,7 +36,7 @@ class SiteRoutes:
         door: Door,
         accounts: Accounts,
         referee: Referee,
-        report: Report | None,
+        report: LoadReport | None,
         base_url: Callable[[], str],
         keep_alive_s: float,
     ) -> None:

@@ -12,13 +12,13 @@ from typing import Any
 from aiohttp import web
 
 from bot.arena.accounts import Accounts, add_bot
-from bot.arena.connection_limit import IDLE_S, Gate, most_connections
+from bot.arena.connection_limit import IDLE_S, ConnectionLimit, most_connections
 from bot.arena.http import MAX_BODY_BYTES, SECURITY_HEADERS, Door
-from bot.arena.lobby import Lobby
+from bot.arena.lobby import ArenaLobby
 from bot.arena.proxies import Proxies
 from bot.arena.referee import Referee
 from bot.arena.routes_play import PlayRoutes
-from bot.arena.routes_site import Report, SiteRoutes
+from bot.arena.routes_site import LoadReport, SiteRoutes
 from bot.base.config import ArenaConfig, Config
 from bot.base.errors import ConfigError
 from storage.database import Database
@@ -43,7 +43,7 @@ class Arena:
         config: ArenaConfig,
         database: Database,
         clock: Callable[[], float] = time.monotonic,
-        report: Report | None = None,
+        report: LoadReport | None = None,
     ) -> None:
         """Put the parts together; nothing listens yet.
 
@@ -67,7 +67,7 @@ class Arena:
             gone_s=config.gone_s,
             wake=self._wake,
         )
-        self._lobby = Lobby(
+        self._lobby = ArenaLobby(
             self._referee,
             expiry_s=config.challenge_expiry_s,
             base_url=lambda: self._base_url,
@@ -166,11 +166,11 @@ class Arena:
         host, port = self._config.host, self._config.port
         assert runner.server is not None  # noqa: S101 - it is set up
         most = most_connections()
-        gate = Gate(runner.server, self._door.busy, most, self._proxies)
+        connections = ConnectionLimit(runner.server, self._door.busy, most, self._proxies)
         # asyncio accepts so many in each round of its loop, a few rounds before the gate sees them.
         backlog = max(1, min(128, most // 4))
         try:
-            return await asyncio.get_running_loop().create_server(gate, host, port, backlog=backlog)
+            return await asyncio.get_running_loop().create_server(connections, host, port, backlog=backlog)
         except (OSError, OverflowError, UnicodeError) as error:  # the latter two: no port, no host's name
             reason = str(error)
             if isinstance(error, OSError):
@@ -204,7 +204,7 @@ class Arena:
         self._referee.game_streams.close_all()
 
 
-def stored_report(database: Database) -> Report:
+def stored_report(database: Database) -> LoadReport:
     """Trap reports from the bot's own records in the same database."""
 
     async def report(game_id: str) -> dict[str, Any] | None:

@@ -9,11 +9,11 @@ import chess
 from engine.game import Game, Move
 from engine.games import get_game
 
-Colour = Literal["white", "black"]
+ColourName = Literal["white", "black"]
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
+class ArenaVariant:
     """A game as the Lichess API names it."""
 
     key: str
@@ -23,7 +23,7 @@ class Variant:
     short: str
     game_name: str
     """Name of the rules in `engine.games`."""
-    colours: tuple[Colour, Colour]
+    colours: tuple[ColourName, ColourName]
     """What the API calls the side that moves first, and the other."""
     is_offered: bool = True
     """Whether the page proposes it; programs may ask for any."""
@@ -62,18 +62,24 @@ def random_start() -> str:
     return chess.Board.from_chess960_pos(secrets.randbelow(960)).fen()
 
 
-VARIANTS: dict[str, Variant] = {
+VARIANTS: dict[str, ArenaVariant] = {
     variant.key: variant
     for variant in (
         # Black moves first: in this variant btime belongs to side 0.
-        Variant(key="othello", name="Othello", short="Oth", game_name="othello", colours=("black", "white")),
-        Variant(key="standard", name="Standard", short="Std", game_name="chess", colours=("white", "black")),
+        ArenaVariant(
+            key="othello", name="Othello", short="Oth", game_name="othello", colours=("black", "white")
+        ),
+        ArenaVariant(
+            key="standard", name="Standard", short="Std", game_name="chess", colours=("white", "black")
+        ),
         # Red moves first, and is what the API calls white.
-        Variant(key="xiangqi", name="Xiangqi", short="Xia", game_name="xiangqi", colours=("white", "black")),
-        Variant(
+        ArenaVariant(
+            key="xiangqi", name="Xiangqi", short="Xia", game_name="xiangqi", colours=("white", "black")
+        ),
+        ArenaVariant(
             key="connect4", name="Connect Four", short="C4", game_name="connect4", colours=("white", "black")
         ),
-        Variant(
+        ArenaVariant(
             key=CHESS960,
             name="Chess960",
             short="960",
@@ -81,7 +87,7 @@ VARIANTS: dict[str, Variant] = {
             colours=("white", "black"),
             is_offered=False,
         ),
-        Variant(
+        ArenaVariant(
             key=FROM_POSITION,
             name="From Position",
             short="FEN",

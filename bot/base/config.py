@@ -39,7 +39,7 @@ from bot.base.files import read_regular
 from engine.choice import ENGINE_KINDS
 from engine.games import ENGINE_GAMES, GAMES
 from engine.human.model import BadModel
-from engine.human.registry import People, PeopleSettings
+from engine.human.registry import ModelRegistry, ModelSettings
 from engine.lookup.registry import ROOT_SOURCES
 from engine.lookup.source import RootSource
 from engine.params import Assessment, Decided, Scale, TrapParams, ValueParams, ValueScale
@@ -94,7 +94,7 @@ def _network(text: str) -> str:
     return text
 
 
-Network = Annotated[str, AfterValidator(_network)]
+AllowedNetwork = Annotated[str, AfterValidator(_network)]
 
 
 def _known_game(name: str) -> str:
@@ -178,7 +178,7 @@ class ArenaConfig(Section):
     """Port to listen on; 0 takes any free one."""
     public_url: WebAddress = ""
     """Address of the page as players see it, when a proxy stands in front; empty: http://host:port."""
-    trusted_proxies: tuple[Network, ...] = ()
+    trusted_proxies: tuple[AllowedNetwork, ...] = ()
     """Proxies whose X-Forwarded-For header tells where people come from, for the limits by address: addresses
     or networks, for instance "127.0.0.1" or "10.1.0.0/16".  Empty: the peer's own address counts."""
     keep_alive_s: float = Field(default=7.0, gt=0, le=60)
@@ -348,14 +348,16 @@ class HumanConfig(Section):
             checkmate_centi=self.checkmate_centi,
         )
 
-    def people(self) -> People:
+    def people(self) -> ModelRegistry:
         """The models; those that are named are opened.
 
         Raises:
             ConfigError: One cannot be used.
         """
         try:
-            return People(PeopleSettings(models=self.models, calibrated=self.calibrated, value=self.value()))
+            return ModelRegistry(
+                ModelSettings(models=self.models, calibrated=self.calibrated, value=self.value())
+            )
         except BadModel as error:
             raise ConfigError(f"human.models or human.calibrated: {error}") from None
 

@@ -31,7 +31,7 @@ class Ability(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Colour:
+class SiteColour:
     """What a site calls one of the two players."""
 
     key: str
@@ -41,12 +41,12 @@ class Colour:
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
+class SiteVariant:
     """One kind of game at a site."""
 
     game: str
     """Its name in `engine.games`."""
-    sides: tuple[Colour, Colour]
+    sides: tuple[SiteColour, SiteColour]
     """The colours of sides 0 and 1: the one that moves first is in front."""
     notation: Notation = PLAIN
     kind: str = ""
@@ -64,7 +64,7 @@ class Dialect:
     """Its address; empty: wherever the operator runs one."""
     keep_alive_s: float
     """The server sends a line at least this often, in seconds."""
-    variants: Mapping[str, Variant]
+    variants: Mapping[str, SiteVariant]
     """By the site's key."""
     abilities: frozenset[Ability] = frozenset(Ability)
     """What the site can do."""
@@ -80,7 +80,7 @@ class Dialect:
     """Where ``gameFull`` has no clock, though every game has one: the unit of ``winc`` and ``binc`` in
     seconds."""
     limits_openings: bool = True
-    """Whether the account's stream may only be opened so often (`bot.servers.lichess.Openings`)."""
+    """Whether the account's stream may only be opened so often (`bot.servers.lichess.StreamRateLimiter`)."""
     from_positions: bool = True
     """Whether games of other variants than `FROM_POSITION`'s own may begin from a position, too."""
     protocol: str = "lichess"
@@ -98,27 +98,27 @@ class Dialect:
         return speed_of(proposal.clock).value if key in self.rated_by_speed else key
 
 
-WHITE = Colour("white", "w")
-BLACK = Colour("black", "b")
-P1 = Colour("p1", "w")
-P2 = Colour("p2", "b")
+WHITE = SiteColour("white", "w")
+BLACK = SiteColour("black", "b")
+P1 = SiteColour("p1", "w")
+P2 = SiteColour("p2", "b")
 
-_CHESS = Variant("chess", (WHITE, BLACK), ROOK_CASTLING)
+_CHESS = SiteVariant("chess", (WHITE, BLACK), ROOK_CASTLING)
 _CHESS_VARIANTS = {
     "standard": _CHESS,
-    "chess960": Variant("chess", (WHITE, BLACK), ROOK_CASTLING, kind=CHESS960),
-    "fromPosition": Variant("chess", (WHITE, BLACK), ROOK_CASTLING, kind=FROM_POSITION),
+    "chess960": SiteVariant("chess", (WHITE, BLACK), ROOK_CASTLING, kind=CHESS960),
+    "fromPosition": SiteVariant("chess", (WHITE, BLACK), ROOK_CASTLING, kind=FROM_POSITION),
 }
 _GGS_VARIANTS = {
-    **{key: Variant("othello", (BLACK, WHITE)) for key in ("8", "8b", "8w", "s8")},
+    **{key: SiteVariant("othello", (BLACK, WHITE)) for key in ("8", "8b", "8w", "s8")},
     # From a random position there are pairs only; each has a number of discs.
-    **{f"s8r{n}": Variant("othello", (BLACK, WHITE), kind=OTHELLO_RANDOM) for n in range(5, 61)},
+    **{f"s8r{n}": SiteVariant("othello", (BLACK, WHITE), kind=OTHELLO_RANDOM) for n in range(5, 61)},
 }
 _PYCHESS_VARIANTS = {
-    "xiangqi": Variant("xiangqi", (WHITE, BLACK)),
+    "xiangqi": SiteVariant("xiangqi", (WHITE, BLACK)),
     # One name in challenges, another in games.
-    "standard": Variant("chess", (WHITE, BLACK)),
-    "chess": Variant("chess", (WHITE, BLACK)),
+    "standard": SiteVariant("chess", (WHITE, BLACK)),
+    "chess": SiteVariant("chess", (WHITE, BLACK)),
 }
 
 DIALECTS: Mapping[str, Dialect] = {
@@ -129,10 +129,10 @@ DIALECTS: Mapping[str, Dialect] = {
             home="",
             keep_alive_s=7.0,
             variants={
-                "othello": Variant("othello", (BLACK, WHITE)),
+                "othello": SiteVariant("othello", (BLACK, WHITE)),
                 **_CHESS_VARIANTS,
-                "xiangqi": Variant("xiangqi", (WHITE, BLACK)),
-                "connect4": Variant("connect4", (WHITE, BLACK)),
+                "xiangqi": SiteVariant("xiangqi", (WHITE, BLACK)),
+                "connect4": SiteVariant("connect4", (WHITE, BLACK)),
             },
             limits_openings=False,
         ),
@@ -142,7 +142,10 @@ DIALECTS: Mapping[str, Dialect] = {
             keep_alive_s=7.0,
             variants={
                 **_CHESS_VARIANTS,
-                **{game.name: Variant(game.name, (WHITE, BLACK), ROOK_CASTLING) for game in CHESS_VARIANTS},
+                **{
+                    game.name: SiteVariant(game.name, (WHITE, BLACK), ROOK_CASTLING)
+                    for game in CHESS_VARIANTS
+                },
             },
         ),
         Dialect(
@@ -150,8 +153,8 @@ DIALECTS: Mapping[str, Dialect] = {
             home="https://playstrategy.org",
             keep_alive_s=6.0,
             variants={
-                "flipello": Variant("othello", (P1, P2), DROPS),
-                "xiangqi": Variant("xiangqi", (P1, P2)),
+                "flipello": SiteVariant("othello", (P1, P2), DROPS),
+                "xiangqi": SiteVariant("xiangqi", (P1, P2)),
             },
             abilities=frozenset(Ability) - {Ability.TAKEBACK, Ability.CLAIM},
             speaker="playstrategy",  # User.playstrategyId of its source

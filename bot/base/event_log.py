@@ -15,7 +15,7 @@ from bot.base.log import printable
 from storage.events import record_event
 
 
-async def note(
+async def log_event(
     session: AsyncSession, site: str, kind: str, detail: Mapping[str, Any], game_id: int | None = None
 ) -> None:
     """`record_event`, with what cannot be printed shown as an escape."""

@@ -254,7 +254,7 @@ class GameAdjourned:
 
 
 @dataclass(frozen=True, slots=True)
-class Thought:
+class MoveInfo:
     """What a player tells with a move, where sites want to know."""
 
     score_centi: int

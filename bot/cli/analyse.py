@@ -14,20 +14,20 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from bot.analysis.games import Answered, Choice, choose, read_games
+from bot.analysis.games import Answered, MoveFilter, choose, read_games
 from bot.analysis.reply_profiles import AnalysisError
 from bot.analysis.runner import OnCount, Tally, predict, run_analysis
 from bot.base.log import printable
 from bot.cli.common import MOST, UsageError, config_of, note, print_json, require_known
 from bot.match.worker_pool import ClusterWorkers, LocalWorkers
 from engine import ENGINE_VERSION
-from engine.formats.files import Format
+from engine.formats.files import GameFormat
 from engine.games import GAMES, get_game
 from engine.human.model import BadModel, HumanModel
 from engine.process import EngineError
 from engine.uci.settings import EngineSettings
 from engine.uci.source import open_link
-from storage.analysis import Analysis
+from storage.analysis import AnalysisSettings
 from storage.database import Database
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -80,7 +80,7 @@ def analyse_command(
     min_rating: Annotated[int | None, typer.Option(max=MOST, help="Only replies of people rated so.")] = None,
     max_rating: Annotated[int | None, typer.Option(max=MOST, help="Only replies of people rated so.")] = None,
     form: Annotated[
-        Format | None, typer.Option("--format", help="Of the files; without it, by what is in each.")
+        GameFormat | None, typer.Option("--format", help="Of the files; without it, by what is in each.")
     ] = None,
     concurrency: Annotated[
         int | None, typer.Option(min=1, max=1024, help="Moves at a time: 1, or what the cluster offers.")
@@ -105,14 +105,14 @@ def analyse_command(
     settings = _settings(game, engine, option or [], depth) if source is Source.UCI else None
     if source is Source.NATIVE and option:
         raise UsageError("--option is for --source uci")
-    analysis = Analysis(
+    analysis = AnalysisSettings(
         game,
         "native" if settings is None else _name_of(settings),
         depth,
         ENGINE_VERSION,
         {} if settings is None else {"protocol": "uci", "options": dict(settings.options)},
     )
-    choice = Choice(
+    choice = MoveFilter(
         from_year=from_year,
         to_year=to_year,
         players=tuple(players or ()),
@@ -150,7 +150,7 @@ def analyse_command(
 
 async def _run(
     url: str,
-    analysis: Analysis,
+    analysis: AnalysisSettings,
     settings: EngineSettings | None,
     human: HumanModel | None,
     wanted: list[Answered],
@@ -181,7 +181,7 @@ async def _run(
     return tally, predicted, received[0] if received else None
 
 
-def _wanted(paths: list[Path], game: str, form: Format | None, choice: Choice) -> list[Answered]:
+def _wanted(paths: list[Path], game: str, form: GameFormat | None, choice: MoveFilter) -> list[Answered]:
     with counting("games", None) as on_count:
         given = []
         try:

@@ -25,7 +25,7 @@ T = TypeVar("T")
 Rows = Sequence[dict[str, Any]]
 
 
-class Format(StrEnum):
+class OutputFormat(StrEnum):
     """How a command writes its answer."""
 
     TABLE = "table"
@@ -33,7 +33,7 @@ class Format(StrEnum):
     CSV = "csv"
 
 
-class GameFormat(StrEnum):
+class ShowFormat(StrEnum):
     """How `show` writes a game."""
 
     TABLE = "table"
@@ -49,7 +49,7 @@ GameName = Annotated[str | None, typer.Option("--game", help="Only this game, fo
 PlayerName = Annotated[
     str | None, typer.Option("--player", "--engine", help=f"Only {' or '.join(PLAYER_KINDS)}.")
 ]
-Opponent = Annotated[
+OpponentOption = Annotated[
     str | None, typer.Option(help="Only games against the opponent of this whole name, in capitals or not.")
 ]
 MatchId = Annotated[
@@ -66,7 +66,7 @@ MaxRating = Annotated[int | None, typer.Option(max=MOST, help="Only opponents ra
 Rated = Annotated[
     bool | None, typer.Option("--rated/--casual", help="Only rated games, or only casual ones.")
 ]
-Output = Annotated[Format, typer.Option("--format", help="How to write it.")]
+FormatOption = Annotated[OutputFormat, typer.Option("--format", help="How to write it.")]
 
 
 def config_of(context: typer.Context) -> Config:
@@ -157,11 +157,11 @@ def note(text: str) -> None:
     print(printable(text), file=sys.stderr)
 
 
-def write(output: Format, table: RenderableType, rows: Rows, *, nested: Rows) -> None:
+def write(output: OutputFormat, table: RenderableType, rows: Rows, *, nested: Rows) -> None:
     """Write an answer as a table, as flat rows (CSV), or as the same rows with their structure (JSON)."""
-    if output is Format.JSON:
+    if output is OutputFormat.JSON:
         print_json(nested)
-    elif output is Format.TABLE:
+    elif output is OutputFormat.TABLE:
         if rows:
             console().print(table)
         else:

@@ -8,7 +8,7 @@ import typer
 
 from bot.base.config import Config, load_config
 from bot.base.errors import ConfigError
-from bot.engine_protocols.search_driver import PLAYERS, Brain, Settings
+from bot.engine_protocols.search_driver import PLAYERS, SearchDriver, Settings
 from engine.external.settings import PROTOCOL_GAMES
 from engine.games import get_game
 
@@ -49,7 +49,7 @@ def engine(
     if player is not None and player not in PLAYERS:
         raise ConfigError(f"--player: {player!r} is not known; known: {', '.join(PLAYERS)}")
     config = load_config(context.obj)
-    run(protocol, Brain(get_game(game or games[0]), settings(config, player, depth)))
+    run(protocol, SearchDriver(get_game(game or games[0]), settings(config, player, depth)))
 
 
 def settings(config: Config, player: str | None, depth: int | None) -> Settings:
@@ -67,7 +67,7 @@ def settings(config: Config, player: str | None, depth: int | None) -> Settings:
     )
 
 
-def run(protocol: str, brain: Brain) -> None:
+def run(protocol: str, driver: SearchDriver) -> None:
     """Obey what standard input says."""
     from bot.engine_protocols.console import Console
     from bot.engine_protocols.gtp import Gtp
@@ -76,8 +76,8 @@ def run(protocol: str, brain: Brain) -> None:
 
     console = Console(sys.stdin.buffer, sys.stdout.buffer)
     if protocol == "nboard":
-        NBoard(console, brain).run()
+        NBoard(console, driver).run()
     elif protocol == "gtp":
-        Gtp(console, brain).run()
+        Gtp(console, driver).run()
     else:
-        Uci(console, brain, protocol).run()
+        Uci(console, driver, protocol).run()

@@ -22,7 +22,7 @@ from bot.cli.common import (
     MatchId,
     MaxRating,
     MinRating,
-    Opponent,
+    OpponentOption,
     PlayerName,
     Rated,
     Since,
@@ -36,7 +36,7 @@ from bot.cli.common import (
     require_known,
 )
 from engine.formats import files, wthor
-from engine.formats.files import Format
+from engine.formats.files import GameFormat
 from engine.formats.record import BadGame, GameRecord
 from engine.games import GAMES
 from storage.archive import BATCH, add_games, each_game
@@ -55,9 +55,9 @@ _MOST_TOLD = 20
 class TextFormat(StrEnum):
     """The formats that can be written."""
 
-    GGF = Format.GGF
-    PGN = Format.PGN
-    TRANSCRIPT = Format.TRANSCRIPT
+    GGF = GameFormat.GGF
+    PGN = GameFormat.PGN
+    TRANSCRIPT = GameFormat.TRANSCRIPT
 
 
 def export_games(
@@ -65,7 +65,7 @@ def export_games(
     player: PlayerName = None,
     site: Site = None,
     game: GameName = None,
-    opponent: Opponent = None,
+    opponent: OpponentOption = None,
     match: MatchId = None,
     since: Since = None,
     until: Until = None,
@@ -90,7 +90,7 @@ def export_games(
 
     Games that the format has no way to write are left out, and that is said.
     """
-    form = Format(written_as)
+    form = GameFormat(written_as)
     our_name = config_of(context).server.name
     filters = filters_of(
         player, site, game, since, until, min_rating, max_rating, rated, opponent=opponent, match=match
@@ -108,7 +108,7 @@ def export_games(
                 return
             for stored in reversed(await list_games(session, filters)):
                 decisions = []
-                if form is not Format.TRANSCRIPT:  # which has no place for what they say
+                if form is not GameFormat.TRANSCRIPT:  # which has no place for what they say
                     decisions = await list_decisions(session, stored.id)
                 yield record_of(stored, our_name, decisions)
 
@@ -136,7 +136,7 @@ def import_games(
     context: typer.Context,
     paths: Annotated[list[Path], typer.Argument(metavar="FILE", help="Files of games.")],
     form: Annotated[
-        Format | None, typer.Option("--format", help="Their format; without it, by what is in each.")
+        GameFormat | None, typer.Option("--format", help="Their format; without it, by what is in each.")
     ] = None,
     game: Annotated[
         str | None, typer.Option("--game", help="Their game, where neither format nor tags tell it.")
@@ -182,7 +182,7 @@ class _Tally:
 
 
 async def _import_file(
-    database: Database, path: Path, form: Format | None, game: str | None, names: list[Path]
+    database: Database, path: Path, form: GameFormat | None, game: str | None, names: list[Path]
 ) -> _Tally:
     """Bring in one file and print what became of it; what was kept before a failure stays."""
     tally = _Tally()
@@ -194,10 +194,10 @@ async def _import_file(
                 raise BadGame("the format is not known by its beginning; say which with --format")
             file.seek(0)
             with _progress(path.name, length) as advance:
-                found = wthor_games(path, names, note) if form is Format.WTHOR else None
+                found = wthor_games(path, names, note) if form is GameFormat.WTHOR else None
                 lines = lines_of(file, advance)
                 for number, record in enumerate(found or files.read(lines, form, game), start=1):
-                    if form is Format.WTHOR:
+                    if form is GameFormat.WTHOR:
                         advance(wthor.GAME_BYTES)
                     if isinstance(record, BadGame):
                         tally.bad += 1
@@ -220,7 +220,7 @@ async def _import_file(
     return tally
 
 
-async def _keep(database: Database, tally: _Tally, path: Path, form: Format | None) -> None:
+async def _keep(database: Database, tally: _Tally, path: Path, form: GameFormat | None) -> None:
     if not tally.batch:
         return
     async with database.write() as session:

@@ -15,16 +15,16 @@ from bot.cli import rich_tables as tables
 from bot.cli.analyse import analyse_command
 from bot.cli.common import (
     MOST,
-    Format,
-    GameFormat,
+    FormatOption,
     GameName,
     MatchId,
     MaxRating,
     MinRating,
-    Opponent,
-    Output,
+    OpponentOption,
+    OutputFormat,
     PlayerName,
     Rated,
+    ShowFormat,
     Since,
     Site,
     T,
@@ -201,14 +201,14 @@ def stats(
     player: PlayerName = None,
     site: Site = None,
     game: GameName = None,
-    opponent: Opponent = None,
+    opponent: OpponentOption = None,
     match: MatchId = None,
     since: Since = None,
     until: Until = None,
     min_rating: MinRating = None,
     max_rating: MaxRating = None,
     rated: Rated = None,
-    output: Output = Format.TABLE,
+    output: FormatOption = OutputFormat.TABLE,
 ) -> None:
     """Results and traps (Figure 9), for each player.
 
@@ -233,7 +233,7 @@ def games(
     player: PlayerName = None,
     site: Site = None,
     game: GameName = None,
-    opponent: Opponent = None,
+    opponent: OpponentOption = None,
     match: MatchId = None,
     since: Since = None,
     until: Until = None,
@@ -241,7 +241,7 @@ def games(
     max_rating: MaxRating = None,
     rated: Rated = None,
     limit: Annotated[int, typer.Option(min=1, max=MOST, help="At most so many, the latest first.")] = 20,
-    output: Output = Format.TABLE,
+    output: FormatOption = OutputFormat.TABLE,
 ) -> None:
     """List the latest games."""
     filters = filters_of(
@@ -263,7 +263,7 @@ def show(
     game: Annotated[str, typer.Argument(help="The site's key of the game, as `games` shows it.")],
     site: Annotated[str | None, typer.Option(help="Needed when two sites use the same key.")] = None,
     traps: Annotated[bool, typer.Option("--traps", help="Only the moves that set a trap.")] = False,
-    output: Annotated[GameFormat, typer.Option("--format", help="How to write it.")] = GameFormat.TABLE,
+    output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
 ) -> None:
     """Tell a game and its traps, move by move.
 
@@ -285,7 +285,7 @@ def show(
             return report
 
     report = ask_database(context, read)
-    if output is GameFormat.JSON:
+    if output is ShowFormat.JSON:
         print_json(report.to_json())
     else:
         console().print(tables.game_view(report, traps_only=traps))

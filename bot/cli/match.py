@@ -19,7 +19,7 @@ from bot.match.openings import Opening, fingerprint, read_openings, shuffled
 from bot.match.play import Finished
 from bot.match.player_specs import game_of, parse_spec
 from bot.match.report import game_line, is_remarkable, result_json, result_text, short_text
-from bot.match.runner import Match, OnGame, Standing, run_match
+from bot.match.runner import Match, MatchStanding, OnGame, run_match
 from bot.match.sprt import parse_sprt
 from bot.match.worker_pool import ClusterWorkers, LocalWorkers, Workers
 from storage.database import Database
@@ -128,7 +128,7 @@ def match_command(
         raise typer.Exit(128 + number)
 
 
-async def _run(config: Config, match: Match, workers: Workers) -> tuple[Standing, int | None]:
+async def _run(config: Config, match: Match, workers: Workers) -> tuple[MatchStanding, int | None]:
     """Where the match stands at its end, and the signal that ended it."""
     stop, received = asyncio.Event(), list[int]()
 
@@ -167,7 +167,7 @@ def _progress(games: int) -> Iterator[OnGame]:
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
         task = bar.add_task("", total=games)
 
-        def show(game: Finished | None, now: Standing) -> None:
+        def show(game: Finished | None, now: MatchStanding) -> None:
             if game is not None and is_remarkable(game):
                 bar.console.print(game_line(game, now))
             bar.update(task, completed=now.result.games, description=short_text(now))
@@ -175,7 +175,7 @@ def _progress(games: int) -> Iterator[OnGame]:
         yield show
 
 
-def _tell_lines(game: Finished | None, now: Standing) -> None:
+def _tell_lines(game: Finished | None, now: MatchStanding) -> None:
     if game is not None:
         note(game_line(game, now))
     elif now.resumed:

@@ -8,9 +8,9 @@ from rich.table import Table
 
 from bot.base.files import write_whole
 from bot.base.log import printable
-from bot.cli.common import GameFormat, UsageError, console, note, print_json
+from bot.cli.common import ShowFormat, UsageError, console, note, print_json
 from engine.games import get_game
-from engine.human.model import Ask, BadModel, HumanModel, predicted
+from engine.human.model import BadModel, HumanModel, PredictionQuery, predicted
 
 model = typer.Typer(no_args_is_help=True, help="Models of how people move.", rich_markup_mode=None)
 
@@ -58,14 +58,14 @@ def show(
     file: Annotated[
         Path, typer.Argument(help="A model (*.onnx), or a folder with Maia's for several ratings.")
     ],
-    output: Annotated[GameFormat, typer.Option("--format", help="How to write it.")] = GameFormat.TABLE,
+    output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
 ) -> None:
     """Tell what a model is, and what people would begin with, by its word."""
     try:
         told = _told(file)
     except BadModel as error:
         raise UsageError(str(error)) from None
-    if output is GameFormat.JSON:
+    if output is ShowFormat.JSON:
         print_json(told)
         return
     table = Table(show_header=False, box=None)
@@ -79,12 +79,12 @@ def show(
 
 def _told(file: Path) -> dict[str, Any]:
     from engine.human.model_files import PREDICTS, open_model
-    from engine.human.onnx import Network
+    from engine.human.onnx import OnnxNetwork
 
     if file.is_dir():
         opened = open_model(file)
         return {**_identity(opened), "first_moves": _first_moves(opened)}
-    network = Network.open(file)
+    network = OnnxNetwork.open(file)
     told: dict[str, Any] = {**network.metadata, "sha256": network.sha256, "card": network.card}
     told = {key: _shortened(value) for key, value in told.items() if value}
     if network.kind in PREDICTS:
@@ -106,6 +106,6 @@ def _identity(opened: HumanModel) -> dict[str, str]:
 def _first_moves(opened: HumanModel) -> dict[str, float]:
     game = get_game(opened.game)
     start = game.initial()
-    (found,) = predicted(opened, game, [Ask((start,))])
+    (found,) = predicted(opened, game, [PredictionQuery((start,))])
     likely = sorted(zip(found, game.legal_moves(start), strict=True), reverse=True)[:_MOVES_SHOWN]
     return {game.move_text(move): round(p, 4) for p, move in likely}

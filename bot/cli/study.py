@@ -17,7 +17,7 @@ from bot.base.log import printable
 from bot.cli.analyse import counting
 from bot.cli.common import (
     MOST,
-    GameFormat,
+    ShowFormat,
     UsageError,
     ask_database,
     config_of,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from bot.analysis.population import Population, Portion
     from engine.human.calibrated import CalibratedModel
 
-Game = Annotated[str, typer.Option("--game", help="Which game, for instance chess or othello.")]
+StudyGameOption = Annotated[str, typer.Option("--game", help="Which game, for instance chess or othello.")]
 AnalysisId = Annotated[
     int | None,
     typer.Option("--analysis", metavar="NUMBER", help="Which analysis; else the one of most positions."),
@@ -66,17 +66,17 @@ Half = Annotated[
 Seed = Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Of halves, folds and resamples.")]
 FromYear = Annotated[int | None, typer.Option(help="Only games of this year or later.")]
 ToYear = Annotated[int | None, typer.Option(help="Only games of this year or earlier.")]
-MinRating = Annotated[int | None, typer.Option(max=MOST, help="Only replies of people rated so.")]
-MaxRating = Annotated[int | None, typer.Option(max=MOST, help="Only replies of people rated so.")]
+ReplyMinRating = Annotated[int | None, typer.Option(max=MOST, help="Only replies of people rated so.")]
+ReplyMaxRating = Annotated[int | None, typer.Option(max=MOST, help="Only replies of people rated so.")]
 DatabaseUrl = Annotated[
     str | None, typer.Option("--database", metavar="URL", help="Another database than the settings'.")
 ]
-Resamples = Annotated[int, typer.Option(min=20, max=100_000, help="Of the games, for the intervals.")]
+ResamplesOption = Annotated[int, typer.Option(min=20, max=100_000, help="Of the games, for the intervals.")]
 
 
 def study_command(
     context: typer.Context,
-    game: Game,
+    game: StudyGameOption,
     analysis: AnalysisId = None,
     human: ModelId = None,
     calibrated: Annotated[
@@ -89,12 +89,12 @@ def study_command(
     seed: Seed = 1,
     from_year: FromYear = None,
     to_year: ToYear = None,
-    min_rating: MinRating = None,
-    max_rating: MaxRating = None,
+    min_rating: ReplyMinRating = None,
+    max_rating: ReplyMaxRating = None,
     threshold: Annotated[
         int, typer.Option(min=1, max=1_000_000, help="Least quality of a trap that counts as set.")
     ] = 100,
-    resamples: Resamples = 1000,
+    resamples: ResamplesOption = 1000,
     plots: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Also draw the curves there, as SVG.")
     ] = None,
@@ -105,7 +105,7 @@ def study_command(
         ),
     ] = False,
     database: DatabaseUrl = None,
-    output: Annotated[GameFormat, typer.Option("--format", help="How to write it.")] = GameFormat.TABLE,
+    output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
 ) -> None:
     """What analysed games of people say of traps, with 95 % intervals by games.
 
@@ -136,7 +136,7 @@ def study_command(
     people, about = _people(context, database, game, analysis, human, portion, own)
     note(about)
     found = study(people, model, threshold=threshold, resamples=resamples, seed=seed, on_step=_step)
-    if output is GameFormat.JSON:
+    if output is ShowFormat.JSON:
         print_json({"about": about, **found.to_json()})
     else:
         _print(f"{about}\n\n{study_text(found)}")
@@ -152,7 +152,7 @@ def study_command(
             raise UsageError(f"--plots: {plots}: {error.strerror}") from None
 
 
-def _list(context: typer.Context, url: str | None, game: str, output: GameFormat) -> None:
+def _list(context: typer.Context, url: str | None, game: str, output: ShowFormat) -> None:
     """The analyses of a game, that of most positions first, and the models asked, the newest first."""
     require_known("--game", game, GAMES)
 
@@ -164,7 +164,7 @@ def _list(context: typer.Context, url: str | None, game: str, output: GameFormat
             ]
 
     found = ask_database(context, read, url)
-    if output is GameFormat.JSON:
+    if output is ShowFormat.JSON:
         print_json([{**asdict(each), "models": models} for each, models in found])
         return
     for each, models in found:
@@ -180,7 +180,7 @@ def _list(context: typer.Context, url: str | None, game: str, output: GameFormat
 
 def fit_command(
     context: typer.Context,
-    game: Game,
+    game: StudyGameOption,
     out: Annotated[Path, typer.Option(help="The model's file (*.onnx); its card (*.json) goes beside it.")],
     analysis: AnalysisId = None,
     human: ModelId = None,
@@ -198,12 +198,12 @@ def fit_command(
     seed: Seed = 1,
     from_year: FromYear = None,
     to_year: ToYear = None,
-    min_rating: MinRating = None,
-    max_rating: MaxRating = None,
-    resamples: Resamples = 1000,
+    min_rating: ReplyMinRating = None,
+    max_rating: ReplyMaxRating = None,
+    resamples: ResamplesOption = 1000,
     name: Annotated[str | None, typer.Option(help="The model's name.")] = None,
     database: DatabaseUrl = None,
-    output: Annotated[GameFormat, typer.Option("--format", help="How to write it.")] = GameFormat.TABLE,
+    output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
 ) -> None:
     """Learn a calibrated model: how likely people are to play each reply.
 
@@ -248,7 +248,7 @@ def fit_command(
         raise UsageError(str(error)) from None
     card = fitted.card(_about(people, about, seed, portion))
     _write(out, fitted, card)
-    if output is GameFormat.JSON:
+    if output is ShowFormat.JSON:
         print_json(card)
     else:
         _print(f"{about}\n{fitted_text(fitted)}{out}: sha256 {fitted.model.info.sha256}\n")

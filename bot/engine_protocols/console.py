@@ -56,7 +56,7 @@ class Console:
                 self.is_broken = True
 
 
-class Task:
+class ConsoleSearch:
     """One search that somebody waits for."""
 
     def __init__(self, console: Console) -> None:

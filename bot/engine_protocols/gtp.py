@@ -15,7 +15,7 @@ from typing import Any
 
 from bot.base.files import read_regular
 from bot.engine_protocols.console import Console
-from bot.engine_protocols.search_driver import OVERHEAD_S, Brain
+from bot.engine_protocols.search_driver import OVERHEAD_S, SearchDriver
 from engine.decision import Person
 from engine.game import IllegalMove
 from engine.games.othello import PASS
@@ -81,10 +81,10 @@ class Gtp:
         brain: Of Othello.
     """
 
-    def __init__(self, console: Console, brain: Brain) -> None:
+    def __init__(self, console: Console, driver: SearchDriver) -> None:
         self._console = console
-        self._brain = brain
-        self._game: Any = brain.game
+        self._driver = driver
+        self._game: Any = driver.game
         self._positions = [self._game.initial()]
         self._clock = GtpClock()
         self._has_quit = False
@@ -163,7 +163,7 @@ class Gtp:
     def _clear_board(self, _: list[str]) -> str:
         self._positions = [self._game.initial()]
         self._clock.reset()
-        self._brain.forget()
+        self._driver.forget()
         return ""
 
     def _komi(self, words: list[str]) -> str:
@@ -243,8 +243,8 @@ class Gtp:
             return "pass"
         before = self._positions if position != self._position else self._positions[:-1]
         their_s = None if self._clock.settings is None else self._clock.left[1 - side][0]
-        self._brain.background = Background(tuple(before), Person(None, their_s))
-        return self._brain.decide(position, self._limits(position, side), StopFlag()).move
+        self._driver.background = Background(tuple(before), Person(None, their_s))
+        return self._driver.decide(position, self._limits(position, side), StopFlag()).move
 
     # --- Time -------------------------------------------------------------------------------------------
 
@@ -265,13 +265,13 @@ class Gtp:
         return ""
 
     def _limits(self, position: Any, side: int) -> Limits:
-        brain = self._brain
+        driver = self._driver
         if self._clock.settings is None:
-            return brain.usual_limits()
+            return driver.usual_limits()
         left_s, stones = self._clock.left[side]
         if stones > 0:
-            return Limits(brain.usual_depth, max(MIN_TIME_S, left_s / stones - OVERHEAD_S))
-        return brain.clock_limits(position, left_s, 0.0, brain.usual_depth, OVERHEAD_S)
+            return Limits(driver.usual_depth, max(MIN_TIME_S, left_s / stones - OVERHEAD_S))
+        return driver.clock_limits(position, left_s, 0.0, driver.usual_depth, OVERHEAD_S)
 
     # --- Board, result, file ----------------------------------------------------------------------------
 
@@ -312,7 +312,7 @@ class Gtp:
             self._positions = before
             raise Refusal(f"cannot load file: {refusal}") from None
         self._clock.reset()
-        self._brain.forget()
+        self._driver.forget()
         return ""
 
 

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from bot.engine_protocols.console import Console, Task, Worker
-from bot.engine_protocols.search_driver import OVERHEAD_S, Brain, Line, Report, won_by
+from bot.engine_protocols.console import Console, ConsoleSearch, Worker
+from bot.engine_protocols.search_driver import OVERHEAD_S, MoveLine, SearchDriver, SearchReport, won_by
 from engine.decision import Person
 from engine.formats.clock import BadClock, GgfClock
 from engine.formats.ggf import BadGgf, GgfGame, parse, parse_move, replay
@@ -56,15 +56,15 @@ class NBoard:
         brain: Of Othello.
     """
 
-    def __init__(self, console: Console, brain: Brain) -> None:
+    def __init__(self, console: Console, driver: SearchDriver) -> None:
         self._console = console
-        self._brain = brain
-        self._game = brain.game
+        self._driver = driver
+        self._game = driver.game
         self._record: GgfGame | None = GgfGame(black="", white="")
         """The game with its moves; None: what we were told last could not be read."""
         self._position: Any = self._game.initial()
         self._depth: int | None = None
-        self._task: Task | None = None
+        self._task: ConsoleSearch | None = None
 
     def run(self) -> None:
         """Obey until ``quit``, or until there are no more commands."""
@@ -138,18 +138,20 @@ class NBoard:
             self._task.drop()
             self._task = None
 
-    def _begin(self, worker: Worker, search: Callable[[Task, GgfGame, Any, int | None], None]) -> None:
+    def _begin(
+        self, worker: Worker, search: Callable[[ConsoleSearch, GgfGame, Any, int | None], None]
+    ) -> None:
         """Begin a search; one that runs is not wanted any more."""
         self._drop()
         if self._record is None:
             self._console.say("status There is no game to think about")
             return
-        task = self._task = Task(self._console)
+        task = self._task = ConsoleSearch(self._console)
         record, position, depth = self._record, self._position, self._depth
 
         def job() -> None:
             try:
-                self._brain.background = self._background(record, position.side)
+                self._driver.background = self._background(record, position.side)
                 search(task, record, position, depth)
             except Exception as error:  # whoever watches should know that nothing will come
                 logger.exception("a search failed")
@@ -157,7 +159,7 @@ class NBoard:
 
         worker.do(job)
 
-    def _go(self, task: Task, record: GgfGame, position: Any, depth: int | None) -> None:
+    def _go(self, task: ConsoleSearch, record: GgfGame, position: Any, depth: int | None) -> None:
         began = time.monotonic()
         legal = self._game.legal_moves(position)
         if not legal:
@@ -168,7 +170,7 @@ class NBoard:
             return
         task.say("status Thinking")
         limits = self._limits(record, position, depth)
-        report = self._brain.decide(position, limits, task.stop)
+        report = self._driver.decide(position, limits, task.stop)
         chosen = report.chosen
         value = "" if chosen.score_centi is None else discs(chosen.score_centi)
         told = [] if chosen.score_centi is None else [self._line(chosen)]
@@ -177,29 +179,31 @@ class NBoard:
         task.say_last(*told, nodestats(report), "status", f"=== {move}/{value}/{time_s:.2f}")
 
     def _limits(self, record: GgfGame, position: Any, depth: int | None) -> Limits:
-        brain, side = self._brain, position.side
+        driver, side = self._driver, position.side
         clock = read_clock((record.black_clock, record.white_clock)[side])
         if depth is not None and self._is_near_the_end(position, depth, clock is not None):
             depth = self._game.most_plies_left(position)
         deepest = self._deepest(depth)
         if clock is None:
-            return Limits(deepest, brain.settings.move_s if depth is None else None)
+            return Limits(deepest, driver.settings.move_s if depth is None else None)
         first = self._game.parse_position(record.start).side
         ours = record.moves[first ^ side :: 2]
         left_s = clock.left_s(sum(move.time_s or 0.0 for move in ours), len(ours))
-        return brain.clock_limits(position, left_s, clock.increment_s, deepest, OVERHEAD_S)
+        return driver.clock_limits(position, left_s, clock.increment_s, deepest, OVERHEAD_S)
 
     def _deepest(self, depth: int | None) -> int:
-        return self._brain.deepest(self._brain.usual_depth if depth is None else depth)
+        return self._driver.deepest(self._driver.usual_depth if depth is None else depth)
 
     def _is_near_the_end(self, position: Any, depth: int, has_clock: bool) -> bool:
         """Whether the strong player, asked for that depth, solves the ending; a clock breaks it off."""
         left = self._game.plies_left(position)
         most = depth + _SOLVES_BEYOND if has_clock else min(depth + _SOLVES_BEYOND, _SOLVED_WITHOUT_A_CLOCK)
-        return self._brain.settings.kind == "strong" and left <= most
+        return self._driver.settings.kind == "strong" and left <= most
 
-    def _hint(self, task: Task, count: int, _record: GgfGame, position: Any, depth: int | None) -> None:
-        brain, game = self._brain, self._game
+    def _hint(
+        self, task: ConsoleSearch, count: int, _record: GgfGame, position: Any, depth: int | None
+    ) -> None:
+        driver, game = self._driver, self._game
         legal = game.legal_moves(position)
         if not legal:
             task.say("status The game is over")
@@ -208,7 +212,7 @@ class NBoard:
         deepest = self._deepest(depth)
         # Of one move more than one line has nothing to tell, but lines tell traps.
         report = None
-        for report in brain.deepen(position, deepest, task.stop, max(2, count)):
+        for report in driver.deepen(position, deepest, task.stop, max(2, count)):
             lines = report.lines[:count]
             task.say(*(self._line(line) for line in reversed(lines)), nodestats(report))
         is_open = report is not None and any(line.percent != 100 for line in report.lines)
@@ -216,13 +220,13 @@ class NBoard:
             self._solve(task, report.lines[:count], position)
         task.say_last("status")
 
-    def _solve(self, task: Task, told: tuple[Line, ...], position: Any) -> None:
+    def _solve(self, task: ConsoleSearch, told: tuple[MoveLine, ...], position: Any) -> None:
         """The true results of the moves told about, and of others that are better than one of them."""
         traps = {line.move: line for line in told}
         legal = map(self._game.move_text, self._game.legal_moves(position))
         order = [*traps, *(move for move in legal if move not in traps)]
         scores: list[int] = []
-        for line in self._brain.solve(position, order, task.stop):
+        for line in self._driver.solve(position, order, task.stop):
             score, known = line.score_centi or 0, traps.get(line.move)
             if known is not None:
                 scores.append(score)
@@ -230,9 +234,9 @@ class NBoard:
             elif score > min(scores):
                 task.say(self._line(line))
 
-    def _analyze(self, task: Task, record: GgfGame, _position: Any, depth: int | None) -> None:
+    def _analyze(self, task: ConsoleSearch, record: GgfGame, _position: Any, depth: int | None) -> None:
         """Every position of the game, the last one first, black's view."""
-        brain, game = self._brain, self._game
+        driver, game = self._driver, self._game
         deepest = self._deepest(depth)
         positions = self._positions(record)
         task.say("status Analyzing the game")
@@ -240,7 +244,7 @@ class NBoard:
             position = positions[made]
             solve = game.plies_left(position) <= min(deepest + _SOLVES_BEYOND, _SOLVED_WITHOUT_HASTE)
             try:
-                score = brain.score(position, deepest, task.stop, solve)
+                score = driver.score(position, deepest, task.stop, solve)
             except Stopped:
                 return
             task.say(f"analysis {made} {discs(score if position.side == 0 else -score)}")
@@ -261,7 +265,7 @@ class NBoard:
             tuple(self._positions(record)[:-1]), Person(None if rating is None else round(rating))
         )
 
-    def _line(self, line: Line) -> str:
+    def _line(self, line: MoveLine) -> str:
         depth = str(line.depth) if line.percent is None else f"{line.percent}%"
         variation = "".join(map(square, line.variation))
         value = "+0.00" if line.score_centi is None else discs(line.score_centi)
@@ -282,6 +286,6 @@ def discs(score_centi: int) -> str:
     return f"{score_centi / 100 if margin is None else margin:+.2f}"
 
 
-def nodestats(report: Report) -> str:
+def nodestats(report: SearchReport) -> str:
     """What a search has cost so far."""
     return f"nodestats {report.nodes} {report.time_s:.2f}"

@@ -14,8 +14,8 @@ from engine.choice import TRAPPY_KINDS, choose
 from engine.decision import Candidate, Decision
 from engine.game import WIN_CENTI, Game, Move, margin_centi
 from engine.human.model import BadModel
-from engine.human.opponent_model_search import Background, Models, Reckoner
-from engine.human.registry import People
+from engine.human.opponent_model_search import Background, Models, OpponentModelSearch
+from engine.human.registry import ModelRegistry
 from engine.human.value import CALIBRATED_KINDS, PERSON_KINDS
 from engine.params import TrapParams
 from engine.players import Player, StrongOptions, Thinker
@@ -44,7 +44,7 @@ class Settings:
     """One of `PLAYERS`."""
     params: TrapParams = field(default_factory=TrapParams)
     strong: StrongOptions = field(default_factory=StrongOptions)
-    people: People = field(default_factory=People)
+    people: ModelRegistry = field(default_factory=ModelRegistry)
     """Models of people, for the players that reckon with them."""
     table_mb: int = 64
     """Transposition table in MiB."""
@@ -57,7 +57,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class MoveLine:
     """What is thought of one move."""
 
     move: str
@@ -76,10 +76,10 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class SearchReport:
     """The state of a search."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[MoveLine, ...]
     """At least one, the best first."""
     move: str
     """The player's choice."""
@@ -89,7 +89,7 @@ class Report:
     """Since it began."""
 
     @property
-    def chosen(self) -> Line:
+    def chosen(self) -> MoveLine:
         """The line of the chosen move."""
         return next((line for line in self.lines if line.move == self.move), self.lines[0])
 
@@ -102,7 +102,7 @@ class Solver(Protocol):
         """See `engine.search.searchers.NativeOthelloSearcher.solve`."""
 
 
-class Brain:
+class SearchDriver:
     """Thinks; for one thread at a time.
 
     Args:
@@ -116,7 +116,7 @@ class Brain:
         self._rng = random.Random()  # noqa: S311 - which opening is played is no secret
         self._searcher: Searcher | None = None
         self._table_mb = 0
-        self._models: tuple[People, Models] | None = None
+        self._models: tuple[ModelRegistry, Models] | None = None
         self.background = Background()
         """What led to the next position, and who will reply; for the players that reckon with a person."""
 
@@ -183,7 +183,7 @@ class Brain:
 
     # --- One move ---------------------------------------------------------------------------------------
 
-    def decide(self, position: Any, limits: Limits, stop: StopFlag) -> Report:
+    def decide(self, position: Any, limits: Limits, stop: StopFlag) -> SearchReport:
         """Choose a move; there is always one.
 
         Args:
@@ -218,10 +218,10 @@ class Brain:
             self._models = people, people.models(self.game.name)
         return self._models[1]
 
-    def _report(self, decision: Decision, began: float, before: int) -> Report:
+    def _report(self, decision: Decision, began: float, before: int) -> SearchReport:
         chosen, line = decision.chosen, decision.principal_variation
         score = chosen.raw_centi if decision.pick is None else decision.pick.score_centi
-        found = Line(
+        found = MoveLine(
             decision.move,
             score,
             decision.depth,
@@ -229,9 +229,9 @@ class Brain:
             trap=chosen.trap,
             quality_centi=chosen.quality_centi,
         )
-        return Report((found,), decision.move, self.searcher.nodes - before, time.monotonic() - began)
+        return SearchReport((found,), decision.move, self.searcher.nodes - before, time.monotonic() - began)
 
-    def known(self, position: Any) -> Report | None:
+    def known(self, position: Any) -> SearchReport | None:
         """The strong player's move from a book or a table; None: there is none, or another player plays."""
         if self.settings.kind != "strong":
             return None
@@ -241,11 +241,11 @@ class Brain:
             found = source.choose(root, self._rng)
             if found is not None:
                 move = self.game.move_text(found.move)
-                line = Line(move, found.pick.score_centi, 0, (move,), 100 if found.pick.solved else None)
-                return Report((line,), move, 0, time.monotonic() - began)
+                line = MoveLine(move, found.pick.score_centi, 0, (move,), 100 if found.pick.solved else None)
+                return SearchReport((line,), move, 0, time.monotonic() - began)
         return None
 
-    def _strong(self, position: Any, limits: Limits, stop: StopFlag) -> Report | None:
+    def _strong(self, position: Any, limits: Limits, stop: StopFlag) -> SearchReport | None:
         """The strong player's move by its search; None: it was stopped too early."""
         began = time.monotonic()
         root = self.game.for_search(position)
@@ -255,15 +255,17 @@ class Brain:
         if found is None:
             return None
         line, nodes = found
-        return Report((line,), line.move, nodes, time.monotonic() - began)
+        return SearchReport((line,), line.move, nodes, time.monotonic() - began)
 
-    def _think(self, root: Any, depth: int, time_s: float | None, stop: StopFlag) -> tuple[Line, int] | None:
+    def _think(
+        self, root: Any, depth: int, time_s: float | None, stop: StopFlag
+    ) -> tuple[MoveLine, int] | None:
         """A selective search's line and nodes; None: it was stopped too early."""
         searcher, strong = self.searcher, self.settings.strong
         if not isinstance(searcher, Thinker):
             return None
         try:
-            thought = searcher.think(
+            found_by_search = searcher.think(
                 root,
                 min(depth, self.game.deepest_search),
                 None if time_s is None else max(MIN_TIME_S / 10, time_s),
@@ -274,11 +276,21 @@ class Brain:
             )
         except Stopped:
             return None
-        percent = 100 if thought.solved else None
-        if percent is None and self._is_ending(root, thought.depth) and thought.confidence_percent:
-            percent = thought.confidence_percent
-        line = Line(thought.move, thought.score_centi, thought.depth, thought.principal_variation, percent)
-        return line, thought.nodes
+        percent = 100 if found_by_search.solved else None
+        if (
+            percent is None
+            and self._is_ending(root, found_by_search.depth)
+            and found_by_search.confidence_percent
+        ):
+            percent = found_by_search.confidence_percent
+        line = MoveLine(
+            found_by_search.move,
+            found_by_search.score_centi,
+            found_by_search.depth,
+            found_by_search.principal_variation,
+            percent,
+        )
+        return line, found_by_search.nodes
 
     def _is_ending(self, root: Any, depth: int) -> bool:
         """Whether a search so deep sees the end of the game; of chess nobody can tell."""
@@ -288,7 +300,7 @@ class Brain:
 
     def deepen(
         self, position: Any, depth: int, stop: StopFlag, lines: int = 1, moves: Sequence[Move] = ()
-    ) -> Iterator[Report]:
+    ) -> Iterator[SearchReport]:
         """Reports of ever deeper searches; always at least one, however early it is stopped.
 
         Args:
@@ -304,7 +316,7 @@ class Brain:
         else:
             yield from self._deepen_lines(position, depth, stop, lines, moves)
 
-    def _deepen_player(self, position: Any, depth: int, stop: StopFlag) -> Iterator[Report]:
+    def _deepen_player(self, position: Any, depth: int, stop: StopFlag) -> Iterator[SearchReport]:
         began, before = time.monotonic(), self.searcher.nodes
         for d in range(2, max(2, depth) + 1):
             decision = self._player().choose(position, Limits(d), stop, background=self.background)
@@ -314,7 +326,7 @@ class Brain:
             if decision.depth < d:  # the game's true result is known
                 return
 
-    def _deepen_strong(self, position: Any, depth: int, stop: StopFlag) -> Iterator[Report]:
+    def _deepen_strong(self, position: Any, depth: int, stop: StopFlag) -> Iterator[SearchReport]:
         began, nodes = time.monotonic(), 0
         root = self.game.for_search(position)
         for d in range(1, depth + 1):
@@ -323,30 +335,32 @@ class Brain:
                 return
             line, more = found
             nodes += more
-            yield Report((line,), line.move, nodes, time.monotonic() - began)
+            yield SearchReport((line,), line.move, nodes, time.monotonic() - began)
             if line.percent == 100:
                 return
 
     def _deepen_lines(
         self, position: Any, depth: int, stop: StopFlag, lines: int, moves: Sequence[Move]
-    ) -> Iterator[Report]:
+    ) -> Iterator[SearchReport]:
         began, before = time.monotonic(), self.searcher.nodes
         game: Any = Restricted(self.game, self.game.for_search(position), moves) if moves else self.game
         params = self.settings.params.for_position(self.game.expected_scale_centi(position))
-        reckoner = None
+        om_search = None
         if self.settings.kind in PERSON_KINDS:
             is_calibrated = self.settings.kind in CALIBRATED_KINDS
-            reckoner = Reckoner(self.game, position, self._people(), is_calibrated, params, self.background)
+            om_search = OpponentModelSearch(
+                self.game, position, self._people(), is_calibrated, params, self.background
+            )
         first = Profiler(game, self.searcher, position, params, StopFlag())  # in any case, so never stopped
         profiler = Profiler(game, self.searcher, position, params, stop)
         try:
             for d in range(1, depth + 1):
                 using = first if d == 1 else profiler
-                found, move = self._ranked(using, position, d, params, stop, reckoner)
+                found, move = self._ranked(using, position, d, params, stop, om_search)
                 told = tuple(self._with_trap(profiler, line, position, d, params) for line in found[:lines])
                 if not any(line.move == move for line in told):
                     told = (*told[:-1], next(line for line in found if line.move == move))
-                yield Report(told, move, self.searcher.nodes - before, time.monotonic() - began)
+                yield SearchReport(told, move, self.searcher.nodes - before, time.monotonic() - began)
                 if d >= self.game.most_plies_left(position) or all(line.percent == 100 for line in found):
                     return
         except Stopped:
@@ -359,8 +373,8 @@ class Brain:
         depth: int,
         params: TrapParams,
         stop: StopFlag,
-        reckoner: Reckoner | None,
-    ) -> tuple[list[Line], str]:
+        om_search: OpponentModelSearch | None,
+    ) -> tuple[list[MoveLine], str]:
         """Every move's line, the best first, and the player's choice."""
         kind, game = self.settings.kind, self.game
         root = game.for_search(position)
@@ -369,34 +383,36 @@ class Brain:
             for move in profiler.moves:
                 text, after = game.move_text(move), game.play(root, move)
                 if not game.legal_moves(after):
-                    found.append(Line(text, -game.result_centi(after), depth, (text,), 100))
+                    found.append(MoveLine(text, -game.result_centi(after), depth, (text,), 100))
                     continue
-                thought = self._think(after, depth - 1, None, stop)
-                if thought is None or stop.is_set():
+                found_by_search = self._think(after, depth - 1, None, stop)
+                if found_by_search is None or stop.is_set():
                     raise Stopped
-                line = thought[0]
+                line = found_by_search[0]
                 score = -(line.score_centi or 0)
-                found.append(Line(text, score, depth, (text, *line.variation), line.percent))
+                found.append(MoveLine(text, score, depth, (text, *line.variation), line.percent))
             found.sort(key=lambda line: -(line.score_centi or 0))
             return found, found[0].move
         analyses = kind in TRAPPY_KINDS and depth > 1
         candidates = profiler.pruned_candidates(depth) if analyses else profiler.plain(depth, INFINITY)
-        if reckoner is not None and depth > 1:
+        if om_search is not None and depth > 1:
             try:
-                candidates = reckoner.with_values(candidates, profiler, depth)
+                candidates = om_search.with_values(candidates, profiler, depth)
             except BadModel as error:
-                reckoner.failed(error)
+                om_search.failed(error)
         ranked = sorted(candidates, key=lambda candidate: -candidate.raw_centi)  # stable
         is_whole = depth >= game.most_plies_left(position)
         lines = [
-            Line(c.move, c.raw_centi, depth, (c.move,), 100 if is_whole else None, c.trap, c.quality_centi)
+            MoveLine(
+                c.move, c.raw_centi, depth, (c.move,), 100 if is_whole else None, c.trap, c.quality_centi
+            )
             for c in ranked
         ]
         return lines, choose(candidates, kind, params)
 
     def _with_trap(
-        self, profiler: Profiler, line: Line, position: Any, depth: int, params: TrapParams
-    ) -> Line:
+        self, profiler: Profiler, line: MoveLine, position: Any, depth: int, params: TrapParams
+    ) -> MoveLine:
         """The line with its best trap, and with what is expected after its move."""
         game, score = self.game, line.score_centi or 0
         seen = min(depth, _TRAP_DEPTH) if self.settings.kind == "strong" else depth
@@ -421,7 +437,7 @@ class Brain:
 
     # --- To the end -------------------------------------------------------------------------------------
 
-    def solve(self, position: Any, moves: Sequence[str], stop: StopFlag) -> Iterator[Line]:
+    def solve(self, position: Any, moves: Sequence[str], stop: StopFlag) -> Iterator[MoveLine]:
         """The true results of moves, one after the other, until it is stopped."""
         game, searcher = self.game, self.searcher
         if not isinstance(searcher, Solver):
@@ -438,7 +454,7 @@ class Brain:
                 reply = (best,)
             else:
                 score = game.result_centi(after)
-            yield Line(text, -score, depth, (text, *reply), 100)
+            yield MoveLine(text, -score, depth, (text, *reply), 100)
 
     def score(self, position: Any, depth: int, stop: StopFlag, solve: bool) -> int:
         """What a position is worth to the side to move, finished games included.

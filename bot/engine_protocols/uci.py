@@ -17,8 +17,15 @@ from typing import Any
 
 import chess
 
-from bot.engine_protocols.console import Console, Task, Worker
-from bot.engine_protocols.search_driver import OVERHEAD_S, PLAYERS, Brain, Line, Report, Settings
+from bot.engine_protocols.console import Console, ConsoleSearch, Worker
+from bot.engine_protocols.search_driver import (
+    OVERHEAD_S,
+    PLAYERS,
+    MoveLine,
+    SearchDriver,
+    SearchReport,
+    Settings,
+)
 from engine.decision import Person
 from engine.game import WIN_CENTI, BadPosition, IllegalMove, if_it_goes_on, positions, replay
 from engine.human.opponent_model_search import Background
@@ -68,7 +75,7 @@ def read_go(words: Sequence[str]) -> Go:
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class OfferedOption:
     """A setting that we offer."""
 
     name: str
@@ -98,12 +105,12 @@ class Option:
         return None
 
 
-class Search(Task):
+class UciSearch(ConsoleSearch):
     """A search, and what it has found so far."""
 
     def __init__(self, console: Console) -> None:
         super().__init__(console)
-        self.latest: Report | None = None
+        self.latest: SearchReport | None = None
         self.released = threading.Event()
         """Its move may be told: set at once, unless it is pondering or infinite."""
         self.on_hit: Callable[[], None] | None = None
@@ -119,14 +126,14 @@ class Uci:
         protocol: ``uci`` or ``ucci``.
     """
 
-    def __init__(self, console: Console, brain: Brain, protocol: str = "uci") -> None:
+    def __init__(self, console: Console, driver: SearchDriver, protocol: str = "uci") -> None:
         self._console = console
-        self._brain = brain
-        self._game = brain.game
+        self._driver = driver
+        self._game = driver.game
         self._protocol = protocol
         self._is_ucci = protocol == "ucci"
-        self._settings = brain.settings
-        self._own_params = brain.settings.params
+        self._settings = driver.settings
+        self._own_params = driver.settings.params
         self._options = {_key(option.name): option for option in self._offered()}
         self._values = {key: option.default for key, option in self._options.items()}
         self._start: str | None = None
@@ -137,7 +144,7 @@ class Uci:
         self._position: Any = self._begun
         """None: what we were told last could not be read."""
         self._banned: frozenset[str] = frozenset()
-        self._search: Search | None = None
+        self._search: UciSearch | None = None
 
     def run(self) -> None:
         """Obey until ``quit``, or until there are no more commands."""
@@ -161,7 +168,7 @@ class Uci:
             case "isready":
                 self._console.say("readyok")
             case "ucinewgame" | "uccinewgame":
-                worker.do(self._brain.forget)
+                worker.do(self._driver.forget)
             case "setoption":
                 self._set_option(words[1:], worker)
             case "position":
@@ -177,22 +184,22 @@ class Uci:
 
     # --- Greeting and options ---------------------------------------------------------------------------
 
-    def _offered(self) -> list[Option]:
+    def _offered(self) -> list[OfferedOption]:
         settings, game = self._settings, self._game.name
         params, strong = settings.params, settings.strong
 
-        def combo(name: str, default: str, choices: Sequence[str]) -> Option:
-            return Option(name, "combo", default, tuple(choices))
+        def combo(name: str, default: str, choices: Sequence[str]) -> OfferedOption:
+            return OfferedOption(name, "combo", default, tuple(choices))
 
-        def spin(name: str, default: int, low: int, high: int) -> Option:
-            return Option(name, "spin", str(default), (), low, high)
+        def spin(name: str, default: int, low: int, high: int) -> OfferedOption:
+            return OfferedOption(name, "spin", str(default), (), low, high)
 
         options = [
             spin("Hash", settings.table_mb, 1, 65_536),
-            Option("Clear Hash", "button", ""),
+            OfferedOption("Clear Hash", "button", ""),
             spin("Threads", strong.threads, 1, 64),
             spin("MultiPV", 1, 1, _MOST_LINES),
-            Option("Ponder", "check", "false"),
+            OfferedOption("Ponder", "check", "false"),
             spin("Move Overhead", round(1000 * OVERHEAD_S), 0, 60_000),
             combo("Player", settings.kind, PLAYERS),
             spin("Contempt", strong.contempt_centi, 0, 1000),
@@ -205,14 +212,14 @@ class Uci:
             spin("Risk Share", max(1, round(params.risk_share_percent)), 1, 100),
         ]
         if not self._is_ucci:
-            options.append(Option("UCI_Opponent", "string", _EMPTY))
+            options.append(OfferedOption("UCI_Opponent", "string", _EMPTY))
         if game == "chess":
-            options.append(Option("UCI_Chess960", "check", "false"))
+            options.append(OfferedOption("UCI_Chess960", "check", "false"))
         else:
             options.append(combo("UCI_Variant", game, (game,)))
         if self._is_ucci:
             options = [replace(option, name=option.name.replace(" ", "")) for option in options]
-            options.append(Option("usemillisec", "check", "false"))
+            options.append(OfferedOption("usemillisec", "check", "false"))
         return options
 
     def _greet(self) -> None:
@@ -231,7 +238,7 @@ class Uci:
             self._complain(f"there is no option {name!r}")
             return
         if option.kind == "button":
-            worker.do(self._brain.forget)
+            worker.do(self._driver.forget)
             return
         if wrong := option.refuse(value):
             self._complain(f"option {option.name} is {value!r}, {wrong}")
@@ -318,7 +325,7 @@ class Uci:
 
     def _go(self, go: Go, worker: Worker) -> None:
         self._stop()
-        search = self._search = Search(self._console)
+        search = self._search = UciSearch(self._console)
         if self._position is None:
             worker.do(lambda: search.say_last(self._nothing()))  # behind the search before it
             return
@@ -344,11 +351,11 @@ class Uci:
         begun, made, person = self._begun, self._moves, self._person(go, position)
 
         def job() -> None:
-            self._brain.settings = settings
+            self._driver.settings = settings
             try:
                 if settings.kind in PERSON_KINDS:
                     *before, _ = positions(self._game, made, begun)
-                    self._brain.background = Background(tuple(before), person)
+                    self._driver.background = Background(tuple(before), person)
                 self._think(search, position, go, limits, lines, wanted)
             except Exception as error:  # whoever waits for a move must get one
                 logger.exception("a search failed")
@@ -375,7 +382,7 @@ class Uci:
     def _limits(self, go: Go, position: Any) -> Limits | None:
         """Limits of time; None: there are none."""
         numbers, settings = go.numbers, self._settings
-        depth = self._brain.deepest(numbers.get("depth", self._usual_depth(settings)))
+        depth = self._driver.deepest(numbers.get("depth", self._usual_depth(settings)))
         overhead_s = int(self._values["moveoverhead"]) / 1000
         if "movetime" in numbers:
             return Limits(depth, max(MIN_TIME_S, numbers["movetime"] / 1000 - overhead_s))
@@ -389,7 +396,7 @@ class Uci:
             remaining_s, increment_s = unit_s * numbers[left], unit_s * max(0, numbers.get(more, 0))
             if to_go == 1:  # all of it is for this move
                 return Limits(depth, max(MIN_TIME_S, remaining_s - overhead_s))
-            return self._brain.clock_limits(
+            return self._driver.clock_limits(
                 position, remaining_s, increment_s, depth, overhead_s, to_go if to_go > 0 else None
             )
         if go.is_infinite or go.is_ponder or numbers.keys() & {"depth", "nodes", "mate"}:
@@ -415,19 +422,19 @@ class Uci:
 
     def _think(
         self,
-        search: Search,
+        search: UciSearch,
         position: Any,
         go: Go,
         limits: Limits | None,
         lines: int,
         moves: tuple[int, ...],
     ) -> None:
-        brain, numbers = self._brain, go.numbers
+        driver, numbers = self._driver, go.numbers
         if "nodes" in numbers:
             search.stop.set_node_limit(max(1, numbers["nodes"]))
         is_plain = lines == 1 and not moves and "nodes" not in numbers and "mate" not in numbers
         if limits is not None and is_plain and search.released.is_set() and search.on_hit is None:
-            report = brain.decide(position, limits, search.stop)
+            report = driver.decide(position, limits, search.stop)
             self._tell(search, report, position, lines)
         elif known := self._known(go, position, moves):
             report = known
@@ -441,7 +448,7 @@ class Uci:
             elif "mate" in numbers:
                 deepest = 2 * numbers["mate"] - 1
             found = None
-            for found in brain.deepen(position, brain.deepest(deepest), search.stop, lines, moves):
+            for found in driver.deepen(position, driver.deepest(deepest), search.stop, lines, moves):
                 with self._console.lock:
                     search.latest = found
                     self._tell(search, found, position, lines)
@@ -453,10 +460,10 @@ class Uci:
             search.released.wait()
         search.say_last(self._best(report))
 
-    def _known(self, go: Go, position: Any, moves: tuple[int, ...]) -> Report | None:
+    def _known(self, go: Go, position: Any, moves: tuple[int, ...]) -> SearchReport | None:
         """What a book or a table says, where a move is asked for and not an analysis."""
         is_analysis = go.is_infinite or go.is_ponder or moves or "mate" in go.numbers
-        return None if is_analysis else self._brain.known(position)
+        return None if is_analysis else self._driver.known(position)
 
     def _stop(self) -> None:
         """End the search, if there is one, and tell its move: at once, if it has one already."""
@@ -479,7 +486,7 @@ class Uci:
 
     # --- What we say ------------------------------------------------------------------------------------
 
-    def _tell(self, search: Search, report: Report, position: Any, lines: int) -> None:
+    def _tell(self, search: UciSearch, report: SearchReport, position: Any, lines: int) -> None:
         milliseconds = round(1000 * report.time_s)
         rate = round(report.nodes / report.time_s) if report.time_s > 0 else 0
         effort = f"nodes {report.nodes} time {milliseconds} nps {rate}"
@@ -499,7 +506,7 @@ class Uci:
                 )
         search.say(*told)
 
-    def _score(self, line: Line, position: Any) -> str:
+    def _score(self, line: MoveLine, position: Any) -> str:
         score = line.score_centi or 0
         mate = self._mate_in(line, position)
         if self._is_ucci:
@@ -510,14 +517,14 @@ class Uci:
             return f"mate {mate}"
         return f"cp {max(-_DECIDED_CENTI, min(_DECIDED_CENTI, score))}"
 
-    def _mate_in(self, line: Line, position: Any) -> int | None:
+    def _mate_in(self, line: MoveLine, position: Any) -> int | None:
         """Moves to mate, negative when it is we who are mated; None: no mate is known, or not how far off."""
         if line.score_centi is None or abs(line.score_centi) < WIN_CENTI:
             return None
         match = re.fullmatch(r"#(-?\d+)", self._game.score_text(line.score_centi, position))
         return int(match[1]) if match else None
 
-    def _best(self, report: Report) -> str:
+    def _best(self, report: SearchReport) -> str:
         variation = report.chosen.variation
         expected = f" ponder {self._wire(variation[1])}" if len(variation) > 1 else ""
         return f"bestmove {self._wire(report.move)}{expected}"

@@ -9,13 +9,13 @@ from bot.base.events import ChatLine, Room
 from bot.game import chat_commands as commands
 from bot.game import chat_texts as talk
 from bot.game.chat_commands import Command
-from bot.game.ledger import Books, Closed
+from bot.game.ledger import Closed, GameLedger
 from bot.game.services import Services
-from bot.game.side_tasks import Asides
+from bot.game.side_tasks import SideTasks
 from engine.games import get_game
 
 
-class Conversation:
+class GameChat:
     """Talks in one game's rooms; nothing of it is waited for, except the farewell.
 
     Args:
@@ -31,8 +31,8 @@ class Conversation:
         self,
         game_id: str,
         services: Services,
-        books: Books,
-        asides: Asides,
+        ledger: GameLedger,
+        side_tasks: SideTasks,
         *,
         moves: Callable[[], tuple[str, ...]],
         is_over: Callable[[], bool],
@@ -41,8 +41,8 @@ class Conversation:
         self._services = services
         self._server = services.server
         self._config = services.config.chat
-        self._books = books
-        self._asides = asides
+        self._ledger = ledger
+        self._side_tasks = side_tasks
         self._moves = moves
         self._is_over = is_over
         self._answers: dict[Room, asyncio.Task[None]] = {}
@@ -55,11 +55,11 @@ class Conversation:
         self._greet(self._config.spectators, Room.SPECTATOR)
 
     def _greet(self, template: str, room: Room) -> None:
-        game = self._books.game
+        game = self._ledger.game
         words = {"opponent": game.opponent_name, "bot": self._services.bot_name}
         text = talk.greeting(self._config, template, **words, game=get_game(game.game).title)
         if text is not None:
-            self._asides.start("the greeting", partial(self._server.chat, self._game_id, text, room))
+            self._side_tasks.start("the greeting", partial(self._server.chat, self._game_id, text, room))
 
     def hear(self, line: ChatLine) -> None:
         """Answer a question, unless that room has had an answer just now or is waiting for one."""
@@ -72,11 +72,11 @@ class Conversation:
             return
         self._answered_at[line.room] = now
         answer = partial(self._answer, command, line)
-        self._answers[line.room] = self._asides.start(f"answering {command}", answer)
+        self._answers[line.room] = self._side_tasks.start(f"answering {command}", answer)
 
     async def _answer(self, command: Command, line: ChatLine) -> None:
-        game, moves = self._books.game, self._moves()
-        facts = commands.Facts(
+        game, moves = self._ledger.game, self._moves()
+        facts = commands.ChatFacts(
             bot=self._services.bot_name,
             opponent=game.opponent_name,
             player=game.player,
@@ -85,10 +85,10 @@ class Conversation:
         )
         match command:
             case Command.EVAL | Command.TRAP if facts.may_tell or facts.is_over:
-                stored = await self._books.latest(moves)
+                stored = await self._ledger.latest(moves)
                 facts = replace(facts, latest=stored.decision if stored else None)
             case Command.STATS:
-                facts = replace(facts, figures=await self._books.figures())
+                facts = replace(facts, figures=await self._ledger.figures())
             case _:
                 pass
         text = talk.cut(commands.answer(command, facts))
@@ -96,7 +96,7 @@ class Conversation:
 
     async def say_farewell(self, closed: Closed) -> None:
         """After a game whose books are closed."""
-        game = self._books.game
+        game = self._ledger.game
         text = talk.farewell(
             self._config,
             player=game.player,
@@ -108,4 +108,4 @@ class Conversation:
             fell=closed.fell,
         )
         if text is not None:
-            await self._asides.attempt("the farewell", partial(self._server.chat, self._game_id, text))
+            await self._side_tasks.attempt("the farewell", partial(self._server.chat, self._game_id, text))

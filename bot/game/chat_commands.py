@@ -32,7 +32,7 @@ class Command(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class ChatFacts:
     """What an answer is made of."""
 
     bot: str
@@ -63,7 +63,7 @@ def may_tell(line: ChatLine, opponent: str, config: ChatConfig) -> bool:
     return config.watchers and is_watcher
 
 
-def answer(command: Command, facts: Facts) -> str:
+def answer(command: Command, facts: ChatFacts) -> str:
     """What to say; a long answer is cut by the one who says it."""
     match command:
         case Command.HELP:
@@ -82,7 +82,7 @@ def answer(command: Command, facts: Facts) -> str:
             return _trap(facts.latest)
 
 
-def _engine(facts: Facts) -> str:
+def _engine(facts: ChatFacts) -> str:
     name = f"I am {facts.bot}, engine version {ENGINE_VERSION}"
     if not facts.is_over:
         return f"{name}. In some games I set traps, in others I do not; which one this is I do not tell yet."
@@ -117,7 +117,7 @@ def _trap(decision: Decision) -> str:
     return f"The trap of {move}: {reply} looks good and is not."
 
 
-def _stats(facts: Facts) -> str:
+def _stats(facts: ChatFacts) -> str:
     games, wins, draws, losses, traps, fell = (
         sum(getattr(each, what) for each in facts.figures)
         for what in ("games", "wins", "draws", "losses", "traps_set", "fell")

@@ -8,7 +8,7 @@ from bot.base.events import CHAT_LIMIT
 from engine.choice import TRAP_SETTERS
 
 
-class Verdict(StrEnum):
+class ResultForUs(StrEnum):
     """How a game ended for the bot, in the words of the farewell."""
 
     WON = "won"
@@ -38,7 +38,7 @@ def farewell(
     opponent: str,
     bot: str,
     game: str,
-    result: Verdict,
+    result: ResultForUs,
     traps: int,
     fell: int,
 ) -> str | None:

@@ -16,9 +16,9 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from bot.base.event_log import note
+from bot.base.event_log import log_event
 from bot.base.events import EndReason, GameEnd, GameSnapshot
-from bot.game.chat_texts import Verdict
+from bot.game.chat_texts import ResultForUs
 from bot.game.offer_policy import score_centi
 from bot.game.selection import Occasion, Selection
 from bot.game.session import common_plies
@@ -39,7 +39,7 @@ from storage.decisions import (
     void_after,
 )
 from storage.errors import DuplicateDecision
-from storage.events import list_events, record_event
+from storage.events import list_events
 from storage.games import count_by_player, finish_game, get_game, open_game, reopen_game, set_moves
 from storage.outcomes import record_outcome
 from storage.records import (
@@ -58,10 +58,10 @@ logger = logging.getLogger(__name__)
 TAKEBACK_GRANTED = "takeback_granted"
 
 _VERDICTS = {
-    GameResult.WIN: Verdict.WON,
-    GameResult.LOSS: Verdict.LOST,
-    GameResult.DRAW: Verdict.DRAWN,
-    None: Verdict.UNKNOWN,
+    GameResult.WIN: ResultForUs.WON,
+    GameResult.LOSS: ResultForUs.LOST,
+    GameResult.DRAW: ResultForUs.DRAWN,
+    None: ResultForUs.UNKNOWN,
 }
 
 
@@ -69,14 +69,14 @@ _VERDICTS = {
 class Closed:
     """What came of a game."""
 
-    verdict: Verdict
+    verdict: ResultForUs
     traps: int
     """Traps that were set."""
     fell: int
     """Those of them that the opponent fell into."""
 
 
-class Books:
+class GameLedger:
     """What storage knows of one game; `open` or `reopen` first."""
 
     def __init__(self, database: Database, site: str, site_game_id: str) -> None:
@@ -252,7 +252,7 @@ class Books:
             )
             traps = [d for d in await list_decisions(session, self.game.id) if d.is_trap]
         fell = sum(d.outcome is not None and d.outcome.kind is OutcomeKind.FELL for d in traps)
-        return Closed(Verdict.ABORTED if is_aborted else _VERDICTS[result], len(traps), fell)
+        return Closed(ResultForUs.ABORTED if is_aborted else _VERDICTS[result], len(traps), fell)
 
     async def latest(self, moves: tuple[str, ...]) -> StoredDecision | None:
         """The last decision whose move is on the board."""
@@ -276,15 +276,15 @@ class Books:
             if len(granted) >= most:
                 return False
             detail = {"ply": len(self._moves), "site_game_id": self._site_game_id}
-            await record_event(session, self._site, TAKEBACK_GRANTED, detail, self.game.id)
+            await log_event(session, self._site, TAKEBACK_GRANTED, detail, self.game.id)
             return True
 
-    async def note(self, kind: str, detail: Mapping[str, Any]) -> None:
+    async def record_event(self, kind: str, detail: Mapping[str, Any]) -> None:
         """Write an event of this game down."""
         async with self._transaction() as session:
             game_id = None if self._game is None else self._game.id
             detail = {**detail, "site_game_id": self._site_game_id}
-            await note(session, self._site, kind, detail, game_id)
+            await log_event(session, self._site, kind, detail, game_id)
 
     async def _void(self, ply: int) -> None:
         self._scores = {known: score for known, score in self._scores.items() if known < ply}
@@ -331,7 +331,7 @@ class Books:
         if stored is not None:
             await mark_dropped(session, stored.id)
         detail = {"ply": ply, "move": self._moves[ply], "decided": stored and stored.decision.move}
-        await record_event(session, self._site, "undecided_move", detail, self.game.id)
+        await log_event(session, self._site, "undecided_move", detail, self.game.id)
 
     async def _drop_after(self, session: AsyncSession, ply: int) -> None:
         """Drop decisions that came too late: the game ended before the server took their moves."""

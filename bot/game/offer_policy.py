@@ -23,7 +23,7 @@ A game that fills its board (Othello, at most 120) ends by itself, and soon."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class OfferFacts:
     """What manners depend on."""
 
     scores_centi: Sequence[int]
@@ -52,7 +52,7 @@ def knows_draws(game: Game[Any]) -> bool:
     return game.most_plies_left(game.initial()) > ENDLESS_PLIES
 
 
-def accepts_draw(facts: Facts, config: MannersConfig) -> bool:
+def accepts_draw(facts: OfferFacts, config: MannersConfig) -> bool:
     """Whether a draw is right."""
     last = facts.scores_centi[-config.draw_moves :]
     return (
@@ -65,13 +65,13 @@ def accepts_draw(facts: Facts, config: MannersConfig) -> bool:
     )
 
 
-def offers_draw(facts: Facts, config: MannersConfig) -> bool:
+def offers_draw(facts: OfferFacts, config: MannersConfig) -> bool:
     """Whether to offer a draw with the next move."""
     since = facts.plies_since_offer
     return accepts_draw(facts, config) and (since is None or since >= PLIES_BETWEEN_OFFERS)
 
 
-def resigns(facts: Facts, config: MannersConfig) -> bool:
+def resigns(facts: OfferFacts, config: MannersConfig) -> bool:
     """Whether to give the game up instead of moving."""
     last = facts.scores_centi[-config.resign_moves :]
     return (
@@ -83,14 +83,14 @@ def resigns(facts: Facts, config: MannersConfig) -> bool:
     )
 
 
-def takebacks(facts: Facts, config: MannersConfig) -> int:
+def takebacks(facts: OfferFacts, config: MannersConfig) -> int:
     """How many takebacks the opponent gets in this game."""
     if facts.opponent_is_bot or (facts.rated and not config.takebacks_rated):
         return 0
     return config.takebacks
 
 
-def claim(facts: Facts, config: MannersConfig) -> Claim:
+def claim(facts: OfferFacts, config: MannersConfig) -> Claim:
     """What to claim from an opponent who left: no draw where they had better resigned."""
     is_won = bool(facts.scores_centi) and facts.scores_centi[-1] >= config.resign_score_centi
     return Claim.VICTORY if config.claim is Claim.DRAW and is_won else config.claim

@@ -11,10 +11,10 @@ from bot.base.errors import RefusedError, TransientError
 from bot.base.events import EndReason, GameEnd
 from bot.base.reconnect import delays
 from bot.game import offer_policy as manners
-from bot.game.ledger import Books
+from bot.game.ledger import GameLedger
 from bot.game.services import Services
-from bot.game.session import Session, State
-from bot.game.side_tasks import Asides
+from bot.game.session import Session, SessionState
+from bot.game.side_tasks import SideTasks
 from engine.games import get_game
 
 logger = logging.getLogger(__name__)
@@ -23,7 +23,7 @@ AGREED_S = 1.0
 """So long after we have taken a draw the server may need to tell that the game is over, in seconds."""
 
 
-class Courtesy:
+class GameOffers:
     """Deals with the opponent beside the moves.
 
     Args:
@@ -38,26 +38,26 @@ class Courtesy:
         self,
         game_id: str,
         services: Services,
-        books: Books,
-        asides: Asides,
+        ledger: GameLedger,
+        side_tasks: SideTasks,
         session: Callable[[], Session],
     ) -> None:
         self._game_id = game_id
         self._services = services
         self._server = services.server
         self._config = services.config.manners
-        self._books = books
-        self._asides = asides
+        self._ledger = ledger
+        self._side_tasks = side_tasks
         self._session = session
         self._claim: asyncio.Task[None] | None = None
         self._abort: asyncio.Task[None] | None = None
         self._offered_ply: int | None = None
         """When we offered a draw last."""
 
-    def _facts(self) -> manners.Facts:
-        game, plies = self._books.game, len(self._session().moves or ())
-        return manners.Facts(
-            scores_centi=self._books.scores_centi,
+    def _facts(self) -> manners.OfferFacts:
+        game, plies = self._ledger.game, len(self._session().moves or ())
+        return manners.OfferFacts(
+            scores_centi=self._ledger.scores_centi,
             plies=plies,
             opponent_rating=game.opponent_rating,
             opponent_is_bot=game.opponent_is_bot,
@@ -105,27 +105,27 @@ class Courtesy:
 
     def answer_draw(self) -> None:
         """On the opponent's turn.  On ours we decide first: its last move may have been a blunder."""
-        if not self._server.can(Ability.DRAW) or self._session().state is not State.WAITING:
+        if not self._server.can(Ability.DRAW) or self._session().state is not SessionState.WAITING:
             return
         accepts = manners.accepts_draw(self._facts(), self._config)
         call = partial(self._server.answer_draw, self._game_id, accepts)
-        self._asides.start(
+        self._side_tasks.start(
             "answering a draw", partial(self._insist, call, self._may_agree) if accepts else call
         )
 
     def _may_agree(self) -> bool:
         """Whether the offer that we take still stands: else taking it would be an offer of ours."""
         session = self._session()
-        return session.draw_offered and session.state is State.WAITING
+        return session.draw_offered and session.state is SessionState.WAITING
 
     def answer_takeback(self) -> None:
         """Grant one, as often as the settings say."""
         if self._server.can(Ability.TAKEBACK):
-            self._asides.start("answering a takeback", self._answer_takeback)
+            self._side_tasks.start("answering a takeback", self._answer_takeback)
 
     async def _answer_takeback(self) -> None:
         most = manners.takebacks(self._facts(), self._config)
-        is_granted = most > 0 and await self._books.grant_takeback(most)
+        is_granted = most > 0 and await self._ledger.grant_takeback(most)
         await self._server.answer_takeback(self._game_id, is_granted)
 
     # --- When the opponent is not there -----------------------------------------------------------------
@@ -133,7 +133,7 @@ class Courtesy:
     def claim(self, in_s: float) -> None:
         """Claim the game of an opponent who left, in so many seconds, unless they come back."""
         self.keep_playing()
-        self._claim = self._asides.start("claiming the game", partial(self._claim_game, in_s))
+        self._claim = self._side_tasks.start("claiming the game", partial(self._claim_game, in_s))
 
     async def _claim_game(self, in_s: float) -> None:
         await self._services.sleep(in_s)
@@ -156,10 +156,10 @@ class Courtesy:
                 self._abort.cancel()
                 self._abort = None
         elif self._abort is None:
-            has_clock = self._books.game.clock_initial_s is not None
+            has_clock = self._ledger.game.clock_initial_s is not None
             after_s = manners.abort_after_s(has_clock, self._config)
             if after_s is not None:
-                self._abort = self._asides.start("aborting the game", partial(self._abort_game, after_s))
+                self._abort = self._side_tasks.start("aborting the game", partial(self._abort_game, after_s))
 
     async def _abort_game(self, after_s: float) -> None:
         await self._services.sleep(after_s)

@@ -9,12 +9,12 @@ import logging
 from dataclasses import asdict, replace
 
 from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientError
-from bot.base.events import EndReason, GameEnd, GameEvent, GameSnapshot, Thought
+from bot.base.events import EndReason, GameEnd, GameEvent, GameSnapshot, MoveInfo
 from bot.base.reconnect import delays, stay_connected
-from bot.game.chat import Conversation
-from bot.game.ledger import Books
+from bot.game.chat import GameChat
+from bot.game.ledger import GameLedger
 from bot.game.offer_policy import BEGUN_PLIES, score_centi
-from bot.game.offers import Courtesy
+from bot.game.offers import GameOffers
 from bot.game.search_pool import Rank
 from bot.game.selection import Occasion, Selection, select
 from bot.game.services import Services
@@ -30,14 +30,14 @@ from bot.game.session import (
     KeepPlaying,
     Record,
     Session,
-    State,
+    SessionState,
     StopThinking,
     TakenBack,
     Think,
     position_of,
     step,
 )
-from bot.game.side_tasks import Asides
+from bot.game.side_tasks import SideTasks
 from bot.game.thinking import Mind
 from bot.servers import goes_on
 from engine.choice import ENGINE_KINDS
@@ -66,7 +66,7 @@ class GamePlayer:
         self.game_id = game_id
         self._services = services
         self._server = services.server
-        self._books = Books(services.database, services.server.site, game_id)
+        self._ledger = GameLedger(services.database, services.server.site, game_id)
         self._session = Session()
         self._handling = asyncio.Lock()
         self._end: GameEnd | None = None
@@ -79,9 +79,9 @@ class GamePlayer:
         """Times in a row that the server knew nothing of the game."""
         self._tasks: asyncio.TaskGroup
         self._mind: Mind
-        self._asides: Asides
-        self._courtesy: Courtesy
-        self._conversation: Conversation
+        self._side_tasks: SideTasks
+        self._offers: GameOffers
+        self._chat: GameChat
 
     @property
     def is_over(self) -> bool:
@@ -96,7 +96,7 @@ class GamePlayer:
     @property
     def opponent_id(self) -> str:
         """Empty before the first message."""
-        return self._books.game.opponent_id if self._books.is_known else ""
+        return self._ledger.game.opponent_id if self._ledger.is_known else ""
 
     async def run(self) -> None:
         """Play until the server ends the game, then settle every decision and close the books.
@@ -116,21 +116,21 @@ class GamePlayer:
                 except RefusedError as error:
                     await self._server_forgot(error)
                 self._leave()
-                if self._end is not None and self._books.is_open:
+                if self._end is not None and self._ledger.is_open:
                     await self._finish(self._end)
         except BaseExceptionGroup as group:
             raise first_error(group) from group
 
     def _set_up(self) -> None:
-        services, books = self._services, self._books
+        services, ledger = self._services, self._ledger
         self._mind = Mind(services, self._tasks)
-        self._asides = Asides(self.game_id, self._tasks)
-        self._courtesy = Courtesy(self.game_id, services, books, self._asides, lambda: self._session)
-        self._conversation = Conversation(
+        self._side_tasks = SideTasks(self.game_id, self._tasks)
+        self._offers = GameOffers(self.game_id, services, ledger, self._side_tasks, lambda: self._session)
+        self._chat = GameChat(
             self.game_id,
             services,
-            books,
-            self._asides,
+            ledger,
+            self._side_tasks,
             moves=lambda: self._session.moves or (),
             is_over=lambda: self._end is not None,
         )
@@ -180,10 +180,10 @@ class GamePlayer:
         self._session, actions = step(self._session, event)
         for action in actions:
             await self._perform(action)
-            if isinstance(action, Join) and not self._books.is_open:  # settled by an earlier run
+            if isinstance(action, Join) and not self._ledger.is_open:  # settled by an earlier run
                 self._end = GameEnd(EndReason.OTHER, None, "settled")
                 return
-        self._courtesy.watch_beginning()
+        self._offers.watch_beginning()
 
     async def _perform(self, action: Action) -> None:
         match action:
@@ -194,25 +194,25 @@ class GamePlayer:
                     self._search.cancel()
             case TakenBack(ply):
                 self._mind.forget()
-                await self._books.take_back(ply)
+                await self._ledger.take_back(ply)
             case Think():
                 self._tasks.create_task(self._act(action, self._services.clock()))
             case Record(moves, since_ply):
-                for stored in await self._books.record(moves, since_ply):
+                for stored in await self._ledger.record(moves, since_ply):
                     self._complete_later(stored)
             case AnswerDraw():
-                self._courtesy.answer_draw()
+                self._offers.answer_draw()
             case AnswerTakeback():
-                self._courtesy.answer_takeback()
+                self._offers.answer_takeback()
             case ClaimGame(in_s):
-                self._courtesy.claim(in_s)
+                self._offers.claim(in_s)
             case KeepPlaying():
-                self._courtesy.keep_playing()
+                self._offers.keep_playing()
             case Hear(line):
-                self._conversation.hear(line)
+                self._chat.hear(line)
             case Adjourn(reason):
                 logger.info("game %s: adjourned: %s", self.game_id, reason)
-                await self._books.note("game_adjourned", {"reason": reason})
+                await self._ledger.record_event("game_adjourned", {"reason": reason})
                 self._is_adjourned = True
             case Finish(_, end):
                 self._finished(end)
@@ -230,8 +230,8 @@ class GamePlayer:
                 detail["value"] = asdict(config.human.value())
             return replace(found, detail=detail)
 
-        is_new = await self._books.open(snapshot, choose, config.trap.params())
-        game = self._books.game
+        is_new = await self._ledger.open(snapshot, choose, config.trap.params())
+        game = self._ledger.game
         logger.info(
             "game %s: %s as %s against %s (%s)",
             self.game_id,
@@ -242,7 +242,7 @@ class GamePlayer:
             extra={"game_id": self.game_id, "player": game.player, "opponent": game.opponent_id},
         )
         if is_new:
-            self._conversation.greet()
+            self._chat.greet()
 
     def _is_explained(self) -> bool:
         """Whether the server has said what became of the game; else we may know more than it says."""
@@ -254,9 +254,9 @@ class GamePlayer:
 
     async def _link_changed(self, reason: str | None) -> None:
         if reason is None:
-            await self._books.note("game_link_back", {})
+            await self._ledger.record_event("game_link_back", {})
         else:
-            await self._books.note("game_link_lost", {"reason": reason})
+            await self._ledger.record_event("game_link_lost", {"reason": reason})
 
     # --- Our move ---------------------------------------------------------------------------------------
 
@@ -267,18 +267,18 @@ class GamePlayer:
 
     def _is_current(self, think: Think) -> bool:
         session = self._session
-        return not self.is_over and session.state is State.THINKING and session.moves == think.moves
+        return not self.is_over and session.state is SessionState.THINKING and session.moves == think.moves
 
     async def _decide(self, think: Think, received_at: float) -> StoredDecision | None:
         """The decision for a turn of ours, in the books before it is returned; None: the turn has passed."""
         game, position = position_of(self._session, think.moves)
         position = if_it_goes_on(game, position)
-        stored = await self._books.find(think.ply, game.position_text(position))
+        stored = await self._ledger.find(think.ply, game.position_text(position))
         if stored is not None or not self._is_current(think):
             return stored
         found = self._tasks.create_task(
             self._mind.decide(
-                self._books.game,
+                self._ledger.game,
                 game,
                 position,
                 think.remaining_s,
@@ -291,7 +291,7 @@ class GamePlayer:
         await asyncio.wait([found])
         if found.cancelled():
             return None
-        return await self._books.commit(think.moves, found.result())
+        return await self._ledger.commit(think.moves, found.result())
 
     async def _send(self, think: Think, stored: StoredDecision, received_at: float) -> None:
         """Send a move that is in the books, until the server takes it or shows that the turn has passed.
@@ -300,10 +300,10 @@ class GamePlayer:
         that a game always goes on.
         """
         if self._refusals == 0 and self._is_current(think):
-            given_up = await self._courtesy.resign_or_agree()
+            given_up = await self._offers.resign_or_agree()
             if given_up is not None and not self._is_explained():
                 self._end = given_up
-        offers_draw = self._courtesy.offers_draw()
+        offers_draw = self._offers.offers_draw()
         waits = delays(self._services.rng)
         while self._is_current(think):
             took_s = self._services.clock() - received_at
@@ -312,7 +312,7 @@ class GamePlayer:
                     self.game_id,
                     stored.decision.move,
                     offer_draw=offers_draw,
-                    thought=Thought(score_centi(stored.decision), took_s),
+                    found_by_search=MoveInfo(score_centi(stored.decision), took_s),
                 )
             except TransientError as error:
                 # It may have been played all the same; then the stream shows it and this loop ends.
@@ -325,7 +325,7 @@ class GamePlayer:
             else:
                 self._refusals = 0
                 self._expect(think, stored)
-                await self._books.sent(stored)
+                await self._ledger.sent(stored)
                 self._complete_later(stored)
                 return
 
@@ -335,7 +335,7 @@ class GamePlayer:
         if self._end is None and self._session.moves in (think.moves, moves):  # no reply yet
             game, position = position_of(self._session, moves)
             if game.legal_moves(position):
-                self._mind.expect(self._books.game, game, position, stored.decision, moves)
+                self._mind.expect(self._ledger.game, game, position, stored.decision, moves)
 
     async def _read_again(self, think: Think, error: RefusedError, wait_s: float) -> bool:
         """After a refused move: ask where the game stands, which starts the turn anew if it is still ours.
@@ -388,9 +388,9 @@ class GamePlayer:
             )
         except ValueError as error:  # an engine of another version: the move can't be judged any more
             logger.error("game %s, ply %d: %s", self.game_id, stored.ply, error)
-            await self._books.note("profile_impossible", {"ply": stored.ply, "reason": str(error)})
+            await self._ledger.record_event("profile_impossible", {"ply": stored.ply, "reason": str(error)})
             return
-        await self._books.complete(stored, decision)
+        await self._ledger.complete(stored, decision)
 
     # --- The end ----------------------------------------------------------------------------------------
 
@@ -399,24 +399,24 @@ class GamePlayer:
         self._mind.forget()
         if self._search is not None:
             self._search.cancel()
-        self._asides.cancel()
+        self._side_tasks.cancel()
 
     async def _server_forgot(self, error: RefusedError) -> None:
         """The server has no such game any more: what we know of it is all that there will be."""
-        if error.status != 404 or not await self._books.reopen():
+        if error.status != 404 or not await self._ledger.reopen():
             raise error
         logger.warning("game %s: %s; closing its books", self.game_id, error)
-        await self._books.note("game_unknown", {"reason": str(error)})
-        has_begun = len(self._session.moves or self._books.game.moves) >= BEGUN_PLIES
+        await self._ledger.record_event("game_unknown", {"reason": str(error)})
+        has_begun = len(self._session.moves or self._ledger.game.moves) >= BEGUN_PLIES
         self._end = GameEnd(EndReason.OTHER if has_begun else EndReason.ABORTED, None, "unknown")
 
     async def _finish(self, end: GameEnd) -> None:
-        for stored in await self._books.record(self._session.moves or self._books.game.moves, 0, end):
+        for stored in await self._ledger.record(self._session.moves or self._ledger.game.moves, 0, end):
             self._complete_later(stored)
         while pending := [task for task in self._profiles.values() if not task.done()]:
             await asyncio.wait(pending)
-        closed = await self._books.finish(end)
-        game = self._books.game
+        closed = await self._ledger.finish(end)
+        game = self._ledger.game
         logger.info(
             "game %s: %s (%s) against %s; traps set: %d, fell: %d",
             self.game_id,
@@ -427,7 +427,7 @@ class GamePlayer:
             closed.fell,
             extra={"game_id": self.game_id, "result": closed.verdict.value},
         )
-        await self._conversation.say_farewell(closed)
+        await self._chat.say_farewell(closed)
 
 
 def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from bot.base.config import Config
 from bot.game.search_pool import WorkerPool
 from bot.servers import Server
-from engine.human.registry import People
+from engine.human.registry import ModelRegistry
 from engine.players import StrongOptions
 from engine.uci.source import Engines
 from storage.database import Database
@@ -33,5 +33,5 @@ class Services:
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     engines: Engines = field(default_factory=Engines)
     """Other engines, for the players that need one."""
-    people: People = field(default_factory=People)
+    people: ModelRegistry = field(default_factory=ModelRegistry)
     """Models of people, for the players that reckon with them."""

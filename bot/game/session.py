@@ -32,7 +32,7 @@ from engine.game import BadPosition, Game, IllegalMove, if_it_goes_on, replay
 from engine.games import get_game
 
 
-class State(StrEnum):
+class SessionState(StrEnum):
     """Where a session stands."""
 
     JOINING = "joining"
@@ -54,23 +54,23 @@ class Kind(StrEnum):
     END = "end"
 
 
-TRANSITIONS: dict[tuple[State, Kind], State] = {
-    (State.JOINING, Kind.OUR_TURN): State.THINKING,
-    (State.JOINING, Kind.THEIR_TURN): State.WAITING,
-    (State.JOINING, Kind.END): State.OVER,
+TRANSITIONS: dict[tuple[SessionState, Kind], SessionState] = {
+    (SessionState.JOINING, Kind.OUR_TURN): SessionState.THINKING,
+    (SessionState.JOINING, Kind.THEIR_TURN): SessionState.WAITING,
+    (SessionState.JOINING, Kind.END): SessionState.OVER,
     (
-        State.THINKING,
+        SessionState.THINKING,
         Kind.OUR_TURN,
-    ): State.THINKING,  # both moves were taken back, or two messages were missed
-    (State.THINKING, Kind.THEIR_TURN): State.WAITING,
-    (State.THINKING, Kind.SAME): State.THINKING,
-    (State.THINKING, Kind.END): State.OVER,
-    (State.WAITING, Kind.OUR_TURN): State.THINKING,
-    (State.WAITING, Kind.THEIR_TURN): State.WAITING,
-    (State.WAITING, Kind.SAME): State.WAITING,
-    (State.WAITING, Kind.END): State.OVER,
-    (State.OVER, Kind.SAME): State.OVER,
-    (State.OVER, Kind.END): State.OVER,  # an automatic draw comes as two states
+    ): SessionState.THINKING,  # both moves were taken back, or two messages were missed
+    (SessionState.THINKING, Kind.THEIR_TURN): SessionState.WAITING,
+    (SessionState.THINKING, Kind.SAME): SessionState.THINKING,
+    (SessionState.THINKING, Kind.END): SessionState.OVER,
+    (SessionState.WAITING, Kind.OUR_TURN): SessionState.THINKING,
+    (SessionState.WAITING, Kind.THEIR_TURN): SessionState.WAITING,
+    (SessionState.WAITING, Kind.SAME): SessionState.WAITING,
+    (SessionState.WAITING, Kind.END): SessionState.OVER,
+    (SessionState.OVER, Kind.SAME): SessionState.OVER,
+    (SessionState.OVER, Kind.END): SessionState.OVER,  # an automatic draw comes as two states
 }
 
 
@@ -189,7 +189,7 @@ Action = (
 class Session:
     """What is known about a game."""
 
-    state: State = State.JOINING
+    state: SessionState = SessionState.JOINING
     game: str = ""
     initial_position: str | None = None
     our_side: int = 0
@@ -208,11 +208,11 @@ class Session:
     @property
     def awaits_beginning(self) -> bool:
         """The opponent is to move, and the game could still be aborted."""
-        return self.state is State.WAITING and len(self.moves or ()) < BEGUN_PLIES
+        return self.state is SessionState.WAITING and len(self.moves or ()) < BEGUN_PLIES
 
     def rejoin(self) -> "Session":
         """The same game, when its state is to be read anew: then our turn starts a search once more."""
-        return self if self.state is State.OVER else replace(self, state=State.JOINING)
+        return self if self.state is SessionState.OVER else replace(self, state=SessionState.JOINING)
 
 
 def step(session: Session, event: GameEvent) -> tuple[Session, tuple[Action, ...]]:
@@ -229,7 +229,7 @@ def step(session: Session, event: GameEvent) -> tuple[Session, tuple[Action, ...
                 raise ProtocolError("a state came ahead of the snapshot", event)
             return _state(session, event)
         case GameAdjourned(reason):
-            return session, (Adjourn(reason),) if session.state is not State.OVER else ()
+            return session, (Adjourn(reason),) if session.state is not SessionState.OVER else ()
         case _ if session.moves is None:
             return session, ()
         case OpponentGone(gone=True, claim_win_in_s=float() | int() as in_s):
@@ -290,12 +290,12 @@ def _state(session: Session, state: GameState) -> tuple[Session, tuple[Action, .
         draw_offered=state.draw_offered_by[session.their_side],
         takeback_offered=state.takeback_offered_by[session.their_side],
     )
-    if session.state is State.OVER:
+    if session.state is SessionState.OVER:
         return replace(after, moves=before, position=session.position), ()
 
     actions: list[Action] = []
     common = common_plies(before, state.moves)
-    if session.state is State.THINKING and kind is not Kind.SAME:
+    if session.state is SessionState.THINKING and kind is not Kind.SAME:
         actions.append(StopThinking())
     if common < len(before):
         actions.append(TakenBack(common))
@@ -306,7 +306,7 @@ def _state(session: Session, state: GameState) -> tuple[Session, tuple[Action, .
         actions.append(Finish(state.moves, _by_the_rules(state.end, game, position)))
         return after, tuple(actions)
     if kind is not Kind.SAME:
-        actions.append(Record(state.moves, 0 if session.state is State.JOINING else common))
+        actions.append(Record(state.moves, 0 if session.state is SessionState.JOINING else common))
     if after.draw_offered and not session.draw_offered:
         actions.append(AnswerDraw())
     if after.takeback_offered and not session.takeback_offered:
@@ -317,7 +317,7 @@ def _state(session: Session, state: GameState) -> tuple[Session, tuple[Action, .
 def _kind(session: Session, state: GameState, game: Game[Any], position: Any) -> Kind:
     if state.end is not None:
         return Kind.END
-    if session.state is not State.JOINING and state.moves == session.moves:
+    if session.state is not SessionState.JOINING and state.moves == session.moves:
         return Kind.SAME
     is_over = not game.legal_moves(if_it_goes_on(game, position))
     ours = game.side_to_move(position) == session.our_side

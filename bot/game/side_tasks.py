@@ -10,7 +10,7 @@ from storage.errors import StorageError
 logger = logging.getLogger(__name__)
 
 
-class Asides:
+class SideTasks:
     """Small things that go on beside a game, and are not waited for when it is over.
 
     Args:

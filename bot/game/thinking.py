@@ -51,7 +51,7 @@ class Turn:
     """When we heard of it, by the services' clock; None: the turn is expected, and the clock stands still."""
 
 
-class Search:
+class MoveSearch:
     """The search for one move: a job of the pool that may be paused and started anew.
 
     What it finds tells the depth that was reached, and the time and nodes of all that it took, also before a
@@ -171,7 +171,7 @@ class Search:
 class _Ahead:
     """A search for a turn that is expected."""
 
-    search: Search
+    search: MoveSearch
     task: "asyncio.Task[Decision | None]"
 
 
@@ -227,7 +227,7 @@ class Mind:
             varies = self._services.config.engine.variety_centi > 0
             self._paths = await latest_paths(self._services.database, game, stored) if varies else {}
         if found is None:
-            search = Search(self._services, stored, game, position, self._paths, moves, their_remaining_s)
+            search = MoveSearch(self._services, stored, game, position, self._paths, moves, their_remaining_s)
             search.begin(turn)
             rank = Rank.SLOW if is_slow(stored) else Rank.LIVE
             found = await pool.run(search, game.name, deadline, rank=rank, patience_s=patience_s)
@@ -259,7 +259,7 @@ class Mind:
         position = game.play(position, game.parse_move(position, reply))
         if not game.legal_moves(position):
             return
-        search = Search(self._services, stored, game, position, self._paths or {}, (*moves, reply))
+        search = MoveSearch(self._services, stored, game, position, self._paths or {}, (*moves, reply))
         left_s = self._left_s + (stored.clock_increment_s or 0)
         search.begin(Turn(max(0.0, left_s - self._services.server.lag_s), None))
         self._ahead = _Ahead(search, self._tasks.create_task(self._look_ahead(search, game.name)))
@@ -270,7 +270,7 @@ class Mind:
             self._ahead.task.cancel()
             self._ahead = None
 
-    async def _look_ahead(self, search: Search, game_name: str) -> Decision | None:
+    async def _look_ahead(self, search: MoveSearch, game_name: str) -> Decision | None:
         try:
             return await self._services.pool.run(search, game_name, self._services.clock(), rank=Rank.SPARE)
         except Exception:  # nobody has asked for it yet: the search for the move itself will tell

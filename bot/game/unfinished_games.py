@@ -10,7 +10,7 @@ from storage.games import list_open_games
 from storage.records import StoredGame
 
 
-async def recall(database: Database, site: str) -> Sequence[GameSnapshot]:
+async def unfinished_games(database: Database, site: str) -> Sequence[GameSnapshot]:
     """The games of a site that are open in the books, as they were seen last.
 
     Raises:

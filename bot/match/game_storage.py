@@ -40,7 +40,7 @@ async def load(database: Database, match_id: str, terms: Terms) -> dict[int, Fin
     return {game.selection["number"]: _finished(game) for game in stored}
 
 
-async def keep(database: Database, match_id: str, terms: Terms, played: Played) -> None:
+async def store_game(database: Database, match_id: str, terms: Terms, played: Played) -> None:
     """Write a game down, with A's decisions and their outcomes; all or nothing.
 
     Raises:

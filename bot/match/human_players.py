@@ -5,15 +5,15 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from bot.match.move_list import Line
+from bot.match.move_list import MoveList
 from bot.match.player_specs import HumanSpec, MatchError
 from engine.decision import Person
-from engine.external.settings import Allowance, Choice
+from engine.external.settings import Allowance, ChosenMove
 from engine.game import if_it_goes_on
 from engine.games import get_game
-from engine.human.model import Ask, BadModel, predicted
-from engine.human.opponent_model_search import Models, asked
-from engine.human.registry import People, PeopleSettings
+from engine.human.model import BadModel, PredictionQuery, predicted
+from engine.human.opponent_model_search import Models, query_model
+from engine.human.registry import ModelRegistry, ModelSettings
 from engine.process import EngineError
 from engine.stop import StopFlag
 
@@ -31,19 +31,19 @@ class HumanPlayer:
     """
 
     def __init__(self, spec: HumanSpec, game_name: str, seed: str) -> None:
-        settings = PeopleSettings(models=() if spec.model is None else (spec.model,))
+        settings = ModelSettings(models=() if spec.model is None else (spec.model,))
         self._model = opened(spec.text, settings, game_name).human
         self.name = f"people by {self._model.info.name}"
         self._spec = spec
         self._game = get_game(game_name)
-        self._line = Line(self._game)
+        self._line = MoveList(self._game)
         self._rng = random.Random(seed)  # noqa: S311 - people are no secret
 
     def new_game(self, start: Any = None) -> None:
         """Begin a game in that position; None: the usual one."""
         self._line.begin(start)
 
-    def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> Choice:  # noqa: ARG002
+    def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> ChosenMove:  # noqa: ARG002
         """Draw a move.
 
         Raises:
@@ -61,13 +61,13 @@ class HumanPlayer:
         ours_s = None if clocks_s is None else clocks_s[game.side_to_move(position)]
         past = (*before, position)[-max(1, self._model.plies_wanted) :]
         try:
-            ask = Ask(past, Person(self._spec.rating, ours_s))
-            [odds] = asked(self._model.info.name, lambda: predicted(self._model, game, [ask]))
+            ask = PredictionQuery(past, Person(self._spec.rating, ours_s))
+            [odds] = query_model(self._model.info.name, lambda: predicted(self._model, game, [ask]))
         except BadModel as error:
             raise EngineError(str(error)) from error
         move = self._rng.choices(legal, sharpened(odds, self._spec.temperature))[0]
         text, time_s = game.move_text(move), time.monotonic() - began
-        return Choice(move=text, evaluation_centi=None, variation=(text,), depth=None, time_s=time_s)
+        return ChosenMove(move=text, evaluation_centi=None, variation=(text,), depth=None, time_s=time_s)
 
     def close(self) -> None:
         """Nothing is open."""
@@ -81,14 +81,14 @@ def sharpened(odds: Sequence[float], temperature: float) -> list[float]:
     return [(p / best) ** (1 / temperature) for p in odds]
 
 
-def opened(text: str, settings: PeopleSettings, game_name: str) -> Models:
+def opened(text: str, settings: ModelSettings, game_name: str) -> Models:
     """The models of a game, for the player of that text.
 
     Raises:
         MatchError: One cannot be read, or is for another game.
     """
     try:
-        people = People(settings)
+        people = ModelRegistry(settings)
         for known in people.games:
             if known != game_name:
                 raise MatchError(f"player {text!r}: its model is for {known}, not for {game_name}")

@@ -6,7 +6,7 @@ from typing import Any
 from engine.game import Game, positions
 
 
-class Line:
+class MoveList:
     """Makes each position once, where a player is told all moves anew each time.
 
     Args:

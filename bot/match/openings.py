@@ -13,7 +13,7 @@ from typing import Any
 
 from bot.match.player_specs import MatchError
 from engine.formats import files, transcripts
-from engine.formats.files import Format
+from engine.formats.files import GameFormat
 from engine.formats.record import BadGame, GameRecord, lines_of, start_of
 from engine.game import BadPosition, Game, IllegalMove, replay
 from engine.games import get_game
@@ -99,8 +99,10 @@ def _random_opening(game_name: str, seed: int, index: int) -> Opening:
         root, depth = game.for_search(position), balance.depth
         judge = make_searcher(game_name, _TABLE_MB)
         if isinstance(judge, Thinker):
-            thought = judge.think(root, depth, None, StopFlag(), confidence_percent=_SURE_PERCENT, threads=1)
-            score = thought.score_centi
+            found_by_search = judge.think(
+                root, depth, None, StopFlag(), confidence_percent=_SURE_PERCENT, threads=1
+            )
+            score = found_by_search.score_centi
         else:
             score = exact_score(judge, root, min(depth, game.most_plies_left(root)), StopFlag())
         if abs(score) <= balance.within_centi:
@@ -124,10 +126,10 @@ def read_openings(data: bytes, game_name: str, where: str, most_plies: int | Non
     """
     game = get_game(game_name)
     form = files.detect(data[: files.HEAD_BYTES], len(data))
-    if form is Format.WTHOR:
+    if form is GameFormat.WTHOR:
         raise MatchError(f"{where}: openings are not read from WTHOR files; export them as transcripts first")
     lines = lines_of(files.decode(data))
-    if form in (Format.GGF, Format.PGN):
+    if form in (GameFormat.GGF, GameFormat.PGN):
         try:
             records = [
                 (f"{where}: game {number}", record)
@@ -190,7 +192,7 @@ def _of_line(game: Game[Any], line: str, what: str, most_plies: int | None) -> O
     try:
         position = game.parse_position(line.strip())
     except BadPosition as error:
-        found = next(files.read([line], Format.TRANSCRIPT, game.name), None)
+        found = next(files.read([line], GameFormat.TRANSCRIPT, game.name), None)
         if not isinstance(found, GameRecord):
             raise MatchError(f"{what}: neither a position ({error}) nor moves ({found})") from None
         if game.name == "othello" and (word := transcripts.unread(line)):

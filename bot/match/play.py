@@ -14,7 +14,7 @@ from bot.match.player_specs import MatchError
 from bot.match.players import MatchPlayer, OurPlayer, make_player
 from engine import ENGINE_VERSION
 from engine.decision import Decision
-from engine.external.settings import Choice
+from engine.external.settings import ChosenMove
 from engine.formats.record import clean
 from engine.game import Game, IllegalMove, margin_centi
 from engine.games import get_game
@@ -45,7 +45,7 @@ class End(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class GameTask:
     """One game to play; all that a worker has to know."""
 
     terms: Terms
@@ -119,7 +119,7 @@ class Played:
     ended: datetime
 
 
-def play(task: Task) -> Played:
+def play(task: GameTask) -> Played:
     """Play one game, with players made for it: nothing of other games has a part in it.
 
     Raises:
@@ -151,7 +151,7 @@ def play_game(
         MatchError: A player cannot begin.
     """
     began = datetime.now(UTC)
-    table = _Table(terms, opening, number % 2, players)
+    table = _GameInPlay(terms, opening, number % 2, players)
     verdict = table.play()
     ours = players[0]
     decisions = ours.complete_decisions() if isinstance(ours, OurPlayer) else []
@@ -206,7 +206,7 @@ class _Agreement:
 
 
 @dataclass(slots=True)
-class _Table:
+class _GameInPlay:
     """A game that is being played."""
 
     terms: Terms
@@ -250,13 +250,13 @@ class _Table:
     def _is_other(self, which: int) -> bool:
         return not isinstance(self.players[which], OurPlayer)
 
-    def _ask(self, which: int, side: int, clocks_s: list[float]) -> Choice | _Verdict:
+    def _ask(self, which: int, side: int, clocks_s: list[float]) -> ChosenMove | _Verdict:
         """A player's move, or how it lost the game instead."""
         terms = self.terms
         allowance = terms.allowance(terms.spec(which), (clocks_s[0], clocks_s[1]))
         began = time.perf_counter()
         failed: _Verdict | None = None
-        choice: Choice | None = None
+        choice: ChosenMove | None = None
         try:
             choice = self.players[which].choose(self.moves, allowance, StopFlag())
         except EngineTimeout as error:

@@ -8,7 +8,7 @@ from typing import Any
 from bot.base.errors import DesdemonaError
 from engine.external.settings import PROTOCOL_GAMES
 from engine.games import ENGINE_GAMES, GAMES
-from engine.human.registry import PeopleSettings
+from engine.human.registry import ModelSettings
 from engine.human.value import PERSON_KINDS
 from engine.lookup.registry import ROOT_SOURCES
 from engine.params import Assessment, Decided, Scale, TrapParams, ValueParams, ValueScale
@@ -46,7 +46,7 @@ class OurSpec:
     contempt_centi: int = 0
     sources: tuple[tuple[str, str], ...] = ()
     """Books and tables of the strong player: names in `ROOT_SOURCES`, and paths."""
-    people: PeopleSettings = field(default_factory=PeopleSettings)
+    people: ModelSettings = field(default_factory=ModelSettings)
     """Models of people, and what is risked for them."""
     rating: int | None = None
     """Of the opponent, as the models are told; None: unknown."""
@@ -203,7 +203,7 @@ def _ours(text: str, kind: str, rest: str) -> OurSpec:
         kind=kind,
         params=trap,
         sources=tuple(sources),
-        people=PeopleSettings(**people, value=valued),
+        people=ModelSettings(**people, value=valued),
         **found,
     )
 

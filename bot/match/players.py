@@ -10,11 +10,11 @@ from typing import Any, Protocol
 from bot.game.offer_policy import score_centi
 from bot.match.conditions import Terms
 from bot.match.human_players import HumanPlayer, opened
-from bot.match.move_list import Line
+from bot.match.move_list import MoveList
 from bot.match.player_specs import HumanSpec, MatchError, OurSpec
 from engine.decision import Decision, Person
 from engine.external.player import ExternalEngine
-from engine.external.settings import Allowance, Choice, ExternalSettings
+from engine.external.settings import Allowance, ChosenMove, ExternalSettings
 from engine.game import if_it_goes_on
 from engine.games import get_game
 from engine.human.opponent_model_search import Background, Models
@@ -43,7 +43,7 @@ class MatchPlayer(Protocol):
     def new_game(self, start: Any = None) -> None:
         """See `ExternalEngine.new_game`."""
 
-    def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> Choice:
+    def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> ChosenMove:
         """See `ExternalEngine.choose`."""
 
     def close(self) -> None:
@@ -68,7 +68,7 @@ class OurPlayer:
         """Of this game, with the number of moves before each."""
         self._game = get_game(game_name)
         self._searcher = make_searcher(game_name, spec.table_mb)
-        self._line = Line(self._game)
+        self._line = MoveList(self._game)
         try:
             sources = [ROOT_SOURCES[key][1](Path(path)) for key, path in spec.sources]
         except ValueError as error:
@@ -90,7 +90,7 @@ class OurPlayer:
         self._line.begin(start)
         self.decisions = []
 
-    def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> Choice:
+    def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> ChosenMove:
         """Think and decide; the flag has to be a new one.
 
         Raises:
@@ -107,7 +107,7 @@ class OurPlayer:
         decision = self._player.choose(position, limits, stop, background=background)
         self.decisions.append((len(moves), decision))
         depth = decision.pick.depth if decision.pick is not None else decision.depth
-        return Choice(
+        return ChosenMove(
             move=decision.move,
             evaluation_centi=score_centi(decision),
             variation=decision.principal_variation,

@@ -4,9 +4,9 @@ from typing import Any
 
 from bot.base.log import printable
 from bot.match.play import End, Finished
-from bot.match.runner import Standing
-from bot.match.score import Estimate, Spent
-from bot.match.sprt import Verdict
+from bot.match.runner import MatchStanding
+from bot.match.score import ScoreEstimate, Spent
+from bot.match.sprt import SprtVerdict
 from engine.games import get_game
 
 _WHO = ("A", "B")
@@ -18,7 +18,7 @@ _FAILURES = {
 }
 
 
-def game_line(game: Finished, now: Standing) -> str:
+def game_line(game: Finished, now: MatchStanding) -> str:
     """One game that has just ended."""
     match, result = now.match, now.result
     first = "A" if game.number % 2 == 0 else "B"
@@ -45,14 +45,14 @@ def is_remarkable(game: Finished) -> bool:
     return game.loser is not None and game.end is not End.RESIGNATION
 
 
-def short_text(now: Standing) -> str:
+def short_text(now: MatchStanding) -> str:
     """The match so far on half a line."""
     result = now.result
     text = f"+{result.wins} ={result.draws} -{result.losses}, Elo {estimate_text(result.elo, '+.0f')}"
     return text if now.tested is None else f"{text}, LLR {now.tested.llr:+.2f}"
 
 
-def result_text(now: Standing) -> str:
+def result_text(now: MatchStanding) -> str:
     """The match so far, in lines."""
     match, result = now.match, now.result
     terms = match.terms
@@ -76,9 +76,9 @@ def result_text(now: Standing) -> str:
     if now.tested is not None:
         test = now.tested
         said = {
-            Verdict.OPEN: "not decided",
-            Verdict.H0: f"A is not stronger by {test.sprt.elo1:+g} or more (H0)",
-            Verdict.H1: f"A is stronger than by {test.sprt.elo0:+g} (H1)",
+            SprtVerdict.OPEN: "not decided",
+            SprtVerdict.H0: f"A is not stronger by {test.sprt.elo1:+g} or more (H0)",
+            SprtVerdict.H1: f"A is stronger than by {test.sprt.elo0:+g} (H1)",
         }[test.verdict]
         lines.append(
             f"SPRT {test.sprt.elo0:+g} against {test.sprt.elo1:+g}: LLR {test.llr:+.2f} "
@@ -87,7 +87,7 @@ def result_text(now: Standing) -> str:
     return "\n".join(lines)
 
 
-def result_json(now: Standing) -> dict[str, Any]:
+def result_json(now: MatchStanding) -> dict[str, Any]:
     """The same as plain JSON values; what is infinite is null."""
     match, result = now.match, now.result
     test = now.tested
@@ -126,7 +126,7 @@ def result_json(now: Standing) -> dict[str, Any]:
     }
 
 
-def estimate_text(estimate: Estimate, form: str) -> str:
+def estimate_text(estimate: ScoreEstimate, form: str) -> str:
     """``+12 (95 %: -3 to +27)``; what is infinite is a word: ``minus infinity (95 %: below +234)``."""
     if estimate.value is None and estimate.low is None and estimate.high is None:
         return "not known"
@@ -145,7 +145,7 @@ def _pairs_text(count: int, kind: str = "") -> str:
     return f"{count} {kind}pair{'' if count == 1 else 's'}"
 
 
-def _named(now: Standing, which: int) -> str:
+def _named(now: MatchStanding, which: int) -> str:
     text, name = now.match.terms.spec(which).text, now.result.names[which]
     return printable(text if name in ("", text) else f"{text} ({name})")
 
@@ -165,7 +165,7 @@ def _spent_text(who: str, spent: Spent) -> str:
     )
 
 
-def _estimate_json(estimate: Estimate) -> dict[str, float | None]:
+def _estimate_json(estimate: ScoreEstimate) -> dict[str, float | None]:
     return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from bot.base.errors import DesdemonaError
 from bot.match.conditions import Terms
-from bot.match.game_storage import keep, load
+from bot.match.game_storage import load, store_game
 from bot.match.openings import Opening
-from bot.match.play import Finished, Played, Task
+from bot.match.play import Finished, GameTask, Played
 from bot.match.player_specs import MatchError
 from bot.match.score import Result, result_of
-from bot.match.sprt import Sprt, Tested, Verdict, judge
+from bot.match.sprt import Sprt, SprtVerdict, Tested, judge
 from bot.match.worker_pool import Workers
 from storage.database import Database
 
@@ -39,14 +39,14 @@ class Match:
     sprt: Sprt | None = None
     """Ends the match early; None: nothing does."""
 
-    def task(self, number: int) -> Task:
+    def task(self, number: int) -> GameTask:
         """What a worker has to know of a game."""
         opening = self.openings[number // 2 % len(self.openings)] if self.openings else None
-        return Task(self.terms, number, self.seed, opening and opening.of_game(number))
+        return GameTask(self.terms, number, self.seed, opening and opening.of_game(number))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class MatchStanding:
     """Where a match stands."""
 
     match: Match
@@ -59,7 +59,7 @@ class Standing:
     @property
     def is_decided(self) -> bool:
         """Whether the test has come to an end."""
-        return self.tested is not None and self.tested.verdict is not Verdict.OPEN
+        return self.tested is not None and self.tested.verdict is not SprtVerdict.OPEN
 
     @property
     def is_over(self) -> bool:
@@ -67,13 +67,13 @@ class Standing:
         return self.is_decided or self.result.games >= self.match.games
 
 
-OnGame = Callable[[Finished | None, Standing], None]
+OnGame = Callable[[Finished | None, MatchStanding], None]
 """Called with the game that has ended, and where the match stands; before the first one with None."""
 
 
 async def run_match(
     match: Match, database: Database, workers: Workers, on_game: OnGame, stop: asyncio.Event
-) -> Standing:
+) -> MatchStanding:
     """Play what is still to be played of a match.
 
     Args:
@@ -89,10 +89,10 @@ async def run_match(
     games = {number: game for number, game in kept.items() if number < match.games}
     resumed = len(games)
 
-    def standing(before: Standing | None) -> Standing:
+    def standing(before: MatchStanding | None) -> MatchStanding:
         last = before.tested if before else None
         test = None if match.sprt is None else judge(match.sprt, games, last)
-        return Standing(match=match, result=result_of(games), tested=test, resumed=resumed)
+        return MatchStanding(match=match, result=result_of(games), tested=test, resumed=resumed)
 
     now = standing(None)
     on_game(None, now)
@@ -121,7 +121,7 @@ async def run_match(
                     todo.appendleft(number)
                     continue
                 deaths = 0
-                await keep(database, match.id, match.terms, played)
+                await store_game(database, match.id, match.terms, played)
                 games[number] = played.finished
                 now = standing(now)
                 on_game(played.finished, now)

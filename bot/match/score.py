@@ -20,7 +20,7 @@ PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class ScoreEstimate:
     """A number with its 95 % interval."""
 
     value: float | None
@@ -56,9 +56,9 @@ class Result:
     """A's points of all; None before the first game."""
     pairs: tuple[int, ...]
     """Whole pairs, by their score: A took nothing, 1/2, 1, 1 1/2, both."""
-    elo: Estimate
+    elo: ScoreEstimate
     """Of whole pairs."""
-    discs: Estimate
+    discs: ScoreEstimate
     """A's less B's, a game; of whole pairs of Othello that ended by the rules."""
     ends: tuple[tuple[End, int | None, int], ...]
     """How games ended, which player (0: A, 1: B) failed if one did, and how many, the most frequent first."""
@@ -103,23 +103,23 @@ def share_interval(pairs: Sequence[float]) -> tuple[float, float]:
     return (0.0 if mean == 0 else middle - half), (1.0 if mean == 1 else middle + half)
 
 
-def elo_estimate(pairs: Sequence[float]) -> Estimate:
+def elo_estimate(pairs: Sequence[float]) -> ScoreEstimate:
     """The Elo difference by the scores of pairs, with its interval."""
     if not pairs:
-        return Estimate(None, None, None)
+        return ScoreEstimate(None, None, None)
     low, high = share_interval(pairs)
-    return Estimate(elo_of(statistics.mean(pairs)), elo_of(low), elo_of(high))
+    return ScoreEstimate(elo_of(statistics.mean(pairs)), elo_of(low), elo_of(high))
 
 
-def mean_estimate(values: Sequence[float]) -> Estimate:
+def mean_estimate(values: Sequence[float]) -> ScoreEstimate:
     """A mean with its interval by Student's t, for values that are independent."""
     if not values:
-        return Estimate(None, None, None)
+        return ScoreEstimate(None, None, None)
     mean = statistics.mean(values)
     if len(set(values)) < 2:  # pairs that all were alike do not prove that the next will be
-        return Estimate(mean, None, None)
+        return ScoreEstimate(mean, None, None)
     half = t_95(len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
-    return Estimate(mean, mean - half, mean + half)
+    return ScoreEstimate(mean, mean - half, mean + half)
 
 
 def t_95(freedom: int) -> float:

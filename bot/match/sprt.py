@@ -57,7 +57,7 @@ class Sprt:
         return math.log((1 - self.beta) / self.alpha)
 
 
-class Verdict(StrEnum):
+class SprtVerdict(StrEnum):
     """Where a test stands."""
 
     OPEN = "open"
@@ -75,7 +75,7 @@ class Tested:
     played."""
     llr: float
     """Log-likelihood ratio after these."""
-    verdict: Verdict
+    verdict: SprtVerdict
 
     @property
     def pairs(self) -> int:
@@ -121,15 +121,21 @@ def judge(sprt: Sprt, games: Mapping[int, Finished], before: Tested | None = Non
     Args:
         before: Where it stood after some of them; None: begin with the first.
     """
-    now = before or Tested(sprt, (0,) * len(PAIR_SCORES), 0.0, Verdict.OPEN)
-    while now.verdict is Verdict.OPEN:
+    now = before or Tested(sprt, (0,) * len(PAIR_SCORES), 0.0, SprtVerdict.OPEN)
+    while now.verdict is SprtVerdict.OPEN:
         first = 2 * now.pairs
         if first not in games or first + 1 not in games:
             break
         score = pair_score((games[first], games[first + 1]))
         seen = tuple(count + new for count, new in zip(now.seen, counts([score]), strict=True))
         ratio = llr(seen, sprt.elo0, sprt.elo1)
-        verdict = Verdict.H1 if ratio >= sprt.upper else Verdict.H0 if ratio <= sprt.lower else Verdict.OPEN
+        verdict = (
+            SprtVerdict.H1
+            if ratio >= sprt.upper
+            else SprtVerdict.H0
+            if ratio <= sprt.lower
+            else SprtVerdict.OPEN
+        )
         now = Tested(sprt, seen, ratio, verdict)
     return now
 

@@ -18,7 +18,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import Connection
 from typing import Any, Protocol, TypeVar
 
-from bot.match.play import Played, Task, play
+from bot.match.play import GameTask, Played, play
 from bot.match.player_specs import MatchError
 
 T = TypeVar("T")
@@ -37,7 +37,7 @@ class Workers(Protocol):
     def capacity(self) -> int:
         """How many games can be played at a time, now."""
 
-    def submit(self, task: Task) -> "Future[Played]":
+    def submit(self, task: GameTask) -> "Future[Played]":
         """Have a game played."""
 
     def close(self) -> None:
@@ -63,7 +63,7 @@ class LocalWorkers:
         """See `Workers.capacity`."""
         return self._processes
 
-    def submit(self, task: Task) -> "Future[Played]":
+    def submit(self, task: GameTask) -> "Future[Played]":
         """See `Workers.submit`."""
         return self.run(play, task)
 
@@ -129,7 +129,7 @@ class ClusterWorkers:
         threads = sum(self._client.nthreads().values()) if self._client.status == "running" else 0
         return max(1, threads if self._most is None else min(threads, self._most))
 
-    def submit(self, task: Task) -> "Future[Played]":
+    def submit(self, task: GameTask) -> "Future[Played]":
         """See `Workers.submit`."""
         return self.run(play, task)
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from bot.base.dialects import Ability
 from bot.base.errors import AuthError, ServerError
-from bot.base.events import AccountEvent, Bot, DeclineReason, GameEvent, Proposal, Reply, Room, Thought
+from bot.base.events import AccountEvent, Bot, DeclineReason, GameEvent, MoveInfo, Proposal, Reply, Room
 
 logger = logging.getLogger(__name__)
 
@@ -77,7 +77,7 @@ class Server(Protocol):
         """Seconds that a move is on its way to the server and its answer back, as measured; 0 at first."""
 
     async def move(
-        self, game_id: str, move: str, *, offer_draw: bool = False, thought: Thought | None = None
+        self, game_id: str, move: str, *, offer_draw: bool = False, found_by_search: MoveInfo | None = None
     ) -> None:
         """Play a move, and tell what we think of it where the site wants to know.
 

@@ -21,14 +21,14 @@ from bot.base.events import (
     GameEvent,
     GameSnapshot,
     GameState,
+    MoveInfo,
     Proposal,
     Reply,
     Room,
-    Thought,
 )
 from bot.servers import Account
 from bot.servers import ggs_wire as wire
-from bot.servers.ggs_account import GgsAccount, Output, Say, Tell, TellGame
+from bot.servers.ggs_account import GgsAccount, GgsAction, Say, Tell, TellGame
 from bot.servers.ggs_game import Status
 from bot.servers.ggs_requests import Attempt
 from bot.servers.lag import Lag
@@ -75,7 +75,7 @@ class _Link:
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
     parser: wire.Reader
-    heard: list[wire.Message] = field(default_factory=list)
+    heard: list[wire.GgsMessage] = field(default_factory=list)
     """What was told before anybody listened."""
 
     def say(self, command: str) -> None:
@@ -86,7 +86,7 @@ class _Link:
         if self.writer.transport.get_write_buffer_size() > UNSENT_LIMIT:
             raise TransientError("the server does not read any more")
 
-    async def read(self) -> list[wire.Message]:
+    async def read(self) -> list[wire.GgsMessage]:
         """What the server tells next.
 
         Raises:
@@ -195,7 +195,7 @@ class GgsServer:
         """Set, and replaced, whenever something has been heard."""
         self._asking = asyncio.Lock()
         """One request, or answer to one, at a time: the server's answers do not say what they answer."""
-        self._players: list[wire.Player] | None = None
+        self._players: list[wire.GgsPlayer] | None = None
 
     @property
     def site(self) -> str:
@@ -268,7 +268,7 @@ class GgsServer:
         link, name = self._link, self._state.name
         about = ""
         if not self._is_listening:
-            about, heard = "the service tells nothing of the account", list[wire.Message]()
+            about, heard = "the service tells nothing of the account", list[wire.GgsMessage]()
             try:
                 link.say(wire.tell_service("finger"))
                 with suppress(TimeoutError):
@@ -281,13 +281,13 @@ class GgsServer:
             link.heard = [*heard, *link.heard]
         return Account(name, name, is_bot=True, about=about)
 
-    async def _read_about(self, link: _Link, heard: list[wire.Message]) -> str:
+    async def _read_about(self, link: _Link, heard: list[wire.GgsMessage]) -> str:
         """What the service says of the account; what else is told meanwhile is kept."""
         while True:
             messages = await link.read()
             for number, message in enumerate(messages):
                 match message:
-                    case wire.Answer(wire.SERVICE, "finger", lines):
+                    case wire.OtherMessage(wire.SERVICE, "finger", lines):
                         link.heard = messages[number + 1 :]
                         return read_about(lines)
                     case wire.CentralError() if message.is_service_away:
@@ -331,7 +331,7 @@ class GgsServer:
             self._wake()
             await link.close()
 
-    async def _listen(self, link: _Link) -> list[wire.Message]:
+    async def _listen(self, link: _Link) -> list[wire.GgsMessage]:
         """What is told next, or nothing after a while."""
         for probe in range(PROBES + 1):
             try:
@@ -346,7 +346,7 @@ class GgsServer:
                 link.say("")
         raise TransientError(f"silent for {PROBE_S * (PROBES + 1):.0f} s")
 
-    def _hear(self, message: wire.Message) -> None:
+    def _hear(self, message: wire.GgsMessage) -> None:
         logger.debug("GGS > %r", message)
         if isinstance(message, wire.PlayerList):
             self._players = list(message.players)
@@ -367,7 +367,7 @@ class GgsServer:
         events, self._events = self._events, []
         return events
 
-    def _perform(self, outputs: Iterable[Output]) -> None:
+    def _perform(self, outputs: Iterable[GgsAction]) -> None:
         for output in outputs:
             match output:
                 case Say(command):
@@ -379,7 +379,7 @@ class GgsServer:
                     for stream in self._streams.get(game_id, ()):
                         stream.put_nowait(event)
 
-    async def _do(self, outputs: Iterable[Output]) -> None:
+    async def _do(self, outputs: Iterable[GgsAction]) -> None:
         """What somebody wants done now."""
         if self._link is None or not self._is_listening:
             raise TransientError("there is no connection")
@@ -448,12 +448,12 @@ class GgsServer:
         move: str,
         *,
         offer_draw: bool = False,  # noqa: ARG002 - there are no such offers
-        thought: Thought | None = None,
+        found_by_search: MoveInfo | None = None,
     ) -> None:
         game = self._state.find(game_id)
         await self._until(lambda: game is None or not game.is_stale, ANSWER_S, f"game {game_id}")
         ply = 0 if game is None else len(game.moves)
-        await self._do(self._state.play(game_id, move, thought))
+        await self._do(self._state.play(game_id, move, found_by_search))
         sent_at = self._clock()
         assert game is not None, "a move of no game is refused"  # noqa: S101
 
@@ -551,7 +551,7 @@ class GgsServer:
             await self._do([Say(wire.tell_service("who", pool))])
             await self._answered(lambda: self._players is not None, "who is there")
             keys = [key for key in self._dialect.variants if ("r" in key) == (pool == "8r")]
-            players: list[wire.Player] = self._players or []
+            players: list[wire.GgsPlayer] = self._players or []
             for player in players:
                 if player.is_open and player.name.casefold() in self._programs:
                     ratings = (

@@ -35,9 +35,9 @@ from bot.base.events import (
     GameSnapshot,
     GameStarted,
     GameState,
+    MoveInfo,
     Opponent,
     Room,
-    Thought,
     speed_of,
 )
 from bot.servers import ggs_wire as wire
@@ -46,7 +46,7 @@ from bot.servers.ggs_game import (
     RULES,
     USUAL,
     WIPE_OUT,
-    Game,
+    GgsGame,
     Status,
     agree,
     colourless,
@@ -99,7 +99,7 @@ class TellGame:
     event: GameEvent
 
 
-Output = Say | Tell | TellGame
+GgsAction = Say | Tell | TellGame
 
 
 class GgsAccount:
@@ -117,16 +117,16 @@ class GgsAccount:
         self._places = places
         self._stamp, self._stamped = "", Counter[str]()
         """The second in which the last game began, and how many did on each board."""
-        self._games: dict[str, Game] = {}
+        self._games: dict[str, GgsGame] = {}
         """By our id."""
-        self._live: dict[str, Game] = {}
+        self._live: dict[str, GgsGame] = {}
         """By the server's."""
         self._requests = Requests(name)
         self._going_on: dict[str, wire.MatchBegan] = {}
         """Our matches, as far as we have heard of them, by the server's ids."""
         self._changes: dict[str, int] = {}
         """Of our rating, by the match's id, before the match's end is told."""
-        self._ended: dict[str, dict[str, Game | None]] = {}
+        self._ended: dict[str, dict[str, GgsGame | None]] = {}
         """Boards that have ended ahead of their match, by the match's id; None: before we were there."""
         self._is_full = False
         """There were too many requests a moment ago."""
@@ -152,7 +152,7 @@ class GgsAccount:
     def remember(self, known: Sequence[GameSnapshot]) -> None:
         """Games that are open in the books, before the first connection."""
         for about in known:
-            away = Game(about, Status.AWAY, moves=about.state.moves, is_unheard=True)
+            away = GgsGame(about, Status.AWAY, moves=about.state.moves, is_unheard=True)
             self._games.setdefault(about.game_id, away)
 
     @property
@@ -160,7 +160,7 @@ class GgsAccount:
         """Ids of the games that are live."""
         return [game.about.game_id for game in self._live.values() if game.is_played]
 
-    def find(self, game_id: str) -> Game | None:
+    def find(self, game_id: str) -> GgsGame | None:
         """A game that there is, or was not long ago."""
         return self._games.get(game_id)
 
@@ -173,7 +173,7 @@ class GgsAccount:
 
     # --- Comings and goings -----------------------------------------------------------------------------
 
-    def connected(self, now_s: float) -> list[Output]:
+    def connected(self, now_s: float) -> list[GgsAction]:
         """We have logged in."""
         self._polled_at = now_s
         central = (
@@ -185,7 +185,7 @@ class GgsAccount:
         )
         return [*map(Say, central), *self._set_up()]
 
-    def _set_up(self) -> list[Output]:
+    def _set_up(self) -> list[GgsAction]:
         """The service is there: settings, and which games it keeps."""
         self._is_away = False
         self._requests.lost("the service has begun anew")
@@ -194,9 +194,9 @@ class GgsAccount:
         # In this order: what goes on has been told when that is known which does not.
         return [Say(tell_service(word)) for word in (*settings, "match", "stored")]
 
-    def lost(self, reason: str) -> list[Output]:
+    def lost(self, reason: str) -> list[GgsAction]:
         """The connection, or the service, has gone, and all that was on it."""
-        out: list[Output] = [Tell(ChallengeGone(asked.key)) for asked in self._requests.lost(reason)]
+        out: list[GgsAction] = [Tell(ChallengeGone(asked.key)) for asked in self._requests.lost(reason)]
         looks, _ = self._archive.give_up()  # what has no end told is looked for on the next connection
         for look in looks:
             if look.message is not None:
@@ -215,7 +215,7 @@ class GgsAccount:
         self.is_settled, self._is_away = False, True
         return out
 
-    def tick(self, now_s: float) -> list[Output]:
+    def tick(self, now_s: float) -> list[GgsAction]:
         """Now and then: ask for what we may have missed, which shows that the connection is alive, too."""
         if now_s - self._polled_at < WAITED_S:
             return []
@@ -240,7 +240,7 @@ class GgsAccount:
 
     # --- What we do -------------------------------------------------------------------------------------
 
-    def accept(self, key: str) -> tuple[Attempt, list[Output]]:
+    def accept(self, key: str) -> tuple[Attempt, list[GgsAction]]:
         """Take a challenge.
 
         Raises:
@@ -249,22 +249,22 @@ class GgsAccount:
         attempt, commands = self._requests.accept(self._requests.find(key))
         return attempt, _say(commands)
 
-    def decline(self, key: str) -> list[Output]:
+    def decline(self, key: str) -> list[GgsAction]:
         """Leave a challenge; one that has gone needs nothing."""
         return [Say(tell_service("decline", asked.line.id)) for asked in self._requests if asked.key == key]
 
     def ask(
         self, opponent: str, type_text: str, clock: GgsClock, *, rated: bool
-    ) -> tuple[Attempt, list[Output]]:
+    ) -> tuple[Attempt, list[GgsAction]]:
         """Ask somebody, or everybody (``*``), for a game."""
         attempt, commands = self._requests.ask(opponent, type_text, clock, rated=rated)
         return attempt, _say(commands)
 
-    def cancel(self, attempt: Attempt) -> list[Output]:
+    def cancel(self, attempt: Attempt) -> list[GgsAction]:
         """Withdraw what we have asked for."""
         return _say(self._requests.cancel(attempt))
 
-    def play(self, game_id: str, move: str, thought: Thought | None) -> list[Output]:
+    def play(self, game_id: str, move: str, found_by_search: MoveInfo | None) -> list[GgsAction]:
         """Send a move.
 
         Raises:
@@ -274,11 +274,11 @@ class GgsAccount:
         if not game.is_ours or game.is_done or game.result is not None:
             raise RefusedError(f"game {game_id}: not our turn", 400)
         game.refusal, game.sent = "", move
-        score = None if thought is None else discs(thought.score_centi)
-        told = wire.write_move(move, score, None if thought is None else thought.time_s)
+        score = None if found_by_search is None else discs(found_by_search.score_centi)
+        told = wire.write_move(move, score, None if found_by_search is None else found_by_search.time_s)
         return [Say(tell_service("play", game.board, told))]
 
-    def resign(self, game_id: str) -> list[Output]:
+    def resign(self, game_id: str) -> list[GgsAction]:
         """Give a game up.
 
         Raises:
@@ -289,7 +289,7 @@ class GgsAccount:
             raise RefusedError(f"game {game_id}: both games of a synchro match would be given up", 400)
         return [Say(tell_service("resign", game.board))]
 
-    def abort(self, game_id: str) -> list[Output]:
+    def abort(self, game_id: str) -> list[GgsAction]:
         """Ask the opponent to let a game go that is not played here.
 
         Raises:
@@ -300,7 +300,7 @@ class GgsAccount:
             raise RefusedError(f"game {game_id}: it can be aborted by agreement only", 400)
         return [Say(tell_service("abort", game.match))]
 
-    def say(self, game_id: str, text: str, room: Room) -> list[Output]:
+    def say(self, game_id: str, text: str, room: Room) -> list[GgsAction]:
         """Say something in a game, or to the opponent when it is over.
 
         Raises:
@@ -319,24 +319,24 @@ class GgsAccount:
             return [Say(tell_service("tell", to, game.match, text))]
         return [Say(f"tell {game.about.opponent.name} {text}")] if room is Room.PLAYER else []
 
-    def resync(self, game_id: str) -> list[Output]:
+    def resync(self, game_id: str) -> list[GgsAction]:
         """Ask where a game stands."""
         game = self._games.get(game_id)
         return [] if game is None or game.status is not Status.LIVE else self._reread(game)
 
-    def _ours(self, game_id: str) -> Game:
+    def _ours(self, game_id: str) -> GgsGame:
         game = self._games.get(game_id)
         if game is None or game.status is not Status.LIVE:
             raise RefusedError(f"game {game_id}: it does not go on", 400)
         return game
 
-    def _reread(self, game: Game) -> list[Output]:
+    def _reread(self, game: GgsGame) -> list[GgsAction]:
         game.is_stale = True
         return [Say(tell_service("moves", game.match))]
 
     # --- Messages ---------------------------------------------------------------------------------------
 
-    def hear(self, message: wire.Message, now_s: float, at: datetime) -> list[Output]:
+    def hear(self, message: wire.GgsMessage, now_s: float, at: datetime) -> list[GgsAction]:
         """What follows from a message.
 
         Args:
@@ -367,7 +367,7 @@ class GgsAccount:
                 return self._joined(message, now_s, at)
             case wire.Moved():
                 return self._moved(message, now_s)
-            case wire.MatchError(id_, text):
+            case wire.GgsGameError(id_, text):
                 return self._refused(id_, text)
             case wire.TimedOut(id_, name, is_fatal):
                 logger.info("match %s: %s is out of time%s", id_, name, "" if is_fatal else ", and plays on")
@@ -390,9 +390,9 @@ class GgsAccount:
                 return self._resume_anew()
             case wire.MatchList():
                 return self._listed(message)
-            case wire.Answer(wire.SERVICE, "look", lines):
+            case wire.OtherMessage(wire.SERVICE, "look", lines):
                 return self._looked(lines)
-            case wire.Answer(wire.SERVICE, "history", lines):
+            case wire.OtherMessage(wire.SERVICE, "history", lines):
                 return self._history(lines)
             case wire.Said():
                 return self._said(message)
@@ -406,23 +406,23 @@ class GgsAccount:
                 pass
         return []
 
-    def _service(self, is_here: bool) -> list[Output]:
+    def _service(self, is_here: bool) -> list[GgsAction]:
         if not is_here:
             logger.warning("the Othello service has gone")
             return self.lost("the Othello service has gone")
         return self._set_up() if self._is_away else []
 
-    def _no_service(self) -> list[Output]:
+    def _no_service(self) -> list[GgsAction]:
         reason = "there is no Othello service"
         if self._is_away:
             self._requests.lost(reason)  # whoever has asked all the same
             return []
         return self.lost(reason)
 
-    def _reread_all(self) -> list[Output]:
+    def _reread_all(self) -> list[GgsAction]:
         return [*self._reread_games(), Say(tell_service("match")), Say(tell_service("stored"))]
 
-    def _reread_games(self, more: str = "") -> list[Output]:
+    def _reread_games(self, more: str = "") -> list[GgsAction]:
         """Ask where every game stands, and those of one match more."""
         games = [game for game in self._live.values() if game.is_played]
         for game in games:
@@ -430,18 +430,18 @@ class GgsAccount:
         matches = dict.fromkeys([game.match for game in games] + [more] * bool(more))
         return [Say(tell_service("moves", match)) for match in matches]
 
-    def _shown(self, id_: str) -> list[Output]:
+    def _shown(self, id_: str) -> list[GgsAction]:
         """A game was told as a picture: the setting was lost."""
         logger.warning("match %s: the server draws pictures; asking for records again", id_)
         return [Say(tell_service("client +")), *self._reread_games(match_of(id_))]
 
     # --- Requests ---------------------------------------------------------------------------------------
 
-    def _request(self, line: wire.Request) -> list[Output]:
+    def _request(self, line: wire.Request) -> list[GgsAction]:
         if self.name not in (line.asker, line.other):  # of others, or for everybody
             return []
         known = self._requests.remove(line.id)
-        out: list[Output] = [] if known is None else [Tell(ChallengeGone(known.key))]
+        out: list[GgsAction] = [] if known is None else [Tell(ChallengeGone(known.key))]
         if not line.is_new:
             # A match whose game we have not been told yet came from it, perhaps.
             return [*out, *(Say(tell_service("moves", match)) for match in self._lacking(known))]
@@ -458,7 +458,7 @@ class GgsAccount:
             return out
         return [*out, *self._consider(asked)]
 
-    def _consider(self, asked: Asked) -> list[Output]:
+    def _consider(self, asked: Asked) -> list[GgsAction]:
         """A request for us: to go on with a game of ours, or a challenge."""
         was_unclear, asked.is_unclear = asked.is_unclear, False
         if asked.line.flag is Flag.STORED:
@@ -472,7 +472,7 @@ class GgsAccount:
                 return [Say(tell_service("match"))]
         return [Tell(ChallengeReceived(self._challenge(asked)))]
 
-    def _go_on(self, asked: Asked) -> list[Output]:
+    def _go_on(self, asked: Asked) -> list[GgsAction]:
         """Take up an adjourned game that its opponent asks for, now or when there is a place for it."""
         if not self._has_place or self._requests.is_accepting(asked):
             return []
@@ -522,8 +522,8 @@ class GgsAccount:
 
     # --- Games begin, and go on -------------------------------------------------------------------------
 
-    def _began(self, message: wire.MatchBegan) -> list[Output]:
-        out: list[Output] = []
+    def _began(self, message: wire.MatchBegan) -> list[GgsAction]:
+        out: list[GgsAction] = []
         for game in [game for game in self._live.values() if game.match == message.id]:
             out += self._vanish(game, "another match has its id")
         self._ended.pop(message.id, None)
@@ -532,7 +532,7 @@ class GgsAccount:
         self._requests.began(message)
         return out
 
-    def _joined(self, message: wire.Joined, now_s: float, at: datetime) -> list[Output]:
+    def _joined(self, message: wire.Joined, now_s: float, at: datetime) -> list[GgsAction]:
         game, told = self._live.get(message.id), message.game
         match = match_of(message.id)
         if message.id in self._ended.get(match, ()):  # the server tells both games, when one is over, too
@@ -554,7 +554,7 @@ class GgsAccount:
         except (BadPosition, IllegalMove, ProtocolError) as error:
             logger.warning("match %s: a game that cannot be: %s", message.id, error)
             return []
-        out: list[Output] = []
+        out: list[GgsAction] = []
         if game is not None and not is_same(game, told, our_side):
             out += self._vanish(game, "another game has its id")
             game = None
@@ -588,7 +588,7 @@ class GgsAccount:
         logger.info("match %s is game %s", message.id, game.about.game_id)
         return [*out, Tell(GameStarted(game.about.game_id, True, key))]
 
-    def _take_up(self, match: str, told: GgfGame, our_side: int, moves: tuple[str, ...]) -> Game | None:
+    def _take_up(self, match: str, told: GgfGame, our_side: int, moves: tuple[str, ...]) -> GgsGame | None:
         """The game of ours that a match takes up; None: it is a new one.
 
         The server keeps a match's moves but gives it a new id.  A start without moves is like every other
@@ -612,7 +612,7 @@ class GgsAccount:
         # Of several that have begun alike, the one that has come as far.
         return min(found, key=lambda game: abs(len(game.moves) - len(moves)), default=None)
 
-    def _new_game(self, board: str, told: GgfGame, our_side: int, at: datetime) -> Game:
+    def _new_game(self, board: str, told: GgfGame, our_side: int, at: datetime) -> GgsGame:
         names, ratings = (told.black, told.white), (told.black_rating, told.white_rating)
         began = self._going_on[match_of(board)]
         clock = wire.parse_clock((told.black_clock, told.white_clock)[our_side]).clock
@@ -631,7 +631,7 @@ class GgsAccount:
             state=GameState((), None, (False, False), (False, False), None),
         )
         self._forget_some()
-        return Game(about, Status.LIVE)
+        return GgsGame(about, Status.LIVE)
 
     def _new_id(self, board: str, at: datetime) -> str:
         """Matches' ids are reused, so a game is named by when it began, too."""
@@ -642,7 +642,7 @@ class GgsAccount:
         double = self._stamped[board]
         return f"{stamp}-{board}" if double == 1 else f"{stamp}-{board}-{double}"
 
-    def _unplayable(self, board: str, told: GgfGame | None, at: datetime) -> list[Output]:
+    def _unplayable(self, board: str, told: GgfGame | None, at: datetime) -> list[GgsAction]:
         """A game begins that this program does not play, such as one that a tournament has set up."""
         names = (told.black, told.white) if told else self._going_on[match_of(board)].names
         if self.name not in names or board in self._live:
@@ -659,7 +659,7 @@ class GgsAccount:
         for key in over[:-REMEMBERED]:
             del self._games[key]
 
-    def _moved(self, message: wire.Moved, now_s: float) -> list[Output]:
+    def _moved(self, message: wire.Moved, now_s: float) -> list[GgsAction]:
         game, move = self._live.get(message.id), message.move
         if game is None or not game.is_played:
             return []
@@ -676,19 +676,19 @@ class GgsAccount:
         game.turn_since_s = now_s
         return [TellGame(game.about.game_id, game.state(now_s))]
 
-    def _refused(self, id_: str, text: str) -> list[Output]:
-        out: list[Output] = []
+    def _refused(self, id_: str, text: str) -> list[GgsAction]:
+        out: list[GgsAction] = []
         for game in self._of(id_):
             game.refusal = text
             logger.info("game %s: %s", game.about.game_id, text)
             out += self._reread(game)
         return out
 
-    def _of(self, id_: str) -> Iterator[Game]:
+    def _of(self, id_: str) -> Iterator[GgsGame]:
         """Live games of a match, or the one of a board."""
         return (game for board, game in list(self._live.items()) if id_ in (board, match_of(board)))
 
-    def _service_error(self, message: wire.ServiceError) -> list[Output]:
+    def _service_error(self, message: wire.ServiceError) -> list[GgsAction]:
         if id_ := message.match_id:
             games = list(self._of(id_))
             for game in games:
@@ -710,12 +710,12 @@ class GgsAccount:
             self._resuming.discard(attempt.stored_id)  # the next time that we look
         return []
 
-    def _listed(self, message: wire.MatchList) -> list[Output]:
+    def _listed(self, message: wire.MatchList) -> list[GgsAction]:
         """The matches that go on, of everybody."""
         self.lists += 1
         heard = {match.id: match for match in message.matches if self.name in match.names}
         self._going_on = heard if message.is_whole else self._going_on | heard
-        out: list[Output] = []
+        out: list[GgsAction] = []
         for game in list(self._live.values()):
             if game.match not in self._going_on and message.is_whole:
                 out += self._doubt(game)
@@ -724,7 +724,7 @@ class GgsAccount:
                 out += self._consider(asked)
         return out + [Say(tell_service("moves", match)) for match in self._lacking()]
 
-    def _said(self, message: wire.Said) -> list[Output]:
+    def _said(self, message: wire.Said) -> list[GgsAction]:
         if message.name == self.name:
             return []
         room = Room.SPECTATOR if message.to == "O" else Room.PLAYER
@@ -748,7 +748,7 @@ class GgsAccount:
 
     # --- Games end, or are adjourned --------------------------------------------------------------------
 
-    def _board_ended(self, message: wire.BoardEnded) -> list[Output]:
+    def _board_ended(self, message: wire.BoardEnded) -> list[GgsAction]:
         game = self._live.get(message.id)
         if game is None or message.result is None:  # the match's end tells what happened
             return []
@@ -757,12 +757,12 @@ class GgsAccount:
             return self._board_over(game, game.result)
         return self._reread(game)  # its last moves were lost
 
-    def _board_over(self, game: Game, ours: float) -> list[Output]:
+    def _board_over(self, game: GgsGame, ours: float) -> list[GgsAction]:
         self._ended.setdefault(game.match, {})[game.board] = game
         return self._end(game, end_of(game, ours))
 
-    def _match_ended(self, message: wire.MatchEnded) -> list[Output]:
-        games, out = list(self._of(message.id)), list[Output]()
+    def _match_ended(self, message: wire.MatchEnded) -> list[GgsAction]:
+        games, out = list(self._of(message.id)), list[GgsAction]()
         change = self._changes.pop(message.id, None)
         self._going_on.pop(message.id, None)
         self._requests.ended(message.id)
@@ -782,10 +782,10 @@ class GgsAccount:
         return out
 
     def _end_all(
-        self, games: Sequence[Game], message: wire.MatchEnded, change: int | None = None
-    ) -> list[Output]:
+        self, games: Sequence[GgsGame], message: wire.MatchEnded, change: int | None = None
+    ) -> list[GgsAction]:
         """What the end of a match means for those of its games that go on."""
-        out: list[Output] = []
+        out: list[GgsAction] = []
         for game in games:
             if message.left_by and (message.stored_id or message.flag is not Flag.UNRATED):
                 game.about = replace(game.about, rated=True)
@@ -804,32 +804,32 @@ class GgsAccount:
 
     # --- The archive ------------------------------------------------------------------------------------
 
-    def _look(self, key: str, look: Look) -> list[Output]:
+    def _look(self, key: str, look: Look) -> list[GgsAction]:
         """Ask the archive how games have gone."""
         for game in look.games:
             self._off(game)
             game.status, game.is_stale = Status.DOUBTFUL, True
         return [Say(self._archive.look(key, look))]
 
-    def _search(self, game: Game) -> list[Output]:
+    def _search(self, game: GgsGame) -> list[GgsAction]:
         """It has ended, and we have not heard how: look among the latest matches."""
         game.status, game.is_stale = Status.DOUBTFUL, True
         return [Say(self._archive.search(game))]
 
-    def _history(self, lines: Sequence[str]) -> list[Output]:
+    def _history(self, lines: Sequence[str]) -> list[GgsAction]:
         commands, missing = self._archive.history(lines)
         return [*_say(commands), *self._vanish_all(missing)]
 
-    def _looked(self, lines: Sequence[str]) -> list[Output]:
+    def _looked(self, lines: Sequence[str]) -> list[GgsAction]:
         return [out for ended in self._archive.looked(lines) for out in self._end(*ended)]
 
-    def _stop_looking(self) -> list[Output]:
+    def _stop_looking(self) -> list[GgsAction]:
         """The archive does not have what we have asked for: what we have heard is all."""
         looks, searched = self._archive.give_up()
         return [*self._end_looks(looks), *self._vanish_all(searched)]
 
-    def _end_looks(self, looks: Sequence[Look]) -> list[Output]:
-        out: list[Output] = []
+    def _end_looks(self, looks: Sequence[Look]) -> list[GgsAction]:
+        out: list[GgsAction] = []
         for look in looks:
             if look.message is not None:
                 out += self._end_all(look.games, look.message, look.change)
@@ -837,10 +837,10 @@ class GgsAccount:
                 out += self._vanish_all(look.games)
         return out
 
-    def _vanish_all(self, games: Sequence[Game]) -> list[Output]:
+    def _vanish_all(self, games: Sequence[GgsGame]) -> list[GgsAction]:
         return [out for game in games for out in self._vanish(game, "the server does not list it any more")]
 
-    def _end(self, game: Game, end: GameEnd, rating_diff: int | None = None) -> list[Output]:
+    def _end(self, game: GgsGame, end: GameEnd, rating_diff: int | None = None) -> list[GgsAction]:
         self._off(game)
         game.status, game.end, game.is_stale = Status.OVER, end, False
         game_id = game.about.game_id
@@ -848,23 +848,23 @@ class GgsAccount:
         begun = [Tell(GameStarted(game_id, True))] if game.is_unheard else []
         return [*begun, TellGame(game_id, game.state(0.0)), Tell(GameFinished(game_id, rating_diff))]
 
-    def _off(self, game: Game) -> None:
+    def _off(self, game: GgsGame) -> None:
         """It is not live any more; its board's id may be another game's by now."""
         if self._live.get(game.board) is game:
             del self._live[game.board]
 
-    def _vanish(self, game: Game, reason: str) -> list[Output]:
+    def _vanish(self, game: GgsGame, reason: str) -> list[GgsAction]:
         """A game that has no result, or whose result we shall not hear."""
         if game.about.rated or game.is_done:
             return self._end(game, GameEnd(EndReason.UNTOLD, None, reason))
         return self._end(game, GameEnd(EndReason.ABORTED, None, reason))
 
-    def _put_away(self, game: Game, reason: str) -> list[Output]:
+    def _put_away(self, game: GgsGame, reason: str) -> list[GgsAction]:
         self._off(game)
         game.status, game.is_stale, game.is_unheard = Status.AWAY, False, True
         return [TellGame(game.about.game_id, GameAdjourned(reason))]
 
-    def _doubt(self, game: Game) -> list[Output]:
+    def _doubt(self, game: GgsGame) -> list[GgsAction]:
         """The server does not list a game any more."""
         self._off(game)
         game.status, game.is_stale = Status.DOUBTFUL, True
@@ -872,9 +872,9 @@ class GgsAccount:
 
     # --- Adjourned games --------------------------------------------------------------------------------
 
-    def _stored(self, message: wire.StoredList) -> list[Output]:
+    def _stored(self, message: wire.StoredList) -> list[GgsAction]:
         """The games that the server keeps."""
-        games, out = message.games, list[Output]()
+        games, out = message.games, list[GgsAction]()
         self.is_settled = True
         lacking = {name for match in self._lacking() for name in self._going_on[match].names}
         for game in list(self._games.values()):
@@ -915,12 +915,12 @@ class GgsAccount:
     def _away_opponents(self) -> set[str]:
         return {game.about.opponent.name for game in self._games.values() if game.status is Status.AWAY}
 
-    def _resume_anew(self) -> list[Output]:
+    def _resume_anew(self) -> list[GgsAction]:
         """An opponent of an adjourned game has come: ask again, once."""
         self._resuming.clear()
         return [Say(tell_service("stored"))] if not self._is_away else []
 
-    def _is_kept(self, game: Game, stored: wire.StoredGame) -> bool:
+    def _is_kept(self, game: GgsGame, stored: wire.AdjournedMatch) -> bool:
         names = {self.name, game.about.opponent.name}
         return (
             game.about.rated
@@ -928,12 +928,12 @@ class GgsAccount:
             and colourless(stored.type_text) == colourless(game.about.variant)
         )
 
-    def _stored_game(self, line: wire.Request, *where: Status) -> Game | None:
+    def _stored_game(self, line: wire.Request, *where: Status) -> GgsGame | None:
         """A game of ours that somebody would like to go on with, if one stands where asked for."""
-        stored = wire.StoredGame(line.stored_id, (line.asker, self.name), line.type_text)
+        stored = wire.AdjournedMatch(line.stored_id, (line.asker, self.name), line.type_text)
         games = (game for game in self._games.values() if game.status in where)
         return next((game for game in games if self._is_kept(game, stored)), None)
 
 
-def _say(commands: Sequence[str]) -> list[Output]:
+def _say(commands: Sequence[str]) -> list[GgsAction]:
     return [Say(command) for command in commands]

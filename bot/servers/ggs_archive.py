@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from bot.base.events import GameEnd
 from bot.servers import ggs_wire as wire
-from bot.servers.ggs_game import RULES, Game, colourless, end_of, is_same, start_of
+from bot.servers.ggs_game import RULES, GgsGame, colourless, end_of, is_same, start_of
 from bot.servers.ggs_wire import tell_service
 from engine.formats.ggf import BadGgf, GgfGame, parse_line, stated_result
 from engine.game import IllegalMove, replay
@@ -25,7 +25,7 @@ TELLING_PLIES = 4
 class Look:
     """Games of one match, whose last moves and results the archive knows."""
 
-    games: list[Game]
+    games: list[GgsGame]
     message: wire.MatchEnded | None = None
     """Their match's end; None: it was lost."""
     change: int | None = None
@@ -43,15 +43,15 @@ class Archive:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._searched: list[Game] = []
+        self._searched: list[GgsGame] = []
         self._looks: dict[str, Look] = {}
         """By the archive's ids."""
 
-    def is_asked_about(self, game: Game) -> bool:
+    def is_asked_about(self, game: GgsGame) -> bool:
         """Its match is looked up."""
         return any(each is game for look in self._looks.values() for each in look.games)
 
-    def is_searched(self, game: Game) -> bool:
+    def is_searched(self, game: GgsGame) -> bool:
         return any(each is game for each in self._searched)
 
     @property
@@ -65,12 +65,12 @@ class Archive:
         self._looks[key] = look
         return tell_service("look", key)
 
-    def search(self, game: Game) -> str:
+    def search(self, game: GgsGame) -> str:
         """Ask which matches have ended lately."""
         self._searched.append(game)
         return tell_service("history")
 
-    def forget(self, game: Game) -> None:
+    def forget(self, game: GgsGame) -> None:
         """It is known where it stands."""
         self._searched = [each for each in self._searched if each is not game]
         for look in self._looks.values():
@@ -78,7 +78,7 @@ class Archive:
 
     # --- What we are told -------------------------------------------------------------------------------
 
-    def history(self, lines: Sequence[str]) -> tuple[list[str], list[Game]]:
+    def history(self, lines: Sequence[str]) -> tuple[list[str], list[GgsGame]]:
         """The latest matches of ours: the ends that we have missed are among them.
 
         Returns:
@@ -88,7 +88,7 @@ class Archive:
         for words in (line.split() for line in lines[1:]):
             if len(words) >= 11 and words[0].startswith("."):
                 keys[frozenset((words[6], words[8])), colourless(words[10])] = words[0]
-        commands, missing = list[str](), list[Game]()
+        commands, missing = list[str](), list[GgsGame]()
         searched, self._searched = self._searched, []
         for game in searched:
             names = frozenset((self._name, game.about.opponent.name))
@@ -101,13 +101,13 @@ class Archive:
                 commands.append(self.look(key, Look([game])))
         return commands, missing
 
-    def looked(self, lines: Sequence[str]) -> list[tuple[Game, GameEnd, int | None]]:
+    def looked(self, lines: Sequence[str]) -> list[tuple[GgsGame, GameEnd, int | None]]:
         """The records of a match.
 
         Returns:
             Games that have ended, with all their moves by now, how, and how our rating has changed.
         """
-        ends: list[tuple[Game, GameEnd, int | None]] = []
+        ends: list[tuple[GgsGame, GameEnd, int | None]] = []
         try:
             records = parse_line(" ".join(lines[1:]))
             for key, look in list(self._looks.items()):
@@ -131,7 +131,7 @@ class Archive:
             logger.warning("the archive has what cannot be: %s", error)
         return ends
 
-    def _is_record_of(self, game: Game, told: GgfGame) -> bool:
+    def _is_record_of(self, game: GgsGame, told: GgfGame) -> bool:
         is_ours = self._name in (told.black, told.white)
         moves = tuple(move.move for move in told.moves)
         side = 0 if told.black == self._name else 1
@@ -149,7 +149,7 @@ class Archive:
                 late.append(self._looks.pop(key))
         return late
 
-    def give_up(self) -> tuple[list[Look], list[Game]]:
+    def give_up(self) -> tuple[list[Look], list[GgsGame]]:
         """Everything: what was looked up, and what was searched."""
         looks, searched = list(self._looks.values()), self._searched
         self._looks.clear()

@@ -29,7 +29,7 @@ class Status(Enum):
 
 
 @dataclass(slots=True)
-class Game:
+class GgsGame:
     """One game."""
 
     about: GameSnapshot
@@ -93,7 +93,7 @@ def match_of(board: str) -> str:
     return f".{board.split('.')[1]}" if board.count(".") == 2 else board
 
 
-def end_of(game: Game, ours: float) -> GameEnd:
+def end_of(game: GgsGame, ours: float) -> GameEnd:
     """How a game ended, by its moves and the server's result.
 
     The server tells the result only, and a fatal time-out beforehand.  Out of time with a grace, one loses by
@@ -126,7 +126,7 @@ def start_of(about: GameSnapshot) -> OthelloPosition:
     return RULES.parse_position(about.initial_position or USUAL)
 
 
-def is_same(game: Game, told: GgfGame, our_side: int) -> bool:
+def is_same(game: GgsGame, told: GgfGame, our_side: int) -> bool:
     """Whether a record can be of a game, whatever its moves: the same opponent, side and start."""
     about = game.about
     return (

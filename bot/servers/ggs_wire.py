@@ -92,7 +92,7 @@ class Presence:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class OtherMessage:
     """Something else that was asked for, or that has no meaning for us."""
 
     sender: str
@@ -262,7 +262,7 @@ class Offered:
 
 
 @dataclass(frozen=True, slots=True)
-class MatchError:
+class GgsGameError:
     """What we did in a game was not possible."""
 
     id: str
@@ -283,7 +283,7 @@ class ServiceError:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredGame:
+class AdjournedMatch:
     """An adjourned match."""
 
     id: str
@@ -295,7 +295,7 @@ class StoredGame:
 class StoredList:
     name: str
     """Whose they are."""
-    games: tuple[StoredGame, ...]
+    games: tuple[AdjournedMatch, ...]
     is_whole: bool = True
     """Every row could be read."""
 
@@ -318,7 +318,7 @@ class MatchList:
 
 
 @dataclass(frozen=True, slots=True)
-class Player:
+class GgsPlayer:
     """Somebody in a list of ``who``."""
 
     name: str
@@ -330,7 +330,7 @@ class Player:
 
 @dataclass(frozen=True, slots=True)
 class PlayerList:
-    players: tuple[Player, ...]
+    players: tuple[GgsPlayer, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,14 +355,14 @@ class Unknown:
     lines: tuple[str, ...]
 
 
-Message = (
+GgsMessage = (
     Ready
     | Alert
     | LoginPrompt
     | PasswordPrompt
     | CentralError
     | Presence
-    | Answer
+    | OtherMessage
     | Request
     | MatchBegan
     | MatchEnded
@@ -374,7 +374,7 @@ Message = (
     | TimedOut
     | TrustViolated
     | Offered
-    | MatchError
+    | GgsGameError
     | ServiceError
     | StoredList
     | StoredOpponent
@@ -413,7 +413,7 @@ def _clean(line: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class RawMessage:
     """One message of the server's, before it is understood."""
 
     sender: str
@@ -446,7 +446,7 @@ class Blocks:
     _open: _Open | None = field(default=None)
     _after_empty: bool = False
 
-    def feed(self, line: str) -> Iterator[Block | Ready | Alert | LoginPrompt | PasswordPrompt]:
+    def feed(self, line: str) -> Iterator[RawMessage | Ready | Alert | LoginPrompt | PasswordPrompt]:
         """What is complete with this line, in order."""
         opened, after_empty = self._open, self._after_empty
         self._after_empty = line == ""
@@ -480,9 +480,9 @@ class Blocks:
             if self._open.length <= TEXT_LIMIT:
                 self._open.lines.append(line)
 
-    def _close(self) -> Iterator[Block]:
+    def _close(self) -> Iterator[RawMessage]:
         if self._open is not None:
-            yield Block(self._open.sender, tuple(self._open.lines))
+            yield RawMessage(self._open.sender, tuple(self._open.lines))
             self._open = None
 
 
@@ -493,11 +493,11 @@ class Reader:
         self._lines = Lines()
         self._blocks = Blocks()
 
-    def feed(self, data: bytes) -> Iterator[Message]:
+    def feed(self, data: bytes) -> Iterator[GgsMessage]:
         """Every message that is complete now.  What cannot be understood is an `Unknown`."""
         for line in self._lines.feed(data):
             for block in self._blocks.feed(line):
-                if not isinstance(block, Block):
+                if not isinstance(block, RawMessage):
                     yield block
                     continue
                 try:
@@ -509,7 +509,7 @@ class Reader:
 # --- Blocks to messages ---------------------------------------------------------------------------------
 
 
-def read(block: Block) -> Message:
+def read(block: RawMessage) -> GgsMessage:
     """What a block means.
 
     Raises:
@@ -531,7 +531,7 @@ _CENTRAL_WORDS = frozenset(
 )
 
 
-def _central(lines: tuple[str, ...]) -> Message:
+def _central(lines: tuple[str, ...]) -> GgsMessage:
     first = lines[0]
     if first.startswith("ERR "):
         return CentralError(first[4:])
@@ -539,7 +539,7 @@ def _central(lines: tuple[str, ...]) -> Message:
         return Presence(found[2], found[1] == "+", int(found[3]) if found[3] else None)
     word = first.partition(" ")[0]
     if word in _CENTRAL_WORDS:
-        return Answer("", word, lines)
+        return OtherMessage("", word, lines)
     return Unknown("", lines)
 
 
@@ -569,7 +569,7 @@ _BARE_ERRORS = (
 )
 
 
-def _service(lines: tuple[str, ...]) -> Message:
+def _service(lines: tuple[str, ...]) -> GgsMessage:
     first, rest = lines[0], lines[1:]
     word, _, told = first.partition(" ")
     match word:
@@ -579,7 +579,7 @@ def _service(lines: tuple[str, ...]) -> Message:
             return ServiceError(told)
         case "error":
             id_, _, text = told.partition(" ")
-            return MatchError(_checked(_GAME_ID, id_), text)
+            return GgsGameError(_checked(_GAME_ID, id_), text)
         case "join":
             return _joined(told, rest)
         case "update":
@@ -610,11 +610,11 @@ def _service(lines: tuple[str, ...]) -> Message:
     if told.startswith(("ERR ", "+ ERR ", "- ERR ")) or first.startswith(_BARE_ERRORS):
         return ServiceError(first)
     if word in _ANSWERS:
-        return Answer(SERVICE, word, lines)
+        return OtherMessage(SERVICE, word, lines)
     return Unknown(SERVICE, lines)
 
 
-def _news(is_new: bool, told: str) -> Message:
+def _news(is_new: bool, told: str) -> GgsMessage:
     words = told.split()
     if words[:1] == ["match"]:
         return _match(is_new, words[1:])
@@ -714,11 +714,13 @@ def _change(line: str) -> tuple[str, float, float]:
     return found[1], _number(found[4]), _number(found[5])
 
 
-def _stored(told: str, rest: tuple[str, ...]) -> Message:
+def _stored(told: str, rest: tuple[str, ...]) -> GgsMessage:
     found = re.fullmatch(rf"(\d+) ({_NAME}) *", told)
     if found is None:
         return (
-            ServiceError(f"stored {told}") if told.startswith("ERR") else Answer(SERVICE, "stored", (told,))
+            ServiceError(f"stored {told}")
+            if told.startswith("ERR")
+            else OtherMessage(SERVICE, "stored", (told,))
         )
     games = _rows(_stored_row, rest)
     return StoredList(found[2], games, len(games) == len(rest))
@@ -733,11 +735,11 @@ def _rows(read: Callable[[str], T], lines: Sequence[str]) -> tuple[T, ...]:
     return tuple(found)
 
 
-def _stored_row(line: str) -> StoredGame:
+def _stored_row(line: str) -> AdjournedMatch:
     words = line.split()
     if len(words) < 8:
         raise ProtocolError("an adjourned game that lacks something", line)
-    return StoredGame(_checked(_ID, words[0]), (words[5], words[6]), words[7].partition(":")[0])
+    return AdjournedMatch(_checked(_ID, words[0]), (words[5], words[6]), words[7].partition(":")[0])
 
 
 def _match_row(line: str) -> MatchBegan:
@@ -748,9 +750,9 @@ def _match_row(line: str) -> MatchBegan:
     return MatchBegan(_checked(_ID, id_), (one, other), type_text, _flag(flag))
 
 
-def _player_row(line: str) -> Player:
+def _player_row(line: str) -> GgsPlayer:
     found = _matched(rf"({_NAME}) +([-+x]) +({_NUMBER})@ *({_NUMBER}).*", line)
-    return Player(found[1], found[2] == "+", _number(found[3]), _number(found[4]))
+    return GgsPlayer(found[1], found[2] == "+", _number(found[3]), _number(found[4]))
 
 
 def _flag(text: str) -> Flag:

@@ -25,10 +25,10 @@ from bot.base.events import (
     Bot,
     DeclineReason,
     GameEvent,
+    MoveInfo,
     Proposal,
     Reply,
     Room,
-    Thought,
 )
 from bot.base.notation import Script
 from bot.servers import Account, goes_on
@@ -79,7 +79,7 @@ _STATES = frozenset({"gameFull", "gameState"})
 """Messages that a game cannot go on without."""
 
 
-class Openings:
+class StreamRateLimiter:
     """How often the account's stream may be opened: lichess.org allows 30 times in 10 minutes.
 
     A handful at once, so that we listen again soon after a loss, and from then on one in half a minute.
@@ -167,7 +167,7 @@ class LichessServer:
         self._clock = clock
         self._account: Account | None = None
         self._lag = Lag()
-        self._openings = Openings(clock)
+        self._openings = StreamRateLimiter(clock)
         self._refusals = Refusals(clock)
         self._scripts: dict[str, Script] = {}
         """Of the games whose streams were opened, until they end."""
@@ -277,7 +277,7 @@ class LichessServer:
         move: str,
         *,
         offer_draw: bool = False,
-        thought: Thought | None = None,  # noqa: ARG002 - there is no place for it
+        found_by_search: MoveInfo | None = None,  # noqa: ARG002 - there is no place for it
     ) -> None:
         script = self._scripts.get(game_id)
         told = move if script is None else script.write(move)

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from bot.base.dialects import Dialect, Variant
+from bot.base.dialects import Dialect, SiteVariant
 from bot.base.errors import ProtocolError
 from bot.base.events import (
     FROM_POSITION,
@@ -198,7 +198,7 @@ class GameReader:
     def __init__(self, dialect: Dialect, our_id: str) -> None:
         self._dialect = dialect
         self._our_id = our_id
-        self._variant: Variant | None = None
+        self._variant: SiteVariant | None = None
         self._has_clock = False
         self._last: GameState | None = None
         self.script: Script | None = None
@@ -296,7 +296,7 @@ class GameReader:
         more = "increment" if clock.get("increment") is not None or "delay" not in clock else "delay"
         return Clock(round(_seconds(clock, "initial")), round(_seconds(clock, more)))
 
-    def _state(self, raw: Mapping[str, Any], variant: Variant, script: Script) -> GameState:
+    def _state(self, raw: Mapping[str, Any], variant: SiteVariant, script: Script) -> GameState:
         first, second = variant.sides
         state = GameState(
             # Several actions of one turn are joined by commas, on sites that know such games.
@@ -326,7 +326,7 @@ def _chat_line(raw: Mapping[str, Any], dialect: Dialect) -> ChatLine | None:
     return ChatLine(_clean(name), Room(room), _clean(text, _MAX_TEXT), by_site)
 
 
-def _end(raw: Mapping[str, Any], variant: Variant) -> GameEnd | None:
+def _end(raw: Mapping[str, Any], variant: SiteVariant) -> GameEnd | None:
     status = _need(raw, "status", str)
     if status in _GOING_ON:
         return None
@@ -396,7 +396,7 @@ def _variant_key(raw: Mapping[str, Any]) -> str:
     return _clean(key) if isinstance(key, str) else ""
 
 
-def _start(raw: Mapping[str, Any], variant: Variant | None) -> str | None:
+def _start(raw: Mapping[str, Any], variant: SiteVariant | None) -> str | None:
     """Where a game begins, in our words; None: as usual.
 
     Raises:

@@ -8,17 +8,17 @@ import math
 import time
 from typing import Any
 
-from engine.external.protocol import Answer, Question, wait_for
+from engine.external.protocol import EngineReply, MoveRequest, wait_for
 from engine.external.settings import Allowance, ExternalSettings
 from engine.game import Game
-from engine.process import EngineError, EngineProcess, EngineTimeout, Resigned, Wait
+from engine.process import EngineError, EngineProcess, EngineTimeout, Resigned, WaitLimit
 from engine.stop import StopFlag
 
 _MOST_LINES = 10_000  # of one answer
 
 
 class GtpTalk:
-    """A program that speaks GTP; see `engine.external.protocol.Talk`."""
+    """A program that speaks GTP; see `engine.external.protocol.EngineProtocol`."""
 
     is_interruptible = False
     farewell = "quit"
@@ -50,7 +50,7 @@ class GtpTalk:
             )
         self._told = self._time_told = None
 
-    def choose(self, question: Question, stop: StopFlag) -> Answer:
+    def choose(self, question: MoveRequest, stop: StopFlag) -> EngineReply:
         game, soon = self._game, self._soon(stop)
         self._tell_moves(question.moves, soon)
         side = game.side_to_move(question.position)
@@ -65,9 +65,9 @@ class GtpTalk:
         if move == "resign":
             raise Resigned(f"{self._process.name} resigns")
         self._told = (*question.moves, move)  # if it is none, the program is ended anyway
-        return Answer(move, said)
+        return EngineReply(move, said)
 
-    def _tell_moves(self, moves: tuple[str, ...], wait: Wait) -> None:
+    def _tell_moves(self, moves: tuple[str, ...], wait: WaitLimit) -> None:
         told = self._told
         if told is None or moves[: len(told)] != told:
             if "boardsize" in self._commands:
@@ -80,7 +80,7 @@ class GtpTalk:
             self._ask(f"play {self._game.sides[ply % 2]} {moves[ply]}", wait)
         self._told = moves
 
-    def _tell_time(self, allowance: Allowance, wait: Wait) -> None:
+    def _tell_time(self, allowance: Allowance, wait: WaitLimit) -> None:
         """GTP's clock has no increment; what a move adds is told by ``time_left``."""
         settings = None
         if allowance.remaining_s is not None:
@@ -94,7 +94,7 @@ class GtpTalk:
             self._ask("time_settings {} {} {}".format(*settings), wait)
         self._time_told = settings
 
-    def _ask(self, command: str, wait: Wait) -> str:
+    def _ask(self, command: str, wait: WaitLimit) -> str:
         """The answer to a command, without its sign.
 
         Raises:
@@ -112,5 +112,5 @@ class GtpTalk:
             raise EngineError(f"{self._process.name} refuses {command!r}: {parts[0][:200]}")
         return "\n".join(parts)
 
-    def _soon(self, stop: StopFlag) -> Wait:
-        return Wait(stop, time.monotonic() + self._settings.start_s)
+    def _soon(self, stop: StopFlag) -> WaitLimit:
+        return WaitLimit(stop, time.monotonic() + self._settings.start_s)

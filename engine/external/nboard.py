@@ -10,12 +10,12 @@ import re
 import time
 from typing import Any
 
-from engine.external.protocol import Answer, Question, first_with, wait_for
+from engine.external.protocol import EngineReply, MoveRequest, first_with, wait_for
 from engine.external.settings import Allowance, ExternalSettings
 from engine.formats.clock import GgfClock
 from engine.formats.ggf import GgfGame, GgfMove, write
 from engine.game import Game
-from engine.process import EngineError, EngineProcess, EngineTimeout, Wait
+from engine.process import EngineError, EngineProcess, EngineTimeout, WaitLimit
 from engine.stop import StopFlag, Stopped
 
 _SQUARE = re.compile(r"[a-h][1-8]|pa(?:ss)?", re.IGNORECASE)
@@ -27,7 +27,7 @@ _LONGEST_S = 359_999  # 99:59:59
 
 
 class NBoardTalk:
-    """A program that speaks NBoard; see `engine.external.protocol.Talk`."""
+    """A program that speaks NBoard; see `engine.external.protocol.EngineProtocol`."""
 
     is_interruptible = True
     farewell = "quit"
@@ -53,14 +53,14 @@ class NBoardTalk:
     def new_game(self, start: Any) -> None:
         """Nothing to do: every question tells all."""
 
-    def choose(self, question: Question, stop: StopFlag) -> Answer:
+    def choose(self, question: MoveRequest, stop: StopFlag) -> EngineReply:
         soon, allowance = self._soon(stop), question.allowance
         self._set_depth(_USUAL_DEPTH if allowance.depth is None else allowance.depth, soon)
         self._process.say(f"set game {self._ggf(question)}", soon)
         self._ping(soon)
         wait = wait_for(question, self._game, self._settings, stop)
         self._process.say("go", wait)
-        lines: list[Answer] = []
+        lines: list[EngineReply] = []
         try:
             while not (said := self._process.hear(wait)).startswith("==="):
                 self._note_name(said)
@@ -73,15 +73,15 @@ class NBoardTalk:
             raise
         return read_go(said, lines)
 
-    def _set_depth(self, depth: int, wait: Wait) -> None:
+    def _set_depth(self, depth: int, wait: WaitLimit) -> None:
         if depth != self._depth:
             self._process.say(f"set depth {depth}", wait)
             self._depth = depth
 
-    def _soon(self, stop: StopFlag) -> Wait:
-        return Wait(stop, time.monotonic() + self._settings.start_s)
+    def _soon(self, stop: StopFlag) -> WaitLimit:
+        return WaitLimit(stop, time.monotonic() + self._settings.start_s)
 
-    def _ping(self, wait: Wait) -> None:
+    def _ping(self, wait: WaitLimit) -> None:
         self._pings += 1
         self._process.say(f"ping {self._pings}", wait)
         while (said := self._process.hear(wait)).split() != ["pong", str(self._pings)]:
@@ -91,7 +91,7 @@ class NBoardTalk:
         if said.startswith("set myname "):
             self._name = said.removeprefix("set myname ").strip()
 
-    def _ggf(self, question: Question) -> str:
+    def _ggf(self, question: MoveRequest) -> str:
         game, start = self._game, question.start
         clock = clock_text(
             question.allowance, game.side_to_move(question.position), self._moves_left(question)
@@ -107,7 +107,7 @@ class NBoardTalk:
             )
         )
 
-    def _moves_left(self, question: Question) -> int:
+    def _moves_left(self, question: MoveRequest) -> int:
         return (self._game.plies_left(question.position) + 1) // 2
 
 
@@ -130,7 +130,7 @@ def _whole(seconds: float) -> int:
     return int(min(seconds, _LONGEST_S))
 
 
-def read_search(line: str) -> Answer | None:
+def read_search(line: str) -> EngineReply | None:
     """A thinking line, ``search F5d6 +0.50 0 12`` or ``book ...``; None: it is none that can be read."""
     words = line.split()
     if len(words) < 4 or words[0] not in ("search", "book"):
@@ -140,10 +140,10 @@ def read_search(line: str) -> Answer | None:
     depth = re.fullmatch(r"\d{1,3}", words[4]) if len(words) > 4 else None
     if not variation:
         return None
-    return Answer(variation[0], line, read_eval(words[2]), variation, int(depth[0]) if depth else None)
+    return EngineReply(variation[0], line, read_eval(words[2]), variation, int(depth[0]) if depth else None)
 
 
-def read_go(line: str, lines: list[Answer]) -> Answer:
+def read_go(line: str, lines: list[EngineReply]) -> EngineReply:
     """The answer to ``go``: ``=== F5/0.50/1.2``, ``=== PA//0.00``, or with blanks in place of the slashes.
 
     Args:
@@ -154,12 +154,12 @@ def read_go(line: str, lines: list[Answer]) -> Answer:
     text = line.removeprefix("===").strip()
     parts = [part.strip() for part in text.split("/")] if "/" in text else text.split()
     move = _square(parts[0]) if parts else ""
-    thought = first_with(move, lines)
+    found_by_search = first_with(move, lines)
     evaluation = read_eval(parts[1]) if len(parts) > 1 else None
-    if thought is None:
-        return Answer(move, line, evaluation)
-    evaluation = thought.evaluation_centi if evaluation is None else evaluation
-    return Answer(move, line, evaluation, thought.variation, thought.depth)
+    if found_by_search is None:
+        return EngineReply(move, line, evaluation)
+    evaluation = found_by_search.evaluation_centi if evaluation is None else evaluation
+    return EngineReply(move, line, evaluation, found_by_search.variation, found_by_search.depth)
 
 
 def read_eval(text: str) -> int | None:

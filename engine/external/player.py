@@ -8,8 +8,8 @@ from typing import Any
 
 from engine.external.gtp import GtpTalk
 from engine.external.nboard import NBoardTalk
-from engine.external.protocol import Question, Talk
-from engine.external.settings import Allowance, Choice, ExternalSettings
+from engine.external.protocol import EngineProtocol, MoveRequest
+from engine.external.settings import Allowance, ChosenMove, ExternalSettings
 from engine.external.uci import UciTalk
 from engine.game import Game, IllegalMove, if_it_goes_on, replay
 from engine.games import get_game
@@ -18,7 +18,7 @@ from engine.stop import StopFlag, Stopped
 
 logger = logging.getLogger(__name__)
 
-_TALKS: dict[str, Callable[[EngineProcess, ExternalSettings, Game[Any]], Talk]] = {
+_TALKS: dict[str, Callable[[EngineProcess, ExternalSettings, Game[Any]], EngineProtocol]] = {
     "nboard": NBoardTalk,
     "gtp": GtpTalk,
     "uci": UciTalk,
@@ -41,7 +41,7 @@ class ExternalEngine:
         self._name = settings.command[0]
         self._start: Any = self._game.initial()
         self._process: EngineProcess | None = None
-        self._talk: Talk | None = None
+        self._talk: EngineProtocol | None = None
         self._restarts = 0
 
     @property
@@ -69,7 +69,7 @@ class ExternalEngine:
             self._end()
         self._running()
 
-    def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> Choice:
+    def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> ChosenMove:
         """Ask for a move.
 
         A program that ends by itself is started again, once in a game, and asked once more.
@@ -91,8 +91,8 @@ class ExternalEngine:
         if not game.legal_moves(position):
             raise ValueError(f"the game is over: {game.position_text(position)}")
         side, began = game.side_to_move(position), time.monotonic()
-        question = Question(self._start, tuple(moves), position, allowance)
-        talk: Talk | None = None
+        question = MoveRequest(self._start, tuple(moves), position, allowance)
+        talk: EngineProtocol | None = None
         while True:
             try:
                 talk = self._running()
@@ -121,13 +121,13 @@ class ExternalEngine:
             raise IllegalAnswer(f"{self.name} said {answer.said[:200]!r}: {error}") from error
         line = self._legal_part(position, answer.variation)
         line = line if line[:1] == (move,) else (move,)
-        return Choice(move, answer.evaluation_centi, line, answer.depth, time_s)
+        return ChosenMove(move, answer.evaluation_centi, line, answer.depth, time_s)
 
     def close(self) -> None:
         """End the program, if it runs."""
         self._end(farewell=True)
 
-    def _running(self) -> Talk:
+    def _running(self) -> EngineProtocol:
         if self._talk is not None:
             return self._talk
         settings = self.settings

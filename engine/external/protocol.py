@@ -7,12 +7,12 @@ from typing import Any, Protocol
 
 from engine.external.settings import Allowance, ExternalSettings
 from engine.game import Game
-from engine.process import Wait
+from engine.process import WaitLimit
 from engine.stop import StopFlag
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class MoveRequest:
     """A position that a move is wanted in."""
 
     start: Any
@@ -25,7 +25,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class EngineReply:
     """What an engine said, in the game's notation where it could be read; nobody has checked it."""
 
     move: str
@@ -37,7 +37,7 @@ class Answer:
     depth: int | None = None
 
 
-class Talk(Protocol):
+class EngineProtocol(Protocol):
     """One running program, spoken to by one protocol.
 
     Any call may raise `engine.uci.link.EngineError` or, when its flag is set, `engine.stop.Stopped`.
@@ -54,20 +54,20 @@ class Talk(Protocol):
     def new_game(self, start: Any) -> None:
         """A new game begins in that position: nothing of the last one counts."""
 
-    def choose(self, question: Question, stop: StopFlag) -> Answer:
+    def choose(self, question: MoveRequest, stop: StopFlag) -> EngineReply:
         """Ask for a move."""
 
 
-def first_with(move: str, lines: Sequence[Answer]) -> Answer | None:
+def first_with(move: str, lines: Sequence[EngineReply]) -> EngineReply | None:
     """The last thinking line that is about a move."""
     return next((line for line in reversed(lines) if line.move == move), None)
 
 
-def wait_for(question: Question, game: Game[Any], settings: ExternalSettings, stop: StopFlag) -> Wait:
+def wait_for(question: MoveRequest, game: Game[Any], settings: ExternalSettings, stop: StopFlag) -> WaitLimit:
     """How long the answer may take: the time given and some more; else as long as it talks, within reason."""
     limit_s, now = question.allowance.limit_s(game.side_to_move(question.position)), time.monotonic()
     if limit_s is not None:
-        return Wait(stop, now + limit_s + settings.silence_s)
+        return WaitLimit(stop, now + limit_s + settings.silence_s)
     longest_s = settings.longest_s
     late = f"has told no move in {longest_s:g} s, though it goes on talking"
-    return Wait(stop, now + longest_s, settings.silence_s, late)
+    return WaitLimit(stop, now + longest_s, settings.silence_s, late)

@@ -91,7 +91,7 @@ class Allowance:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChosenMove:
     """A move that an engine chose."""
 
     move: str

@@ -7,12 +7,12 @@ import contextlib
 import time
 from typing import Any
 
-from engine.external.protocol import Answer, Question, first_with, wait_for
+from engine.external.protocol import EngineReply, MoveRequest, first_with, wait_for
 from engine.external.settings import Allowance, ExternalSettings
 from engine.game import Game
-from engine.process import EngineError, EngineProcess, EngineTimeout, Resigned, Wait
+from engine.process import EngineError, EngineProcess, EngineTimeout, Resigned, WaitLimit
 from engine.stop import StopFlag, Stopped
-from engine.uci.lines import Option, read_info, read_option, shift_ranks
+from engine.uci.lines import EngineOption, read_info, read_option, shift_ranks
 from engine.uci.scores import centi, plies_played
 
 _ENDS = ("bestmove", "nobestmove")
@@ -20,7 +20,7 @@ _MANAGED = ("uci_variant", "uci_chess960", "usemillisec", "ponder")
 
 
 class UciTalk:
-    """A program that speaks UCI or UCCI; see `engine.external.protocol.Talk`."""
+    """A program that speaks UCI or UCCI; see `engine.external.protocol.EngineProtocol`."""
 
     is_interruptible = True
     farewell = "quit"
@@ -30,7 +30,7 @@ class UciTalk:
         self._settings = settings
         self._game = game
         self._is_ucci = settings.protocol == "ucci"
-        self._options: dict[str, Option] = {}
+        self._options: dict[str, EngineOption] = {}
         self._is_searching = False
 
     def greet(self) -> str:
@@ -62,7 +62,7 @@ class UciTalk:
         self._process.say("uccinewgame" if self._is_ucci else "ucinewgame", wait)
         self._ready(wait)
 
-    def choose(self, question: Question, stop: StopFlag) -> Answer:
+    def choose(self, question: MoveRequest, stop: StopFlag) -> EngineReply:
         game, soon, go = self._game, self._soon(stop), self._go(question)
         self._settle(soon)
         text = game.position_text(question.start)
@@ -72,13 +72,13 @@ class UciTalk:
         wait = wait_for(question, game, self._settings, stop)
         self._process.say(go, wait)
         self._is_searching = True
-        lines: list[Answer] = []
+        lines: list[EngineReply] = []
         try:
             while (said := self._process.hear(wait)).split(" ", 1)[0] not in _ENDS:
                 found, _ = read_info(said, self._from_wire)
                 if found is not None:
                     value = centi(found.value, found.is_mate, ply)
-                    line = Answer(found.variation[0], said, value, found.variation, found.depth)
+                    line = EngineReply(found.variation[0], said, value, found.variation, found.depth)
                     lines = [*lines[-200:], line]
         except Stopped:
             with contextlib.suppress(EngineError):  # the next question will tell
@@ -89,10 +89,12 @@ class UciTalk:
         if "resign" in words:
             raise Resigned(f"{self._process.name} resigns")
         move = self._from_wire(words[1]) if words[0] == "bestmove" and len(words) > 1 else ""
-        thought = first_with(move, lines)
-        if thought is None:
-            return Answer(move, said)
-        return Answer(move, said, thought.evaluation_centi, thought.variation, thought.depth)
+        found_by_search = first_with(move, lines)
+        if found_by_search is None:
+            return EngineReply(move, said)
+        return EngineReply(
+            move, said, found_by_search.evaluation_centi, found_by_search.variation, found_by_search.depth
+        )
 
     def _position(self, start: str, moves: tuple[str, ...]) -> str:
         words = start.split()
@@ -101,7 +103,7 @@ class UciTalk:
         told = [shift_ranks(move, shift) for move in (*earlier, *moves)]
         return " ".join(["position fen", *words[:6], *(["moves", *told] if told else [])])
 
-    def _go(self, question: Question) -> str:
+    def _go(self, question: MoveRequest) -> str:
         allowance, side = question.allowance, self._game.side_to_move(question.position)
         limits: list[str] = []
         if allowance.depth is not None:
@@ -125,17 +127,17 @@ class UciTalk:
             return ["wtime", left[0], "btime", left[1], "winc", more, "binc", more]
         return ["time", left[side], "increment", more, "opptime", left[1 - side], "oppincrement", more]
 
-    def _ready(self, wait: Wait) -> None:
+    def _ready(self, wait: WaitLimit) -> None:
         self._process.say("isready", wait)
         while self._process.hear(wait) != "readyok":
             pass
 
-    def _settle(self, wait: Wait) -> None:
+    def _settle(self, wait: WaitLimit) -> None:
         """Wait for the end of a search that was stopped."""
         while self._is_searching:
             self._is_searching = self._process.hear(wait).split(" ", 1)[0] not in _ENDS
 
-    def _checked(self, name: str, value: str) -> Option:
+    def _checked(self, name: str, value: str) -> EngineOption:
         option = self._options.get(_key(name))
         if option is None:
             known = ", ".join(each.name for each in self._options.values())
@@ -146,7 +148,7 @@ class UciTalk:
             raise EngineError(f"{self._process.name}: option {option.name} is {value!r}, {wrong}")
         return option
 
-    def _set(self, option: Option, value: str, wait: Wait) -> None:
+    def _set(self, option: EngineOption, value: str, wait: WaitLimit) -> None:
         if self._is_ucci:
             self._process.say(f"setoption {option.name} {value}", wait)
         else:
@@ -155,8 +157,8 @@ class UciTalk:
     def _from_wire(self, move: str) -> str:
         return shift_ranks(move, 1) if self._is_ucci else move
 
-    def _soon(self, stop: StopFlag) -> Wait:
-        return Wait(stop, time.monotonic() + self._settings.start_s)
+    def _soon(self, stop: StopFlag) -> WaitLimit:
+        return WaitLimit(stop, time.monotonic() + self._settings.start_s)
 
 
 def _key(name: str) -> str:

@@ -12,7 +12,7 @@ HEAD_BYTES = 4096
 """So much of a file's beginning is enough for `detect`."""
 
 
-class Format(StrEnum):
+class GameFormat(StrEnum):
     """A format of games as text."""
 
     GGF = "ggf"
@@ -21,7 +21,7 @@ class Format(StrEnum):
     WTHOR = "wthor"
 
 
-TEXTS = (Format.GGF, Format.PGN, Format.TRANSCRIPT)
+TEXTS = (GameFormat.GGF, GameFormat.PGN, GameFormat.TRANSCRIPT)
 """Formats that can be written too."""
 
 
@@ -33,24 +33,24 @@ def decode(data: bytes) -> str:
         return data.decode("latin-1")
 
 
-def detect(head: bytes, length: int) -> Format | None:
+def detect(head: bytes, length: int) -> GameFormat | None:
     """The format of a file by its first `HEAD_BYTES` and its length; None: it cannot be told."""
     if wthor.is_wthor(head, length):
-        return Format.WTHOR
+        return GameFormat.WTHOR
     if b"\0" in head:
         return None
     text = decode(head if length <= len(head) else head.rpartition(b"\n")[0] or head)
     if re.search(r"\(\s*;\s*[A-Za-z]+\s*\[", text):
-        return Format.GGF
+        return GameFormat.GGF
     lines = [line for line in lines_of(text) if line.strip() and line.lstrip()[0] not in "#%"]
     if any(pgn.is_tag(line) for line in lines[:1]):
-        return Format.PGN
+        return GameFormat.PGN
     if any(_is_transcript(line) for line in lines[:1]):
-        return Format.TRANSCRIPT
-    return Format.PGN if any(re.match(r"\s*1\.", line) for line in lines[:1]) else None
+        return GameFormat.TRANSCRIPT
+    return GameFormat.PGN if any(re.match(r"\s*1\.", line) for line in lines[:1]) else None
 
 
-def read(lines: Iterable[str], form: Format, game: str | None = None) -> Iterator[GameRecord | BadGame]:
+def read(lines: Iterable[str], form: GameFormat, game: str | None = None) -> Iterator[GameRecord | BadGame]:
     """Every game of a text in order; in place of one that cannot be read the reason.
 
     Args:
@@ -61,13 +61,13 @@ def read(lines: Iterable[str], form: Format, game: str | None = None) -> Iterato
     Raises:
         BadGame: A text goes on and on, and no game ends; what has been yielded before is not touched by that.
     """
-    if form is Format.GGF:
+    if form is GameFormat.GGF:
         yield from _each_ggf(lines)
         return
-    texts = pgn.split(lines) if form is Format.PGN else (x for x in lines if not transcripts.is_remark(x))
+    texts = pgn.split(lines) if form is GameFormat.PGN else (x for x in lines if not transcripts.is_remark(x))
     for text in texts:
         try:
-            if form is Format.PGN:
+            if form is GameFormat.PGN:
                 yield pgn.parse(text, game)
             else:
                 yield transcripts.parse(text, game or "othello")
@@ -75,15 +75,15 @@ def read(lines: Iterable[str], form: Format, game: str | None = None) -> Iterato
             yield error
 
 
-def write(record: GameRecord, form: Format) -> str:
+def write(record: GameRecord, form: GameFormat) -> str:
     """The game as text, the line break at its end included.
 
     Raises:
         BadGame: The format has no way to write this game.
     """
-    if form is Format.PGN:
+    if form is GameFormat.PGN:
         return pgn.write(record)
-    if form is Format.GGF:
+    if form is GameFormat.GGF:
         return f"1 {ggf.write(ggf.from_record(record))}\n"
     return f"{transcripts.write(record)}\n"
 

@@ -16,7 +16,7 @@ from functools import cache
 
 import chess
 
-from engine.games.linear_weights import Features, Groups, Weights, from_card, read_card, starts
+from engine.games.linear_weights import Features, Groups, LinearWeights, from_card, read_card, starts
 
 DANGERS = 32
 """Steps of the danger to a king."""
@@ -75,7 +75,7 @@ _ALL = chess.BB_ALL
 
 
 @cache
-def weights() -> Weights:
+def weights() -> LinearWeights:
     """The learned weights."""
     return from_card(read_card("chess_weights.json"), GROUPS)
 
@@ -97,7 +97,7 @@ def expected_scale_centi(board: chess.Board) -> float:
 
 def features(board: chess.Board) -> Features:
     """All features of a position that has both kings."""
-    walk = _Walk(board)
+    walk = _ChessWalk(board)
     return Features(walk.counts, walk.middle(), walk.scale())
 
 
@@ -161,7 +161,7 @@ class _Side:
         return self.seen(chess.lsb(pawns) if self.is_mover else chess.msb(pawns)) >> 3
 
 
-class _Walk:
+class _ChessWalk:
     def __init__(self, board: chess.Board) -> None:
         kinds = (board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings)
         ours, theirs = board.occupied_co[board.turn], board.occupied_co[not board.turn]

@@ -25,7 +25,7 @@ class BadWeights(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class LinearWeights:
     """Weights of all features, group after group."""
 
     middle: tuple[int, ...]
@@ -58,7 +58,7 @@ class Features(NamedTuple):
     scale: int
     """Of 64: less where a lead is hard to win."""
 
-    def score_centi(self, weights: Weights) -> int:
+    def score_centi(self, weights: LinearWeights) -> int:
         """The evaluation in centi-units for the side to move."""
         middle = sum(weights.middle[feature] * count for feature, count in self.counts.items())
         end = sum(weights.end[feature] * count for feature, count in self.counts.items())
@@ -75,7 +75,7 @@ def starts(groups: Groups) -> dict[str, int]:
     return first
 
 
-def from_card(card: Mapping[str, Any], groups: Groups) -> Weights:
+def from_card(card: Mapping[str, Any], groups: Groups) -> LinearWeights:
     """The weights that a card holds.
 
     Raises:
@@ -94,7 +94,7 @@ def from_card(card: Mapping[str, Any], groups: Groups) -> Weights:
                 raise BadWeights(f"{name} has weights that are no 16-bit integers")
             weights += of_group
     scale = card["expected_scale_centi"]
-    return Weights(tuple(halves["middle"]), tuple(halves["end"]), (scale["end"], scale["middle"]))
+    return LinearWeights(tuple(halves["middle"]), tuple(halves["end"]), (scale["end"], scale["middle"]))
 
 
 def to_groups(pairs: bytes, groups: Groups) -> dict[str, dict[str, list[int]]]:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 
-from engine.games.linear_weights import Features, Groups, Weights, from_card, read_card, starts
+from engine.games.linear_weights import Features, Groups, LinearWeights, from_card, read_card, starts
 
 PLACES = 50
 """The board folded along its middle file: five times the rank, plus the distance from the edge."""
@@ -73,7 +73,7 @@ _DIAGONALS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
 
 
 @cache
-def weights() -> Weights:
+def weights() -> LinearWeights:
     """The learned weights."""
     return from_card(read_card("xiangqi_weights.json"), GROUPS)
 
@@ -100,7 +100,7 @@ def expected_scale_centi(board: str) -> float:
 
 def features(board: str, side: int) -> Features:
     """All features of a position that has both generals."""
-    walk = _Walk(board, side)
+    walk = _XiangqiWalk(board, side)
     return Features(walk.counts, walk.middle(), walk.scale())
 
 
@@ -166,7 +166,7 @@ class _Camp:
         return len(self.of["A"]) + len(self.of["B"])
 
 
-class _Walk:
+class _XiangqiWalk:
     def __init__(self, board: str, side: int) -> None:
         self.board = board
         mover, waiter = _Camp(board, side, True), _Camp(board, 1 - side, False)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from engine.decision import Candidate, ModelInfo, Person
 from engine.game import WIN_CENTI, Game
 from engine.human.model import CALIBRATED, BadModel
-from engine.human.onnx import Network
+from engine.human.onnx import OnnxNetwork
 
 FEATURES_VERSION = "1"
 """Changes with the meaning of `reply_features`; a file names the one that it was learned with."""
@@ -156,7 +156,7 @@ class CalibratedModel:
         BadModel: The network is of another kind, or of features that this program does not make.
     """
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: OnnxNetwork) -> None:
         if network.kind != CALIBRATED:
             raise BadModel(f"{network.where}: a network of kind {network.kind!r}, not {CALIBRATED!r}")
         version = network.metadata.get("features", "")
@@ -220,4 +220,4 @@ def open_calibrated(path: Path) -> CalibratedModel:
     Raises:
         BadModel: There is none, or none that can be used; the message names it and says what is wrong.
     """
-    return CalibratedModel(Network.open(path))
+    return CalibratedModel(OnnxNetwork.open(path))

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.human.model import BadModel
-from engine.human.protobuf import Message, message
+from engine.human.protobuf import ProtobufFields, message
 
 MAGIC = 0x1C0
 PLANES = 112
@@ -60,7 +60,7 @@ class SqueezeExcite(NamedTuple):
     b2: Numbers
 
 
-class Block(NamedTuple):
+class ResidualBlock(NamedTuple):
     """One residual block."""
 
     first: Convolution
@@ -77,7 +77,7 @@ class Lc0Network:
     licence: str
     """As the file says; mostly empty."""
     input: Convolution
-    blocks: tuple[Block, ...]
+    blocks: tuple[ResidualBlock, ...]
     policy_first: Convolution
     policy: Convolution
 
@@ -150,7 +150,7 @@ def _shown(value: int | bytes) -> str:
     return hex(value) if isinstance(value, int) else repr(value[:8])
 
 
-def _subs(within: Message, field: int, where: str) -> list[Message]:
+def _subs(within: ProtobufFields, field: int, where: str) -> list[ProtobufFields]:
     found = []
     for value in within.get(field, []):
         if not isinstance(value, bytes):
@@ -159,7 +159,7 @@ def _subs(within: Message, field: int, where: str) -> list[Message]:
     return found
 
 
-def _sub(within: Message, field: int, where: str) -> Message:
+def _sub(within: ProtobufFields, field: int, where: str) -> ProtobufFields:
     found = _subs(within, field, where)
     if not found:
         raise BadModel(f"{where}: missing")
@@ -178,7 +178,7 @@ _WANTED = (
 )  # fmt: skip
 
 
-def _check_format(form: Message) -> None:
+def _check_format(form: ProtobufFields) -> None:
     encoding = form.get(1, [0])[0]
     if encoding != 1:
         raise BadModel(f"the weights' encoding is {encoding!r}; only 1 (16 bits, linear) can be read")
@@ -193,7 +193,7 @@ def _check_format(form: Message) -> None:
             )
 
 
-def _layer(within: Message, field: int, where: str) -> Numbers | None:
+def _layer(within: ProtobufFields, field: int, where: str) -> Numbers | None:
     """The numbers of a layer; None: there is none."""
     found = _subs(within, field, where)
     if not found:
@@ -224,7 +224,9 @@ def _sized(layer: Numbers | None, size: int, where: str) -> Numbers:
     return layer
 
 
-def _convolution(within: Message, where: str, inputs: int, width: int, outputs: int = 0) -> Convolution:
+def _convolution(
+    within: ProtobufFields, where: str, inputs: int, width: int, outputs: int = 0
+) -> Convolution:
     """A convolution, its normalisation worked in.
 
     Args:
@@ -255,7 +257,7 @@ def _convolution(within: Message, where: str, inputs: int, width: int, outputs: 
     return Convolution((kernel * scale[:, None, None, None]).astype(np.float32), shift.astype(np.float32))
 
 
-def _block(within: Message, where: str, filters: int) -> Block:
+def _block(within: ProtobufFields, where: str, filters: int) -> ResidualBlock:
     convolutions = [
         _convolution(
             _sub(within, field, f"{where}, convolution {field}"),
@@ -277,4 +279,4 @@ def _block(within: Message, where: str, filters: int) -> Block:
     if not hidden:
         raise BadModel(f"{where}, squeeze and excitation: no numbers")
     squeezed = SqueezeExcite(w1.reshape(hidden, filters), b1, w2.reshape(2 * filters, hidden), b2)
-    return Block(convolutions[0], convolutions[1], squeezed)
+    return ResidualBlock(convolutions[0], convolutions[1], squeezed)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from engine.decision import ModelInfo
 from engine.games.standard_chess import ChessPosition, StandardChess
 from engine.human.maia_planes import HISTORY, MOVES, Planes, encode, places
-from engine.human.model import MAIA, Ask, BadModel
-from engine.human.onnx import Network
+from engine.human.model import MAIA, BadModel, PredictionQuery
+from engine.human.onnx import OnnxNetwork
 
 GAME = "chess"
 
@@ -62,7 +62,7 @@ class MaiaModel:
     game = GAME
     plies_wanted = HISTORY
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: OnnxNetwork) -> None:
         network.require(MAIA, GAME)
         self._network = network
         self.info = network.info
@@ -92,7 +92,7 @@ class MaiaModel:
             )
         return mass
 
-    def predict(self, asks: Sequence[Ask]) -> list[tuple[float, ...]]:
+    def predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
         return self.ask([ask.positions for ask in asks])[0] if asks else []
 
     def ask(
@@ -106,7 +106,7 @@ class MaiaModel:
         Raises:
             BadModel: The answers make no sense.
         """
-        found, masses = Question(histories).answers(self)
+        found, masses = EncodedPositions(histories).answers(self)
         return [tuple(row) for row in found], masses
 
     def moves(self, planes: Planes) -> NDArray[np.float32]:
@@ -130,7 +130,7 @@ class MaiaModel:
         return np.concatenate(found) if len(found) != 1 else found[0]
 
 
-class Question:
+class EncodedPositions:
     """Positions as networks see them, ready to be shown to several."""
 
     def __init__(self, histories: Sequence[Sequence[ChessPosition]]) -> None:
@@ -204,13 +204,13 @@ class MaiaFamily:
         share = (wanted - low) / (high - low)
         return [(self._models[above - 1], 1 - share), (self._models[above], share)]
 
-    def predict(self, asks: Sequence[Ask]) -> list[tuple[float, ...]]:
+    def predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
         alike: dict[int | None, list[int]] = defaultdict(list)
         for index, ask in enumerate(asks):
             alike[ask.person.rating].append(index)
         found: list[tuple[float, ...]] = [()] * len(asks)
         for rating, group in alike.items():
-            question = Question([asks[index].positions for index in group])
+            question = EncodedPositions([asks[index].positions for index in group])
             parts = [(question.answers(model)[0], share) for model, share in self.shares(rating)]
             for at, index in enumerate(group):
                 mixed = [np.multiply(answers[at], share) for answers, share in parts]

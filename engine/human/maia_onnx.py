@@ -27,7 +27,7 @@ from engine.human.lc0 import POLICY_PLANES, Convolution, Lc0Network, SqueezeExci
 from engine.human.maia import MaiaModel, openings
 from engine.human.maia_planes import EMPTY, MOVES, NOW, PAST, SLOTS
 from engine.human.model import MAIA, BadModel
-from engine.human.onnx import PREFIX, Network
+from engine.human.onnx import PREFIX, OnnxNetwork
 
 Matrix = NDArray[Any]
 
@@ -98,7 +98,7 @@ def import_network(data: bytes, file_name: str) -> Imported:
         if not 1 <= rating <= _MOST_RATING:
             raise BadModel(f"its name says that it is for rating {rating}; ratings are 1 to {_MOST_RATING}")
     written = write_onnx(network, name, licence, rating, is_published=is_published)
-    model = MaiaModel(Network.load(written, name))
+    model = MaiaModel(OnnxNetwork.load(written, name))
     mass = verify(model, rating if is_published else None)
     return Imported(name, rating, licence, model.info.sha256, network.sha256, is_published, mass, written)
 
@@ -132,7 +132,7 @@ def write_onnx(
     Raises:
         BadModel: Its numbers make no network.
     """
-    graph = _Graph()
+    graph = _MaiaGraph()
     first = network.input.weights
     parts = [
         graph.convolution(name, first[:, planes], f"input.{name}")
@@ -207,7 +207,7 @@ def _winograd() -> tuple[Matrix, Matrix, Matrix]:
     return (into / large[:, None])[:, 1:9], kernel * (large * wide)[:, None], back / wide
 
 
-class _Graph:
+class _MaiaGraph:
     """Nodes and constants in the order they are needed."""
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ class BadModel(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class PredictionQuery:
     """One question: what would this person play here?"""
 
     positions: tuple[Any, ...]
@@ -50,7 +50,7 @@ class HumanModel(Protocol):
     def plies_wanted(self) -> int:
         """So many of the latest positions it can make use of, the present one included; at least 1."""
 
-    def predict(self, asks: Sequence[Ask]) -> list[tuple[float, ...]]:
+    def predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
         """For each position the probability of each legal move, in the game's fixed order.
 
         Call it through `predicted`, which leaves out positions without a choice and checks the answers.
@@ -63,7 +63,7 @@ class HumanModel(Protocol):
         """
 
 
-def predicted(model: HumanModel, game: Game[Any], asks: Sequence[Ask]) -> list[tuple[float, ...]]:
+def predicted(model: HumanModel, game: Game[Any], asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
     """What a model says, checked: of every position numbers from 0 to 1 that add up to 1.
 
     Args:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from engine.human.maia import MaiaFamily, MaiaModel
 from engine.human.model import MAIA, OTHELLO, BadModel, HumanModel
-from engine.human.onnx import Network
+from engine.human.onnx import OnnxNetwork
 from engine.human.othello import OthelloHumanModel
-from engine.human.rating_average import WideModel
+from engine.human.rating_average import RatingAverage
 
 PREDICTS = (MAIA, OTHELLO)
 """Kinds of networks that are models of people's moves."""
@@ -26,14 +26,14 @@ def open_model(path: Path, *, narrow: bool = False) -> HumanModel:
         BadModel: There is none, or none that can be used; the message names it and says what is wrong.
     """
     if path.is_dir():
-        networks = [Network.open(file, start=False) for file in sorted(path.glob("*.onnx"))]
+        networks = [OnnxNetwork.open(file, start=False) for file in sorted(path.glob("*.onnx"))]
         models = [MaiaModel(network) for network in networks if network.kind == MAIA]
         if not models:
             raise BadModel(f"{path}: there is no network of Maia's (*.onnx) in this folder")
         family = MaiaFamily(models)
         ratings = [model.rating for model in models if model.rating is not None]
-        return family if narrow else WideModel(family, ratings)
-    network = Network.open(path)
+        return family if narrow else RatingAverage(family, ratings)
+    network = OnnxNetwork.open(path)
     if network.kind == MAIA:
         return MaiaModel(network)
     if network.kind == OTHELLO:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from engine.decision import ModelInfo
 from engine.human.model import BadModel
-from engine.human.protobuf import Message, message
+from engine.human.protobuf import ProtobufFields, message
 
 PREFIX = "desdemona."
 MOST_BYTES = 256 << 20
@@ -62,7 +62,7 @@ def read_model_file(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
     return data
 
 
-class Network:
+class OnnxNetwork:
     """A network that can be asked.  For one thread at a time.
 
     Args:
@@ -193,7 +193,7 @@ _METADATA = 14  # metadata_props
 _FUNCTIONS = 25
 
 
-def _metadata(model: Message) -> tuple[dict[str, str], str]:
+def _metadata(model: ProtobufFields) -> tuple[dict[str, str], str]:
     """This program's texts, and the card."""
     entries = [message(raw, "metadata_props") for raw in _messages(model, _METADATA)]
     texts = {_text(entry.get(1)): _text(entry.get(2)) for entry in entries}
@@ -201,7 +201,7 @@ def _metadata(model: Message) -> tuple[dict[str, str], str]:
     return own, _text(model.get(_CARD))
 
 
-def _control_flow(model: Message) -> str:
+def _control_flow(model: ProtobufFields) -> str:
     """What of it might never come to an end; empty: nothing.
 
     Whatever is written more than once is read each time, for readers put the parts together.  Weights are
@@ -220,7 +220,7 @@ def _control_flow(model: Message) -> str:
     return ""
 
 
-def _messages(fields: Message, number: int) -> list[bytes]:
+def _messages(fields: ProtobufFields, number: int) -> list[bytes]:
     return [raw for raw in fields.get(number, []) if isinstance(raw, bytes)]
 
 

@@ -1,9 +1,9 @@
 """Which moves are worth a look for a person's sake, what is asked about their replies, and what they are
 worth.
 
-One `Reckoner` serves one decision.  It hands on moves with values (`engine.human.value`), whatever search
-their scores are from: `from_profiler` takes those of our own, `from_engine` those of another program, which
-is asked about nothing that cannot count.
+One `OpponentModelSearch` serves one decision.  It returns moves with values (`engine.human.value`), whatever
+search their scores come from: `from_profiler` takes those of our own, `from_engine` those of another program,
+which is asked about nothing that cannot count.
 """
 
 import logging
@@ -12,9 +12,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from engine.decision import Candidate, ModelInfo, Person, Reckoning, ReplyProfile
+from engine.decision import Candidate, ModelInfo, OpponentModelUse, Person, ReplyProfile
 from engine.game import WIN_CENTI, Game
-from engine.human.model import SHALLOW, Ask, BadModel, HumanModel, predicted
+from engine.human.model import SHALLOW, BadModel, HumanModel, PredictionQuery, predicted
 from engine.human.odds import ReplyOdds, checked_odds
 from engine.human.value import NOBODY_LOOKED, choose_by_value, floor_centi, is_won, value_of
 from engine.params import TrapParams, ValueParams
@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-Search = Callable[[str, Sequence[str]], Sequence[ReplyProfile]]
+FindProfiles = Callable[[str, Sequence[str]], Sequence[ReplyProfile]]
 """Profiles of some replies to a move of ours, by another program."""
 
 
@@ -77,7 +77,7 @@ class Models:
     health: ModelHealth = field(default_factory=ModelHealth)
 
 
-class Reckoner:
+class OpponentModelSearch:
     """What one decision knows of the replies that a person may choose.
 
     Args:
@@ -125,14 +125,14 @@ class Reckoner:
         self._models.health.failed(self._game.name, error)
         return str(error)
 
-    def reckoning(self, trouble: str = "") -> Reckoning:
+    def reckoning(self, trouble: str = "") -> OpponentModelUse:
         """For the record of a decision.
 
         Args:
             trouble: Why no model was counted on; empty: nothing went wrong.
         """
         human = self._models.human.info if self._predicted and not trouble else None
-        return Reckoning(self.value, self._background.person, human, trouble)
+        return OpponentModelUse(self.value, self._background.person, human, trouble)
 
     def model(self, candidates: Iterable[Candidate]) -> ModelInfo | None:
         """Whose the probabilities of the replies are; None: there are none."""
@@ -179,7 +179,7 @@ class Reckoner:
     # --- Scores of another program ----------------------------------------------------------------------
 
     def from_engine(
-        self, values: Mapping[str, int], over: Collection[str], search: Search, most: int
+        self, values: Mapping[str, int], over: Collection[str], search: FindProfiles, most: int
     ) -> tuple[list[Candidate], int]:
         """Candidates with the values of all moves within the budget; the best one with its whole profile.
 
@@ -285,7 +285,7 @@ class Reckoner:
         human, person, model = self._predicted.get(candidate.move), self._background.person, self._odds
         if model is None:
             return human or ()
-        odds = asked(
+        odds = query_model(
             model.info.name, lambda: checked_odds(model, self._game, after, candidate, human, person)
         )
         return [odds[reply.reply] for reply in candidate.replies]
@@ -307,9 +307,10 @@ class Reckoner:
             return
         most, model = max(1, self._models.human.plies_wanted), self._models.human
         asks = [
-            Ask((*self._past, self._position_after(move))[-most:], self._background.person) for move in new
+            PredictionQuery((*self._past, self._position_after(move))[-most:], self._background.person)
+            for move in new
         ]
-        answers = asked(model.info.name, lambda: predicted(model, self._game, asks))
+        answers = query_model(model.info.name, lambda: predicted(model, self._game, asks))
         self._predicted |= dict(zip(new, answers, strict=True))
 
 
@@ -317,7 +318,7 @@ def _best(candidates: Iterable[Candidate]) -> int:
     return max(c.raw_centi for c in candidates if not c.raw_is_bound)
 
 
-def asked(name: str, answer: Callable[[], T]) -> T:
+def query_model(name: str, answer: Callable[[], T]) -> T:
     """A model's answer; whatever goes wrong in it is its own fault.
 
     Raises:

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from engine.decision import ModelInfo
 from engine.games.othello import Othello, OthelloPosition
-from engine.human.model import OTHELLO, Ask, BadModel
-from engine.human.onnx import Network
+from engine.human.model import OTHELLO, BadModel, PredictionQuery
+from engine.human.onnx import OnnxNetwork
 from engine.human.othello_boards import (
     SQUARES,
     TURNED,
@@ -31,7 +31,7 @@ from engine.human.othello_boards import (
     turned,
     upright,
 )
-from engine.human.othello_openings import Openings, keys_of
+from engine.human.othello_openings import OpeningTable, keys_of
 
 GAME = "othello"
 INPUT, OUTPUT = "squares", "logits"
@@ -122,7 +122,7 @@ def _after(own: Boards, other: Boards, square: NDArray[np.integer]) -> NDArray[n
     return np.stack([np.bitwise_count(board) / np.float32(unit) for board, unit in counts], axis=1)
 
 
-def sight_of(asks: Sequence[Ask]) -> Sight:
+def sight_of(asks: Sequence[PredictionQuery]) -> Sight:
     """What the network may know of what is asked: the last position and, if given, the one before."""
     rows = [_seen(ask.positions) for ask in asks]
     columns = np.array(rows, dtype=np.uint64).reshape(len(rows), 4).T
@@ -154,11 +154,13 @@ class OthelloHumanModel:
 
     plies_wanted = 2
 
-    def __init__(self, network: Network, *, openings: bool = True) -> None:
+    def __init__(self, network: OnnxNetwork, *, openings: bool = True) -> None:
         network.require(OTHELLO, GAME)
         self._network = network
-        self._openings = Openings.read(network.metadata.get(OPENINGS, "") if openings else "", network.where)
-        self.predict([Ask((Othello().initial(),))])  # tried now, not in the middle of a game
+        self._openings = OpeningTable.read(
+            network.metadata.get(OPENINGS, "") if openings else "", network.where
+        )
+        self.predict([PredictionQuery((Othello().initial(),))])  # tried now, not in the middle of a game
 
     @property
     def game(self) -> str:
@@ -168,7 +170,7 @@ class OthelloHumanModel:
     def info(self) -> ModelInfo:
         return self._network.info
 
-    def predict(self, asks: Sequence[Ask]) -> list[tuple[float, ...]]:
+    def predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
         """See `engine.human.model.HumanModel`."""
         if not asks:
             return []

@@ -38,7 +38,7 @@ def keys_of(own: Boards, other: Boards) -> Boards:
 
 
 @dataclass(frozen=True)
-class Openings:
+class OpeningTable:
     """The table; every array may be empty."""
 
     keys: Boards

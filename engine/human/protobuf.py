@@ -4,11 +4,11 @@ from collections.abc import Collection
 
 from engine.human.model import BadModel
 
-Message = dict[int, list[int | bytes]]
+ProtobufFields = dict[int, list[int | bytes]]
 """Each field's values in order: numbers (as unsigned ones) or the bytes of texts and of messages within."""
 
 
-def message(data: bytes, where: str, wanted: Collection[int] | None = None) -> Message:
+def message(data: bytes, where: str, wanted: Collection[int] | None = None) -> ProtobufFields:
     """The fields of a message.
 
     Args:
@@ -19,7 +19,7 @@ def message(data: bytes, where: str, wanted: Collection[int] | None = None) -> M
     Raises:
         BadModel: It is none.
     """
-    found: Message = {}
+    found: ProtobufFields = {}
     at = 0
     while at < len(data):
         key, at = _varint(data, at, where)

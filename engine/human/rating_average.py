@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.decision import ModelInfo, Person
-from engine.human.model import Ask, HumanModel
+from engine.human.model import HumanModel, PredictionQuery
 
 APART = 200
 """Least difference of two ratings that are asked about."""
@@ -21,7 +21,7 @@ WIDTH = 300.0
 _UNRATED = 1500
 
 
-class WideModel:
+class RatingAverage:
     """The mean of what a model says of people of several ratings.  For one thread at a time.
 
     Args:
@@ -55,10 +55,12 @@ class WideModel:
         total = math.fsum(found)
         return [each / total for each in found]
 
-    def predict(self, asks: Sequence[Ask]) -> list[tuple[float, ...]]:
+    def predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
         """See `HumanModel.predict`."""
         answers = [
-            self._model.predict([Ask(ask.positions, Person(rating, ask.person.clock_s)) for ask in asks])
+            self._model.predict(
+                [PredictionQuery(ask.positions, Person(rating, ask.person.clock_s)) for ask in asks]
+            )
             for rating in self._ratings
         ]
         found = []

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from engine.decision import ModelInfo
-from engine.human.model import NOBODY, Ask, BadModel, HumanModel
+from engine.human.model import NOBODY, BadModel, HumanModel, PredictionQuery
 from engine.human.odds import ReplyOdds, default_path
 from engine.human.opponent_model_search import ModelHealth, Models
 from engine.human.shallow import ShallowModel
@@ -23,7 +23,7 @@ T = TypeVar("T", HumanModel, ReplyOdds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PeopleSettings:
+class ModelSettings:
     """Which models, and how moves are valued by them."""
 
     models: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ def _open_odds(path: Path) -> ReplyOdds:
     return open_calibrated(path)
 
 
-class People:
+class ModelRegistry:
     """The models of a program, with as many of each as are asked at a time.
 
     Args:
@@ -60,12 +60,12 @@ class People:
 
     def __init__(
         self,
-        settings: PeopleSettings | None = None,
+        settings: ModelSettings | None = None,
         open_human: Callable[[Path], HumanModel] = _open_human,
         open_odds: Callable[[Path], ReplyOdds] = _open_odds,
         folder: Path = Path(__file__).parent,
     ) -> None:
-        self._settings = settings or PeopleSettings()
+        self._settings = settings or ModelSettings()
         self._open_human, self._open_odds = open_human, open_odds
         self._folder = folder
         self._lock = threading.Lock()
@@ -167,5 +167,5 @@ class _Unopened:
         self.error = error
         self.info = ModelInfo(NOBODY, "no model", "")
 
-    def predict(self, asks: Sequence[Ask]) -> list[tuple[float, ...]]:  # noqa: ARG002
+    def predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:  # noqa: ARG002
         raise self.error

@@ -15,7 +15,7 @@ from engine.decision import ModelInfo
 from engine.expected import WHOLE, expected_score
 from engine.game import Game
 from engine.games import get_game
-from engine.human.model import SHALLOW, Ask
+from engine.human.model import SHALLOW, PredictionQuery
 from engine.search.reference import Searcher, exact_score
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
@@ -72,7 +72,7 @@ class ShallowModel:
         name = f"{SHALLOW}-{options.plies}" if options.plies else "uniform"
         self.info = ModelInfo(SHALLOW, name, hashlib.sha256(text.encode()).hexdigest())
 
-    def predict(self, asks: Sequence[Ask]) -> list[tuple[float, ...]]:
+    def predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
         """See `HumanModel.predict`."""
         return [self._predict(ask.positions[-1]) for ask in asks]
 

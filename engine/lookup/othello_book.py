@@ -30,12 +30,12 @@ from engine.decision import Pick
 from engine.game import Move
 from engine.games.othello import SQUARES, OthelloPosition, flips_mask
 from engine.games.othello_evaluation import turned
-from engine.lookup.source import Found
+from engine.lookup.source import LookupMove
 
 FORMAT = "desdemona book"
 VERSION = 1
 
-Key = tuple[int, int]
+BookKey = tuple[int, int]
 """Discs of the side to move and of the other, canonical."""
 
 _MOST_PLIES, _MOST_GAMES = 1_000, 10**12
@@ -78,7 +78,7 @@ def turned_board(board: int, symmetry: int) -> int:
     return board
 
 
-def canonical(mover: int, waiter: int) -> tuple[Key, tuple[int, ...]]:
+def canonical(mover: int, waiter: int) -> tuple[BookKey, tuple[int, ...]]:
     """The canonical form of a position, and every symmetry that carries the position there.
 
     There are several when the position itself is symmetric, as at the start.
@@ -91,7 +91,7 @@ def canonical(mover: int, waiter: int) -> tuple[Key, tuple[int, ...]]:
 class Book:
     """A book in memory; never changes, so all players share it."""
 
-    def __init__(self, entries: Mapping[Key, tuple[BookMove, ...]], made: Mapping[str, Any]) -> None:
+    def __init__(self, entries: Mapping[BookKey, tuple[BookMove, ...]], made: Mapping[str, Any]) -> None:
         self._entries = entries
         self.made = made
         """What the file says of how it was made."""
@@ -104,7 +104,7 @@ class Book:
             BadBook: It is missing, truncated, damaged, or no book that this version reads.
         """
         number = 0
-        entries: dict[Key, tuple[BookMove, ...]] = {}
+        entries: dict[BookKey, tuple[BookMove, ...]] = {}
         try:
             if path.is_fifo():  # it would be waited for
                 raise OSError(0, "not a file")
@@ -181,15 +181,15 @@ class BookSource:
     def about(self) -> str:
         return f"a book of {len(self._book)} positions"
 
-    def choose(self, position: OthelloPosition, rng: random.Random) -> Found | None:
+    def choose(self, position: OthelloPosition, rng: random.Random) -> LookupMove | None:
         """See `engine.lookup.source.RootSource`."""
         found = self._book.choose(position, rng)
         if found is None:
             return None
-        return Found(found.move, "book", Pick(found.score_centi, found.depth, 0, False))
+        return LookupMove(found.move, "book", Pick(found.score_centi, found.depth, 0, False))
 
 
-def write_book(path: Path, entries: Mapping[Key, Sequence[BookMove]], made: Mapping[str, Any]) -> None:
+def write_book(path: Path, entries: Mapping[BookKey, Sequence[BookMove]], made: Mapping[str, Any]) -> None:
     """Write a book, all or nothing; the same entries make the same file.
 
     Args:
@@ -215,13 +215,13 @@ def write_book(path: Path, entries: Mapping[Key, Sequence[BookMove]], made: Mapp
     unfinished.replace(path)
 
 
-def board_text(key: Key) -> str:
+def board_text(key: BookKey) -> str:
     """The 64 squares from a1: X the side to move, O the other, - empty."""
     mover, waiter = key
     return "".join("X" if mover >> i & 1 else "O" if waiter >> i & 1 else "-" for i in range(64))
 
 
-def parse_board(text: Any) -> Key:
+def parse_board(text: Any) -> BookKey:
     """What `board_text` wrote.
 
     Raises:
@@ -235,7 +235,7 @@ def parse_board(text: Any) -> Key:
     return key
 
 
-def _after(position: OthelloPosition, move: Move) -> Key:
+def _after(position: OthelloPosition, move: Move) -> BookKey:
     flipped = flips_mask(position.mover, position.waiter, move)
     return canonical(position.waiter & ~flipped, position.mover | flipped | 1 << move)[0]
 
@@ -260,7 +260,7 @@ def _header(line: str) -> dict[str, Any]:
     return header
 
 
-def _entry(line: str) -> tuple[Key, tuple[BookMove, ...]]:
+def _entry(line: str) -> tuple[BookKey, tuple[BookMove, ...]]:
     match _json(line):
         case [board, [_, *_] as rows]:
             key = parse_board(board)

@@ -12,7 +12,7 @@ import chess.polyglot
 
 from engine.decision import Pick
 from engine.games.standard_chess import ChessPosition, StandardChess
-from engine.lookup.source import BadSource, Found
+from engine.lookup.source import BadSource, LookupMove
 
 _KEY = struct.Struct(">Q8x")
 
@@ -50,7 +50,7 @@ class PolyglotBook:
     def about(self) -> str:
         return f"a Polyglot book of {len(self._reader)} moves"
 
-    def choose(self, position: ChessPosition, rng: random.Random) -> Found | None:
+    def choose(self, position: ChessPosition, rng: random.Random) -> LookupMove | None:
         """A move of the book, drawn by the weights (see `engine.lookup.source.RootSource`).
 
         Moves of weight 0 are in books so as not to be played.
@@ -60,4 +60,4 @@ class PolyglotBook:
             return None
         entry = rng.choices(entries, [entry.weight for entry in entries])[0]
         move = self._game.parse_move(position, entry.move.uci())
-        return Found(move, "book", Pick(score_centi=None, depth=0, confidence=0, solved=False))
+        return LookupMove(move, "book", Pick(score_centi=None, depth=0, confidence=0, solved=False))

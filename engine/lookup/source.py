@@ -11,7 +11,7 @@ class BadSource(ValueError):
     """A file or folder that is no book or table, or no longer one; the message names it and what is wrong."""
 
 
-class Found(NamedTuple):
+class LookupMove(NamedTuple):
     """A move that a source knows."""
 
     move: Move
@@ -27,7 +27,7 @@ class RootSource(Protocol):
     def about(self) -> str:
         """What it is, for people: ``a book of 523 positions``."""
 
-    def choose(self, position: Any, rng: random.Random) -> Found | None:
+    def choose(self, position: Any, rng: random.Random) -> LookupMove | None:
         """A move to play in a position that goes on; None: the source does not know the position.
 
         Args:

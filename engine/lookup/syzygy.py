@@ -16,7 +16,7 @@ import chess.syzygy
 from engine.decision import Pick
 from engine.game import WIN_CENTI, Move
 from engine.games.standard_chess import FIFTY_MOVES, ChessPosition, StandardChess
-from engine.lookup.source import BadSource, Found
+from engine.lookup.source import BadSource, LookupMove
 
 
 class Tables(Protocol):
@@ -99,7 +99,7 @@ class SyzygyTables:
     def about(self) -> str:
         return f"Syzygy tables of up to {self._most_pieces} pieces"
 
-    def choose(self, position: ChessPosition, rng: random.Random) -> Found | None:
+    def choose(self, position: ChessPosition, rng: random.Random) -> LookupMove | None:
         """A move that keeps the result (see `engine.lookup.source.RootSource`).
 
         A win is taken the shortest way to the next capture or pawn move, a loss the longest; of drawing moves
@@ -115,7 +115,7 @@ class SyzygyTables:
             return None
         best = max(judged)
         move = rng.choice([move for move, other in zip(moves, judged, strict=True) if other == best])
-        return Found(move, "tablebase", Pick(self._score(position, move, best), 0, 100, best.is_sure))
+        return LookupMove(move, "tablebase", Pick(self._score(position, move, best), 0, 100, best.is_sure))
 
     def _score(self, position: ChessPosition, move: Move, judged: _Judged) -> int:
         after = self._game.play(position, move)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Thought:
+class SearchResult:
     """Result of a search for the best move that the clock allows."""
 
     move: str

@@ -24,7 +24,7 @@ from engine.games.standard_chess import StandardChess
 from engine.games.xiangqi import Xiangqi
 from engine.params import Assessment, Decided, Scale, TrapParams
 from engine.search.reference import ReferenceSearcher, Searcher
-from engine.search.result import Thought
+from engine.search.result import SearchResult
 from engine.stop import StopFlag
 from engine.trappy import is_swindle, with_trap
 
@@ -119,7 +119,7 @@ class NativeSearcher:
         confidence_percent: int = 73,
         threads: int = 1,
         contempt_centi: int = 0,
-    ) -> Thought:
+    ) -> SearchResult:
         """The best move that the limits allow, by selective search: for strong play, not for trap analysis.
 
         Args:
@@ -149,7 +149,7 @@ class NativeSearcher:
             stop,
         )
         text = self._game.move_text
-        return Thought(text(move), score, depth, confidence, solved, tuple(map(text, line)), nodes)
+        return SearchResult(text(move), score, depth, confidence, solved, tuple(map(text, line)), nodes)
 
 
 @cache

@@ -64,7 +64,7 @@ class NoScikit(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class ReplyRows:
     """Replies of many positions, one position after the other."""
 
     features: NDArray[np.float32]
@@ -81,13 +81,13 @@ class Rows:
         """Replies of each position."""
         return np.diff(np.append(self.starts, len(self.features)))
 
-    def take(self, positions: NDArray[np.int64]) -> "Rows":
+    def take(self, positions: NDArray[np.int64]) -> "ReplyRows":
         """Some of the positions."""
         counts = self.counts
         rows = np.concatenate([np.arange(self.starts[at], self.starts[at] + counts[at]) for at in positions])
         starts = np.concatenate([[0], np.cumsum(counts[positions])[:-1]]).astype(np.int64)
         played = starts + self.played[positions] - self.starts[positions]
-        return Rows(self.features[rows], starts, played, self.games[positions])
+        return ReplyRows(self.features[rows], starts, played, self.games[positions])
 
 
 @dataclass(slots=True)
@@ -116,16 +116,16 @@ class Tried:
     """Mean negative log-likelihood of the replies played, natural logarithm."""
 
 
-def join(parts: Sequence[tuple[NDArray[np.float32], int, int]]) -> Rows:
+def join(parts: Sequence[tuple[NDArray[np.float32], int, int]]) -> ReplyRows:
     """Positions as rows: of each its features, the number of the reply played, and the game's number."""
     counts = np.array([len(features) for features, _, _ in parts])
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
     played = starts + np.array([number for _, number, _ in parts])
     games = np.array([game for _, _, game in parts], np.int64)
-    return Rows(np.concatenate([features for features, _, _ in parts]), starts, played, games)
+    return ReplyRows(np.concatenate([features for features, _, _ in parts]), starts, played, games)
 
 
-def softmax(utilities: NDArray[Any], rows: Rows) -> NDArray[np.float64]:
+def softmax(utilities: NDArray[Any], rows: ReplyRows) -> NDArray[np.float64]:
     """The probability of each reply among those of its position."""
     counts = rows.counts
     highest = np.repeat(np.maximum.reduceat(utilities, rows.starts), counts)
@@ -133,19 +133,19 @@ def softmax(utilities: NDArray[Any], rows: Rows) -> NDArray[np.float64]:
     return np.asarray(powers / np.repeat(np.add.reduceat(powers, rows.starts), counts))
 
 
-def losses(odds: NDArray[Any], rows: Rows) -> NDArray[np.float64]:
+def losses(odds: NDArray[Any], rows: ReplyRows) -> NDArray[np.float64]:
     """Negative log-likelihood of each position's reply."""
     return np.asarray(-np.log(np.maximum(odds[rows.played], 1e-12)))
 
 
-def without_human(rows: Rows) -> Rows:
+def without_human(rows: ReplyRows) -> ReplyRows:
     """The same as if there were no human-move model."""
     features = rows.features.copy()
     features[:, _IS_HUMAN] = 0.0
-    return Rows(features, rows.starts, rows.played, rows.games)
+    return ReplyRows(features, rows.starts, rows.played, rows.games)
 
 
-def fit_part(rows: Rows, penalty: float, trees: int, seed: int) -> Part:
+def fit_part(rows: ReplyRows, penalty: float, trees: int, seed: int) -> Part:
     """Learn a utility.
 
     Raises:
@@ -157,7 +157,7 @@ def fit_part(rows: Rows, penalty: float, trees: int, seed: int) -> Part:
     return part
 
 
-def folds_of(rows: Rows, seed: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def folds_of(rows: ReplyRows, seed: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Positions to learn from and positions to test on, whole games at a time."""
     rng = np.random.default_rng(seed)
     games = rng.permutation(np.unique(rows.games))
@@ -166,7 +166,7 @@ def folds_of(rows: Rows, seed: int) -> list[tuple[NDArray[np.int64], NDArray[np.
     return [(np.flatnonzero(folds != at), np.flatnonzero(folds == at)) for at in range(FOLDS)]
 
 
-def tune(rows: Rows, seed: int) -> tuple[list[Tried], NDArray[np.float64]]:
+def tune(rows: ReplyRows, seed: int) -> tuple[list[Tried], NDArray[np.float64]]:
     """Cross-validation by game over the settings, the best first; and the best one's probabilities.
 
     Those are of each reply, by a part that has not seen its game.
@@ -206,7 +206,7 @@ def tune(rows: Rows, seed: int) -> tuple[list[Tried], NDArray[np.float64]]:
 
 
 def _any_better(
-    rows: Rows,
+    rows: ReplyRows,
     linear: NDArray[np.float64],
     boosted: dict[int, NDArray[np.float64]],
     folds: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]],
@@ -217,12 +217,12 @@ def _any_better(
     return any(losses(softmax(found, rows), rows)[tested].mean() < without for found in boosted.values())
 
 
-def _rows_of(rows: Rows, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+def _rows_of(rows: ReplyRows, positions: NDArray[np.int64]) -> NDArray[np.int64]:
     counts = rows.counts
     return np.concatenate([np.arange(rows.starts[at], rows.starts[at] + counts[at]) for at in positions])
 
 
-def _logit(rows: Rows, penalty: float, begin: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+def _logit(rows: ReplyRows, penalty: float, begin: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
     """Weights of the penalised conditional logit, by Newton's method.
 
     Args:
@@ -267,7 +267,7 @@ def _logit(rows: Rows, penalty: float, begin: NDArray[np.float64] | None = None)
     return found
 
 
-def _boost(part: Part, rows: Rows, trees: int, seed: int) -> None:
+def _boost(part: Part, rows: ReplyRows, trees: int, seed: int) -> None:
     """Add trees to a part that has none, in place."""
     try:
         sklearn_tree: Any = importlib.import_module("sklearn.tree")

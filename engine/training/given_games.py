@@ -10,11 +10,11 @@ from engine.formats.record import GameRecord as Record
 from engine.games.othello import SQUARES
 
 
-class BadGames(ValueError):
+class BadGameFile(ValueError):
     """A file that holds no games, or an impossible one; the message names the file and the place."""
 
 
-class GameRecord(NamedTuple):
+class TrainingGame(NamedTuple):
     """A game as far as books and statistics need it."""
 
     squares: tuple[int, ...]
@@ -23,7 +23,7 @@ class GameRecord(NamedTuple):
     """Black's final score less white's, the empty squares given to the winner; None: it was not finished."""
 
 
-def read_games(path: Path) -> Iterator[GameRecord]:
+def read_games(path: Path) -> Iterator[TrainingGame]:
     """The games of a file: WTHOR if its name ends in ``.wtb``, GGF if it has such games, else transcripts.
 
     Games from another start than the usual one are left out.
@@ -38,21 +38,21 @@ def read_games(path: Path) -> Iterator[GameRecord]:
         text = path.read_text(encoding="utf-8")
         yield from _ggf(text) if "(;" in text else _transcripts(text)
     except OSError as error:
-        raise BadGames(f"{path}: cannot be read: {error.strerror}") from None
+        raise BadGameFile(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise BadGames(f"{path}: neither a .wtb file nor text") from None
+        raise BadGameFile(f"{path}: neither a .wtb file nor text") from None
     except BadGame as error:
-        raise BadGames(f"{path}: {error}") from None
+        raise BadGameFile(f"{path}: {error}") from None
 
 
-def _wthor(data: bytes) -> Iterator[GameRecord]:
+def _wthor(data: bytes) -> Iterator[TrainingGame]:
     for game in wthor.parse_games(data).games():
         if isinstance(game, BadGame):
             raise game
-        yield GameRecord(game.squares, game.margin)
+        yield TrainingGame(game.squares, game.margin)
 
 
-def _ggf(text: str) -> Iterator[GameRecord]:
+def _ggf(text: str) -> Iterator[TrainingGame]:
     for number, game in enumerate(ggf.find(text), start=1):
         try:
             if isinstance(game, BadGame):
@@ -64,7 +64,7 @@ def _ggf(text: str) -> Iterator[GameRecord]:
             yield _short(record)
 
 
-def _transcripts(text: str) -> Iterator[GameRecord]:
+def _transcripts(text: str) -> Iterator[TrainingGame]:
     for number, line in enumerate(text.splitlines(), start=1):
         if transcripts.is_remark(line):
             continue
@@ -74,6 +74,6 @@ def _transcripts(text: str) -> Iterator[GameRecord]:
             raise BadGame(f"line {number}: {error}") from None
 
 
-def _short(record: Record) -> GameRecord:
+def _short(record: Record) -> TrainingGame:
     squares = tuple(SQUARES.index(move) for move in record.moves if move != "pass")
-    return GameRecord(squares, record.margin)
+    return TrainingGame(squares, record.margin)

@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from engine.human.model import BadModel
-from engine.human.onnx import Network
+from engine.human.onnx import OnnxNetwork
 from engine.human.othello import DEFAULT_FILE, OthelloHumanModel
 from engine.training.human_othello_data import (
     VALIDATION,
-    BadGames,
+    NoUsableGames,
     Positions,
     measure,
     openings_of,
@@ -83,7 +83,7 @@ def main() -> None:
             _evaluate(options)
         else:
             _learn(options)
-    except (BadGames, BadModel, ValueError) as error:
+    except (NoUsableGames, BadModel, ValueError) as error:
         raise SystemExit(f"human_othello: {error}") from None
     except KeyboardInterrupt:
         raise SystemExit("human_othello: interrupted; nothing was written") from None
@@ -97,7 +97,7 @@ def _learn(options: argparse.Namespace) -> None:
     try:
         import torch
 
-        from engine.training.human_othello_net import Budget, State, learn
+        from engine.training.human_othello_net import Budget, TrainingState, learn
     except ModuleNotFoundError as error:
         if error.name != "torch":
             raise
@@ -108,14 +108,14 @@ def _learn(options: argparse.Namespace) -> None:
     known = ~np.isin(positions.year, VALIDATION)
     learned = positions.of(known & (positions.moves > 1))
     if not len(learned):
-        raise BadGames(f"{options.wthor}: no games to learn from")
+        raise NoUsableGames(f"{options.wthor}: no games to learn from")
     del positions
     count, years = len(np.unique(learned.game)), (int(learned.year.min()), int(learned.year.max()))
     say(
         f"{count:,} games of {years[0]}-{years[1]} without {VALIDATION[0]}-{VALIDATION[-1]}, "
         f"{len(learned):,} positions with a choice ({time.monotonic() - started:.0f} s)"
     )
-    state = State.resume(options.checkpoint) if options.resume else State.fresh(options.seed)
+    state = TrainingState.resume(options.checkpoint) if options.resume else TrainingState.fresh(options.seed)
     budget = Budget(options.minutes, options.batch, options.threads)
     whole = learn(state, learned, budget, options.checkpoint, say)
     openings = openings_of(learned)
@@ -163,7 +163,7 @@ def _evaluate(options: argparse.Namespace) -> None:
 
 def _measured(options: argparse.Namespace, file: Path) -> dict[str, Any]:
     """The report on the years of validation, or on some games of them."""
-    model = OthelloHumanModel(Network.open(file), openings=not options.without_openings)
+    model = OthelloHumanModel(OnnxNetwork.open(file), openings=not options.without_openings)
     positions = replay(read_wthor(options.wthor, VALIDATION))
     if options.games:
         positions = some_games(positions, options.games)

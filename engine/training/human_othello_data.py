@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from engine.formats.wthor import BadWthor, parse_games
 from engine.human.othello import OthelloHumanModel, Sight
 from engine.human.othello_boards import TURNED, flips_masks, moves_masks, square_bits, upright
-from engine.human.othello_openings import Openings, keys_of
+from engine.human.othello_openings import OpeningTable, keys_of
 
 VALIDATION = range(2016, 2020)
 """Years whose games are never learned from."""
@@ -31,11 +31,11 @@ LEAST_MET = 20
 """A position that was met so often is an opening's."""
 
 
-class BadGames(ValueError):
+class NoUsableGames(ValueError):
     """A folder or file without games to use; the message names it and says what is wrong."""
 
 
-class Games(NamedTuple):
+class GameArrays(NamedTuple):
     """Games as squares."""
 
     squares: NDArray[np.int8]
@@ -72,7 +72,7 @@ class Positions:
         return type(self)(self.sight.of(chosen), *rest)
 
 
-def read_wthor(folder: Path, years: Collection[int] | None = None) -> Games:
+def read_wthor(folder: Path, years: Collection[int] | None = None) -> GameArrays:
     """The games of a folder's ``.wtb`` files.
 
     Args:
@@ -85,7 +85,7 @@ def read_wthor(folder: Path, years: Collection[int] | None = None) -> Games:
     try:
         files = sorted(file for file in folder.iterdir() if file.suffix.lower() == ".wtb")
     except OSError as error:
-        raise BadGames(f"{folder}: {error.strerror}") from None
+        raise NoUsableGames(f"{folder}: {error.strerror}") from None
     squares: list[NDArray[np.int8]] = []
     found_years: list[int] = []
     faulty = 0
@@ -93,9 +93,9 @@ def read_wthor(folder: Path, years: Collection[int] | None = None) -> Games:
         try:
             content = parse_games(file.read_bytes())
         except OSError as error:
-            raise BadGames(f"{file}: {error.strerror}") from None
+            raise NoUsableGames(f"{file}: {error.strerror}") from None
         except BadWthor as error:
-            raise BadGames(f"{file}: {error}") from None
+            raise NoUsableGames(f"{file}: {error}") from None
         if years is not None and content.year not in years:
             continue
         for game in content.games():
@@ -108,11 +108,11 @@ def read_wthor(folder: Path, years: Collection[int] | None = None) -> Games:
             found_years.append(content.year)
     if not squares:
         wanted = "" if years is None else f" of the years {min(years)}-{max(years)}"
-        raise BadGames(f"{folder}: no games{wanted} in .wtb files")
-    return Games(np.stack(squares), np.array(found_years, dtype=np.int16), faulty)
+        raise NoUsableGames(f"{folder}: no games{wanted} in .wtb files")
+    return GameArrays(np.stack(squares), np.array(found_years, dtype=np.int16), faulty)
 
 
-def replay(games: Games) -> Positions:
+def replay(games: GameArrays) -> Positions:
     """The positions of all games, ply by ply; of a game with an impossible move those before it."""
     plies = list(_plies(games.squares))
     game = np.concatenate([ply.game for ply in plies])
@@ -178,7 +178,7 @@ def repeats(positions: Positions) -> NDArray[np.int64]:
     return count[place]
 
 
-def openings_of(positions: Positions, least: int = LEAST_MET) -> Openings:
+def openings_of(positions: Positions, least: int = LEAST_MET) -> OpeningTable:
     """The table of the positions that were met so many times at least."""
     early = positions.of(positions.ply < _OPENING_PLIES)
     weights = weight_of(early)
@@ -190,7 +190,7 @@ def openings_of(positions: Positions, least: int = LEAST_MET) -> Openings:
         standing = sight.turned(turn)
         keys[part] = keys_of(standing.own, standing.other)
         squares[part] = TURNED[turn, early.square[part]]
-    return Openings.counted(keys, squares, weights, least)
+    return OpeningTable.counted(keys, squares, weights, least)
 
 
 class Measured(NamedTuple):

@@ -27,7 +27,7 @@ from engine.human.model import OTHELLO
 from engine.human.onnx import PREFIX
 from engine.human.othello import GAME, INPUT, OPENINGS, OTHER, OUTPUT, OWN, PLANES
 from engine.human.othello_boards import SQUARES
-from engine.human.othello_openings import Openings
+from engine.human.othello_openings import OpeningTable
 
 LINE, WHOLE, NEAR = 6, 24, 16
 TRUNK, HIDDEN, SECOND = 16, 64, 32
@@ -43,7 +43,7 @@ _KEPT = (
     0.9999  # of a table's numbers; those beyond are cut off, so that the others are told apart more finely
 )
 
-Weights = dict[str, NDArray[np.float32]]
+NetworkWeights = dict[str, NDArray[np.float32]]
 
 
 def _lines() -> list[tuple[int, str, list[int]]]:
@@ -102,7 +102,7 @@ NEAR_POWERS = _near_powers()
 """What a square's state adds to the number of the surroundings of each square, shape (64, 64)."""
 
 
-def first_weights(seed: int) -> Weights:
+def first_weights(seed: int) -> NetworkWeights:
     """Weights to start from: small random numbers, so that at first all moves are about as likely."""
     rng = np.random.default_rng(seed)
 
@@ -130,7 +130,7 @@ def first_weights(seed: int) -> Weights:
     }
 
 
-class _Graph:
+class _OthelloGraph:
     """Nodes and constants of an ONNX graph, with names for what nobody asks for by name."""
 
     def __init__(self) -> None:
@@ -164,7 +164,7 @@ def to_onnx(
     name: str,
     licence: str,
     text: str = "",
-    openings: Openings | None = None,
+    openings: OpeningTable | None = None,
 ) -> bytes:
     """The network as an ONNX file's content.
 
@@ -175,7 +175,7 @@ def to_onnx(
         text: Anything else that the file should say of itself.
         openings: Go with it.
     """
-    graph = _Graph()
+    graph = _OthelloGraph()
     add = graph.add
     cells = add(
         "Add",
@@ -218,7 +218,7 @@ def to_onnx(
     return _file(graph, metadata, text)
 
 
-def _file(graph: _Graph, metadata: Mapping[str, str], text: str) -> bytes:
+def _file(graph: _OthelloGraph, metadata: Mapping[str, str], text: str) -> bytes:
     made = helper.make_model(
         helper.make_graph(
             graph.nodes,

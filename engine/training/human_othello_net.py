@@ -25,7 +25,7 @@ from engine.training.human_othello_graph import (
     SLOTS,
     TABLES,
     TRUNK,
-    Weights,
+    NetworkWeights,
     first_weights,
 )
 
@@ -96,7 +96,7 @@ class Budget:
 
 
 @dataclass
-class State:
+class TrainingState:
     """How far the learning is; what a checkpoint holds."""
 
     weights: Tensors
@@ -111,7 +111,7 @@ class State:
     cpu_s: float = 0.0
 
     @classmethod
-    def fresh(cls, seed: int) -> "State":
+    def fresh(cls, seed: int) -> "TrainingState":
         weights = {
             name: torch.from_numpy(value).requires_grad_() for name, value in first_weights(seed).items()
         }
@@ -142,7 +142,7 @@ class State:
         part.replace(path)
 
     @classmethod
-    def resume(cls, path: Path) -> "State":
+    def resume(cls, path: Path) -> "TrainingState":
         """From a checkpoint.
 
         Raises:
@@ -163,7 +163,7 @@ class State:
             raise ValueError(f"{path}: no checkpoint of this network: {reason}") from None
         return state
 
-    def averaged(self) -> Weights:
+    def averaged(self) -> NetworkWeights:
         return {name: value.numpy() for name, value in self.average.items()}
 
 
@@ -201,7 +201,11 @@ def rate_share(fraction: float, steps: int) -> float:
 
 
 def learn(
-    state: State, positions: Positions, budget: Budget, checkpoint: Path | None, say: Callable[[str], None]
+    state: TrainingState,
+    positions: Positions,
+    budget: Budget,
+    checkpoint: Path | None,
+    say: Callable[[str], None],
 ) -> bool:
     """Learn until the budget is spent; what was spent before a resumption counts.
 
@@ -243,7 +247,7 @@ def learn(
         return not stopped()
 
 
-def _step(state: State, batch: tuple[torch.Tensor, ...], share: float) -> tuple[float, float]:
+def _step(state: TrainingState, batch: tuple[torch.Tensor, ...], share: float) -> tuple[float, float]:
     """One step of descent; returns log-loss and top-1 before it."""
     squares, position, square, played = batch
     for group in state.optimiser.param_groups:
@@ -267,7 +271,7 @@ def _step(state: State, batch: tuple[torch.Tensor, ...], share: float) -> tuple[
 class _Clock:
     """Adds to a state's times what has passed."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: TrainingState) -> None:
         self._state = state
         self._last = time.monotonic(), time.process_time()
 

@@ -33,11 +33,19 @@ from engine._native import othello_moves_mask
 from engine.game import Move
 from engine.games.othello import SQUARES, Othello, OthelloPosition, flips_mask
 from engine.games.othello_evaluation import turned, weight_bytes
-from engine.lookup.othello_book import BadBook, BookMove, Key, board_text, canonical, parse_board, write_book
+from engine.lookup.othello_book import (
+    BadBook,
+    BookKey,
+    BookMove,
+    board_text,
+    canonical,
+    parse_board,
+    write_book,
+)
 from engine.search.reference import exact_score
 from engine.search.searchers import NativeOthelloSearcher
 from engine.stop import StopFlag, Stopped
-from engine.training.given_games import BadGames, GameRecord, read_games
+from engine.training.given_games import BadGameFile, TrainingGame, read_games
 from engine.training.othello_patterns import natural, positive, say
 
 SEARCHES = "desdemona book searches"
@@ -49,7 +57,7 @@ _PROGRESS_S = 10.0
 class Child(NamedTuple):
     """What a move leads to."""
 
-    key: Key
+    key: BookKey
     """The position in which the next disc is placed, canonical."""
     sign: int
     """-1: the other side is to move there; 1: it had to pass."""
@@ -69,7 +77,7 @@ class Searched:
     """Of the moves that do not end the game."""
 
 
-class Games(NamedTuple):
+class MoveCounts(NamedTuple):
     """How often a move was played."""
 
     played: int
@@ -101,10 +109,10 @@ def make_measure(searcher: NativeOthelloSearcher, confidence_percent: int) -> Me
     def measure(position: OthelloPosition, plies: int, stop: StopFlag) -> int:
         if not game.legal_moves(position):
             return game.result_centi(position)
-        thought = searcher.think(position, plies, None, stop, confidence_percent=confidence_percent)
+        found_by_search = searcher.think(position, plies, None, stop, confidence_percent=confidence_percent)
         if stop.is_set():  # it may have answered with less than it was asked for
             raise Stopped("the search was told to stop")
-        return thought.score_centi
+        return found_by_search.score_centi
 
     return measure
 
@@ -140,7 +148,7 @@ def make_scorer(
     return score
 
 
-def child_of(key: Key, move: Move) -> Child | None:
+def child_of(key: BookKey, move: Move) -> Child | None:
     """The position after a move, and after the pass where one must follow; None: the game is over."""
     mover, waiter = key
     flipped = flips_mask(mover, waiter, move)
@@ -152,7 +160,7 @@ def child_of(key: Key, move: Move) -> Child | None:
     return None
 
 
-def discs(key: Key) -> int:
+def discs(key: BookKey) -> int:
     return (key[0] | key[1]).bit_count()
 
 
@@ -175,7 +183,7 @@ class Searches:
             OSError: It cannot be read or written.
         """
         self._scorer = scorer
-        self._known: dict[Key, Searched] = {}
+        self._known: dict[BookKey, Searched] = {}
         header = json.dumps({"format": SEARCHES, "version": 1, **settings}, sort_keys=True)
         content = path.read_bytes() if path.exists() else b""
         whole = content[: content.rfind(b"\n") + 1]
@@ -201,10 +209,10 @@ class Searches:
     def __len__(self) -> int:
         return len(self._known)
 
-    def __contains__(self, key: Key) -> bool:
+    def __contains__(self, key: BookKey) -> bool:
         return key in self._known
 
-    def __getitem__(self, key: Key) -> Searched:
+    def __getitem__(self, key: BookKey) -> Searched:
         """What the search of a position found; searched now if it was not before."""
         if key not in self._known:
             depth, scores = self._scorer(OthelloPosition(*key, 0))
@@ -224,7 +232,7 @@ class Searches:
         except (ValueError, TypeError, AttributeError) as error:
             raise BadBook(f"{path}, line {number}: damaged: {error}") from None
 
-    def _add(self, key: Key, depth: int, scores: dict[Move, int]) -> None:
+    def _add(self, key: BookKey, depth: int, scores: dict[Move, int]) -> None:
         legal = othello_moves_mask(*key)
         if not legal or sum(1 << move for move in scores) != legal:
             raise BadBook(f"not the moves of {board_text(key)}")
@@ -232,7 +240,7 @@ class Searches:
         self._known[key] = Searched(depth, scores, children)
 
 
-def search_all(keys: Iterable[Key], searches: Searches, told: str) -> None:
+def search_all(keys: Iterable[BookKey], searches: Searches, told: str) -> None:
     """Search those positions that have not been searched, in a fixed order, and tell how it goes."""
     missing = sorted((key for key in keys if key not in searches), key=lambda key: (discs(key), key))
     began = last = time.monotonic()
@@ -250,9 +258,9 @@ def search_all(keys: Iterable[Key], searches: Searches, told: str) -> None:
         say(f"{told}: {len(missing)} positions searched, {len(searches)} in all, {took:.0f} s")
 
 
-def backed_up(tree: Iterable[Key], searches: Searches) -> dict[Key, dict[Move, tuple[int, int]]]:
+def backed_up(tree: Iterable[BookKey], searches: Searches) -> dict[BookKey, dict[Move, tuple[int, int]]]:
     """Score and depth of every move of the tree: where the tree goes on, what its positions are worth."""
-    found: dict[Key, dict[Move, tuple[int, int]]] = {}
+    found: dict[BookKey, dict[Move, tuple[int, int]]] = {}
     for key in sorted(tree, key=discs, reverse=True):
         searched = searches[key]
         moves = {move: (score, searched.depth) for move, score in searched.scores.items()}
@@ -269,8 +277,8 @@ def best_score(moves: Mapping[Move, tuple[int, int]]) -> int:
 
 
 def grown(
-    start: Key, searches: Searches, plies: int, width_centi: int, total_centi: int
-) -> dict[Key, dict[Move, tuple[int, int]]]:
+    start: BookKey, searches: Searches, plies: int, width_centi: int, total_centi: int
+) -> dict[BookKey, dict[Move, tuple[int, int]]]:
     """The tree that search alone finds, with the backed-up score and depth of every move.
 
     Args:
@@ -285,7 +293,7 @@ def grown(
         search_all(tree, searches, f"{len(tree)} positions in the book")
         moves = backed_up(tree, searches)
         lost = {start: 0}
-        more: set[Key] = set()
+        more: set[BookKey] = set()
         for key in sorted(tree, key=discs):
             if key not in lost or discs(key) + 1 >= discs(start) + plies:
                 continue
@@ -300,13 +308,13 @@ def grown(
         tree |= more
 
 
-def counted(records: Iterable[GameRecord], plies: int) -> dict[Key, dict[Move, Games]]:
+def counted(records: Iterable[TrainingGame], plies: int) -> dict[BookKey, dict[Move, MoveCounts]]:
     """How often each move was played in each position; moves to the same position turned count as one.
 
     Raises:
         ValueError: A game breaks the rules; the message says which.
     """
-    tallies: dict[Key, dict[Move, list[float]]] = defaultdict(lambda: defaultdict(lambda: [0, 0, 0.0]))
+    tallies: dict[BookKey, dict[Move, list[float]]] = defaultdict(lambda: defaultdict(lambda: [0, 0, 0.0]))
     for number, record in enumerate(records, start=1):
         position = Othello().initial()
         for ply, square in enumerate(record.squares[:plies], start=1):
@@ -326,18 +334,20 @@ def counted(records: Iterable[GameRecord], plies: int) -> dict[Key, dict[Move, G
             mover = position.mover | flipped | 1 << square
             position = OthelloPosition(position.waiter & ~flipped, mover, 1 - position.side)
     return {
-        key: {move: Games(int(n), int(ended), points) for move, (n, ended, points) in sorted(moves.items())}
+        key: {
+            move: MoveCounts(int(n), int(ended), points) for move, (n, ended, points) in sorted(moves.items())
+        }
         for key, moves in tallies.items()
     }
 
 
 def entries_of(
-    moves: Mapping[Key, Mapping[Move, tuple[int, int]]],
+    moves: Mapping[BookKey, Mapping[Move, tuple[int, int]]],
     width_centi: int,
-    games: Mapping[Key, Mapping[Move, Games]] | None,
-) -> dict[Key, list[BookMove]]:
+    games: Mapping[BookKey, Mapping[Move, MoveCounts]] | None,
+) -> dict[BookKey, list[BookMove]]:
     """The book's entries: of each position the moves within the width; if there are games, those in them."""
-    entries: dict[Key, list[BookMove]] = {}
+    entries: dict[BookKey, list[BookMove]] = {}
     for key, found in moves.items():
         least = best_score(found) - width_centi
         kept: list[BookMove] = []
@@ -354,9 +364,11 @@ def entries_of(
     return entries
 
 
-def often_played(records: Iterable[GameRecord], plies: int, least: int) -> dict[Key, dict[Move, Games]]:
+def often_played(
+    records: Iterable[TrainingGame], plies: int, least: int
+) -> dict[BookKey, dict[Move, MoveCounts]]:
     """Positions and moves that occurred in at least so many games."""
-    often: dict[Key, dict[Move, Games]] = {}
+    often: dict[BookKey, dict[Move, MoveCounts]] = {}
     for key, moves in counted(records, plies).items():
         kept = {move: games for move, games in moves.items() if games.played >= least}
         if kept:
@@ -364,7 +376,7 @@ def often_played(records: Iterable[GameRecord], plies: int, least: int) -> dict[
     return often
 
 
-def records_of(paths: Sequence[Path]) -> Iterable[GameRecord]:
+def records_of(paths: Sequence[Path]) -> Iterable[TrainingGame]:
     for path in paths:
         count = 0
         for record in read_games(path):
@@ -415,7 +427,7 @@ def parser() -> argparse.ArgumentParser:
     return p
 
 
-def make(options: argparse.Namespace) -> dict[Key, list[BookMove]]:
+def make(options: argparse.Namespace) -> dict[BookKey, list[BookMove]]:
     """The book's entries.
 
     Raises:
@@ -468,7 +480,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         entries = make(options)
         made = {"command": shlex.join(["python", "-m", "engine.training.othello_book", *arguments])}
         write_book(options.out, entries, {**made, "engine": ENGINE_VERSION})
-    except (BadBook, BadGames, ValueError, OSError) as error:
+    except (BadBook, BadGameFile, ValueError, OSError) as error:
         p.error(str(error))
     except KeyboardInterrupt:
         p.exit(130, "interrupted; the same command goes on from here\n")

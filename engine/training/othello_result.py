@@ -23,7 +23,7 @@ from engine.games.othello import Othello, OthelloPosition, flips_mask
 from engine.search.reference import INFINITY, Searcher, exact_score
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
-from engine.training.given_games import BadGames, read_games
+from engine.training.given_games import BadGameFile, read_games
 from engine.training.othello_patterns import natural, positive, say
 
 _GAME = Othello()
@@ -264,7 +264,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             if time.monotonic() - last > _PROGRESS_S:
                 last = time.monotonic()
                 say(f"  {count} of {options.games} games, {last - began:.0f} s")
-    except (BadGames, ValueError) as error:
+    except (BadGameFile, ValueError) as error:
         p.error(str(error))
     if not train or not held_out:
         p.error("too few games")

@@ -22,7 +22,7 @@ import chess.engine
 
 from engine.process import POLL_S, EngineError, end_group, not_started
 from engine.stop import Stopped
-from engine.uci.link import Answer, Ask, Line, Patience
+from engine.uci.link import EngineOutput, InfoLine, Patience, SearchRequest
 from engine.uci.settings import EngineSettings
 
 _END_S = 1.0  # an engine may take so long to end when it is asked to
@@ -40,7 +40,7 @@ class ChessLink:
     def __init__(self, settings: EngineSettings) -> None:
         self.name = settings.command[0]
         self._fault: BaseException | None = None
-        self._running: tuple[_Search, Future[Answer]] | None = None
+        self._running: tuple[_Search, Future[EngineOutput]] | None = None
         self._stopped_at = 0.0
         try:
             # A process group of its own: Ctrl-C is for the bot, which ends its engines itself.
@@ -76,7 +76,7 @@ class ChessLink:
         except (CancelledError, chess.engine.EngineError) as error:
             raise EngineError(f"{self.name}: {error}") from error
 
-    def search(self, ask: Ask, patience: Patience) -> Answer:
+    def search(self, ask: SearchRequest, patience: Patience) -> EngineOutput:
         """See `Link.search`."""
         patience.check(self.name, patience.clock())
         if self._running is not None:  # it was stopped, and python-chess waits for its end
@@ -96,7 +96,7 @@ class ChessLink:
             self._loop.call_soon_threadsafe(search.stop)
             raise
 
-    def _wait(self, patience: Patience) -> Answer:
+    def _wait(self, patience: Patience) -> EngineOutput:
         """The end of the running search."""
         assert self._running is not None  # noqa: S101 - for the type checker
         search, answer = self._running
@@ -146,7 +146,7 @@ class ChessLink:
 class _Search:
     """One search, on the engine's loop."""
 
-    def __init__(self, ask: Ask, clock: Callable[[], float]) -> None:
+    def __init__(self, ask: SearchRequest, clock: Callable[[], float]) -> None:
         self._ask = ask
         self._clock = clock
         self._analysis: chess.engine.AnalysisResult | None = None
@@ -154,7 +154,7 @@ class _Search:
         self.heard_at = clock()
         """When the engine last said something of it."""
 
-    async def run(self, engine: chess.engine.Protocol) -> Answer:
+    async def run(self, engine: chess.engine.Protocol) -> EngineOutput:
         lines, nodes = [], 0
         self._analysis = await engine.analysis(
             board_of(self._ask.position),
@@ -171,7 +171,7 @@ class _Search:
             nodes = info.get("nodes", nodes)
             if line := _line(info):
                 lines.append(line)
-        return Answer(tuple(lines), nodes)
+        return EngineOutput(tuple(lines), nodes)
 
     def stop(self) -> None:
         """End it, once it has begun: python-chess fails when a search is cancelled before."""
@@ -199,7 +199,7 @@ def _protocol(greeting_s: float) -> type[chess.engine.UciProtocol]:
     return Protocol
 
 
-def _line(info: chess.engine.InfoDict) -> Line | None:
+def _line(info: chess.engine.InfoDict) -> InfoLine | None:
     """The exact score that a line tells, if any.
 
     Raises:
@@ -215,9 +215,9 @@ def _line(info: chess.engine.InfoDict) -> Line | None:
     variation = tuple(move.uci() for move in moves)
     mate = score.mate()
     if mate is not None:
-        return Line(depth, mate, True, variation)
+        return InfoLine(depth, mate, True, variation)
     centi = score.score()
-    return None if centi is None else Line(depth, centi, False, variation)
+    return None if centi is None else InfoLine(depth, centi, False, variation)
 
 
 def board_of(position_text: str) -> chess.Board:

@@ -16,7 +16,7 @@ from engine.games import ENGINE_GAMES, get_game
 from engine.games.standard_chess import StandardChess
 from engine.process import EngineError, EngineProcess
 from engine.stop import StopFlag, Stopped
-from engine.uci.link import Answer, Ask, Line, Patience
+from engine.uci.link import EngineOutput, InfoLine, Patience, SearchRequest
 from engine.uci.scores import split_text
 from engine.uci.settings import EngineSettings
 
@@ -27,7 +27,7 @@ _CLEARING = ("newgame", "clearhash")  # UCCI has no ucinewgame; its options diff
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class EngineOption:
     """A setting that an engine offers."""
 
     name: str
@@ -54,7 +54,7 @@ class Option:
         return None
 
 
-def read_option(line: str) -> Option | None:
+def read_option(line: str) -> EngineOption | None:
     """The option that a line of an engine's greeting offers, in either protocol."""
     match = _OPTION.fullmatch(line.strip())
     if match is None:
@@ -62,10 +62,10 @@ def read_option(line: str) -> Option | None:
     name, kind, rest = match.groups()
     limits = {key: int(number) for key, number in re.findall(r"\b(min|max) (-?\d{1,18})\b", rest)}
     choices = tuple(re.findall(r"\bvar (.+?)(?= var |$)", rest))
-    return Option(name, kind, limits.get("min"), limits.get("max"), choices)
+    return EngineOption(name, kind, limits.get("min"), limits.get("max"), choices)
 
 
-def read_info(line: str, move: Callable[[str], str] = str) -> tuple[Line | None, int | None]:
+def read_info(line: str, move: Callable[[str], str] = str) -> tuple[InfoLine | None, int | None]:
     """The exact score, if any, and the nodes so far, if told, of an ``info`` line; nonsense has neither.
 
     Args:
@@ -98,7 +98,7 @@ def read_info(line: str, move: Callable[[str], str] = str) -> tuple[Line | None,
         return None, None
     if depth is None or value is None or is_bound or not variation:
         return None, nodes
-    return Line(depth, value, is_mate, variation), nodes
+    return InfoLine(depth, value, is_mate, variation), nodes
 
 
 def shift_ranks(move: str, by: int) -> str:
@@ -121,7 +121,7 @@ class LineLink:
         self._is_ucci = settings.protocol == "ucci"
         self._is_searching = False
         self._stopped_at = 0.0
-        self._options: dict[str, Option] = {}
+        self._options: dict[str, EngineOption] = {}
         self._process = EngineProcess(settings.command)
         try:
             self._greet(settings)
@@ -139,7 +139,7 @@ class LineLink:
         """See `Link.max_lines`."""
         return self._option("MultiPV").high or 1
 
-    def search(self, ask: Ask, patience: Patience) -> Answer:
+    def search(self, ask: SearchRequest, patience: Patience) -> EngineOutput:
         """See `Link.search`."""
         self._settle(patience)
         self._set("MultiPV", str(ask.lines), patience)
@@ -163,7 +163,7 @@ class LineLink:
             self._stopped_at = time.monotonic()
             raise
         self._is_searching = False
-        return Answer(tuple(lines), nodes)
+        return EngineOutput(tuple(lines), nodes)
 
     def close(self, *, quickly: bool = False) -> None:
         """See `Link.close`."""
@@ -209,7 +209,7 @@ class LineLink:
         # Fairy-Stockfish evaluates as for another game without it, also in UCCI mode.
         self._set("UCI_Variant", variant, patience)
 
-    def _option(self, name: str) -> Option:
+    def _option(self, name: str) -> EngineOption:
         try:
             return self._options[_key(name)]
         except KeyError:

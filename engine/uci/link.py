@@ -11,7 +11,7 @@ from engine.stop import StopFlag, Stopped
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class SearchRequest:
     """One search, with an empty transposition table."""
 
     position: str
@@ -24,7 +24,7 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class InfoLine:
     """What an engine says of one move after a search of one depth: an exact score, no bound."""
 
     depth: int
@@ -37,10 +37,10 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class EngineOutput:
     """All that an engine said during one search."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[InfoLine, ...]
     """In the order they came; the same move and depth may come more than once."""
     nodes: int
 
@@ -83,7 +83,7 @@ class Link(Protocol):
     def max_lines(self) -> int:
         """Most lines that it can show."""
 
-    def search(self, ask: Ask, patience: Patience) -> Answer:
+    def search(self, ask: SearchRequest, patience: Patience) -> EngineOutput:
         """Search one position to the depth asked for.
 
         Raises:

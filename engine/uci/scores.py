@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from engine.game import WIN_CENTI, lost_centi
 from engine.process import EngineError
-from engine.uci.link import Line
+from engine.uci.link import InfoLine
 
 
 def plies_played(position_text: str) -> int:
@@ -31,7 +31,7 @@ def centi(value: int, is_mate: bool, ply: int) -> int:
     """A score as the games of this program have it, side to move's view.
 
     Args:
-        value: Centi-units or moves to mate: see `Line.value`.
+        value: Centi-units or moves to mate: see `InfoLine.value`.
         ply: Plies since the game began, in the position that was searched.
     """
     if not is_mate:
@@ -41,7 +41,9 @@ def centi(value: int, is_mate: bool, ply: int) -> int:
     return -lost_centi(last_ply) if value > 0 else lost_centi(last_ply)
 
 
-def by_depth(lines: Iterable[Line], moves: Sequence[str], depth: int, ply: int) -> dict[str, tuple[int, ...]]:
+def by_depth(
+    lines: Iterable[InfoLine], moves: Sequence[str], depth: int, ply: int
+) -> dict[str, tuple[int, ...]]:
     """Each move's scores at depths 1 .. `depth`, side to move's view.
 
     Every line counts for the depth that it names, and the last one said of a move and depth counts: after

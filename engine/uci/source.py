@@ -19,14 +19,14 @@ from typing import Any
 from engine.decision import Candidate, ReplyProfile, SourceInfo
 from engine.game import Game, IllegalMove
 from engine.games import get_game
-from engine.human.opponent_model_search import Reckoner
+from engine.human.opponent_model_search import OpponentModelSearch
 from engine.params import TrapParams
 from engine.process import POLL_S, EngineError
 from engine.stop import StopFlag, Stopped
 from engine.time_management import Limits
 from engine.trappy import is_swindle, with_trap
 from engine.uci.lines import LineLink
-from engine.uci.link import Answer, Ask, Link, Patience
+from engine.uci.link import EngineOutput, Link, Patience, SearchRequest
 from engine.uci.scores import by_depth, plies_played
 from engine.uci.settings import EngineSettings
 
@@ -61,7 +61,7 @@ _LINKS: dict[str, Callable[[EngineSettings], Link]] = {"chess": _chess_link}
 
 
 @dataclass(frozen=True, slots=True)
-class Analysis:
+class EngineAnalysis:
     """What an engine makes of a position."""
 
     candidates: tuple[Candidate, ...]
@@ -161,8 +161,8 @@ class EngineSource:
         params: TrapParams,
         limits: Limits,
         stop: StopFlag,
-        reckoner: Reckoner | None = None,
-    ) -> Analysis | None:
+        om_search: OpponentModelSearch | None = None,
+    ) -> EngineAnalysis | None:
         """Profiles of the moves worth a look, as deep as the settings say and the limits allow.
 
         Args:
@@ -186,7 +186,7 @@ class EngineSource:
             link = self._ready(self._patience(stop, math.inf, first_until))
             if link is None:
                 return None
-            root = self._root(position, params, reckoner)
+            root = self._root(position, params, om_search)
             found = self._deepen(link, root, limits, stop, first_until, until)
         except EngineError as error:
             self._fail(error)
@@ -249,7 +249,7 @@ class EngineSource:
         stop: StopFlag,
         first_until: float,
         until: float,
-    ) -> Analysis:
+    ) -> EngineAnalysis:
         """The deepest profiles that were finished in time.
 
         Raises:
@@ -287,22 +287,22 @@ class EngineSource:
     def _patience(self, stop: StopFlag, silence_s: float, until: float = math.inf) -> Patience:
         return Patience(stop, silence_s, until, self._clock)
 
-    def _root(self, position: Any, params: TrapParams, reckoner: Reckoner | None) -> "_Root":
+    def _root(self, position: Any, params: TrapParams, om_search: OpponentModelSearch | None) -> "_Root":
         game = self._game
         after = {game.move_text(move): game.play(position, move) for move in game.legal_moves(position)}
         over = {
             move: -game.result_centi(there) for move, there in after.items() if not game.legal_moves(there)
         }
-        return _Root(position, params, after, over, reckoner)
+        return _Root(position, params, after, over, om_search)
 
-    def _at_depth(self, asking: "_Asking", root: "_Root", depth: int) -> Analysis:
+    def _at_depth(self, asking: "_Asking", root: "_Root", depth: int) -> EngineAnalysis:
         settings = self.settings
         asking.max_lines = settings.max_lines
         scores = self._scores(asking, root.position, tuple(root.after), depth)
         # What the rules say of the end of a game is better than what an engine thinks of it.
         values = {move: root.over.get(move, scores[move][-1]) for move in root.after}
-        if root.reckoner is not None:
-            candidates, floor_centi = root.reckoner.from_engine(
+        if root.om_search is not None:
+            candidates, floor_centi = root.om_search.from_engine(
                 values,
                 root.over,
                 lambda move, replies: self._replies(asking, root.after[move], depth, replies),
@@ -320,7 +320,7 @@ class EngineSource:
         )
         best = max(values, key=lambda move: values[move])  # the first of equals
         line = _legal_part(self._game, root.position, asking.variations.get(best, (best,)))
-        return Analysis(tuple(candidates), depth, info, line)
+        return EngineAnalysis(tuple(candidates), depth, info, line)
 
     def _whole_profiles(
         self, asking: "_Asking", root: "_Root", values: dict[str, int], depth: int
@@ -380,7 +380,7 @@ class _Root:
     """The positions after each legal move, in the game's order."""
     over: dict[str, int]
     """Scores of the moves that end the game, our view."""
-    reckoner: Reckoner | None
+    om_search: OpponentModelSearch | None
     """None: whole profiles are wanted."""
 
 
@@ -397,10 +397,10 @@ class _Asking:
 
     def ask(self, position: str, moves: tuple[str, ...], depth: int, *, is_part: bool = False) -> list[Any]:
         most = min(self.link.max_lines, self.max_lines or self.link.max_lines)
-        answers: list[Answer] = []
+        answers: list[EngineOutput] = []
         for at in range(0, len(moves), most):
             part = moves[at : at + most] if is_part or len(moves) > most else ()
-            ask = Ask(position, depth, len(part) or len(moves), part)
+            ask = SearchRequest(position, depth, len(part) or len(moves), part)
             answers.append(self.link.search(ask, self.patience))
         self.nodes += sum(answer.nodes for answer in answers)
         lines = [line for answer in answers for line in answer.lines]

@@ -9,22 +9,22 @@ from sqlalchemy import BigInteger, Float, ForeignKey, String, Text, UniqueConstr
 from sqlalchemy.orm import Mapped, mapped_column
 
 from storage.tables.base import Base
-from storage.tables.types import BigInt, IntPk, Json, JsonType, Key, Name
+from storage.tables.types import BigInt, IntPk, JsonColumn, JsonType, KeyColumn, NameColumn
 
 
 class AnalysisRow(Base):
-    """One way of looking at positions; columns are the fields of `storage.analysis.Analysis`."""
+    """One way of looking at positions; columns are the fields of `storage.analysis.AnalysisSettings`."""
 
     __tablename__ = "analyses"
 
     id: Mapped[IntPk]
     # SHA-256 in hexadecimal of all that follows.
     content_key: Mapped[str] = mapped_column(String(64), unique=True)
-    game: Mapped[Key]
-    source: Mapped[Name]
+    game: Mapped[KeyColumn]
+    source: Mapped[NameColumn]
     depth: Mapped[int]
-    engine_version: Mapped[Key]
-    settings: Mapped[Json]
+    engine_version: Mapped[KeyColumn]
+    settings: Mapped[JsonColumn]
 
 
 class AnalysedPositionRow(Base):
@@ -39,8 +39,8 @@ class AnalysedPositionRow(Base):
     ply: Mapped[int]
     side: Mapped[int]
     position: Mapped[str] = mapped_column(Text)
-    move: Mapped[Key]
-    reply: Mapped[Key]
+    move: Mapped[KeyColumn]
+    reply: Mapped[KeyColumn]
     rating: Mapped[int | None]
     clock_s: Mapped[float | None] = mapped_column(Float(53))
     logistic_centi: Mapped[float] = mapped_column(Float(53))
@@ -57,8 +57,8 @@ class HumanModelRow(Base):
     __table_args__ = (UniqueConstraint("kind", "name", "sha256"),)
 
     id: Mapped[IntPk]
-    kind: Mapped[Key]
-    name: Mapped[Name]
+    kind: Mapped[KeyColumn]
+    name: Mapped[NameColumn]
     sha256: Mapped[str] = mapped_column(String(64))
 
 

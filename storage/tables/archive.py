@@ -7,7 +7,7 @@ from sqlalchemy import Float, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from storage.tables.base import Base
-from storage.tables.types import IntPk, Json, Key, UtcTime
+from storage.tables.types import IntPk, JsonColumn, KeyColumn, UtcTime
 
 
 class ImportedGameRow(Base):
@@ -19,7 +19,7 @@ class ImportedGameRow(Base):
     id: Mapped[IntPk]
     # SHA-256 in hexadecimal of what makes it this game: see `storage.archive.content_key`.
     content_key: Mapped[str] = mapped_column(String(64), unique=True)
-    game: Mapped[Key]
+    game: Mapped[KeyColumn]
     first_player: Mapped[str] = mapped_column(Text)
     second_player: Mapped[str] = mapped_column(Text)
     event: Mapped[str] = mapped_column(Text)
@@ -31,10 +31,10 @@ class ImportedGameRow(Base):
     moves: Mapped[str] = mapped_column(Text)
     points: Mapped[float | None] = mapped_column(Float(53))
     margin: Mapped[float | None] = mapped_column(Float(53))
-    ending: Mapped[Key]
+    ending: Mapped[KeyColumn]
     # Ratings, clocks, evaluations, times, tags.
-    detail: Mapped[Json]
+    detail: Mapped[JsonColumn]
     # Name of the file, and the format that it had.
     source: Mapped[str] = mapped_column(Text)
-    source_format: Mapped[Key]
+    source_format: Mapped[KeyColumn]
     imported_at: Mapped[UtcTime]

@@ -20,7 +20,16 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from engine.decision import OutcomeKind
 from storage.records import DecisionState, GameResult, GameStatus
 from storage.tables.base import Base as Base
-from storage.tables.types import BigInt, IntPk, Json, JsonType, Key, Name, UtcTime, enum_column
+from storage.tables.types import (
+    BigInt,
+    IntPk,
+    JsonColumn,
+    JsonType,
+    KeyColumn,
+    NameColumn,
+    UtcTime,
+    enum_column,
+)
 
 
 class OpponentRow(Base):
@@ -30,9 +39,9 @@ class OpponentRow(Base):
     __table_args__ = (UniqueConstraint("site", "site_id"),)
 
     id: Mapped[IntPk]
-    site: Mapped[Key]
-    site_id: Mapped[Name]
-    name: Mapped[Name]
+    site: Mapped[KeyColumn]
+    site_id: Mapped[NameColumn]
+    name: Mapped[NameColumn]
     is_bot: Mapped[bool]
     first_seen_at: Mapped[UtcTime]
 
@@ -58,13 +67,13 @@ class EngineConfigRow(Base):
     )
 
     id: Mapped[IntPk]
-    player: Mapped[Key]
-    engine_version: Mapped[Key]
-    assessment: Mapped[Key]
+    player: Mapped[KeyColumn]
+    engine_version: Mapped[KeyColumn]
+    assessment: Mapped[KeyColumn]
     margin_centi: Mapped[int]
-    decided: Mapped[Key]
+    decided: Mapped[KeyColumn]
     threshold_centi: Mapped[int]
-    scale: Mapped[Key]
+    scale: Mapped[KeyColumn]
     risk_percent: Mapped[float]
     risk_share_percent: Mapped[float]
     # As configured: 0 stands for each game's own; a decision's record has the number.
@@ -85,14 +94,14 @@ class GameRow(Base):
     )
 
     id: Mapped[IntPk]
-    site: Mapped[Key]
-    site_game_id: Mapped[Key]
-    game: Mapped[Key]
-    variant: Mapped[Key]
+    site: Mapped[KeyColumn]
+    site_game_id: Mapped[KeyColumn]
+    game: Mapped[KeyColumn]
+    variant: Mapped[KeyColumn]
     initial_position: Mapped[str | None] = mapped_column(Text)
     our_side: Mapped[int]
     rated: Mapped[bool]
-    speed: Mapped[Key]
+    speed: Mapped[KeyColumn]
     clock_initial_s: Mapped[int | None]
     clock_increment_s: Mapped[int | None]
     opponent_id: Mapped[int] = mapped_column(BigInt, ForeignKey("opponents.id"))
@@ -100,14 +109,14 @@ class GameRow(Base):
     opponent_rating: Mapped[int | None]
     engine_config_id: Mapped[int] = mapped_column(BigInt, ForeignKey("engine_configs.id"))
     # Also in engine_configs: every statistic groups by it, and no game ever changes its player.
-    player: Mapped[Key]
+    player: Mapped[KeyColumn]
     state: Mapped[GameStatus] = mapped_column(enum_column(GameStatus), default=GameStatus.OPEN)
     result: Mapped[GameResult | None] = mapped_column(enum_column(GameResult))
-    end_reason: Mapped[Key | None]
+    end_reason: Mapped[KeyColumn | None]
     rating_diff: Mapped[int | None]
     started_at: Mapped[UtcTime]
     ended_at: Mapped[UtcTime | None]
-    selection: Mapped[Json]
+    selection: Mapped[JsonColumn]
     # Moves in the game's notation with a space between two.
     moves: Mapped[str] = mapped_column(Text, default="")
 
@@ -127,7 +136,7 @@ class DecisionRow(Base):
     # 0: the decision stands.  n: it is the nth one at this ply whose move was taken back.
     takeback: Mapped[int] = mapped_column(default=0)
     state: Mapped[DecisionState] = mapped_column(enum_column(DecisionState), default=DecisionState.COMMITTED)
-    move: Mapped[Key]
+    move: Mapped[KeyColumn]
     depth: Mapped[int]
     nodes: Mapped[int] = mapped_column(BigInt)
     time_s: Mapped[float]
@@ -152,7 +161,7 @@ class OutcomeRow(Base):
 
     decision_id: Mapped[int] = mapped_column(BigInt, ForeignKey("decisions.id"), primary_key=True)
     kind: Mapped[OutcomeKind] = mapped_column(enum_column(OutcomeKind))
-    reply: Mapped[Key | None]
+    reply: Mapped[KeyColumn | None]
     fell_for_best: Mapped[bool]
     quality_centi: Mapped[float]
     cost_centi: Mapped[int]
@@ -184,7 +193,7 @@ class EventRow(Base):
 
     id: Mapped[IntPk]
     at: Mapped[UtcTime]
-    site: Mapped[Key]
+    site: Mapped[KeyColumn]
     kind: Mapped[str] = mapped_column(String(64))
     game_id: Mapped[int | None] = mapped_column(BigInt, ForeignKey("games.id"))
-    detail: Mapped[Json]
+    detail: Mapped[JsonColumn]

@@ -53,13 +53,13 @@ IntPk = Annotated[int, mapped_column(BigInt, primary_key=True)]
 UtcTime = Annotated[datetime, mapped_column(UtcDateTime())]
 """A moment, always aware and in UTC."""
 
-Json = Annotated[dict[str, Any], mapped_column(JsonType)]
+JsonColumn = Annotated[dict[str, Any], mapped_column(JsonType)]
 """Plain JSON values."""
 
-Key = Annotated[str, mapped_column(String(64))]
+KeyColumn = Annotated[str, mapped_column(String(64))]
 """A short key: of a site, an account, a game, a player."""
 
-Name = Annotated[str, mapped_column(String(200))]
+NameColumn = Annotated[str, mapped_column(String(200))]
 """A short text for people."""
 
 

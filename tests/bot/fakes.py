@@ -30,13 +30,13 @@ from bot.base.events import (
     GameEvent,
     GameSnapshot,
     GameState,
+    MoveInfo,
     Opponent,
     OpponentGone,
     Proposal,
     Reply,
     Room,
     Speed,
-    Thought,
     speed_of,
 )
 from bot.game.search_pool import WorkerPool
@@ -117,7 +117,7 @@ class FakeServer:
         self.is_gone = False
         """The opponent has left for so long that the game may be claimed."""
         self.calls: list[str] = []
-        self.thoughts: list[Thought] = []
+        self.thoughts: list[MoveInfo] = []
         """What was told with each move that was sent."""
         self.said: list[str] = []
         self.faults: dict[str, list[Exception]] = {}
@@ -268,10 +268,10 @@ class FakeServer:
         return ability not in self.cannot
 
     async def move(
-        self, game_id: str, move: str, *, offer_draw: bool = False, thought: Thought | None = None
+        self, game_id: str, move: str, *, offer_draw: bool = False, found_by_search: MoveInfo | None = None
     ) -> None:
-        assert thought is not None
-        self.thoughts.append(thought)
+        assert found_by_search is not None
+        self.thoughts.append(found_by_search)
         await self._called("move", game_id, move, *(["offering a draw"] if offer_draw else []))
         self._refuse_unless(self.end is None and self.our_turn)
         if offer_draw:  # ahead of the move

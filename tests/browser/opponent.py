@@ -8,7 +8,7 @@ from typing import Any
 
 import aiohttp
 
-from bot.arena.variants import VARIANTS, Variant
+from bot.arena.variants import VARIANTS, ArenaVariant
 from engine.decision import Decision
 from engine.game import Game, replay
 from engine.params import TrapParams
@@ -107,7 +107,7 @@ class Opponent:
         return decision.move
 
     async def _write_down(
-        self, full: Json, variant: Variant, moves: list[str], side: int, decisions: dict[int, Decision]
+        self, full: Json, variant: ArenaVariant, moves: list[str], side: int, decisions: dict[int, Decision]
     ) -> None:
         person = full[variant.colours[1 - side]]
         first = next(iter(decisions.values()))

@@ -12,8 +12,8 @@ from bot.arena.variants import VARIANTS
 from engine.game import replay
 from tests.browser.page import Page
 from tests.programs import installed
-from tests.system.books import check_books, check_stats, exported, log_lines
 from tests.system.daemon import Daemon
+from tests.system.ledger import check_books, check_stats, exported, log_lines
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from engine.choice import verify
-from engine.decision import Candidate, Decision, Lot
+from engine.decision import Candidate, Decision, RandomDraw
 from engine.game import WIN_CENTI
 from engine.games import get_game
 from engine.lookup.othello_book import Book, BookMove, BookSource, canonical
@@ -56,14 +56,14 @@ def test_near_moves_are_drawn_by_how_near_they_are() -> None:
         candidate("avoided", 99),
         candidate("open", 89, bound=True),
     ]
-    count = Counter(drawn(candidates, Lot(10, ("avoided",), number)) for number in range(13_000))
+    count = Counter(drawn(candidates, RandomDraw(10, ("avoided",), number)) for number in range(13_000))
     assert count == {"best": 11_000, "near": 2_000}
 
 
 def test_nothing_to_draw_from() -> None:
-    assert drawn([candidate("a", 5), candidate("b", 3)], Lot(10, ("a", "b"), 0)) is None
-    assert drawn([candidate("a", WIN_CENTI + 5), candidate("b", WIN_CENTI)], Lot(10, (), 1)) is None
-    assert drawn([candidate("a", -WIN_CENTI - 5), candidate("b", -WIN_CENTI)], Lot(10, (), 1)) is None
+    assert drawn([candidate("a", 5), candidate("b", 3)], RandomDraw(10, ("a", "b"), 0)) is None
+    assert drawn([candidate("a", WIN_CENTI + 5), candidate("b", WIN_CENTI)], RandomDraw(10, (), 1)) is None
+    assert drawn([candidate("a", -WIN_CENTI - 5), candidate("b", -WIN_CENTI)], RandomDraw(10, (), 1)) is None
 
 
 # --- Exact scores near the best -------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from bot.servers.lichess import LichessServer
 from storage.database import Database
 from tests.bot.fakes import config, services
 from tests.faults.proxy import FaultProxy, Script, Strike
-from tests.system.books import troubles
+from tests.system.ledger import troubles
 from tests.system.person import Person, Wish
 
 PATIENCE_S = 30.0

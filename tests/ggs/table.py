@@ -14,7 +14,7 @@ from typing import Any
 from bot.account.lobby import Lobby
 from bot.base.config import ChallengesConfig, EngineConfig
 from bot.base.dialects import get_dialect
-from bot.game.unfinished_games import recall
+from bot.game.unfinished_games import unfinished_games
 from bot.servers.ggs import GgsServer
 from engine.choice import verify
 from engine.game import replay
@@ -165,7 +165,7 @@ async def laid(
             f"ggs://127.0.0.1:{port}",
             BOT,
             PASSWORD,
-            recall=lambda: recall(database, "ggs"),
+            recall=lambda: unfinished_games(database, "ggs"),
             places=4,
             clock=loop.time,
             now=lambda: datetime.fromtimestamp(server.central.seconds(), UTC),

@@ -2,12 +2,12 @@ from dataclasses import replace
 
 import pytest
 
-from engine.decision import ModelInfo, Person, Reckoning, ReplyProfile
+from engine.decision import ModelInfo, OpponentModelUse, Person, ReplyProfile
 from engine.formats.record import GameRecord
 from engine.params import ValueParams
 from storage.analysis import (
     AnalysedPosition,
-    Analysis,
+    AnalysisSettings,
     StoredPosition,
     add_positions,
     add_predictions,
@@ -29,7 +29,7 @@ from tests.storage.samples import FELL, OPTIMAL, UNANSWERED, decision, opened, s
 
 GAME = GameRecord(game="othello", players=("Anna", "Bert"), moves=("f5", "d6", "c3"), date="2016")
 OTHER = replace(GAME, players=("Anna", "Clara"), date="2017-03")
-WAY = Analysis("othello", "native", 4, "2", {})
+WAY = AnalysisSettings("othello", "native", 4, "2", {})
 MODEL = ModelInfo("othello", "net", "a" * 64)
 
 
@@ -162,7 +162,7 @@ async def test_recorded_words_do_not_come_along(database: Database) -> None:
     made = replace(
         made.with_chosen(replace(made.chosen, replies=replies)),
         model=ModelInfo("othello", "net", "a" * 64),
-        reckoning=Reckoning(ValueParams(), Person(1600, 33.5), None),
+        reckoning=OpponentModelUse(ValueParams(), Person(1600, 33.5), None),
     )
     async with database.write() as session:
         game = await opened(session)

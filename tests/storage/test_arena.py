@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from storage import arena
-from storage.arena import AccountRecord, AccountTaken, ChatRecord, GameRecord, RatingRecord
+from storage.arena import AccountRecord, AccountTaken, ArenaGameRecord, ChatRecord, RatingRecord
 from storage.database import Database
 
 AT = datetime(2026, 1, 2, 3, 4, 5, 678_000, tzinfo=UTC)
@@ -24,8 +24,8 @@ async def add(database: Database, name: str, *, is_bot: bool = False) -> None:
         )
 
 
-def game(game_id: str = "abcdefgh", **fields: object) -> GameRecord:
-    record = GameRecord(
+def game(game_id: str = "abcdefgh", **fields: object) -> ArenaGameRecord:
+    record = ArenaGameRecord(
         id=game_id,
         variant="othello",
         rated=True,

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 import pytest
 
 from engine.decision import Decision, Pick
-from engine.formats.files import Format, write
+from engine.formats.files import GameFormat, write
 from engine.formats.ggf import from_record
 from engine.game import WIN_CENTI
 from storage.own_game_records import match_limits, match_of, record_of
@@ -105,7 +105,7 @@ def test_results_are_in_discs_where_the_moves_reach_the_end(
     told = record_of(replace(GAME, moves=moves, result=result, end_reason=end_reason), "Me")
     assert from_record(told).result == (None if ggf == "?" else ggf)
     if moves != ("a1",):
-        assert f'[Result "{pgn}"]' in write(told, Format.PGN)
+        assert f'[Result "{pgn}"]' in write(told, GameFormat.PGN)
 
 
 def test_a_game_of_a_match() -> None:

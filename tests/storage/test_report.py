@@ -10,11 +10,11 @@ from engine.decision import (
     Candidate,
     Decision,
     ModelInfo,
+    OpponentModelUse,
     Outcome,
     OutcomeKind,
     Person,
     Pick,
-    Reckoning,
     ReplyProfile,
     SourceInfo,
 )
@@ -215,7 +215,7 @@ def made_for_a_person(**changed: Any) -> Decision:
     )
     chosen = replace(plain.chosen, replies=replies, complete=False, value=6234.0)
     model = ModelInfo("othello", "people", "0" * 64)
-    reckoning = Reckoning(ValueParams(logistic_centi=500), Person(1500, None), model)
+    reckoning = OpponentModelUse(ValueParams(logistic_centi=500), Person(1500, None), model)
     made = replace(plain.with_chosen(chosen), player="opponent_model", model=model, reckoning=reckoning)
     return replace(made, **changed)
 
@@ -252,7 +252,7 @@ async def test_what_a_person_was_expected_to_reply(database: Database) -> None:
 
 async def test_a_model_that_failed_is_told(database: Database) -> None:
     made = decision(quality=225.0)
-    reckoning = Reckoning(ValueParams(logistic_centi=500), Person(), None, "it said nan")
+    reckoning = OpponentModelUse(ValueParams(logistic_centi=500), Person(), None, "it said nan")
     async with database.write() as session:
         game = await opened(session, player="opponent_model")
         failed = replace(made, player="opponent_model", reckoning=reckoning)

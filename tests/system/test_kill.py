@@ -5,8 +5,8 @@ import os
 import random
 from pathlib import Path
 
-from tests.system.books import check_books, check_stats, exported, log_lines
 from tests.system.daemon import Daemon
+from tests.system.ledger import check_books, check_stats, exported, log_lines
 from tests.system.person import Person
 
 KILLS = int(os.environ.get("KILLS", "5"))

@@ -4,8 +4,8 @@ import asyncio
 import os
 from pathlib import Path
 
-from tests.system.books import check_books, check_stats, exported, log_lines
 from tests.system.daemon import Daemon
+from tests.system.ledger import check_books, check_stats, exported, log_lines
 from tests.system.person import Habits, Person, Wish
 
 GAMES = int(os.environ.get("SOAK_GAMES", "12"))

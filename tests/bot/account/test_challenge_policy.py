@@ -5,7 +5,17 @@ from typing import Any
 
 import pytest
 
-from bot.account.challenge_policy import Accept, Answer, Decline, Load, Seat, Wait, answer, refusal, seat_of
+from bot.account.challenge_policy import (
+    Accept,
+    ChallengeAnswer,
+    Decline,
+    GameSlot,
+    Load,
+    WaitForSlot,
+    answer,
+    refusal,
+    seat_of,
+)
 from bot.base.config import BotPolicy, ChallengesConfig
 from bot.base.events import Challenge, Clock, DeclineReason, Opponent, Speed
 
@@ -33,12 +43,12 @@ MATED = "R6k/1R6/8/8/8/8/8/7K b - - 0 1"
 BULLET = {"speed": Speed.BULLET, "clock": Clock(60, 0)}
 SLOW: dict[str, Any] = {"clock": None, "speed": Speed.CORRESPONDENCE}
 
-A, B, C = Seat("anna"), Seat("ben"), Seat("carl")
-ROBOTS = Seat("robot", is_bot=True)
-SLOW_GAME = Seat("dora", is_slow=True)
+A, B, C = GameSlot("anna"), GameSlot("ben"), GameSlot("carl")
+ROBOTS = GameSlot("robot", is_bot=True)
+SLOW_GAME = GameSlot("dora", is_slow=True)
 
 
-def decide(offer: Challenge, load: Load, config: ChallengesConfig) -> Answer:
+def decide(offer: Challenge, load: Load, config: ChallengesConfig) -> ChallengeAnswer:
     return refusal(offer, config) or answer(offer, load, config)
 
 
@@ -62,12 +72,12 @@ def test_each_board_counts() -> None:
     pair = replace(OFFER, boards=2)
     two = replace(A, boards=2)
     assert decide(pair, Load(games=[A]), config) == Accept()
-    assert isinstance(decide(pair, Load(games=[two]), config), Wait)
+    assert isinstance(decide(pair, Load(games=[two]), config), WaitForSlot)
     assert decide(pair, Load(games=[replace(B, boards=2)]), config) == Accept()
-    assert isinstance(decide(pair, Load(games=[replace(B, boards=3)]), config), Wait)
-    robots = Load(games=[Seat("other", is_bot=True, boards=2)])
+    assert isinstance(decide(pair, Load(games=[replace(B, boards=3)]), config), WaitForSlot)
+    robots = Load(games=[GameSlot("other", is_bot=True, boards=2)])
     assert decide(pair, robots, config) == Accept()
-    assert isinstance(decide(replace(pair, challenger=ROBOT), robots, config), Wait)
+    assert isinstance(decide(replace(pair, challenger=ROBOT), robots, config), WaitForSlot)
     # Nor may one opponent fill the queue.
     full = Load(games=[replace(B, boards=3), C], ahead=[two])
     assert isinstance(decide(pair, full, config), Decline)
@@ -181,20 +191,20 @@ SLOW_ASKED = replace(OFFER, clock=None)
         (OFFER, (B, C, SLOW_GAME), True),
         (OFFER, (ROBOTS, ROBOTS, C), False),
         (ROBOT_ASKS, (B, C), True),
-        (ROBOT_ASKS, (Seat("x", is_bot=True), C), True),
-        (ROBOT_ASKS, (Seat("x", is_bot=True), Seat("y", is_bot=True)), False),
+        (ROBOT_ASKS, (GameSlot("x", is_bot=True), C), True),
+        (ROBOT_ASKS, (GameSlot("x", is_bot=True), GameSlot("y", is_bot=True)), False),
         (SLOW_ASKED, (B, B, C), True),
         (SLOW_ASKED, (SLOW_GAME,), False),
         (SLOW_ASKED, (A, A), False),
     ],
 )
-def test_places(offer: Challenge, games: tuple[Seat, ...], has_place: bool) -> None:
+def test_places(offer: Challenge, games: tuple[GameSlot, ...], has_place: bool) -> None:
     config = ChallengesConfig(
         max_games=3, max_games_per_opponent=2, reserved_for_humans=1, max_slow_games=1, unlimited=True
     )
     told = decide(offer, Load(games), config)
-    assert isinstance(told, Accept if has_place else Wait)
-    if isinstance(told, Wait):
+    assert isinstance(told, Accept if has_place else WaitForSlot)
+    if isinstance(told, WaitForSlot):
         assert told.why
         told = decide(offer, Load(games), config.model_copy(update={"waiting": 0}))
         assert isinstance(told, Decline)
@@ -203,15 +213,15 @@ def test_places(offer: Challenge, games: tuple[Seat, ...], has_place: bool) -> N
 
 def test_so_many_may_wait() -> None:
     config = ChallengesConfig(max_games=1, waiting=2)
-    assert isinstance(answer(OFFER, Load((B,), (C,)), config), Wait)
-    told = answer(OFFER, Load((B,), (C, Seat("dora"))), config)
+    assert isinstance(answer(OFFER, Load((B,), (C,)), config), WaitForSlot)
+    told = answer(OFFER, Load((B,), (C, GameSlot("dora"))), config)
     assert isinstance(told, Decline)
     assert told.reason is DeclineReason.LATER
 
 
 def test_nobody_fills_the_queue_alone() -> None:
     config = ChallengesConfig(max_games=1, max_games_per_opponent=2)
-    assert isinstance(answer(OFFER, Load((B,), (A,)), config), Wait)
+    assert isinstance(answer(OFFER, Load((B,), (A,)), config), WaitForSlot)
     assert isinstance(answer(OFFER, Load((B,), (A, A)), config), Decline)
 
 
@@ -246,4 +256,4 @@ def test_lasting_reasons_come_first() -> None:
 
 def test_what_a_challenge_asks_for() -> None:
     assert seat_of(OFFER) == A
-    assert seat_of(replace(OFFER, challenger=ROBOT, clock=None)) == Seat("robot", True, True)
+    assert seat_of(replace(OFFER, challenger=ROBOT, clock=None)) == GameSlot("robot", True, True)

@@ -9,8 +9,16 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from bot.account.challenge_policy import Accept, Answer, Decline, Seat, Wait, refusal, seat_of
-from bot.account.game_slots import WAITS_S, Places
+from bot.account.challenge_policy import (
+    Accept,
+    ChallengeAnswer,
+    Decline,
+    GameSlot,
+    WaitForSlot,
+    refusal,
+    seat_of,
+)
+from bot.account.game_slots import WAITS_S, GameSlots
 from bot.base.config import ChallengesConfig
 from bot.base.events import Challenge, Clock, DeclineReason, Opponent, Speed
 
@@ -42,71 +50,75 @@ def offer(key: str, who: str = "anna", *, is_bot: bool = False, is_slow: bool = 
     )
 
 
-def answered(places: Places, *offers: Challenge, now_s: float = 0.0) -> dict[str, Answer]:
+def answered(slots: GameSlots, *offers: Challenge, now_s: float = 0.0) -> dict[str, ChallengeAnswer]:
     for each in offers:
-        places.arrive(each, now_s)
-    return {challenge.id: told for challenge, told in places.answers({}, now_s)}
+        slots.arrive(each, now_s)
+    return {challenge.id: told for challenge, told in slots.answers({}, now_s)}
 
 
 def test_people_come_first_then_who_came_first() -> None:
-    places = Places(ChallengesConfig(max_games=1))
-    assert answered(places, offer("on", "eve")) == {"on": Accept()}
+    slots = GameSlots(ChallengesConfig(max_games=1))
+    assert answered(slots, offer("on", "eve")) == {"on": Accept()}
     robot = offer("r", "robot", is_bot=True)
-    told = answered(places, robot, offer("a", "anna"), offer("b", "ben"))
-    assert [(key, type(each)) for key, each in told.items()] == [("a", Wait), ("b", Wait), ("r", Wait)]
+    told = answered(slots, robot, offer("a", "anna"), offer("b", "ben"))
+    assert [(key, type(each)) for key, each in told.items()] == [
+        ("a", WaitForSlot),
+        ("b", WaitForSlot),
+        ("r", WaitForSlot),
+    ]
     order: list[str] = []
     for _ in range(3):
-        places.end("on")
-        places.end(order[-1] if order else "on")
-        order += answered(places)
+        slots.end("on")
+        slots.end(order[-1] if order else "on")
+        order += answered(slots)
     assert order == ["a", "b", "r"]
 
 
 def test_waiting_is_told_once() -> None:
-    places = Places(ChallengesConfig(max_games=1))
-    answered(places, offer("on", "eve"))
-    assert len(answered(places, offer("a"))) == 1
-    assert answered(places, offer("a")) == {}
+    slots = GameSlots(ChallengesConfig(max_games=1))
+    answered(slots, offer("on", "eve"))
+    assert len(answered(slots, offer("a"))) == 1
+    assert answered(slots, offer("a")) == {}
 
 
 def test_a_person_takes_the_place_of_a_program_in_the_queue() -> None:
-    places = Places(ChallengesConfig(max_games=1, waiting=1))
-    answered(places, offer("on", "eve"), offer("r", "robot", is_bot=True))
-    told = answered(places, offer("a"))
-    assert isinstance(told["a"], Wait)
+    slots = GameSlots(ChallengesConfig(max_games=1, waiting=1))
+    answered(slots, offer("on", "eve"), offer("r", "robot", is_bot=True))
+    told = answered(slots, offer("a"))
+    assert isinstance(told["a"], WaitForSlot)
     assert isinstance(told["r"], Decline)
 
 
 def test_who_cannot_have_a_place_holds_nobody_up() -> None:
-    places = Places(ChallengesConfig(max_games=2, max_games_per_opponent=1, unlimited=True))
-    told = answered(places, offer("one"), offer("two"), offer("b", "ben"))
-    assert [type(each) for each in told.values()] == [Accept, Wait, Accept]
-    assert answered(places, offer("s", "carl", is_slow=True)) == {"s": Accept()}
+    slots = GameSlots(ChallengesConfig(max_games=2, max_games_per_opponent=1, unlimited=True))
+    told = answered(slots, offer("one"), offer("two"), offer("b", "ben"))
+    assert [type(each) for each in told.values()] == [Accept, WaitForSlot, Accept]
+    assert answered(slots, offer("s", "carl", is_slow=True)) == {"s": Accept()}
 
 
 def test_who_withdraws_waits_no_more() -> None:
-    places = Places(ChallengesConfig(max_games=1))
-    answered(places, offer("on", "eve"), offer("a"), offer("b", "ben"))
-    places.leave("a")
-    places.end("on")
-    assert answered(places) == {"b": Accept()}
-    places.leave("b")  # accepted, and withdrawn before it could start
-    assert places.is_quiet
+    slots = GameSlots(ChallengesConfig(max_games=1))
+    answered(slots, offer("on", "eve"), offer("a"), offer("b", "ben"))
+    slots.leave("a")
+    slots.end("on")
+    assert answered(slots) == {"b": Accept()}
+    slots.leave("b")  # accepted, and withdrawn before it could start
+    assert slots.is_quiet
 
 
 def test_a_game_that_goes_on_is_not_withdrawn() -> None:
-    places = Places(ChallengesConfig(max_games=1))
-    answered(places, offer("on", "eve"))
-    places.start("on")
-    places.leave("on")
-    assert isinstance(answered(places, offer("a"))["a"], Wait)
+    slots = GameSlots(ChallengesConfig(max_games=1))
+    answered(slots, offer("on", "eve"))
+    slots.start("on")
+    slots.leave("on")
+    assert isinstance(answered(slots, offer("a"))["a"], WaitForSlot)
 
 
 def test_those_who_wait_are_declined_when_shutting_down() -> None:
-    places = Places(ChallengesConfig(max_games=1))
-    answered(places, offer("on", "eve"), offer("a"), offer("b", "ben"))
-    places.is_open = False
-    told = answered(places, offer("c", "carl"))
+    slots = GameSlots(ChallengesConfig(max_games=1))
+    answered(slots, offer("on", "eve"), offer("a"), offer("b", "ben"))
+    slots.is_open = False
+    told = answered(slots, offer("c", "carl"))
     assert list(told) == ["a", "b", "c"]
     for each in told.values():
         assert isinstance(each, Decline)
@@ -115,129 +127,129 @@ def test_those_who_wait_are_declined_when_shutting_down() -> None:
 
 def test_games_with_programs_count_from_their_start() -> None:
     """What is not in the database yet is counted by its place."""
-    places = Places(ChallengesConfig(max_bot_games_per_day=1))
+    slots = GameSlots(ChallengesConfig(max_bot_games_per_day=1))
     robot = offer("r", "robot", is_bot=True)
-    assert answered(places, robot) == {"r": Accept()}
+    assert answered(slots, robot) == {"r": Accept()}
     again = replace(robot, id="r2")
-    assert isinstance(answered(places, again)["r2"], Decline)
-    places.start("r")
-    assert places.unknown == ["r"]
-    assert isinstance(answered(places, again)["r2"], Decline)
-    places.start("r", seat_of(robot))
-    assert places.unknown == []
-    places.arrive(again, 0.0)
-    ((_, told),) = places.answers({"robot": 1}, 0.0)
+    assert isinstance(answered(slots, again)["r2"], Decline)
+    slots.start("r")
+    assert slots.unknown == ["r"]
+    assert isinstance(answered(slots, again)["r2"], Decline)
+    slots.start("r", seat_of(robot))
+    assert slots.unknown == []
+    slots.arrive(again, 0.0)
+    ((_, told),) = slots.answers({"robot": 1}, 0.0)
     assert isinstance(told, Decline)
 
 
 def test_games_that_began_elsewhere_count() -> None:
-    places = Places(ChallengesConfig(max_games=2, max_games_per_opponent=1))
-    places.start("x")
-    assert places.unknown == ["x"]
-    assert answered(places, offer("a")) == {"a": Accept()}
-    assert isinstance(answered(places, offer("b", "ben"))["b"], Wait)
-    places.end("a")
-    places.start("x", Seat("ben"))
-    assert answered(places) == {}  # ben plays already
+    slots = GameSlots(ChallengesConfig(max_games=2, max_games_per_opponent=1))
+    slots.start("x")
+    assert slots.unknown == ["x"]
+    assert answered(slots, offer("a")) == {"a": Accept()}
+    assert isinstance(answered(slots, offer("b", "ben"))["b"], WaitForSlot)
+    slots.end("a")
+    slots.start("x", GameSlot("ben"))
+    assert answered(slots) == {}  # ben plays already
 
 
 def test_quiet_and_slow() -> None:
-    places = Places(ChallengesConfig(max_games=1, unlimited=True))
-    assert places.is_quiet
-    answered(places, offer("s", "carl", is_slow=True))
-    assert places.is_quiet  # a game of weeks keeps nobody busy
-    assert places.is_slow("s")
-    answered(places, offer("a"))
-    assert not places.is_quiet
-    assert not places.is_slow("a")
-    places.end("a")
-    places.end("s")
-    assert places.is_quiet
-    assert not places.is_slow("s")
+    slots = GameSlots(ChallengesConfig(max_games=1, unlimited=True))
+    assert slots.is_quiet
+    answered(slots, offer("s", "carl", is_slow=True))
+    assert slots.is_quiet  # a game of weeks keeps nobody busy
+    assert slots.is_slow("s")
+    answered(slots, offer("a"))
+    assert not slots.is_quiet
+    assert not slots.is_slow("a")
+    slots.end("a")
+    slots.end("s")
+    assert slots.is_quiet
+    assert not slots.is_slow("s")
 
 
 def test_how_long_those_who_wait_are_left_to_wait() -> None:
-    places = Places(ChallengesConfig(max_games=1, max_slow_games=1, unlimited=True))
-    answered(places, offer("on"), offer("slow", is_slow=True))
-    assert places.patience_s(0.0) is None
-    answered(places, offer("still", is_slow=True))
-    assert places.patience_s(0.0) is None  # it may wait for ever
-    answered(places, offer("a", "anna"), now_s=10.0)
-    answered(places, offer("b", "ben"), now_s=30.0)
-    assert places.patience_s(40.0) == WAITS_S - 30.0
-    places.leave("a")
-    assert places.patience_s(40.0) == WAITS_S - 10.0
-    assert places.patience_s(1000.0) == 0.0
+    slots = GameSlots(ChallengesConfig(max_games=1, max_slow_games=1, unlimited=True))
+    answered(slots, offer("on"), offer("slow", is_slow=True))
+    assert slots.patience_s(0.0) is None
+    answered(slots, offer("still", is_slow=True))
+    assert slots.patience_s(0.0) is None  # it may wait for ever
+    answered(slots, offer("a", "anna"), now_s=10.0)
+    answered(slots, offer("b", "ben"), now_s=30.0)
+    assert slots.patience_s(40.0) == WAITS_S - 30.0
+    slots.leave("a")
+    assert slots.patience_s(40.0) == WAITS_S - 10.0
+    assert slots.patience_s(1000.0) == 0.0
 
 
 def test_nobody_waits_for_long() -> None:
     """But for a game without a clock, whose challenge stands for weeks."""
-    places = Places(ChallengesConfig(max_games=1, max_slow_games=1, unlimited=True))
-    answered(places, offer("on", "eve"), offer("slow", "carl", is_slow=True))
-    told = answered(places, offer("a"), offer("s", "dora", is_slow=True), now_s=100.0)
-    assert {type(each) for each in told.values()} == {Wait}
-    assert answered(places, offer("a"), now_s=99.9 + WAITS_S) == {}
-    told = answered(places, now_s=100.0 + WAITS_S)
+    slots = GameSlots(ChallengesConfig(max_games=1, max_slow_games=1, unlimited=True))
+    answered(slots, offer("on", "eve"), offer("slow", "carl", is_slow=True))
+    told = answered(slots, offer("a"), offer("s", "dora", is_slow=True), now_s=100.0)
+    assert {type(each) for each in told.values()} == {WaitForSlot}
+    assert answered(slots, offer("a"), now_s=99.9 + WAITS_S) == {}
+    told = answered(slots, now_s=100.0 + WAITS_S)
     assert told == {"a": Decline(DeclineReason.LATER, "has waited for 60 s")}
-    places.end("slow")
-    assert answered(places, now_s=1000.0) == {"s": Accept()}
+    slots.end("slow")
+    assert answered(slots, now_s=1000.0) == {"s": Accept()}
 
 
 def test_each_board_of_a_challenge_becomes_a_game() -> None:
-    places = Places(ChallengesConfig(max_games=2))
-    assert answered(places, replace(offer("pair"), boards=2)) == {"pair": Accept()}
-    assert isinstance(answered(places, offer("b", "ben"))["b"], Wait)
-    places.start("one", challenge_id="pair")
-    assert places.is_accepted("pair")  # for the other
-    assert places.load({}).games == [Seat("anna"), Seat("anna")]
-    places.start("one", challenge_id="pair")  # told again
-    assert places.load({}).games == [Seat("anna"), Seat("anna")]
-    places.start("two", challenge_id="pair")
-    assert not places.is_accepted("pair")
-    assert places.load({}).games == [Seat("anna"), Seat("anna")]
-    places.end("one")
-    assert answered(places) == {"b": Accept()}
-    places.end("two")
-    places.leave("b")
-    assert places.is_quiet
+    slots = GameSlots(ChallengesConfig(max_games=2))
+    assert answered(slots, replace(offer("pair"), boards=2)) == {"pair": Accept()}
+    assert isinstance(answered(slots, offer("b", "ben"))["b"], WaitForSlot)
+    slots.start("one", challenge_id="pair")
+    assert slots.is_accepted("pair")  # for the other
+    assert slots.load({}).games == [GameSlot("anna"), GameSlot("anna")]
+    slots.start("one", challenge_id="pair")  # told again
+    assert slots.load({}).games == [GameSlot("anna"), GameSlot("anna")]
+    slots.start("two", challenge_id="pair")
+    assert not slots.is_accepted("pair")
+    assert slots.load({}).games == [GameSlot("anna"), GameSlot("anna")]
+    slots.end("one")
+    assert answered(slots) == {"b": Accept()}
+    slots.end("two")
+    slots.leave("b")
+    assert slots.is_quiet
 
 
 def test_a_challenge_that_becomes_fewer_games_than_it_has_boards() -> None:
-    places = Places(ChallengesConfig(max_games=2))
-    answered(places, replace(offer("pair"), boards=2))
-    places.start("one", challenge_id="pair")
-    places.leave("pair")
-    assert places.load({}).games == [Seat("anna")]
+    slots = GameSlots(ChallengesConfig(max_games=2))
+    answered(slots, replace(offer("pair"), boards=2))
+    slots.start("one", challenge_id="pair")
+    slots.leave("pair")
+    assert slots.load({}).games == [GameSlot("anna")]
 
 
 def test_a_game_may_begin_before_its_challenge_is_known_to_be_accepted() -> None:
     """As the answer to one of ours: it takes one place, not two."""
-    places = Places(ChallengesConfig(max_games=2))
-    places.start("game", challenge_id="ours")
-    places.accept("ours", Seat("robot", is_bot=True))
-    assert places.load({}).games == [Seat("robot", is_bot=True)]
-    assert not places.is_accepted("ours")
-    places.end("game")
-    assert places.is_quiet
-    places.accept("ours", Seat("robot", is_bot=True))  # what ended is forgotten
-    assert places.is_accepted("ours")
+    slots = GameSlots(ChallengesConfig(max_games=2))
+    slots.start("game", challenge_id="ours")
+    slots.accept("ours", GameSlot("robot", is_bot=True))
+    assert slots.load({}).games == [GameSlot("robot", is_bot=True)]
+    assert not slots.is_accepted("ours")
+    slots.end("game")
+    assert slots.is_quiet
+    slots.accept("ours", GameSlot("robot", is_bot=True))  # what ended is forgotten
+    assert slots.is_accepted("ours")
 
 
 def test_several_boards_need_so_many_places() -> None:
-    places = Places(ChallengesConfig(max_games=2, max_games_per_opponent=2))
-    told = answered(places, offer("a"), replace(offer("pair", "ben"), boards=2), offer("c", "carl"))
-    assert [type(each) for each in told.values()] == [Accept, Wait, Accept]
-    places.end("a")
-    assert answered(places) == {}
-    places.end("c")
-    assert answered(places) == {"pair": Accept()}
+    slots = GameSlots(ChallengesConfig(max_games=2, max_games_per_opponent=2))
+    told = answered(slots, offer("a"), replace(offer("pair", "ben"), boards=2), offer("c", "carl"))
+    assert [type(each) for each in told.values()] == [Accept, WaitForSlot, Accept]
+    slots.end("a")
+    assert answered(slots) == {}
+    slots.end("c")
+    assert answered(slots) == {"pair": Accept()}
 
 
 def test_a_challenge_that_waits_may_become_a_game_by_itself() -> None:
-    places = Places(ChallengesConfig(max_games=1))
-    answered(places, offer("on", "eve"), offer("asked"))
-    places.start("game", challenge_id="asked")
-    assert places.waiting == []
+    slots = GameSlots(ChallengesConfig(max_games=1))
+    answered(slots, offer("on", "eve"), offer("asked"))
+    slots.start("game", challenge_id="asked")
+    assert slots.waiting == []
 
 
 def test_more_games_at_once_than_places_are_never_played() -> None:
@@ -301,19 +313,19 @@ def there_is(wanted: Callable[[Offered], bool]) -> Callable[[R], R]:
 
 
 class AnyOrder(RuleBasedStateMachine):
-    """A server with all its delays, lost answers and lost news, and a lobby that keeps `Places`."""
+    """A server with all its delays, lost answers and lost news, and a lobby that keeps `GameSlots`."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.places = Places(CONFIG)
+        self.slots = GameSlots(CONFIG)
         self.offers: dict[str, Offered] = {}
         self.bot_games: Counter[str] = Counter()
         """In the database."""
         self.stored: set[str] = set()
 
     def settle(self) -> None:
-        before = {key for key in self.offers if self.places.is_accepted(key)}
-        for challenge, told in self.places.answers(self.bot_games, 0.0):
+        before = {key for key in self.offers if self.slots.is_accepted(key)}
+        for challenge, told in self.slots.answers(self.bot_games, 0.0):
             each = self.offers[challenge.id]
             match told:
                 case Accept():
@@ -330,7 +342,7 @@ class AnyOrder(RuleBasedStateMachine):
     def start(self, each: Offered) -> None:
         each.start_told = True
         each.accepts = 0  # no need to insist
-        self.places.start(each.challenge.id)
+        self.slots.start(each.challenge.id)
 
     @rule(who=st.integers(0, 5), is_slow=st.booleans(), copies=st.integers(1, 2))
     def challenged(self, who: int, is_slow: bool, copies: int) -> None:
@@ -338,7 +350,7 @@ class AnyOrder(RuleBasedStateMachine):
         challenge = offer(key, f"w{who}", is_bot=who >= 3, is_slow=is_slow)
         self.offers[key] = Offered(challenge)
         for _ in range(copies):
-            self.places.arrive(challenge, 0.0)
+            self.slots.arrive(challenge, 0.0)
         self.settle()
 
     @there_is(lambda each: each.stands or each.plays)
@@ -350,7 +362,7 @@ class AnyOrder(RuleBasedStateMachine):
         else:
             if not each.accepts:
                 each.answers = 0  # it waits, or our answer never arrived
-            self.places.arrive(each.challenge, 0.0)
+            self.slots.arrive(each.challenge, 0.0)
         self.settle()
 
     @there_is(stands)
@@ -358,13 +370,13 @@ class AnyOrder(RuleBasedStateMachine):
     def withdrawn(self, data: st.DataObject) -> None:
         each = self.one(data, stands)
         each.stands = False
-        self.places.leave(each.challenge.id)
+        self.slots.leave(each.challenge.id)
         self.settle()
 
     @there_is(has_started)
     @rule(data=st.data())
     def withdrawn_too_late(self, data: st.DataObject) -> None:
-        self.places.leave(self.one(data, has_started).challenge.id)
+        self.slots.leave(self.one(data, has_started).challenge.id)
         self.settle()
 
     @there_is(stands)
@@ -384,7 +396,7 @@ class AnyOrder(RuleBasedStateMachine):
             return
         each.accepts -= 1
         if not found and not each.answer_lost:  # there is no such challenge
-            self.places.leave(each.challenge.id)
+            self.slots.leave(each.challenge.id)
             self.settle()
 
     @there_is(starts)
@@ -393,14 +405,14 @@ class AnyOrder(RuleBasedStateMachine):
         self.start(self.one(data, starts))
         self.settle()
 
-    @precondition(lambda self: self.places.unknown)
+    @precondition(lambda self: self.slots.unknown)
     @rule(data=st.data())
     def books_are_opened(self, data: st.DataObject) -> None:
-        key = data.draw(st.sampled_from(self.places.unknown))
+        key = data.draw(st.sampled_from(self.slots.unknown))
         seat = seat_of(self.offers[key].challenge)
         self.bot_games[seat.opponent_id] += seat.is_bot and key not in self.stored
         self.stored.add(key)
-        self.places.start(key, seat)
+        self.slots.start(key, seat)
 
     @there_is(plays)
     @rule(data=st.data())
@@ -412,18 +424,18 @@ class AnyOrder(RuleBasedStateMachine):
     def end_is_told(self, data: st.DataObject) -> None:
         each = self.one(data, has_ended)
         each.end_told = True
-        self.places.end(each.challenge.id)
+        self.slots.end(each.challenge.id)
         self.settle()
 
-    @precondition(lambda self: any(map(self.places.is_accepted, self.offers)))
+    @precondition(lambda self: any(map(self.slots.is_accepted, self.offers)))
     @rule(data=st.data())
     def time_runs_out(self, data: st.DataObject) -> None:
-        each = self.one(data, lambda each: self.places.is_accepted(each.challenge.id))
+        each = self.one(data, lambda each: self.slots.is_accepted(each.challenge.id))
         each.accepts = 0  # requests have a time-out, too, and it is shorter
         if each.plays:
             self.start(each)
         else:
-            self.places.leave(each.challenge.id)
+            self.slots.leave(each.challenge.id)
         self.settle()
 
     @invariant()
@@ -448,18 +460,18 @@ class AnyOrder(RuleBasedStateMachine):
 
     @invariant()
     def everybody_gets_one_answer(self) -> None:
-        assert len(self.places.waiting) <= CONFIG.waiting
+        assert len(self.slots.waiting) <= CONFIG.waiting
         assert all(each.answers <= 1 for each in self.offers.values())
         unanswered = [each for each in self.offers.values() if each.stands and not each.answers]
-        assert len(unanswered) <= len(self.places.waiting)
+        assert len(unanswered) <= len(self.slots.waiting)
 
     @invariant()
     def nobody_waits_for_nothing(self) -> None:
-        if not self.places.waiting:
+        if not self.slots.waiting:
             return
-        assert not self.places.is_quiet
+        assert not self.slots.is_quiet
         if all(each.end_told and not each.accepts for each in self.offers.values()):
-            assert any(self.places.is_accepted(key) for key in self.offers)
+            assert any(self.slots.is_accepted(key) for key in self.offers)
 
 
 TestAnyOrder = AnyOrder.TestCase

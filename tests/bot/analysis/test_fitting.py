@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from bot.analysis import fitting
-from bot.analysis.fitting import Refused, fit
+from bot.analysis.fitting import FitRefused, fit
 from bot.analysis.population import population
 from engine.human.calibrated import FEATURES
 from engine.training import calibrated as training
@@ -24,13 +24,13 @@ def _little_choice(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_too_little_is_refused() -> None:
     people = population("othello", made_up(60), "net")
-    with pytest.raises(Refused, match=r"60 positions of 20 games .* at least 500 positions are needed"):
+    with pytest.raises(FitRefused, match=r"60 positions of 20 games .* at least 500 positions are needed"):
         fit(people, name="x", against=None)
 
 
 def test_people_who_never_err_teach_nothing() -> None:
     alike = [position(number, ([0, 0, 0],) * 3, number % 3) for number in range(600)]
-    with pytest.raises(Refused, match="with 0 errors; at least 50 errors are needed"):
+    with pytest.raises(FitRefused, match="with 0 errors; at least 50 errors are needed"):
         fit(population("othello", alike), name="x", against=None)
 
 
@@ -38,7 +38,7 @@ def test_noise_is_refused_with_numbers() -> None:
     """These people do just what the human-move model says."""
     people = population("othello", made_up(510, shun=0.0), "net")
     with pytest.raises(
-        Refused, match=r"not better beyond chance than net: .* log-loss of \d\.\d{4} .* not kept"
+        FitRefused, match=r"not better beyond chance than net: .* log-loss of \d\.\d{4} .* not kept"
     ):
         fit(people, name="x", against=None, resamples=100)
 
@@ -57,7 +57,7 @@ def test_what_is_learned_has_to_beat_what_was() -> None:
     assert card["sha256"] == fitted.model.info.sha256
     again = fit(people, name="first", against=None, resamples=100)
     assert again.data == fitted.data
-    with pytest.raises(Refused, match="not better beyond chance than first"):
+    with pytest.raises(FitRefused, match="not better beyond chance than first"):
         fit(people, name="second", against=fitted.model, resamples=100)
 
 
@@ -65,7 +65,7 @@ def test_what_is_worse_without_a_human_move_model_is_refused(monkeypatch: pytest
     people = population("othello", made_up(510, shun=6.0), "net")
     against = model({}, {"loss": -6.0})
 
-    def tune(rows: training.Rows, seed: int) -> tuple[list[training.Tried], NDArray[np.float64]]:
+    def tune(rows: training.ReplyRows, seed: int) -> tuple[list[training.Tried], NDArray[np.float64]]:
         """Learns nothing without a human-move model."""
         tried, odds = training.tune(rows, seed)
         has_human = rows.features[:, FEATURES.index("ln_p")].any()
@@ -73,6 +73,6 @@ def test_what_is_worse_without_a_human_move_model_is_refused(monkeypatch: pytest
 
     monkeypatch.setattr(fitting, "tune", tune)
     with pytest.raises(
-        Refused, match=r"the model without a human-move model is worse beyond chance than test .* not kept"
+        FitRefused, match=r"the model without a human-move model is worse beyond chance than test .* not kept"
     ):
         fit(people, name="alone worse", against=against, resamples=100)

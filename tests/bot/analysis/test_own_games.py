@@ -9,7 +9,7 @@ from engine.decision import ReplyProfile
 from engine.formats.record import GameRecord
 from engine.game import Game
 from engine.games import get_game
-from engine.human.model import Ask, BadModel
+from engine.human.model import BadModel, PredictionQuery
 from storage.analysis import StoredPosition
 from tests.bot.analysis.samples import position
 from tests.engine.human.fakes import FakeModel
@@ -39,7 +39,7 @@ def of_game(key: str, ply: int) -> StoredPosition:
     return replace(given, game_key=key, found=found)
 
 
-def rising(game: Game[object], ask: Ask) -> tuple[float, ...]:
+def rising(game: Game[object], ask: PredictionQuery) -> tuple[float, ...]:
     """Each move is likelier than the one before it."""
     size = len(game.legal_moves(ask.positions[-1]))
     return tuple(2 * (at + 1) / (size * (size + 1)) for at in range(size))
@@ -53,7 +53,7 @@ def test_every_position_is_asked_about_whoever_played() -> None:
     found = with_words(model, [(each, RECORD) for each in given], done.append)
     assert [(each.game_key, each.found) for each in found] == [(each.game_key, each.found) for each in given]
     assert [each.human for each in found] == [
-        rising(GAME, Ask((GAME.play(at, GAME.parse_move(at, each.found.move)),)))
+        rising(GAME, PredictionQuery((GAME.play(at, GAME.parse_move(at, each.found.move)),)))
         for each in given
         for at in [GAME.parse_position(each.found.position)]
     ]

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 import pytest
 
-from bot.analysis.games import Answered, Choice, GivenGame, choose
-from bot.analysis.reply_profiles import AnalysisError, Found, Task, profile
+from bot.analysis.games import Answered, GivenGame, MoveFilter, choose
+from bot.analysis.reply_profiles import AnalysisError, ProfiledMove, ProfileTask, profile
 from bot.analysis.runner import Tally, predict, run_analysis
 from engine.formats.record import GameRecord
 from engine.games import get_game
@@ -22,7 +22,7 @@ from engine.search.profiles import Profiler
 from engine.search.reference import ReferenceSearcher
 from engine.stop import StopFlag
 from engine.uci.settings import EngineSettings
-from storage.analysis import Analysis, StoredPosition, each_position, list_models
+from storage.analysis import AnalysisSettings, StoredPosition, each_position, list_models
 from storage.archive import content_key
 from storage.database import Database
 from tests.engine.human.fakes import FakeModel, alike
@@ -40,7 +40,7 @@ RECORD = GameRecord(
     date="2016",
     ratings=(None, 1700),
 )
-WAY = Analysis("othello", "native", 4, "2", {})
+WAY = AnalysisSettings("othello", "native", 4, "2", {})
 
 
 class Died(Exception):
@@ -79,7 +79,7 @@ def backend() -> str:
 
 @pytest.fixture
 def wanted() -> list[Answered]:
-    return choose([GivenGame(RECORD, content_key(RECORD), (), "a.wtb", "wthor")], Choice())
+    return choose([GivenGame(RECORD, content_key(RECORD), (), "a.wtb", "wthor")], MoveFilter())
 
 
 async def run(
@@ -189,8 +189,8 @@ def test_profiles_of_another_engine(worker: ThreadPoolExecutor) -> None:
     game = get_game("chess")
     start = game.position_text(game.initial())
     settings = EngineSettings(game="chess", command=(*FAKE, "chess", "uci"), depth=4)
-    found = worker.submit(profile, Task(5, "chess", start, "e2e4", 4, settings)).result()
-    assert isinstance(found, Found)
+    found = worker.submit(profile, ProfileTask(5, "chess", start, "e2e4", 4, settings)).result()
+    assert isinstance(found, ProfiledMove)
     assert (found.number, len(found.replies)) == (5, 20)
     after = game.play(game.initial(), game.parse_move(game.initial(), "e2e4"))
     board = " ".join(game.board_text(after).split()[:2])
@@ -203,7 +203,7 @@ def test_an_engine_that_ends_is_told_of(tmp_path: Path, worker: ThreadPoolExecut
     start = game.position_text(game.initial())
     once = f"once={tmp_path / 'once'}"
     settings = EngineSettings(game="chess", command=(*FAKE, "chess", "uci", "crash=1", once), depth=4)
-    task = Task(0, "chess", start, "e2e4", 4, settings)
+    task = ProfileTask(0, "chess", start, "e2e4", 4, settings)
     with pytest.raises(AnalysisError, match="ended by itself"):
         worker.submit(profile, task).result()
     assert len(worker.submit(profile, task).result().replies) == 20

@@ -7,7 +7,7 @@ from bot.analysis.population import BAD, Portion, population
 from bot.analysis.report import study_text, table
 from bot.analysis.study import ALONE, CALIBRATED, PAPER, Study, model_odds, study, trap_kinds
 from engine.human.calibrated import FEATURES, CalibratedModel
-from engine.human.onnx import Network
+from engine.human.onnx import OnnxNetwork
 from engine.training.calibrated import Part, to_onnx
 from engine.trappy import reply_trappiness
 from tests.bot.analysis.samples import made_up, position
@@ -19,7 +19,7 @@ TRAP = ([0, 0, 0], [-300, -400, 400], [500, 500, 500])
 def calibrated(**weights: float) -> CalibratedModel:
     part = Part(np.array([weights.get(name, 0.0) for name in FEATURES]))
     told = {"game": "othello", "name": "test", "licence": "none"}
-    return CalibratedModel(Network.load(to_onnx(part, part, told), "test"))
+    return CalibratedModel(OnnxNetwork.load(to_onnx(part, part, told), "test"))
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from bot.arena.http import MAX_BODY_BYTES
-from bot.arena.rate_limiter import Rate, Throttle
+from bot.arena.rate_limiter import Rate, RateLimiter
 from bot.arena.server import Arena
 from bot.base.config import ArenaConfig
 from bot.base.errors import ConfigError
@@ -166,13 +166,13 @@ async def test_too_many_requests(house: House) -> None:
 
 def test_throttle() -> None:
     clock = FakeClock()
-    throttle = Throttle(Rate("test", burst=2, per_s=0.5), clock)
-    assert [throttle.wait_s("anna") for _ in range(4)] == [0, 0, 2, 2]
-    assert throttle.wait_s("bert") == 0
+    limiter = RateLimiter(Rate("test", burst=2, per_s=0.5), clock)
+    assert [limiter.wait_s("anna") for _ in range(4)] == [0, 0, 2, 2]
+    assert limiter.wait_s("bert") == 0
     clock.advance(2)
-    assert [throttle.wait_s("anna") for _ in range(2)] == [0, 2]
+    assert [limiter.wait_s("anna") for _ in range(2)] == [0, 2]
     clock.advance(1000)
-    assert [throttle.wait_s("anna") for _ in range(3)] == [0, 0, 2]
+    assert [limiter.wait_s("anna") for _ in range(3)] == [0, 0, 2]
 
 
 async def test_a_failure_is_one_line_without_a_traceback(

@@ -6,7 +6,7 @@ import resource
 
 import pytest
 
-from bot.arena import connection_limit as gate
+from bot.arena import connection_limit as connections
 from tests.bot.arena.conftest import PATIENCE_S, House, Street
 
 Link = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -71,7 +71,7 @@ async def test_a_newcomer_is_cut_when_all_are_at_work(
 
 async def test_one_address_gets_an_eighth(street: Street, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.arena.server.most_connections", lambda: 16)
-    monkeypatch.setattr(gate, "_is_local", lambda _host: False)
+    monkeypatch.setattr(connections, "_is_local", lambda _host: False)
     house = await street.open()
     links = [await connect(house) for _ in range(3)]
     assert await is_cut(links[0])
@@ -84,16 +84,16 @@ def test_descriptors(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[int, int]] = []
     monkeypatch.setattr(resource, "getrlimit", lambda _which: limits)
     monkeypatch.setattr(resource, "setrlimit", lambda _which, wanted: asked.append(wanted))
-    assert gate.most_connections() == 1024
+    assert connections.most_connections() == 1024
     assert asked == [(4096, 4096)]
     limits = (256, 256)
-    assert gate.most_connections() == 64
+    assert connections.most_connections() == 64
     limits = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
-    assert gate.most_connections() == gate.MAX_CONNECTIONS
+    assert connections.most_connections() == connections.MAX_CONNECTIONS
     assert len(asked) == 1
 
 
 def test_who_is_local() -> None:
-    assert [gate._is_local(host) for host in ("127.0.0.1", "::1", "10.0.0.1", "unknown")] == [
+    assert [connections._is_local(host) for host in ("127.0.0.1", "::1", "10.0.0.1", "unknown")] == [
         True, True, False, False
     ]  # fmt: skip

@@ -7,21 +7,21 @@ from typing import Any
 import pytest
 
 from bot.arena import game as rules
-from bot.arena.game import Match, Refused, StaleBoard
-from bot.arena.variants import VARIANTS, Variant
+from bot.arena.game import ArenaGame, ArenaRefusal, StaleBoard
+from bot.arena.variants import VARIANTS, ArenaVariant
 from engine.game import replay
-from storage.arena import STARTED, AccountRecord, GameRecord
+from storage.arena import STARTED, AccountRecord, ArenaGameRecord
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)
-NOUGHTS = Variant("tictactoe", "Tic-tac-toe", "Ttt", "tictactoe", ("white", "black"))
+NOUGHTS = ArenaVariant("tictactoe", "Tic-tac-toe", "Ttt", "tictactoe", ("white", "black"))
 # Black is wiped out after nine moves.
 WIPE_OUT = "f5 d6 c5 f4 e3 f6 g5 e6 e7"
 
 
-def match(moves: str = "", *, variant: Variant = VARIANTS["othello"], **fields: Any) -> Match:
+def match(moves: str = "", *, variant: ArenaVariant = VARIANTS["othello"], **fields: Any) -> ArenaGame:
     """A game with one minute and two seconds for each move, taken up at 100 s."""
     players = (AccountRecord("anna", "Anna", False, AT), AccountRecord("bert", "Bert", True, AT))
-    record = GameRecord(
+    record = ArenaGameRecord(
         id="abcdefgh",
         variant=variant.key,
         rated=False,
@@ -45,7 +45,7 @@ def match(moves: str = "", *, variant: Variant = VARIANTS["othello"], **fields: 
     return rules.take_up(replace(record, **fields), variant, players, 100.0)
 
 
-def play(game: Match, moves: str, now: float = 100.0) -> Match:
+def play(game: ArenaGame, moves: str, now: float = 100.0) -> ArenaGame:
     for move in moves.split():
         game = rules.move(game, game.to_move, move, now=now, at=AT)
     return game
@@ -71,7 +71,7 @@ def test_a_move_that_arrived_before_the_others_was_applied_gains_no_time() -> No
 def test_time_runs_out() -> None:
     game = match("f5 d6")
     assert game.deadline(30.0) == 160.0
-    with pytest.raises(Refused, match="time is up"):
+    with pytest.raises(ArenaRefusal, match="time is up"):
         rules.move(game, 0, "c3", now=160.0, at=AT)
     over = rules.run_out(game, now=160.0, at=AT)
     assert (over.record.status, over.record.winner, over.record.remaining_ms) == ("outoftime", 1, (0, 60_000))
@@ -100,7 +100,7 @@ def test_without_a_clock_a_move_may_take_a_day() -> None:
     ],
 )
 def test_moves_that_are_refused(side: int, move: str, error: str) -> None:
-    with pytest.raises(Refused, match=error):
+    with pytest.raises(ArenaRefusal, match=error):
         rules.move(match(), side, move, now=100.0, at=AT)
 
 
@@ -119,16 +119,16 @@ def test_a_game_ends_by_its_rules() -> None:
     won = play(match(variant=NOUGHTS), "a1 a2 b1 b2 c1")
     assert (won.record.status, won.record.winner) == ("variantEnd", 0)
     for step in (rules.abort, rules.run_out):
-        with pytest.raises(Refused, match="already over"):
+        with pytest.raises(ArenaRefusal, match="already over"):
             step(over, now=100.0, at=AT)
-    with pytest.raises(Refused, match="already over"):
+    with pytest.raises(ArenaRefusal, match="already over"):
         rules.move(over, 1, "a1", now=100.0, at=AT)
 
 
 def test_abort_and_resign() -> None:
     assert rules.abort(match("f5"), now=100.0, at=AT).record.status == "aborted"
     assert rules.resign(match("f5"), 1, now=100.0, at=AT).record.status == "aborted"
-    with pytest.raises(Refused, match="no longer be aborted"):
+    with pytest.raises(ArenaRefusal, match="no longer be aborted"):
         rules.abort(match("f5 d6"), now=100.0, at=AT)
     over = rules.resign(match("f5 d6"), 1, now=110.0, at=AT)
     assert (over.record.status, over.record.winner) == ("resign", 0)
@@ -136,7 +136,7 @@ def test_abort_and_resign() -> None:
 
 
 def test_draw_offers() -> None:
-    def answer(game: Match, side: int, yes: bool) -> Match:
+    def answer(game: ArenaGame, side: int, yes: bool) -> ArenaGame:
         return rules.answer_draw(game, side, yes=yes, now=100.0, at=AT)
 
     game = match("f5 d6")
@@ -145,9 +145,9 @@ def test_draw_offers() -> None:
     assert answer(offered, 0, True) == offered
     assert answer(offered, 1, True).record.status == "draw"
     assert answer(offered, 1, False).record.draw_offers == (False, False)
-    with pytest.raises(Refused, match="no draw offer"):
+    with pytest.raises(ArenaRefusal, match="no draw offer"):
         answer(game, 1, False)
-    with pytest.raises(Refused, match="too early"):
+    with pytest.raises(ArenaRefusal, match="too early"):
         answer(match("f5"), 1, True)
     # An offer survives the own move and falls with the other's.
     moved = rules.move(game, 0, "c3", now=100.0, at=AT, draw=True)
@@ -157,7 +157,7 @@ def test_draw_offers() -> None:
 
 
 def test_takebacks() -> None:
-    def answer(game: Match, side: int, yes: bool) -> Match:
+    def answer(game: ArenaGame, side: int, yes: bool) -> ArenaGame:
         return rules.answer_takeback(game, side, yes=yes, now=110.0, at=AT)
 
     game = match("f5 d6 c3")
@@ -172,11 +172,11 @@ def test_takebacks() -> None:
     assert back.record.remaining_ms == (60_000, 50_000)
     # On one's own turn it is the move before the other's answer.
     assert answer(answer(game, 1, True), 0, True).record.moves == ("f5",)
-    with pytest.raises(Refused, match="You have not moved"):
+    with pytest.raises(ArenaRefusal, match="You have not moved"):
         answer(match("f5"), 1, True)
-    with pytest.raises(Refused, match="no takeback"):
+    with pytest.raises(ArenaRefusal, match="no takeback"):
         answer(game, 1, False)
-    with pytest.raises(Refused, match="rated"):
+    with pytest.raises(ArenaRefusal, match="rated"):
         answer(match("f5 d6 c3", rated=True), 0, True)
 
 
@@ -186,10 +186,10 @@ def test_claims() -> None:
     assert (won.record.status, won.record.winner) == ("timeout", 0)
     drawn = rules.claim(game, 0, victory=False, now=100.0, at=AT)
     assert (drawn.record.status, drawn.record.winner) == ("draw", None)
-    with pytest.raises(Refused, match="abort"):
+    with pytest.raises(ArenaRefusal, match="abort"):
         rules.claim(match("f5"), 1, victory=True, now=100.0, at=AT)
     unlimited = match("f5 d6", initial_s=None, increment_s=None, remaining_ms=None)
-    with pytest.raises(Refused, match="without a clock"):
+    with pytest.raises(ArenaRefusal, match="without a clock"):
         rules.claim(unlimited, 0, victory=True, now=100.0, at=AT)
 
 

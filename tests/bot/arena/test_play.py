@@ -6,7 +6,7 @@ import random
 import pytest
 
 from bot.arena import variants
-from bot.arena.variants import Variant
+from bot.arena.variants import ArenaVariant
 from engine.games import get_game
 from tests.bot.arena.conftest import PATIENCE_S, House, Json, Lines, Player, Street
 
@@ -311,7 +311,7 @@ async def test_chat_has_a_limit(house: House) -> None:
 
 async def test_any_game_can_be_played(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """A game in which white begins, on other squares, is one row of the table."""
-    noughts = Variant("tictactoe", "Tic-tac-toe", "Ttt", "tictactoe", ("white", "black"))
+    noughts = ArenaVariant("tictactoe", "Tic-tac-toe", "Ttt", "tictactoe", ("white", "black"))
     monkeypatch.setitem(variants.VARIANTS, "tictactoe", noughts)
     person, bot = await house.person("Anna"), await house.bot("Desdemona")
     game = await house.start(person, bot, variant="tictactoe", color="white", rated="true")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.arena import connection_limit as gate
+from bot.arena import connection_limit as connections
 from bot.arena.proxies import FORWARDED, Proxies
 from bot.arena.rate_limiter import Rate
 from bot.base.config import load_config
@@ -86,7 +86,7 @@ async def test_nobody_else_chooses_an_address(street: Street, monkeypatch: pytes
 
 async def test_a_proxy_may_bring_more_than_an_eighth(street: Street, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.arena.server.most_connections", lambda: 16)
-    monkeypatch.setattr(gate, "_is_local", lambda _host: False)
+    monkeypatch.setattr(connections, "_is_local", lambda _host: False)
     house = await street.open(trusted_proxies=("127.0.0.1",))
     links = [await connect(house) for _ in range(16)]
     assert (await house.request("GET", "/healthz"))[0] == 200

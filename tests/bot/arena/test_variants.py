@@ -8,7 +8,7 @@ from bot.arena import board_view as views
 from bot.arena import game as rules
 from bot.arena import referee, wire
 from bot.arena.export import export_text
-from bot.arena.game import Match, Refused
+from bot.arena.game import ArenaGame, ArenaRefusal
 from bot.arena.variants import VARIANTS, random_start
 from engine.games import GAMES
 from tests.bot.arena.conftest import House, Json, Player
@@ -24,11 +24,11 @@ THIRD_TIME = "The same position for the third time."
 PROMOTION = "e2e4 f7f5 e4f5 g7g6 f5g6 b8c6 g6h7 c6e5"
 
 
-def chess(moves: str = "") -> Match:
+def chess(moves: str = "") -> ArenaGame:
     return match(moves, variant=VARIANTS["standard"])
 
 
-def xiangqi(moves: str = "") -> Match:
+def xiangqi(moves: str = "") -> ArenaGame:
     return match(moves, variant=VARIANTS["xiangqi"])
 
 
@@ -62,7 +62,7 @@ def test_a_game_ends_by_its_rules(
     view = views.view(over, 0)
     assert (view["ending"], view["toMove"], view["legal"]) == (ending, None, [])
     assert f'[Result "{result}"]' in export_text(over, "http://arena")
-    with pytest.raises(Refused, match="already over"):
+    with pytest.raises(ArenaRefusal, match="already over"):
         rules.resign(over, 0, now=100.0, at=AT)
 
 

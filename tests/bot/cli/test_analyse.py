@@ -22,7 +22,7 @@ from bot.cli import study as cli_study
 from bot.match.worker_pool import LocalWorkers
 from engine import ENGINE_VERSION
 from engine.decision import ModelInfo
-from engine.human.registry import People
+from engine.human.registry import ModelRegistry
 from storage.database import Database
 from storage.games import set_moves
 from tests.bot.analysis.test_games import PGN
@@ -211,15 +211,15 @@ def test_own_games_of_all_players_count_alike(
     code, out, err = desdemona(*study)
     assert code == 0, err
     found = json.loads(out)
-    model = People().models("othello").human.info
+    model = ModelRegistry().models("othello").human.info
     assert found["about"] == (
         f"othello: the bot's own games with people; human-move model {model.name} {model.sha256[:6]}; "
         "3 positions of 3 games"
     )
     assert (found["positions"], found["human_models"]) == (3, [model.name])
 
-    def guesses(_: HumanConfig) -> People:
-        return People(folder=tmp_path)
+    def guesses(_: HumanConfig) -> ModelRegistry:
+        return ModelRegistry(folder=tmp_path)
 
     monkeypatch.setattr(HumanConfig, "people", guesses)
     found = json.loads(desdemona(*study)[1])

@@ -9,7 +9,7 @@ import pytest
 from bot.base import game_files
 from bot.cli import formats as cli_formats
 from engine.formats import files, ggf, pgn
-from engine.formats.files import Format
+from engine.formats.files import GameFormat
 from engine.formats.record import BadGame, GameRecord
 from storage.archive import count_games
 from storage.database import Database
@@ -55,7 +55,7 @@ def imported_count(path: Path) -> int:
     return asyncio.run(count())
 
 
-def read(text: str, form: Format) -> list[GameRecord]:
+def read(text: str, form: GameFormat) -> list[GameRecord]:
     found = list(files.read(text.splitlines(), form))
     assert not [game for game in found if isinstance(game, BadGame)]
     return [game for game in found if isinstance(game, GameRecord)]
@@ -65,7 +65,7 @@ def read(text: str, form: Format) -> list[GameRecord]:
 def test_own_games_as_pgn(desdemona: Command) -> None:
     status, out, err = desdemona("export")
     assert (status, err) == (0, "3 games written\n")
-    first, second, third = read(out, Format.PGN)
+    first, second, third = read(out, GameFormat.PGN)
     assert first.players == ("Desdemona", 'An na "] ;)')
     assert (first.moves, first.points, first.ending) == (("f5", "d6", "c3"), 0.0, "resigned")
     assert (first.date, first.place, first.ratings) == ("2026.11.01", "arena", (1500, 1600))
@@ -133,9 +133,9 @@ def test_a_file_is_written_whole_or_not_at_all(
     target = tmp_path / "games.pgn"
     assert desdemona("export", "--output", str(target))[:2] == (0, "")
     before = target.read_text()
-    assert len(read(before, Format.PGN)) == 3
+    assert len(read(before, GameFormat.PGN)) == 3
 
-    def breaks(_record: GameRecord, _form: Format) -> str:
+    def breaks(_record: GameRecord, _form: GameFormat) -> str:
         raise RuntimeError("half-way")
 
     monkeypatch.setattr(files, "write", breaks)
@@ -163,13 +163,13 @@ def test_every_format_comes_in_once_and_goes_out(
     assert desdemona("import", *given)[1].endswith("5 files: 0 games new, 9 known already, 0 bad\n")
     assert imported_count(database_file) == 9
 
-    games = read(desdemona("export", "--imported")[1], Format.PGN)
+    games = read(desdemona("export", "--imported")[1], GameFormat.PGN)
     assert [game.game for game in games] == ["othello"] * 3 + ["chess", "xiangqi"] + ["othello"] * 4
     assert games[3].players[0] == "Müller"
     assert games[-1].players == ("Dupont", "Tastet")
     assert (games[-1].event, games[-1].date) == ("Paris", "1984")
     othello = desdemona("export", "--imported", "--game", "othello", "--format", "ggf")
-    assert len(read(othello[1], Format.GGF)) == 7
+    assert len(read(othello[1], GameFormat.GGF)) == 7
     assert desdemona("export", "--imported", "--format", "transcript")[1].splitlines()[-1] == "d3c5"
     assert "2 games written" in desdemona("export", "--imported", "--name", "DUPONT")[2]
 

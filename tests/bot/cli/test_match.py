@@ -15,7 +15,7 @@ import pytest
 
 from bot import __main__ as program
 from bot.cli import match as cli_match
-from bot.match.play import Played, Task, play
+from bot.match.play import GameTask, Played, play
 from bot.match.player_specs import MatchError
 from bot.match.worker_pool import LocalWorkers
 from storage.database import Database
@@ -92,7 +92,7 @@ def desdemona(
 class Here(LocalWorkers):
     """Workers without a process of their own, which takes a second to start."""
 
-    def submit(self, task: Task) -> "Future[Played]":
+    def submit(self, task: GameTask) -> "Future[Played]":
         future: Future[Played] = Future()
         future.set_running_or_notify_cancel()
         try:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import IO, Any, Protocol, Self
 
 from bot.engine_protocols.console import Console
-from bot.engine_protocols.search_driver import Brain, Settings
+from bot.engine_protocols.search_driver import SearchDriver, Settings
 from engine.games import get_game
 
 LONG_S = 60.0
@@ -23,19 +23,19 @@ class FrontEnd(Protocol):
         """Obey until the end."""
 
 
-Make = Callable[[Console, Brain], FrontEnd]
+Make = Callable[[Console, SearchDriver], FrontEnd]
 
 
-def brain(game: str, **changes: Any) -> Brain:
+def driver(game: str, **changes: Any) -> SearchDriver:
     """A quick one."""
     known: dict[str, Any] = {"kind": "standard", "table_mb": 1, "full_depth": 3, "move_s": 0.1}
-    return Brain(get_game(game), Settings(**(known | changes)))
+    return SearchDriver(get_game(game), Settings(**(known | changes)))
 
 
 class Driver:
     """A front end on a thread of its own, and pipes to it; when its context ends, so has the front end."""
 
-    def __init__(self, make: Make, mind: Brain) -> None:
+    def __init__(self, make: Make, mind: SearchDriver) -> None:
         source, to = os.pipe()
         hear, sink = os.pipe()
         self._to: IO[bytes] = open(to, "wb", buffering=0)  # noqa: SIM115 - closed with the context
@@ -93,7 +93,7 @@ class Driver:
         return said.decode().splitlines()
 
 
-def said_to(make: Make, mind: Brain, text: bytes) -> list[str]:
+def said_to(make: Make, mind: SearchDriver, text: bytes) -> list[str]:
     """All that it says to commands that come at once, and then end."""
     sink = io.BytesIO()
     make(Console(io.BytesIO(text), sink), mind).run()

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.engine_protocols.console import LONGEST_LINE, Console, Task, Worker
+from bot.engine_protocols.console import LONGEST_LINE, Console, ConsoleSearch, Worker
 from bot.engine_protocols.gtp import Gtp
 from bot.engine_protocols.nboard import NBoard
-from bot.engine_protocols.search_driver import Brain
+from bot.engine_protocols.search_driver import SearchDriver
 from bot.engine_protocols.uci import Uci
-from tests.bot.engine_protocols.driver import Driver, brain
+from tests.bot.engine_protocols.driver import Driver, driver
 
 
 def console(text: bytes = b"") -> tuple[Console, io.BytesIO]:
@@ -25,12 +25,12 @@ def test_lines() -> None:
 
 def test_a_dropped_search_says_nothing() -> None:
     talking, sink = console()
-    task = Task(talking)
+    task = ConsoleSearch(talking)
     task.say("one")
     task.drop()
     assert task.stop.is_set()
     task.say("two")
-    last = Task(talking)
+    last = ConsoleSearch(talking)
     last.say_last("three")
     last.say("four")
     last.say_last("five")
@@ -69,21 +69,21 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(Brain, "decide", fail)
-    monkeypatch.setattr(Brain, "deepen", fail)
+    monkeypatch.setattr(SearchDriver, "decide", fail)
+    monkeypatch.setattr(SearchDriver, "deepen", fail)
 
 
 @pytest.mark.usefixtures("failing")
 def test_a_search_that_fails_is_answered() -> None:
-    with Driver(NBoard, brain("othello")) as gui:
+    with Driver(NBoard, driver("othello")) as gui:
         gui.tell("go")
         gui.hear_until("status The search failed: ZeroDivisionError")
         gui.tell("hint 2")
         gui.hear_until("status The search failed: ZeroDivisionError")
-    with Driver(Gtp, brain("othello")) as gui:
+    with Driver(Gtp, driver("othello")) as gui:
         gui.tell("3 genmove b")
         assert gui.hear() == "?3 genmove failed: ZeroDivisionError"
-    with Driver(Uci, brain("chess")) as gui:
+    with Driver(Uci, driver("chess")) as gui:
         gui.tell("go movetime 10", "go infinite")
         for _ in range(2):
             assert gui.hear() == "info string ZeroDivisionError"

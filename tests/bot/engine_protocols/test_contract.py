@@ -12,7 +12,7 @@ from engine.external.settings import Allowance, ExternalSettings
 from engine.game import replay
 from engine.games import get_game
 from engine.stop import StopFlag, Stopped
-from engine.uci.link import Ask, Patience
+from engine.uci.link import Patience, SearchRequest
 from engine.uci.scores import by_depth
 from engine.uci.settings import EngineSettings
 from engine.uci.source import open_link
@@ -133,7 +133,9 @@ def test_our_trap_profiles_come_from_our_own_engine_too(game: str, protocol: str
     position = rules.initial()
     moves = tuple(map(rules.move_text, rules.legal_moves(position)))
     try:
-        answer = link.search(Ask(rules.position_text(position), 3, len(moves)), Patience(StopFlag(), LONG_S))
+        answer = link.search(
+            SearchRequest(rules.position_text(position), 3, len(moves)), Patience(StopFlag(), LONG_S)
+        )
     finally:
         link.close()
     scores = by_depth(answer.lines, moves, 3, 0)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bot.engine_protocols.gtp import Gtp, GtpClock
 from engine.games.othello import parse_transcript
-from tests.bot.engine_protocols.driver import Driver, brain, said_to
+from tests.bot.engine_protocols.driver import Driver, driver, said_to
 
 PASSING = parse_transcript("F5D6C6F6E6D7C5B5C7F4A4E7D8B7C8B6E8A5A8A7A6B8F7G8B4F8H8")
 """A recorded game, after which white has to pass."""
@@ -40,7 +40,7 @@ class Asking:
 
 
 def test_every_command(tmp_path: Path) -> None:
-    with Driver(Gtp, brain("othello")) as gui:
+    with Driver(Gtp, driver("othello")) as gui:
         ask = Asking(gui)
         assert ask("protocol_version") == "= 2"
         assert ask("12 name") == "=12 Desdemona"
@@ -114,12 +114,12 @@ def test_every_command(tmp_path: Path) -> None:
     ],
 )
 def test_refusals(command: str, answer: str) -> None:
-    assert said_to(Gtp, brain("othello"), f"# begin\n\n3\n{command}\n".encode()) == [answer, ""]
+    assert said_to(Gtp, driver("othello"), f"# begin\n\n3\n{command}\n".encode()) == [answer, ""]
 
 
 def test_passes() -> None:
     """Ours, told, and put in."""
-    with Driver(Gtp, brain("othello")) as gui:
+    with Driver(Gtp, driver("othello")) as gui:
         ask = Asking(gui)
         ask.play(PASSING)
         assert ask("reg_genmove w") == "= pass"
@@ -135,7 +135,7 @@ def test_passes() -> None:
 
 
 def test_a_whole_game() -> None:
-    with Driver(Gtp, brain("othello", full_depth=2)) as gui:
+    with Driver(Gtp, driver("othello", full_depth=2)) as gui:
         ask, colours = Asking(gui), "bw"
         for ply in range(120):
             if ask("final_score").startswith("="):
@@ -157,7 +157,7 @@ def test_a_whole_game() -> None:
     ],
 )
 def test_clocks_of_all_kinds(commands: tuple[str, ...]) -> None:
-    with Driver(Gtp, brain("othello")) as gui:
+    with Driver(Gtp, driver("othello")) as gui:
         ask = Asking(gui)
         for command in commands:
             assert ask(command) == "= "
@@ -199,7 +199,7 @@ def test_what_the_clock_does() -> None:
 def test_one_answer_to_each_command(lines: list[str]) -> None:
     lines = [line for line in lines if "quit" not in line]
     said = said_to(
-        Gtp, brain("othello", full_depth=2), "\n".join([*lines, "99 name"]).encode("utf-8", "replace")
+        Gtp, driver("othello", full_depth=2), "\n".join([*lines, "99 name"]).encode("utf-8", "replace")
     )
     assert said[-2:] == ["=99 Desdemona", ""]
     answers = "\n".join(said).split("\n\n")

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.engine_protocols.nboard import NBoard, discs, read_clock
-from bot.engine_protocols.search_driver import Brain
+from bot.engine_protocols.search_driver import SearchDriver
 from engine.formats.clock import GgfClock
 from engine.formats.ggf import GgfGame, GgfMove, write
 from engine.game import WIN_CENTI, replay
@@ -18,7 +18,7 @@ from engine.search.reference import INFINITY, exact_score
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.trappy import with_trap
-from tests.bot.engine_protocols.driver import Driver, brain, said_to
+from tests.bot.engine_protocols.driver import Driver, driver, said_to
 from tests.shared_data import shared_path
 
 EIGHT = "F5F6D3C5E6F7E7F4"
@@ -47,11 +47,11 @@ def late_game(empties: int, seed: int = 0) -> list[str]:
 
 
 @pytest.fixture(params=["standard", "trappy", "strong"])
-def mind(request: pytest.FixtureRequest) -> Brain:
-    return brain("othello", kind=request.param)
+def mind(request: pytest.FixtureRequest) -> SearchDriver:
+    return driver("othello", kind=request.param)
 
 
-def test_the_documented_dialogue(mind: Brain) -> None:
+def test_the_documented_dialogue(mind: SearchDriver) -> None:
     with Driver(NBoard, mind) as gui:
         gui.tell("nboard 2", "set depth 4")
         assert [gui.hear(), gui.hear()] == ["set myname Desdemona", "set myname Desdemona4"]
@@ -83,7 +83,7 @@ def test_the_documented_dialogue(mind: Brain) -> None:
         assert gui.end() == []
 
 
-def test_a_pass_takes_no_thinking(mind: Brain) -> None:
+def test_a_pass_takes_no_thinking(mind: SearchDriver) -> None:
     moves = parse_transcript(
         "F5D6C6F6E6D7C5B5C7F4A4E7D8B7C8B6E8A5A8A7A6B8F7G8B4F8H8"  # of a recorded session
     )
@@ -103,7 +103,7 @@ def test_a_pass_takes_no_thinking(mind: Brain) -> None:
         assert re.match("=== [A-H][1-8]/", gui.hear_until("===")[-1])
 
 
-def test_nothing_is_said_of_the_old_position_after_the_pong(mind: Brain) -> None:
+def test_nothing_is_said_of_the_old_position_after_the_pong(mind: SearchDriver) -> None:
     with Driver(NBoard, mind) as gui:
         gui.tell("nboard 2", "set depth 60", "set game " + game_text(EIGHT))
         for number in range(20):
@@ -136,7 +136,7 @@ def test_hints_tell_scores_and_traps() -> None:
         text = f" trap {whole.trap} {whole.quality_centi / 100:.2f}" if whole.trap else ""
         expected[candidate.move.upper()] = f"{score / 100:+.2f} 0 4{text}"
     for kind in ("standard", "trappy"):
-        with Driver(NBoard, brain("othello", kind=kind)) as gui:
+        with Driver(NBoard, driver("othello", kind=kind)) as gui:
             gui.tell("set depth 4", "set game " + game_text(EIGHT), "hint 40")
             gui.hear_until("status Analyzing")
             told = [line.split(" ", 2)[1:] for line in gui.hear_until("status") if " 0 4" in line]
@@ -144,7 +144,7 @@ def test_hints_tell_scores_and_traps() -> None:
     assert any("trap" in text for text in expected.values())
 
 
-def test_endings_are_solved(mind: Brain) -> None:
+def test_endings_are_solved(mind: SearchDriver) -> None:
     moves = late_game(10)
     position = replay(OTHELLO, moves)
     solver = make_searcher("othello", 1)
@@ -163,7 +163,7 @@ def test_endings_are_solved(mind: Brain) -> None:
             assert answer.split("/")[1] == discs(score)
 
 
-def test_retrograde_analysis(mind: Brain) -> None:
+def test_retrograde_analysis(mind: SearchDriver) -> None:
     moves = late_game(4)
     with Driver(NBoard, mind) as gui:
         gui.tell("set depth 3", "set game " + game_text("".join(moves)), "analyze")
@@ -176,7 +176,7 @@ def test_retrograde_analysis(mind: Brain) -> None:
 
 
 def test_what_makes_no_sense_is_ignored() -> None:
-    with Driver(NBoard, brain("othello")) as gui:
+    with Driver(NBoard, driver("othello")) as gui:
         gui.tell(
             "", "foo bar", "set", "set depth", "set depth x", "set contempt 100", "set nothing 1", "move"
         )
@@ -193,14 +193,14 @@ def test_what_makes_no_sense_is_ignored() -> None:
 
 
 def test_a_finished_game() -> None:
-    with Driver(NBoard, brain("othello")) as gui:
+    with Driver(NBoard, driver("othello")) as gui:
         position = "(;GM[Othello]PB[]PW[]BO[8 {} *];)".format("*" * 60 + "----")
         gui.tell("set game " + position, "go", "hint 1", "analyze")
         assert gui.hear_until("analysis")[-1] == "analysis 0 +64.00"
 
 
 @pytest.mark.parametrize("clock", ["15:00", "00:02/00:01/02:00", "00:00", "-1", "nonsense", "1:00:00:00"])
-def test_go_with_a_clock(mind: Brain, clock: str) -> None:
+def test_go_with_a_clock(mind: SearchDriver, clock: str) -> None:
     """Of which nearly nothing may be left."""
     used = GAME.format("B[F5//1.5]W[F6//1]B[D3]W[C5//1000]").replace("15:00", clock)
     with Driver(NBoard, mind) as gui:
@@ -230,7 +230,7 @@ def test_discs() -> None:
     ]
 
 
-def test_a_recorded_session_runs_through(mind: Brain) -> None:
+def test_a_recorded_session_runs_through(mind: SearchDriver) -> None:
     """What a program told NTest, told to us."""
     text = shared_path("ggs-transcripts/nboard_ntest.txt").read_text(encoding="utf-8", errors="replace")
     told = re.findall(r"^\[ *[\d.]+\] GUI> (.*)$", text, re.MULTILINE)
@@ -269,10 +269,10 @@ LINES = st.lists(
 def test_it_survives_everything(lines: list[str], ends: bool) -> None:
     """And the end of all input at any moment."""
     text = "\n".join(["quit me not" if line.strip() == "quit" else line for line in lines])
-    said = said_to(NBoard, brain("othello"), text.encode("utf-8", "replace") + b"\nping x" + b"\n" * ends)
+    said = said_to(NBoard, driver("othello"), text.encode("utf-8", "replace") + b"\nping x" + b"\n" * ends)
     assert said[-1] == "pong x"
 
 
 def test_lines_that_are_too_long_or_no_text() -> None:
     text = b"\xff\xfe\x00 go\n" + b"x" * 3_000_000 + b"\nping 1\n" + b"y" * 3_000_000
-    assert said_to(NBoard, brain("othello"), text) == ["pong 1"]
+    assert said_to(NBoard, driver("othello"), text) == ["pong 1"]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bot.engine_protocols.nboard import NBoard
-from bot.engine_protocols.search_driver import OVERHEAD_S, Brain, Report, Settings
+from bot.engine_protocols.search_driver import OVERHEAD_S, SearchDriver, SearchReport, Settings
 from engine.games import get_game
 from engine.stop import StopFlag
 from engine.time_management import Limits
@@ -15,7 +15,7 @@ BLACK_BEGINS = "8 -------- -------- -------- ---O*--- ---*O--- -------- --------
 WHITE_BEGINS = BLACK_BEGINS.removesuffix("*") + "O"
 
 
-class Watched(Brain):
+class Watched(SearchDriver):
     """Tells what it was asked for, and thinks no longer than it must.
 
     Args:
@@ -42,7 +42,7 @@ class Watched(Brain):
         self.clocks.append((remaining_s, increment_s, depth, overhead_s))
         return super().clock_limits(position, remaining_s, increment_s, depth, overhead_s)
 
-    def decide(self, position: Any, limits: Limits, stop: StopFlag) -> Report:
+    def decide(self, position: Any, limits: Limits, stop: StopFlag) -> SearchReport:
         self.limits.append(limits)
         return super().decide(position, Limits(2), stop)
 

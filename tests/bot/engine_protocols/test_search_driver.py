@@ -7,20 +7,20 @@ from typing import Any
 import pytest
 
 from bot.engine_protocols.nboard import NBoard
-from bot.engine_protocols.search_driver import PLAYERS, Brain, Settings
+from bot.engine_protocols.search_driver import PLAYERS, SearchDriver, Settings
 from bot.engine_protocols.uci import Uci
 from engine.choice import ENGINE_KINDS
 from engine.decision import Person, Pick
 from engine.game import positions
 from engine.games import get_game
 from engine.human.opponent_model_search import Background
-from engine.lookup.source import Found
+from engine.lookup.source import LookupMove
 from engine.params import TrapParams
 from engine.players import PLAYER_KINDS, Player, StrongOptions
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.time_management import MIN_TIME_S, Limits
-from tests.bot.engine_protocols.driver import Driver, brain
+from tests.bot.engine_protocols.driver import Driver, driver
 from tests.engine.human.fakes import FakeModel, OneModel
 
 KINDS = [
@@ -37,15 +37,15 @@ class OneMove:
         self._game = get_game(game)
         self._score = score
 
-    def choose(self, position: Any, rng: random.Random) -> Found | None:  # noqa: ARG002
+    def choose(self, position: Any, rng: random.Random) -> LookupMove | None:  # noqa: ARG002
         first = self._game.initial()
         if self._game.board_text(position) != self._game.board_text(first):
             return None
-        return Found(self._game.legal_moves(first)[-1], "book", Pick(self._score, 0, 0, False))
+        return LookupMove(self._game.legal_moves(first)[-1], "book", Pick(self._score, 0, 0, False))
 
 
-def with_book(game: str, kind: str, score: int | None) -> Brain:
-    return brain(game, kind=kind, strong=StrongOptions(sources={game: (OneMove(game, score),)}))
+def with_book(game: str, kind: str, score: int | None) -> SearchDriver:
+    return driver(game, kind=kind, strong=StrongOptions(sources={game: (OneMove(game, score),)}))
 
 
 @pytest.mark.parametrize("score", [None, 50])
@@ -70,7 +70,7 @@ def test_books_are_the_strong_players(score: int | None) -> None:
 @pytest.mark.parametrize(("game", "kind"), KINDS)
 def test_it_decides_as_the_player_does(game: str, kind: str) -> None:
     """Without a clock, that is; and the last report of a search ever deeper is the same."""
-    rules, mind = get_game(game), brain(game, kind=kind)
+    rules, mind = get_game(game), driver(game, kind=kind)
     position = rules.initial()
     found = mind.decide(position, Limits(4), StopFlag())
     assert found.chosen.variation[0] == found.move
@@ -78,7 +78,7 @@ def test_it_decides_as_the_player_does(game: str, kind: str) -> None:
         player = Player(kind, rules, TrapParams(), make_searcher(game, 1))
         decision = player.choose(position, Limits(4), StopFlag())
         assert (found.move, found.chosen.score_centi) == (decision.move, decision.chosen.raw_centi)
-    reports = list(brain(game, kind=kind).deepen(position, 4, StopFlag()))
+    reports = list(driver(game, kind=kind).deepen(position, 4, StopFlag()))
     assert [report.chosen.depth for report in reports] == list(range(1 if kind == "strong" else 2, 5))
     if kind != "strong":
         assert reports[-1].move == found.move
@@ -89,7 +89,7 @@ def test_it_decides_as_the_player_does(game: str, kind: str) -> None:
 @pytest.mark.parametrize("lines", [1, 3])
 def test_there_is_always_a_report(game: str, kind: str, lines: int) -> None:
     """However early it is stopped."""
-    rules, mind, stop = get_game(game), brain(game, kind=kind), StopFlag()
+    rules, mind, stop = get_game(game), driver(game, kind=kind), StopFlag()
     stop.set()
     assert len(list(mind.deepen(rules.initial(), 30, stop, lines))) == 1
     assert mind.decide(rules.initial(), Limits(30, 10.0), stop).move
@@ -98,10 +98,10 @@ def test_there_is_always_a_report(game: str, kind: str, lines: int) -> None:
 def test_limits() -> None:
     chess = get_game("chess")
     position = chess.initial()
-    mind = Brain(chess, Settings("standard", full_depth=7, move_s=1.5))
+    mind = SearchDriver(chess, Settings("standard", full_depth=7, move_s=1.5))
     assert mind.usual_limits() == Limits(7, 1.5)
-    assert Brain(chess, Settings("strong")).usual_depth == 60
-    assert Brain(chess, Settings("strong", depth=5)).usual_depth == 5
+    assert SearchDriver(chess, Settings("strong")).usual_depth == 60
+    assert SearchDriver(chess, Settings("strong", depth=5)).usual_depth == 5
     assert (mind.deepest(1), mind.deepest(1000)) == (2, 60)
     for left_s in (-5.0, 0.0):
         assert mind.clock_limits(position, left_s, 0, 7, 0.05).time_s == MIN_TIME_S
@@ -119,7 +119,7 @@ def test_the_players_offered_are_players() -> None:
 def test_players_that_reckon_with_a_person_know_what_they_were_told() -> None:
     othello, model = get_game("othello"), FakeModel("othello", plies_wanted=3)
     line = list(positions(othello, ["f5", "d6", "c3", "d3"]))
-    mind = Brain(othello, Settings("opponent_model", table_mb=1, people=OneModel(model)))
+    mind = SearchDriver(othello, Settings("opponent_model", table_mb=1, people=OneModel(model)))
     mind.background = Background(tuple(line[:-1]), Person(1800))
     report = mind.decide(line[-1], Limits(4), StopFlag())
     assert {ask.positions[:-1] for ask in model.asked} == {tuple(line[-2:])}
@@ -136,7 +136,7 @@ def test_players_that_reckon_with_a_person_know_what_they_were_told() -> None:
 def test_a_model_that_fails_leaves_the_lines_to_the_standard_player() -> None:
     othello = get_game("othello")
     (standard, failed) = (
-        list(Brain(othello, settings).deepen(othello.initial(), 4, StopFlag(), lines=2))
+        list(SearchDriver(othello, settings).deepen(othello.initial(), 4, StopFlag(), lines=2))
         for settings in (
             Settings("standard", table_mb=1),
             Settings(

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.engine_protocols.console import Console
-from bot.engine_protocols.search_driver import Brain, Restricted
+from bot.engine_protocols.search_driver import Restricted, SearchDriver
 from bot.engine_protocols.uci import Go, Uci, read_go
 from engine.decision import Person
 from engine.game import positions
@@ -21,7 +21,7 @@ from engine.search.profiles import Profiler
 from engine.search.reference import INFINITY
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
-from tests.bot.engine_protocols.driver import Driver, brain, said_to
+from tests.bot.engine_protocols.driver import Driver, driver, said_to
 from tests.engine.human.fakes import FakeModel, OneModel
 
 ITALIAN = "position startpos moves e2e4 e7e5 g1f3 b8c6 f1c4 f8c5"
@@ -30,13 +30,13 @@ MOVE = "[a-h][1-8][a-h][1-8][qrbn]?"
 BEST = re.compile(rf"bestmove {MOVE}( ponder {MOVE})?")
 
 
-def ucci(console: Console, mind: Brain) -> Uci:
+def ucci(console: Console, mind: SearchDriver) -> Uci:
     return Uci(console, mind, "ucci")
 
 
 def test_a_model_of_people_is_told_the_game_and_the_opponent() -> None:
     model = FakeModel("chess", plies_wanted=4)
-    with Driver(Uci, brain("chess", kind="opponent_model", people=OneModel(model))) as gui:
+    with Driver(Uci, driver("chess", kind="opponent_model", people=OneModel(model))) as gui:
         gui.tell(
             "setoption name UCI_Opponent value none 1650 human A. Person", "position startpos moves e2e4"
         )
@@ -57,8 +57,8 @@ def test_a_model_of_people_is_told_the_game_and_the_opponent() -> None:
 
 
 @pytest.fixture(params=["standard", "trappy", "strong"])
-def mind(request: pytest.FixtureRequest) -> Brain:
-    return brain("chess", kind=request.param)
+def mind(request: pytest.FixtureRequest) -> SearchDriver:
+    return driver("chess", kind=request.param)
 
 
 def infos(lines: list[str]) -> list[dict[str, str]]:
@@ -74,7 +74,7 @@ def infos(lines: list[str]) -> list[dict[str, str]]:
 
 
 def test_the_greeting() -> None:
-    with Driver(Uci, brain("chess", kind="strong")) as gui:
+    with Driver(Uci, driver("chess", kind="strong")) as gui:
         gui.tell("uci")
         lines = gui.hear_until("uciok")
         assert lines[0].startswith("id name Desdemona ")
@@ -107,7 +107,7 @@ def test_the_greeting() -> None:
         "go searchmoves e1g1 d2d3 depth 2",
     ],
 )
-def test_limits(mind: Brain, go: str) -> None:
+def test_limits(mind: SearchDriver, go: str) -> None:
     with Driver(Uci, mind) as gui:
         gui.tell(ITALIAN, go)
         lines = gui.hear_until("bestmove")
@@ -121,7 +121,7 @@ def test_limits(mind: Brain, go: str) -> None:
             assert lines[-1].split()[1] in ("e1g1", "d2d3")
 
 
-def test_it_listens_while_it_thinks(mind: Brain) -> None:
+def test_it_listens_while_it_thinks(mind: SearchDriver) -> None:
     with Driver(Uci, mind) as gui:
         gui.tell(ITALIAN, "go infinite", "isready")
         gui.hear_until("readyok")
@@ -134,7 +134,7 @@ def test_it_listens_while_it_thinks(mind: Brain) -> None:
 
 
 def test_an_infinite_search_that_is_done_waits_for_stop() -> None:
-    with Driver(Uci, brain("chess")) as gui:
+    with Driver(Uci, driver("chess")) as gui:
         gui.tell("position fen k7/8/1K6/8/8/8/8/7R w - - 99 1", "go infinite")
         gui.hear_until("info depth 2 ")
         gui.tell("isready")
@@ -143,7 +143,7 @@ def test_an_infinite_search_that_is_done_waits_for_stop() -> None:
         assert gui.hear_until("bestmove")[-1].startswith("bestmove ")
 
 
-def test_pondering(mind: Brain) -> None:
+def test_pondering(mind: SearchDriver) -> None:
     with Driver(Uci, mind) as gui:
         gui.tell(ITALIAN, "go ponder wtime 500 btime 500", "isready")
         assert not any(line.startswith("bestmove") for line in gui.hear_until("readyok"))
@@ -155,7 +155,7 @@ def test_pondering(mind: Brain) -> None:
         assert BEST.fullmatch(gui.hear_until("bestmove")[-1])
 
 
-def test_mates(mind: Brain) -> None:
+def test_mates(mind: SearchDriver) -> None:
     with Driver(Uci, mind) as gui:
         gui.tell(MATE_IN_2, "go mate 2")
         assert infos(gui.hear_until("bestmove"))[-1]["score"] == "mate 2"
@@ -166,7 +166,7 @@ def test_mates(mind: Brain) -> None:
         assert [gui.hear(), gui.hear()] == ["info depth 0 score cp 0", "bestmove (none)"]
 
 
-def test_several_lines(mind: Brain) -> None:
+def test_several_lines(mind: SearchDriver) -> None:
     with Driver(Uci, mind) as gui:
         gui.tell(ITALIAN, "setoption name MultiPV value 4", "go depth 3")
         told = infos(gui.hear_until("bestmove"))
@@ -183,7 +183,7 @@ def test_several_lines(mind: Brain) -> None:
 
 
 def test_options() -> None:
-    with Driver(Uci, brain("chess")) as gui:
+    with Driver(Uci, driver("chess")) as gui:
         gui.tell(
             "setoption name Hash value 2",
             "setoption name Player value strong",
@@ -215,7 +215,7 @@ def test_options() -> None:
 
 def test_percents_that_are_no_whole_numbers_stay_until_others_are_told() -> None:
     params = TrapParams(risk_percent=2.5, risk_share_percent=12.5)
-    front = Uci(Console(BytesIO(), BytesIO()), brain("chess", params=params))
+    front = Uci(Console(BytesIO(), BytesIO()), driver("chess", params=params))
     own = {option.name.lower().replace(" ", ""): option.default for option in front._offered()}
     assert front._with(own | {"margin": "5"}).params == replace(params, margin_centi=5)
     told = front._with(own | {"riskshare": "10"}).params
@@ -223,7 +223,7 @@ def test_percents_that_are_no_whole_numbers_stay_until_others_are_told() -> None
 
 
 def test_chess960() -> None:
-    with Driver(Uci, brain("chess")) as gui:
+    with Driver(Uci, driver("chess")) as gui:
         fen = "4k3/8/8/8/8/8/8/4K2R w K - 0 1"
         gui.tell(f"position fen {fen}", "go depth 2 searchmoves e1g1")
         assert gui.hear_until("bestmove")[-1].split()[1] == "e1g1"
@@ -236,7 +236,7 @@ def test_chess960() -> None:
 
 
 def test_what_cannot_be_read() -> None:
-    with Driver(Uci, brain("chess")) as gui:
+    with Driver(Uci, driver("chess")) as gui:
         for wrong in (
             "position fen x",
             "position",
@@ -256,7 +256,7 @@ def test_what_cannot_be_read() -> None:
 def test_answers_come_in_order(last: str) -> None:
     """A search that is broken off has its move told before that of the next one, which is none."""
     commands = f"position startpos\ngo depth 40\n{last}\ngo depth 1\n"
-    said = [line for line in said_to(Uci, brain("chess"), commands.encode()) if line.startswith("bestmove")]
+    said = [line for line in said_to(Uci, driver("chess"), commands.encode()) if line.startswith("bestmove")]
     assert len(said) == 2
     assert BEST.fullmatch(said[0])
     assert said[1] == "bestmove (none)"
@@ -265,14 +265,14 @@ def test_answers_come_in_order(last: str) -> None:
 def test_a_game_that_goes_on_after_a_draw() -> None:
     """The third occurrence ends the game by our rules, not by everybody's."""
     shuffle = " ".join(["g1f3 g8f6 f3g1 f6g8"] * 3)
-    with Driver(Uci, brain("chess")) as gui:
+    with Driver(Uci, driver("chess")) as gui:
         gui.tell(f"position startpos moves {shuffle} e2e4", "go depth 2")
         assert BEST.fullmatch(gui.hear_until("bestmove")[-1])
         gui.tell(f"position startpos moves {shuffle}", "go depth 2")
         assert BEST.fullmatch(gui.hear_until("bestmove")[-1])
 
 
-def test_the_end_of_input_ends_a_search(mind: Brain) -> None:
+def test_the_end_of_input_ends_a_search(mind: SearchDriver) -> None:
     for last in (b"go infinite\n", b"go depth 60\nquit\n", b"go ponder wtime 1000 btime 1000"):
         said = said_to(Uci, mind, ITALIAN.encode() + b"\n" + last)
         assert BEST.fullmatch(said[-1])
@@ -282,7 +282,7 @@ def test_the_end_of_input_ends_a_search(mind: Brain) -> None:
 
 
 def test_xiangqi_by_uci() -> None:
-    with Driver(Uci, brain("xiangqi")) as gui:
+    with Driver(Uci, driver("xiangqi")) as gui:
         gui.tell("uci")
         assert "option name UCI_Variant type combo default xiangqi var xiangqi" in gui.hear_until("uciok")
         gui.tell("position startpos moves h3e3 h10g8", "go depth 3")
@@ -291,7 +291,7 @@ def test_xiangqi_by_uci() -> None:
 
 def test_xiangqi_by_ucci() -> None:
     fen = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR"
-    with Driver(ucci, brain("xiangqi")) as gui:
+    with Driver(ucci, driver("xiangqi")) as gui:
         gui.tell("ucci")
         lines = gui.hear_until("ucciok")
         assert "option usemillisec type check default false" in lines
@@ -377,11 +377,11 @@ LINES = st.lists(
 @given(LINES, st.sampled_from(["uci", "ucci"]))
 def test_it_survives_everything(lines: list[str], protocol: str) -> None:
     """And the end of all input at any moment; as many moves are told as were asked for."""
-    make: Callable[[Console, Brain], Uci] = Uci if protocol == "uci" else ucci
+    make: Callable[[Console, SearchDriver], Uci] = Uci if protocol == "uci" else ucci
     # Huge tables are what was asked for, but not by this test.
     text = "\n".join(line for line in lines if "quit" not in line and "Hash" not in line) + "\nisready\n"
     game = "chess" if protocol == "uci" else "xiangqi"
-    said = said_to(make, brain(game), text.encode("utf-8", "replace"))
+    said = said_to(make, driver(game), text.encode("utf-8", "replace"))
     assert "readyok" in said
     asked = sum(line.split()[:1] == ["go"] for line in re.split(r"\n", text))
     assert sum(line.split()[0] in ("bestmove", "nobestmove") for line in said) == asked

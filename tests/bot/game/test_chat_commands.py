@@ -7,7 +7,7 @@ import pytest
 
 from bot.base.config import ChatConfig
 from bot.base.events import CHAT_LIMIT, ChatLine, Room
-from bot.game.chat_commands import Command, Facts, answer, heard, may_tell
+from bot.game.chat_commands import ChatFacts, Command, answer, heard, may_tell
 from engine import ENGINE_VERSION
 from engine.decision import Candidate, Decision, Pick
 from engine.games import get_game
@@ -16,7 +16,7 @@ from engine.players import PLAYER_KINDS
 from storage.intervals import performance
 from storage.statistics import EngineStatistics
 
-FACTS = Facts(bot="Desdemona", opponent="Anna", player="trappy", is_over=True, may_tell=False)
+FACTS = ChatFacts(bot="Desdemona", opponent="Anna", player="trappy", is_over=True, may_tell=False)
 SECRET = replace(FACTS, is_over=False)
 CHESS = get_game("chess")
 KNIGHT = Candidate("g1f3", 35, False, 60, quality_centi=200, trap="e7e5", complete=True)

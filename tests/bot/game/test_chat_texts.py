@@ -4,7 +4,7 @@ import pytest
 
 from bot.base.config import ChatConfig
 from bot.base.events import CHAT_LIMIT
-from bot.game.chat_texts import Verdict, farewell, greeting
+from bot.game.chat_texts import ResultForUs, farewell, greeting
 
 
 def test_the_usual_words() -> None:
@@ -16,7 +16,7 @@ def test_the_usual_words() -> None:
         opponent="Anna",
         bot="Desdemona",
         game="Othello",
-        result=Verdict.WON,
+        result=ResultForUs.WON,
         traps=5,
         fell=2,
     )
@@ -29,7 +29,7 @@ def test_every_placeholder() -> None:
     )
     assert greeting(config, config.greeting, opponent="a", bot="b", game="c") == "a b c"
     said = farewell(
-        config, player="trappy", opponent="a", bot="b", game="c", result=Verdict.DRAWN, traps=1, fell=0
+        config, player="trappy", opponent="a", bot="b", game="c", result=ResultForUs.DRAWN, traps=1, fell=0
     )
     assert said == "a b c drawn 1 0"
 
@@ -47,7 +47,7 @@ def test_every_placeholder() -> None:
 def test_nothing_of_traps_where_none_are_set(player: str, template: str, said: str | None) -> None:
     config = ChatConfig(farewell=template)
     told = farewell(
-        config, player=player, opponent="Anna", bot="b", game="c", result=Verdict.WON, traps=3, fell=1
+        config, player=player, opponent="Anna", bot="b", game="c", result=ResultForUs.WON, traps=3, fell=1
     )
     assert told == said
 
@@ -56,7 +56,7 @@ def test_silence() -> None:
     for config in (ChatConfig(enabled=False), ChatConfig(greeting="", farewell="")):
         assert greeting(config, config.greeting, opponent="a", bot="b", game="c") is None
         said = farewell(
-            config, player="trappy", opponent="a", bot="b", game="c", result=Verdict.LOST, traps=0, fell=0
+            config, player="trappy", opponent="a", bot="b", game="c", result=ResultForUs.LOST, traps=0, fell=0
         )
         assert said is None
 

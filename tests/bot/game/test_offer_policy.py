@@ -7,7 +7,7 @@ import pytest
 from bot.base.config import Claim, MannersConfig
 from bot.game.offer_policy import (
     PLIES_BETWEEN_OFFERS,
-    Facts,
+    OfferFacts,
     abort_after_s,
     accepts_draw,
     claim,
@@ -25,7 +25,7 @@ from engine.params import TrapParams
 CONFIG = MannersConfig(
     draw_score_centi=15, draw_moves=3, draw_ply=40, resign=True, resign_score_centi=900, resign_moves=2
 )
-FACTS = Facts(
+FACTS = OfferFacts(
     scores_centi=(300, 10, -15, 0),
     plies=40,
     opponent_rating=1600,
@@ -53,7 +53,7 @@ def test_a_draw_after_many_even_moves() -> None:
         replace(FACTS, has_draws=False),
     ],
 )
-def test_no_draw(facts: Facts) -> None:
+def test_no_draw(facts: OfferFacts) -> None:
     assert not accepts_draw(facts, CONFIG)
     assert not offers_draw(facts, CONFIG)
 

@@ -99,11 +99,11 @@ async def test_what_it_thinks_is_told_with_the_move(database: Database) -> None:
     async with services(server, database) as given, asyncio.timeout(30):
         await GamePlayer(GAME_ID, replace(given, clock=clock)).run()
     decisions = await stored_decisions(database)
-    assert [thought.score_centi for thought in server.thoughts] == [
+    assert [found_by_search.score_centi for found_by_search in server.thoughts] == [
         score_centi(stored.decision) for stored in decisions
     ]
-    assert len({thought.score_centi for thought in server.thoughts}) > 2
-    assert all(thought.time_s > 0 for thought in server.thoughts)
+    assert len({found_by_search.score_centi for found_by_search in server.thoughts}) > 2
+    assert all(found_by_search.time_s > 0 for found_by_search in server.thoughts)
 
 
 async def test_an_adjourned_game_leaves_its_books_open(database: Database) -> None:

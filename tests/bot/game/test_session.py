@@ -37,7 +37,7 @@ from bot.game.session import (
     Kind,
     Record,
     Session,
-    State,
+    SessionState,
     StopThinking,
     TakenBack,
     Think,
@@ -124,14 +124,14 @@ def test_the_server_plays_on_where_our_rules_see_a_draw() -> None:
     """A third occurrence, which lichess.org only ends the game for when somebody claims it."""
     shuffle = "g1f3 g8f6 f3g1 f6g8 " * 2
     session, actions = step(Session(), replace(snapshot(shuffle), game="chess", variant="standard"))
-    assert session.state is State.THINKING
+    assert session.state is SessionState.THINKING
     assert Think(tuple(shuffle.split()), 60.0, 50.0) in actions
     session, _ = step(session, state(shuffle + "e2e4"))
-    assert session.state is State.WAITING
+    assert session.state is SessionState.WAITING
     session, actions = step(session, state(shuffle + "e2e4 e7e5"))
-    assert session.state is State.THINKING
+    assert session.state is SessionState.THINKING
     session, actions = step(session, state(shuffle + "e2e4 e7e5", GameEnd(EndReason.NORMAL, None, "draw")))
-    assert session.state is State.OVER
+    assert session.state is SessionState.OVER
 
 
 @pytest.mark.parametrize("moves", ["", "a1"])
@@ -191,7 +191,7 @@ def test_over_by_the_rules_waits_for_the_server() -> None:
     won = "a1 b1 a2 b2 a3"
     assert actions(joined("a1 b1 a2 b2"), state(won)) == [StopThinking(), Record(tuple(won.split()), 4)]
     lost = joined("a1 b1 a2 b2", our_side=0)
-    assert step(lost, state(won))[0].state is State.WAITING
+    assert step(lost, state(won))[0].state is SessionState.WAITING
 
 
 @pytest.mark.parametrize("moves", ["a1 a1", "z9", "a1 b1 a2 b2 a3 b3"])
@@ -254,7 +254,7 @@ def test_the_beginning() -> None:
 
 def test_two_plies_are_taken_back_while_we_think() -> None:
     session = joined("a1 b1 c1", our_side=1)
-    assert session.state is State.THINKING
+    assert session.state is SessionState.THINKING
     assert actions(session, state("a1")) == [
         StopThinking(),
         TakenBack(1),
@@ -276,11 +276,11 @@ def test_who_left_and_who_talks() -> None:
 
 
 def test_the_table_leaves_out_only_what_cannot_be() -> None:
-    missing = set(product(State, Kind)) - set(TRANSITIONS)
+    missing = set(product(SessionState, Kind)) - set(TRANSITIONS)
     assert missing == {
-        (State.JOINING, Kind.SAME),
-        (State.OVER, Kind.OUR_TURN),
-        (State.OVER, Kind.THEIR_TURN),
+        (SessionState.JOINING, Kind.SAME),
+        (SessionState.OVER, Kind.OUR_TURN),
+        (SessionState.OVER, Kind.THEIR_TURN),
     }
 
 
@@ -369,7 +369,7 @@ def test_any_game_told_in_any_way(our_side: int, story: list[Told], ends: bool) 
         is_ours = _TICTACTOE.side_to_move(position) == our_side
         assert recorded == moves
         assert thinking == (is_ours and bool(_TICTACTOE.legal_moves(position)))
-        assert (session.state is State.THINKING) == thinking
+        assert (session.state is SessionState.THINKING) == thinking
     if ends:
         session, done = step(session, state(" ".join(moves), WON))
         assert (StopThinking() in done) == thinking

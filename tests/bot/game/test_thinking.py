@@ -15,7 +15,7 @@ from bot.base.config import EngineConfig
 from bot.game.player import GamePlayer
 from bot.game.search_pool import Rank, Shift, WorkerPool
 from bot.game.services import Services
-from bot.game.thinking import Mind, Search, Turn, expected_reply
+from bot.game.thinking import Mind, MoveSearch, Turn, expected_reply
 from engine.choice import verify
 from engine.decision import Decision, Person
 from engine.game import positions
@@ -172,7 +172,7 @@ class RecordedShift(Shift):
 
 
 async def time_given(found: Scene, stored: StoredGame, turn: Turn, crowd: float = 0.0) -> float:
-    search = Search(found.given, stored, GAME, START, {})
+    search = MoveSearch(found.given, stored, GAME, START, {})
     search.begin(turn)
     shift = RecordedShift(crowd)
     found.searcher.open.set()
@@ -223,7 +223,7 @@ async def test_a_slow_game_steps_back_and_keeps_what_it_had() -> None:
 async def test_a_pause_costs_no_time_and_is_no_excuse_for_more() -> None:
     """The time of a move without a clock is what it is allowed in all, however often it is paused."""
     async with scene(slow_time_s=5.0) as found:
-        search = Search(found.given, SLOW, GAME, START, {})
+        search = MoveSearch(found.given, SLOW, GAME, START, {})
         search.begin(Turn(None, found.clock()))
         found.searcher.open.clear()
         spent_s = 0.0
@@ -247,7 +247,7 @@ async def test_a_pause_costs_no_time_and_is_no_excuse_for_more() -> None:
 
 async def test_a_slow_game_whose_time_is_spent_answers_with_its_best() -> None:
     async with scene(slow_time_s=1e-9) as found:
-        search = Search(found.given, SLOW, GAME, START, {})
+        search = MoveSearch(found.given, SLOW, GAME, START, {})
         search.begin(Turn(None, found.clock()))
         shift = Shift(0)
         shift.is_paused = True

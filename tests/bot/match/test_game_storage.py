@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from bot.match.conditions import GameClock, Terms
-from bot.match.game_storage import keep, load
+from bot.match.game_storage import load, store_game
 from bot.match.openings import Opening
-from bot.match.play import End, Played, Task, play
+from bot.match.play import End, GameTask, Played, play
 from bot.match.player_specs import MatchError
 from engine.decision import OutcomeKind
 from storage.database import Database
@@ -20,13 +20,13 @@ from tests.bot.match.samples import fake, played, terms
 
 
 def one(given: Terms, number: int = 0) -> Played:
-    return play(Task(given, number, 1, Opening(None, ("f5", "d6"))))
+    return play(GameTask(given, number, 1, Opening(None, ("f5", "d6"))))
 
 
 async def test_a_game_of_ours(database: Database) -> None:
     given = terms("trappy:depth=4,assessment=last", "standard:depth=2")
     game = one(given, 1)
-    await keep(database, "m", given, game)
+    await store_game(database, "m", given, game)
     async with database.read() as session:
         stored = await get_game(session, MATCH_SITE, "m-0002")
         assert stored is not None
@@ -55,18 +55,18 @@ async def test_there_and_back(database: Database) -> None:
     given = terms("standard", "trappy")
     games = [one(given, 0), one(given, 1)]
     for game in games:
-        await keep(database, "m", given, game)
+        await store_game(database, "m", given, game)
     assert await load(database, "m", given) == {0: games[0].finished, 1: games[1].finished}
     assert await load(database, "other", given) == {}
 
 
 async def test_a_game_is_never_doubled(database: Database) -> None:
     given = terms()
-    await keep(database, "m", given, played(0, 1))
+    await store_game(database, "m", given, played(0, 1))
     async with database.read() as session:
         assert len(await list_games(session, Filters(site=MATCH_SITE))) == 1
     with pytest.raises(MatchError, match="written down already"):
-        await keep(database, "m", given, played(0, 0))
+        await store_game(database, "m", given, played(0, 0))
     assert (await load(database, "m", given))[0].points == 1
 
 
@@ -75,7 +75,7 @@ async def test_another_program_as_we(database: Database) -> None:
     given = terms(fake("gtp", "othello"), fake("nboard", "othello", "illegal", more="; name=Fake\t2"))
     game = one(given)
     assert game.finished.end is End.ILLEGAL
-    await keep(database, "m", given, game)
+    await store_game(database, "m", given, game)
     async with database.read() as session:
         (stored,) = await list_games(session, Filters(site=MATCH_SITE))
         assert await list_decisions(session, stored.id) == []
@@ -89,7 +89,7 @@ async def test_a_decision_that_came_too_late(database: Database) -> None:
     whole = one(given)
     ply, _ = whole.decisions[-1]
     late = replace(whole, moves=whole.moves[:ply])
-    await keep(database, "m", given, late)
+    await store_game(database, "m", given, late)
     async with database.read() as session:
         (stored,) = await list_games(session, Filters(site=MATCH_SITE))
         decisions = await list_decisions(session, stored.id)
@@ -101,7 +101,7 @@ async def test_a_last_move_is_unanswered(database: Database) -> None:
     given = terms("standard", "trappy")
     whole = one(given)
     ply, _ = whole.decisions[-1]
-    await keep(database, "m", given, replace(whole, moves=whole.moves[: ply + 1]))
+    await store_game(database, "m", given, replace(whole, moves=whole.moves[: ply + 1]))
     async with database.read() as session:
         (stored,) = await list_games(session, Filters(site=MATCH_SITE))
         decisions = await list_decisions(session, stored.id)
@@ -116,7 +116,7 @@ async def test_words_that_no_database_takes(database: Database) -> None:
     clock = Terms(
         game="othello", a=given.a, b=given.b, clock=GameClock(0.5, 0.25), openings="seed 1", depth=3
     )
-    await keep(database, "m", clock, replace(game, finished=told))
+    await store_game(database, "m", clock, replace(game, finished=told))
     assert (await load(database, "m", clock))[0].names == ("a\\x00", "\\ud800")
     async with database.read() as session:
         (stored,) = await list_games(session, Filters(site=MATCH_SITE))
@@ -124,6 +124,6 @@ async def test_words_that_no_database_takes(database: Database) -> None:
 
 
 async def test_other_terms(database: Database) -> None:
-    await keep(database, "m", terms(), played(0, 1))
+    await store_game(database, "m", terms(), played(0, 1))
     with pytest.raises(MatchError, match="begun on other terms: depth was 2 and is 3"):
         await load(database, "m", terms(depth=3))

@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from bot.match.move_list import Line
+from bot.match.move_list import MoveList
 from engine.game import IllegalMove, positions
 from engine.games import get_game
 
@@ -11,7 +11,7 @@ from engine.games import get_game
 def test_positions_are_those_of_the_whole_list(name: str) -> None:
     """Also when a list is shorter, or of another game."""
     game, rng = get_game(name), random.Random(5)
-    line, moves = Line(game), list[str]()
+    line, moves = MoveList(game), list[str]()
     position = game.initial()
     for _ in range(30):
         move = rng.choice(game.legal_moves(position))
@@ -26,7 +26,7 @@ def test_positions_are_those_of_the_whole_list(name: str) -> None:
 
 def test_an_illegal_move_changes_nothing() -> None:
     game = get_game("othello")
-    line = Line(game)
+    line = MoveList(game)
     with pytest.raises(IllegalMove):
         line.positions(["f5", "a1"])
     assert list(line.positions(["f5", "d6"])) == list(positions(game, ["f5", "d6"]))

@@ -8,12 +8,12 @@ import pytest
 from bot.match.conditions import Adjudication, GameClock, Terms
 from bot.match.human_players import HumanPlayer, sharpened
 from bot.match.openings import Opening
-from bot.match.play import End, Played, Task, play, play_game
+from bot.match.play import End, GameTask, Played, play, play_game
 from bot.match.player_specs import HumanSpec, MatchError, OurSpec
 from bot.match.players import MatchPlayer, OurPlayer, make_player
 from engine.choice import verify
 from engine.decision import Person
-from engine.external.settings import Allowance, Choice
+from engine.external.settings import Allowance, ChosenMove
 from engine.game import positions, replay
 from engine.games import get_game
 from engine.human import registry as people
@@ -27,7 +27,7 @@ NEARLY_OVER = "bbbbbbbb/bbbbbbbb/bbbbbbbb/bbbbbbbb/wwwwwwww/wwwwwwww/wwwwwwww/ww
 
 
 def game_of(given: Terms, number: int = 0, opening: Opening | None = START) -> Played:
-    return play(Task(given, number, 1, opening))
+    return play(GameTask(given, number, 1, opening))
 
 
 class Scripted:
@@ -52,14 +52,14 @@ class Scripted:
     def new_game(self, start: Any = None) -> None:
         self._start = start
 
-    def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> Choice:  # noqa: ARG002
+    def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> ChosenMove:  # noqa: ARG002
         self.asked.append(allowance)
         Clock.now += self._takes_s
         if isinstance(self._says, BaseException):
             raise self._says
         position = replay(self._game, moves, self._start)
         move = self._says or self._game.move_text(self._game.legal_moves(position)[0])
-        return Choice(move, self._evaluation, (move,), 3, self._takes_s)
+        return ChosenMove(move, self._evaluation, (move,), 3, self._takes_s)
 
     def close(self) -> None:
         pass
@@ -105,7 +105,7 @@ def test_a_game_of_ours(number: int) -> None:
 
 
 def test_the_same_task_is_the_same_game() -> None:
-    task = Task(terms("trappy", "strong", game="connect4"), 1, 5, None)
+    task = GameTask(terms("trappy", "strong", game="connect4"), 1, 5, None)
     first, second = play(task), play(pickle.loads(pickle.dumps(task)))
     assert first.moves == second.moves
     assert first.opening == second.opening
@@ -246,7 +246,7 @@ def test_a_clock_has_no_grace() -> None:
 
 def test_a_decision_that_came_too_late_is_there() -> None:
     class Slow(OurPlayer):
-        def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> Choice:
+        def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> ChosenMove:
             Clock.now += 3
             return super().choose(moves, allowance, stop)
 
@@ -335,15 +335,15 @@ def test_a_model_that_cannot_be_used(tmp_path: Path) -> None:
 def test_people_are_drawn_by_their_odds(game: str) -> None:
     """Equal seeds draw equal games; at temperature 0 the likeliest move is played."""
     given = terms("standard:depth=2", "human:rating=1500,name=Club", game=game)
-    first, again = (play(Task(given, 0, 7, START)) for _ in range(2))
+    first, again = (play(GameTask(given, 0, 7, START)) for _ in range(2))
     assert first.moves == again.moves
     assert first.finished.end is End.RULES
-    assert play(Task(given, 0, 8, START)).moves != first.moves
+    assert play(GameTask(given, 0, 8, START)).moves != first.moves
     assert first.finished.names[1].startswith("people by ")
-    sure = play(Task(terms("standard:depth=2", "human:temperature=0", game=game), 1, 7, START))
+    sure = play(GameTask(terms("standard:depth=2", "human:temperature=0", game=game), 1, 7, START))
     assert (
         sure.moves
-        == play(Task(terms("standard:depth=2", "human:temperature=0", game=game), 1, 9, START)).moves
+        == play(GameTask(terms("standard:depth=2", "human:temperature=0", game=game), 1, 9, START)).moves
     )
 
 

@@ -3,24 +3,24 @@ from typing import Any
 
 from bot.match.play import End, Finished
 from bot.match.report import estimate_text, game_line, how_text, is_remarkable, result_json, result_text
-from bot.match.runner import Standing
-from bot.match.score import Estimate, result_of
+from bot.match.runner import MatchStanding
+from bot.match.score import ScoreEstimate, result_of
 from bot.match.sprt import Sprt, judge
 from tests.bot.match.samples import finished, match, terms
 
 
-def standing(*games: Finished, sprt: Sprt | None = None) -> Standing:
+def standing(*games: Finished, sprt: Sprt | None = None) -> MatchStanding:
     found = {game.number: game for game in games}
     test = None if sprt is None else judge(sprt, found)
-    return Standing(match=match(terms(), 10), result=result_of(found), tested=test, resumed=0)
+    return MatchStanding(match=match(terms(), 10), result=result_of(found), tested=test, resumed=0)
 
 
 def test_numbers() -> None:
-    assert estimate_text(Estimate(None, None, None), "+.0f") == "not known"
-    assert estimate_text(Estimate(12.3, -3, 27.6), "+.0f") == "+12 (95 %: -3 to +28)"
-    assert estimate_text(Estimate(None, None, 100), "+.0f") == "minus infinity (95 %: below +100)"
-    assert estimate_text(Estimate(None, -100, None), "+.0f") == "plus infinity (95 %: above -100)"
-    assert estimate_text(Estimate(2.0, None, None), "+.1f") == "+2.0"
+    assert estimate_text(ScoreEstimate(None, None, None), "+.0f") == "not known"
+    assert estimate_text(ScoreEstimate(12.3, -3, 27.6), "+.0f") == "+12 (95 %: -3 to +28)"
+    assert estimate_text(ScoreEstimate(None, None, 100), "+.0f") == "minus infinity (95 %: below +100)"
+    assert estimate_text(ScoreEstimate(None, -100, None), "+.0f") == "plus infinity (95 %: above -100)"
+    assert estimate_text(ScoreEstimate(2.0, None, None), "+.1f") == "+2.0"
 
 
 def test_how_games_end() -> None:
@@ -38,7 +38,7 @@ def test_how_games_end() -> None:
 def test_names_and_reasons_do_not_talk_to_the_terminal() -> None:
     crashed = replace(finished(0, 0, end=End.CRASH, loser=0), reason="\a: gone", names=("a\x1b[31m", "b"))
     assert how_text(crashed) == "A crashed: \\x07: gone"
-    now = Standing(
+    now = MatchStanding(
         match=match(terms("standard", "human:name=\aBell"), 10),
         result=result_of({0: crashed}),
         tested=None,

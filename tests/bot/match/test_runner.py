@@ -4,12 +4,12 @@ from concurrent.futures import Future
 
 import pytest
 
-from bot.match.game_storage import keep, load
+from bot.match.game_storage import load, store_game
 from bot.match.openings import Opening
-from bot.match.play import Finished, Played, Task
+from bot.match.play import Finished, GameTask, Played
 from bot.match.player_specs import MatchError
-from bot.match.runner import MOST_DEATHS, Match, Standing, run_match
-from bot.match.sprt import Sprt, Verdict
+from bot.match.runner import MOST_DEATHS, Match, MatchStanding, run_match
+from bot.match.sprt import Sprt, SprtVerdict
 from storage.database import Database
 from tests.bot.match.samples import match, played, terms
 
@@ -31,14 +31,14 @@ class MadeUp:
     def __init__(self, points: Callable[[int], float], at_once: int = 1) -> None:
         self._points = points
         self._at_once = at_once
-        self.tasks: list[Task] = []
+        self.tasks: list[GameTask] = []
         self.waiting: list[tuple[int, Future[Played]]] = []
         self.failures: list[BaseException] = []
 
     def capacity(self) -> int:
         return self._at_once
 
-    def submit(self, task: Task) -> "Future[Played]":
+    def submit(self, task: GameTask) -> "Future[Played]":
         self.tasks.append(task)
         future: Future[Played] = Future()
         future.set_running_or_notify_cancel()
@@ -67,11 +67,11 @@ async def run(
     given: Match,
     workers: MadeUp,
     stop_after: int | None = None,
-    told: list[tuple[Finished | None, Standing]] | None = None,
-) -> Standing:
+    told: list[tuple[Finished | None, MatchStanding]] | None = None,
+) -> MatchStanding:
     stop = asyncio.Event()
 
-    def on_game(game: Finished | None, now: Standing) -> None:
+    def on_game(game: Finished | None, now: MatchStanding) -> None:
         if told is not None:
             told.append((game, now))
         if now.result.games == stop_after:
@@ -85,7 +85,7 @@ async def run(
 
 async def test_a_match(database: Database) -> None:
     workers = MadeUp(lambda number: (number % 4) / 2 if number % 4 < 3 else 0.5)
-    told: list[tuple[Finished | None, Standing]] = []
+    told: list[tuple[Finished | None, MatchStanding]] = []
     end = await run(database, match(terms(), 8), workers, told=told)
     assert [task.number for task in workers.tasks] == list(range(8))
     assert end.is_over
@@ -158,7 +158,7 @@ async def test_the_test_ends_it(database: Database) -> None:
     assert end.is_decided
     assert end.is_over
     assert end.tested is not None
-    assert end.tested.verdict is Verdict.H1
+    assert end.tested.verdict is SprtVerdict.H1
     assert end.result.games == 2 * end.tested.pairs == len(workers.tasks) < 200
     again = MadeUp(lambda _: 0.0)
     assert (await run(database, given, again)).tested == end.tested
@@ -179,7 +179,7 @@ async def test_a_match_that_runs_twice(database: Database) -> None:
 
     def other_run(number: int) -> float:
         if number == 2:
-            asyncio.get_running_loop().create_task(keep(database, "test", terms(), played(2, 0.0)))
+            asyncio.get_running_loop().create_task(store_game(database, "test", terms(), played(2, 0.0)))
         return 1.0
 
     with pytest.raises(MatchError, match="test-0003 is written down already: the match runs twice"):

@@ -7,7 +7,7 @@ from hypothesis import strategies as some
 
 from bot.match.play import End, Used
 from bot.match.score import (
-    Estimate,
+    ScoreEstimate,
     counts,
     elo_estimate,
     elo_of,
@@ -60,7 +60,7 @@ def test_all_alike_is_not_certain() -> None:
 
 
 def test_nothing_is_known_before_the_first_pair() -> None:
-    assert elo_estimate([]) == Estimate(None, None, None)
+    assert elo_estimate([]) == ScoreEstimate(None, None, None)
     with pytest.raises(ValueError, match="no pairs"):
         share_interval([])
     assert result_of({}).share is None
@@ -78,9 +78,9 @@ def test_intervals_hold_their_estimate(pairs: list[float]) -> None:
 
 
 def test_a_mean() -> None:
-    assert mean_estimate([]) == Estimate(None, None, None)
-    assert mean_estimate([3.0]) == Estimate(3.0, None, None)
-    assert mean_estimate([3.0, 3.0]) == Estimate(3.0, None, None)
+    assert mean_estimate([]) == ScoreEstimate(None, None, None)
+    assert mean_estimate([3.0]) == ScoreEstimate(3.0, None, None)
+    assert mean_estimate([3.0, 3.0]) == ScoreEstimate(3.0, None, None)
     estimate = mean_estimate([1.0, 3.0])
     assert estimate.value == 2
     assert estimate.high == pytest.approx(2 + 12.706, abs=0.001)

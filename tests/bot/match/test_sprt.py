@@ -5,7 +5,7 @@ import pytest
 
 from bot.match.player_specs import MatchError
 from bot.match.score import PAIR_SCORES, share_of
-from bot.match.sprt import Sprt, Verdict, judge, llr, parse_sprt
+from bot.match.sprt import Sprt, SprtVerdict, judge, llr, parse_sprt
 from tests.bot.match.samples import finished
 
 
@@ -64,27 +64,27 @@ def test_it_is_symmetric() -> None:
 def test_it_ends_at_the_pair_that_decides() -> None:
     games = {number: finished(number, 1) for number in range(200)}
     found = judge(Sprt(0, 50), games)
-    assert found.verdict is Verdict.H1
+    assert found.verdict is SprtVerdict.H1
     assert found.pairs < 100
     fewer = {number: game for number, game in games.items() if number < 2 * found.pairs}
     assert judge(Sprt(0, 50), fewer) == found
     del fewer[2 * found.pairs - 1]
-    assert judge(Sprt(0, 50), fewer).verdict is Verdict.OPEN
+    assert judge(Sprt(0, 50), fewer).verdict is SprtVerdict.OPEN
 
 
 def test_it_waits_for_the_first_pair_that_is_missing() -> None:
     games = {number: finished(number, 0) for number in range(200) if number != 3}
     found = judge(Sprt(0, 50), games)
-    assert (found.verdict, found.pairs) == (Verdict.OPEN, 1)
+    assert (found.verdict, found.pairs) == (SprtVerdict.OPEN, 1)
     games[3] = finished(3, 0)
-    assert judge(Sprt(0, 50), games).verdict is Verdict.H0
+    assert judge(Sprt(0, 50), games).verdict is SprtVerdict.H0
 
 
 def test_wrong_verdicts_are_rare() -> None:
     """Simulated at both hypotheses, 100 matches each: at most 5 % of them, and some luck."""
     rng = random.Random(1)
     sprt = Sprt(0, 120)
-    for elo, right in ((0.0, Verdict.H0), (120.0, Verdict.H1)):
+    for elo, right in ((0.0, SprtVerdict.H0), (120.0, SprtVerdict.H1)):
         won = share_of(elo) - 0.15  # three games of ten are drawn
         wrong = 0
         for _ in range(100):
@@ -94,7 +94,7 @@ def test_wrong_verdicts_are_rare() -> None:
                 pair = sum(_points(rng.random(), won) for _ in range(2))
                 seen[round(2 * pair)] += 1
                 ratio = llr(seen, sprt.elo0, sprt.elo1)
-            wrong += (Verdict.H1 if ratio > 0 else Verdict.H0) is not right
+            wrong += (SprtVerdict.H1 if ratio > 0 else SprtVerdict.H0) is not right
         assert wrong <= 10
 
 

@@ -12,7 +12,7 @@ import pytest
 from bot.match import worker_pool as working
 from bot.match.game_storage import load
 from bot.match.openings import Opening
-from bot.match.play import Task
+from bot.match.play import GameTask
 from bot.match.player_specs import MatchError
 from bot.match.runner import run_match
 from bot.match.worker_pool import ClusterWorkers, LocalWorkers
@@ -36,7 +36,7 @@ def local() -> Iterator[LocalWorkers]:
 
 def test_games_in_processes(local: LocalWorkers) -> None:
     given = terms("standard", "trappy", game="tictactoe")
-    futures = [local.submit(Task(given, number, 1, Opening(None, ()))) for number in range(4)]
+    futures = [local.submit(GameTask(given, number, 1, Opening(None, ()))) for number in range(4)]
     assert [future.result(60).finished.number for future in futures] == [0, 1, 2, 3]
 
 

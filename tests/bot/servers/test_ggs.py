@@ -15,7 +15,7 @@ from bot.base.config import Config, GgsConfig, MatchmakingConfig
 from bot.base.dialects import DIALECTS
 from bot.base.errors import AuthError, ConfigError, TransientError
 from bot.base.events import Clock, Proposal
-from bot.game.unfinished_games import recall
+from bot.game.unfinished_games import unfinished_games
 from bot.servers.ggs import BACK_OFF_S, MOST_BACK_OFF_S, BackOff, GgsServer, read_address
 from storage.database import Database
 from storage.games import list_games
@@ -78,7 +78,7 @@ async def adapter_of(site: Site, given: Config) -> AsyncIterator[GgsServer]:
         f"ggs://127.0.0.1:{site.port}",
         BOT,
         PASSWORD,
-        recall=partial(recall, site.database, "ggs"),
+        recall=partial(unfinished_games, site.database, "ggs"),
         programs=given.ggs.programs,
         public=given.ggs.public,
         places=given.challenges.max_games,

@@ -22,12 +22,12 @@ from bot.base.events import (
     GameSnapshot,
     GameStarted,
     GameState,
+    MoveInfo,
     Opponent,
     Room,
     Speed,
-    Thought,
 )
-from bot.servers.ggs_account import REMEMBERED, GgsAccount, Output, Say, Tell, TellGame
+from bot.servers.ggs_account import REMEMBERED, GgsAccount, GgsAction, Say, Tell, TellGame
 from bot.servers.ggs_game import discs
 from bot.servers.ggs_wire import GgsClock, Reader
 
@@ -44,7 +44,7 @@ class Story:
         self.account.remember(known)
         self.now_s = now_s
         self.reader = Reader()
-        self.out: list[Output] = []
+        self.out: list[GgsAction] = []
         if connect:
             self.account.connected(now_s)
             self.hear("match 0/0")
@@ -60,7 +60,7 @@ class Story:
                 self.out += self.account.hear(heard, self.now_s, AT)
         return self
 
-    def take(self) -> list[Output]:
+    def take(self) -> list[GgsAction]:
         out, self.out = self.out, []
         return out
 
@@ -326,7 +326,7 @@ def test_moves_and_clocks() -> None:
     story = begun(black="desdemon", ti="05:00/00:05/02:00")
     story.now_s = 7.0
     assert story.state().remaining_s == (293.0, 300.0)
-    out = story.account.play(GAME, "f5", Thought(145, 6.5))
+    out = story.account.play(GAME, "f5", MoveInfo(145, 6.5))
     assert out == [Say("tell /os play .1 F5/1.45/6.50")]
     story.hear("update .1 F5/1.45/6.50")
     [state] = story.told()

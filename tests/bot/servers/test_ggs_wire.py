@@ -15,36 +15,36 @@ from bot.servers.ggs_wire import (
     BLOCK_LIMIT,
     LINE_LIMIT,
     TEXT_LIMIT,
+    AdjournedMatch,
     Alert,
-    Answer,
-    Block,
     BoardEnded,
     BoardShown,
     CentralError,
     Flag,
     GameType,
     GgsClock,
+    GgsGameError,
+    GgsMessage,
+    GgsPlayer,
     Joined,
     Lines,
     LoginPrompt,
     MatchBegan,
     MatchEnded,
-    MatchError,
     MatchList,
-    Message,
     Moved,
     Offered,
+    OtherMessage,
     PasswordPrompt,
-    Player,
     PlayerList,
     Presence,
     RatingsChanged,
+    RawMessage,
     Reader,
     Ready,
     Request,
     Said,
     ServiceError,
-    StoredGame,
     StoredList,
     StoredOpponent,
     TimedOut,
@@ -209,11 +209,11 @@ READY
 NAMES = ("alice", "bob")
 
 
-def heard(data: bytes) -> list[Message]:
+def heard(data: bytes) -> list[GgsMessage]:
     return list(Reader().feed(data))
 
 
-def told(text: str) -> list[Message]:
+def told(text: str) -> list[GgsMessage]:
     """Messages of a text without its READYs."""
     return [message for message in heard(text.replace("\n", "\r\n").encode("latin-1")) if message != Ready()]
 
@@ -227,7 +227,7 @@ def test_every_kind_of_message() -> None:
     assert (joined.id, joined.game.black, joined.game.white) == (".1", "bob", "alice")
     assert joined.game.moves == (GgfMove("f5", 0.5, 0.3), GgfMove("f6", None, 0.2))
     login = "Login (2-8 chars) can not start with '.' or '_' chars and can not contain ',' or '\\' chars."
-    assert [message for message in messages if not isinstance(message, Answer)] == [
+    assert [message for message in messages if not isinstance(message, OtherMessage)] == [
         LoginPrompt(),
         CentralError(login),
         LoginPrompt(),
@@ -259,13 +259,13 @@ def test_every_kind_of_message() -> None:
         TimedOut(".12", "alice", True),
         TrustViolated(".2", "alice"),
         Offered("abort", ".6", "alice"),
-        MatchError(".2", "not your turn"),
+        GgsGameError(".2", "not your turn"),
         ServiceError("match '.77' not found."),
         ServiceError("decline ERR not found: .1"),
         ServiceError("illegal board type"),
-        StoredList("alice", (StoredGame(".4", NAMES, "8b"),)),
+        StoredList("alice", (AdjournedMatch(".4", NAMES, "8b"),)),
         MatchList((MatchBegan(".9", NAMES, "8", Flag.RATED),)),
-        PlayerList((Player("bob", True, 2006.3, 290.2),)),
+        PlayerList((GgsPlayer("bob", True, 2006.3, 290.2),)),
         Said("carol", "hello all", id=".9", to="A"),
         Said("alice", "hello room", ".chat"),
         Said("alice", "line1 line2"),
@@ -285,7 +285,7 @@ def test_packets_may_begin_and_end_anywhere() -> None:
     data = DIALOGUE.replace("\n", "\r\n").encode("latin-1")
     whole, rng = heard(data), random.Random(1)
     for size in (1, 2, 7, 100):
-        reader, at, messages = Reader(), 0, list[Message]()
+        reader, at, messages = Reader(), 0, list[GgsMessage]()
         while at < len(data):
             end = at + rng.randint(1, size)
             messages += reader.feed(data[at:end])
@@ -300,7 +300,7 @@ def test_real_dialogues_hold_nothing_unknown(path: Path) -> None:
         assert all(message.game is not None for message in messages if isinstance(message, Joined))
 
 
-def dialogue(path: Path) -> Iterator[tuple[str, list[Message]]]:
+def dialogue(path: Path) -> Iterator[tuple[str, list[GgsMessage]]]:
     """What each of those in a recording heard."""
     said: dict[str, bytes] = {}
     for line in path.read_text().splitlines()[1:]:
@@ -341,7 +341,7 @@ def test_a_changed_block_raises_nothing_but_its_own_error(text: str, data: st.Da
     )
     lines = " ".join(words).split("\n")
     with suppress(ProtocolError):
-        read(Block("/os", tuple(lines)))
+        read(RawMessage("/os", tuple(lines)))
 
 
 def test_what_cannot_be_printed_does_not_get_in() -> None:
@@ -434,7 +434,7 @@ def test_moves_are_written_with_what_we_think() -> None:
     assert write_move("f5", 5000.0, 1e9) == "F5/999.00/99999.00"
 
 
-def messages(told: str) -> list[Message]:
+def messages(told: str) -> list[GgsMessage]:
     return list(Reader().feed(f"\r\n/os: {told}\r\nREADY\r\n".encode()))
 
 

@@ -46,7 +46,7 @@ from bot.base.events import (
 from bot.base.reconnect import stay_connected
 from bot.servers import Account, Server
 from bot.servers.lag import Lag
-from bot.servers.lichess import FULL_STATE_S, UNTOLD_SLACK_S, LichessServer, Openings, Refusals
+from bot.servers.lichess import FULL_STATE_S, UNTOLD_SLACK_S, LichessServer, Refusals, StreamRateLimiter
 from bot.servers.lichess_wire import ChallengeDone, ChallengeMade, read_challenge_answer
 
 TOKEN = "lip_VerySecretToken42"
@@ -1160,7 +1160,7 @@ async def test_a_game_that_has_been_told_may_be_quiet(peer: Peer, timed: Lichess
 
 def test_how_often_the_accounts_stream_may_be_opened() -> None:
     hands = Hands()
-    openings, opened = Openings(hands), list[float]()
+    openings, opened = StreamRateLimiter(hands), list[float]()
     while hands.now < 5000:
         while openings.wait_s == 0:
             openings.opened()
@@ -1168,7 +1168,7 @@ def test_how_often_the_accounts_stream_may_be_opened() -> None:
         hands.now += openings.wait_s
     # lichess.org allows 30 in any ten minutes.
     assert max(sum(at <= other < at + 600 for other in opened) for at in opened) <= 30
-    assert opened[: Openings.AT_ONCE] == [1000.0] * Openings.AT_ONCE
+    assert opened[: StreamRateLimiter.AT_ONCE] == [1000.0] * StreamRateLimiter.AT_ONCE
     assert max(later - earlier for earlier, later in itertools.pairwise(opened)) <= 30.1
 
 
@@ -1178,7 +1178,7 @@ async def test_the_accounts_stream_is_not_opened_too_often(
     peer.script("/api/stream/event", stream())
     lichess = LichessServer(DIALECTS["lichess"], peer.url, TOKEN, clock=hands)
     try:
-        for _ in range(Openings.AT_ONCE):
+        for _ in range(StreamRateLimiter.AT_ONCE):
             await collect(lichess.account_events())
         with pytest.raises(TransientError, match="too often") as caught:
             await collect(lichess.account_events())
@@ -1187,8 +1187,8 @@ async def test_the_accounts_stream_is_not_opened_too_often(
         await collect(lichess.account_events())
     finally:
         await lichess.close()
-    assert sum(path == "/api/stream/event" for _, path in peer.seen) == Openings.AT_ONCE + 1
-    for _ in range(2 * Openings.AT_ONCE):  # the arena has no such limit
+    assert sum(path == "/api/stream/event" for _, path in peer.seen) == StreamRateLimiter.AT_ONCE + 1
+    for _ in range(2 * StreamRateLimiter.AT_ONCE):  # the arena has no such limit
         await collect(timed.account_events())
 
 

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.base.dialects import BLACK, DIALECTS, WHITE, Dialect, Variant, get_dialect
+from bot.base.dialects import BLACK, DIALECTS, WHITE, Dialect, SiteVariant, get_dialect
 from bot.base.errors import ConfigError, ProtocolError
 from bot.base.events import (
     Challenge,
@@ -38,7 +38,7 @@ from bot.servers.lichess_wire import (
 from engine.games import GAMES
 
 ARENA = DIALECTS["arena"]
-CHESS = Dialect("test", "", 7.0, {"standard": Variant("chess", (WHITE, BLACK))})
+CHESS = Dialect("test", "", 7.0, {"standard": SiteVariant("chess", (WHITE, BLACK))})
 SPECS = Path(__file__).parents[3].parent / "shared" / "data" / "lichess-openapi" / "specs"
 
 

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
+from engine import process
 from engine.external.gtp import GtpTalk
 from engine.external.nboard import clock_text, read_eval, read_go, read_search
 from engine.external.player import ExternalEngine
-from engine.external.settings import Allowance, Choice, ExternalSettings
+from engine.external.settings import Allowance, ChosenMove, ExternalSettings
 from engine.game import IllegalMove, replay
 from engine.games import get_game
 from engine.process import (
@@ -23,10 +24,9 @@ from engine.process import (
     EngineTimeout,
     IllegalAnswer,
     Resigned,
-    Wait,
+    WaitLimit,
 )
 from engine.stop import StopFlag, Stopped
-from engine.uci import link
 from engine.uci.link import Patience
 from tests.engine.external.fake_external import NAME
 from tests.programs import installed
@@ -69,9 +69,9 @@ def opened() -> Iterator[Opener]:
         engine.close()
 
 
-def play(engine: ExternalEngine, plies: int, allowance: Allowance = QUICK) -> list[Choice]:
+def play(engine: ExternalEngine, plies: int, allowance: Allowance = QUICK) -> list[ChosenMove]:
     """Both sides' moves from the start."""
-    choices: list[Choice] = []
+    choices: list[ChosenMove] = []
     for _ in range(plies):
         choices.append(engine.choose([choice.move for choice in choices], allowance, StopFlag()))
     return choices
@@ -240,7 +240,7 @@ def test_where_a_program_was_looked_for(tmp_path: Path, monkeypatch: pytest.Monk
         "cannot start no-such-program: No such file or directory "
         f"(looked for on the PATH; write ./no-such-program for one in {here})"
     )
-    monkeypatch.setattr(link, "DEBIANS", here)
+    monkeypatch.setattr(process, "DEBIANS", here)
     (tmp_path / "there-though").touch(0o755)
     assert error("there-though").endswith(f" (it is not on the PATH; write {here}/there-though)")
     assert error("./none", here).endswith(f"(looked for in {here})")
@@ -416,9 +416,9 @@ def test_a_program_that_reads_nothing() -> None:
     stop = StopFlag()
     stop.set_deadline(SHORT_S)
     with pytest.raises(Stopped):
-        process.say("x" * 10_000_000, Wait(stop))
+        process.say("x" * 10_000_000, WaitLimit(stop))
     with pytest.raises(EngineTimeout):
-        process.say("x", Wait(StopFlag(), until=0.0))
+        process.say("x", WaitLimit(StopFlag(), until=0.0))
     with pytest.raises(EngineError, match=f"has said nothing for {SHORT_S:g} s"):
         process.say("x", Patience(StopFlag(), SHORT_S))
     process.close("quit")

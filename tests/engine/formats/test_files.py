@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.formats import files, ggf, pgn
-from engine.formats.files import Format
+from engine.formats.files import GameFormat
 from engine.formats.record import RESIGNED, BadGame, GameRecord
 from tests.engine.formats.test_ggf import GGS, NBOARD
 from tests.engine.formats.test_pgn import LICHESS, PLAYOK
@@ -18,29 +18,29 @@ from tests.engine.playouts import playouts
 @pytest.mark.parametrize(
     ("data", "form"),
     [
-        (header(games=2) + record() * 2, Format.WTHOR),
+        (header(games=2) + record() * 2, GameFormat.WTHOR),
         (header(games=2) + record(), None),
-        (f"1 {GGS}\n".encode(), Format.GGF),
-        (f"# NBoard\n\n{NBOARD}".encode(), Format.GGF),
-        (LICHESS.encode(), Format.PGN),
-        (("\ufeff\n" + PLAYOK).encode(), Format.PGN),
-        (b"1. e4 e5 *\n", Format.PGN),
-        (b"# openings\nF5d6c3\n", Format.TRANSCRIPT),
-        (b"f5 d6\nf5f5\n", Format.TRANSCRIPT),
-        (b"f5f5\nf5d6", Format.TRANSCRIPT),
-        (b"1. f5 f6 2. e6\n", Format.TRANSCRIPT),
+        (f"1 {GGS}\n".encode(), GameFormat.GGF),
+        (f"# NBoard\n\n{NBOARD}".encode(), GameFormat.GGF),
+        (LICHESS.encode(), GameFormat.PGN),
+        (("\ufeff\n" + PLAYOK).encode(), GameFormat.PGN),
+        (b"1. e4 e5 *\n", GameFormat.PGN),
+        (b"# openings\nF5d6c3\n", GameFormat.TRANSCRIPT),
+        (b"f5 d6\nf5f5\n", GameFormat.TRANSCRIPT),
+        (b"f5f5\nf5d6", GameFormat.TRANSCRIPT),
+        (b"1. f5 f6 2. e6\n", GameFormat.TRANSCRIPT),
         (b"Read me first.\n", None),
         (b"", None),
         (b"\x7fELF\0\0\0", None),
     ],
 )
-def test_what_a_file_is(data: bytes, form: Format | None) -> None:
+def test_what_a_file_is(data: bytes, form: GameFormat | None) -> None:
     assert files.detect(data[: files.HEAD_BYTES], len(data)) == form
 
 
 def test_a_beginning_that_is_cut_in_a_letter() -> None:
     head = ("f5d6\n" + "# " + "é" * 4000).encode()[: files.HEAD_BYTES]
-    assert files.detect(head, 9000) is Format.TRANSCRIPT
+    assert files.detect(head, 9000) is GameFormat.TRANSCRIPT
 
 
 def test_texts_of_every_age() -> None:
@@ -49,23 +49,23 @@ def test_texts_of_every_age() -> None:
 
 def test_bad_games_are_in_their_place() -> None:
     lines = [f"1 {GGS}", "1 (;GM[Go];)", f"2 {NBOARD}{NBOARD}", "(;BO[8 "]
-    kinds = [type(game).__name__ for game in files.read(lines, Format.GGF)]
+    kinds = [type(game).__name__ for game in files.read(lines, GameFormat.GGF)]
     assert kinds == ["GameRecord", "BadGgf", "GameRecord", "GameRecord", "BadGgf"]
-    kinds = [type(game).__name__ for game in files.read(["f5", "# x", "a1", "d3"], Format.TRANSCRIPT)]
+    kinds = [type(game).__name__ for game in files.read(["f5", "# x", "a1", "d3"], GameFormat.TRANSCRIPT)]
     assert kinds == ["GameRecord", "BadTranscript", "GameRecord"]
-    kinds = [type(game).__name__ for game in files.read(["1. e4 *", "1. e5 *", "1. d4 *"], Format.PGN)]
+    kinds = [type(game).__name__ for game in files.read(["1. e4 *", "1. e5 *", "1. d4 *"], GameFormat.PGN)]
     assert kinds == ["GameRecord", "BadPgn", "GameRecord"]
 
 
 def test_an_illegal_game_is_bad_in_every_format() -> None:
     illegal = NBOARD.replace("W[F6]", "W[A1]")
-    (found,) = files.read([illegal], Format.GGF)
+    (found,) = files.read([illegal], GameFormat.GGF)
     assert isinstance(found, BadGame)
     assert "move 2" in str(found)
 
 
 def test_a_game_of_many_lines() -> None:
-    (found,) = files.read(GGS.replace("]", "]\n").splitlines(), Format.GGF)
+    (found,) = files.read(GGS.replace("]", "]\n").splitlines(), GameFormat.GGF)
     assert isinstance(found, GameRecord)
     assert found == ggf.to_record(ggf.parse(GGS))
 
@@ -74,19 +74,19 @@ def test_from_a_server_to_pgn_and_back() -> None:
     game = ggf.to_record(ggf.parse(GGS))
     assert (game.players, game.ratings, game.ending) == (("alice", "bob"), (1720, 2006.26), "agreed")
     assert game.evaluations == (1.46, -0.19, None, None)
-    text = files.write(game, Format.PGN)
+    text = files.write(game, GameFormat.PGN)
     assert "1. e6 { [%eval 1.46] } 1... d6 { [%eval 0.19] [%emt 0:00:00.5] }" in text
     assert '[Result "27-37"]' in text
-    (back,) = files.read(text.splitlines(), Format.PGN)
+    (back,) = files.read(text.splitlines(), GameFormat.PGN)
     assert back == game
-    assert files.write(game, Format.GGF) == f"1 {ggf.write(ggf.parse(GGS))}\n"
+    assert files.write(game, GameFormat.GGF) == f"1 {ggf.write(ggf.parse(GGS))}\n"
 
 
 def test_who_ran_out_of_time_has_lost_whatever_the_board_says() -> None:
     wiped_out = "(;PB[a]PW[b]TY[8]RE[-2.000:t]BO[8 " + "-" * 61 + "*O- *]B[h8];)"
     game = ggf.to_record(ggf.parse(wiped_out))
     assert (game.margin, game.points, game.ending) == (-2, 0.0, "timeout")
-    (back,) = files.read(files.write(game, Format.PGN).splitlines(), Format.PGN)
+    (back,) = files.read(files.write(game, GameFormat.PGN).splitlines(), GameFormat.PGN)
     assert back == game
     stands = ggf.to_record(ggf.parse(wiped_out.replace("-2.000:t", "-2.000")))
     assert (stands.margin, stands.points) == (64, 1.0)
@@ -106,7 +106,7 @@ def test_who_ran_out_of_time_has_lost_whatever_the_board_says() -> None:
 )
 def test_a_result_of_more_discs_than_there_are_is_none(tags: str, margin: float | None) -> None:
     usual = "BO[8 -------- -------- -------- ---O*--- ---*O--- -------- -------- -------- *]B[f5];)"
-    (found,) = files.read([f"(;PB[a]PW[b]{tags}{usual}"], Format.GGF)
+    (found,) = files.read([f"(;PB[a]PW[b]{tags}{usual}"], GameFormat.GGF)
     if margin is None:
         assert isinstance(found, BadGame)
         assert " discs is none" in str(found)
@@ -125,7 +125,7 @@ def test_a_komi_that_is_none_makes_no_result() -> None:
 def test_a_komi_game_keeps_its_bids() -> None:
     text = GGS.replace("TY[8]", "TY[8k]KB[e6/3.00]KW[d3/-1.00/2.41]KM[1.500]")
     game = ggf.to_record(ggf.parse(text))
-    (back,) = files.read(pgn.write(game).splitlines(), Format.PGN)
+    (back,) = files.read(pgn.write(game).splitlines(), GameFormat.PGN)
     assert isinstance(back, GameRecord)
     assert ggf.from_record(back) == ggf.parse(text)
 
@@ -152,13 +152,13 @@ def test_results_in_ggf(points: float | None, margin: float | None, ending: str,
 
 def test_other_games_have_no_ggf() -> None:
     with pytest.raises(BadGame, match="for Othello, not for chess"):
-        files.write(GameRecord(game="chess"), Format.GGF)
+        files.write(GameRecord(game="chess"), GameFormat.GGF)
 
 
 @given(playouts("othello", elsewhere=True))
 def test_othello_through_ggf_and_back(game: GameRecord) -> None:
-    (line,) = files.write(game, Format.GGF).splitlines()
-    (back,) = files.read([line], Format.GGF)
+    (line,) = files.write(game, GameFormat.GGF).splitlines()
+    (back,) = files.read([line], GameFormat.GGF)
     assert isinstance(back, GameRecord)
     if not game.ending and game.margin is None and game.points in (0.0, 1.0):
         game = replace(game, ending=RESIGNED)  # GGF has no other sign for such an end
@@ -181,7 +181,7 @@ def test_signs_of_windows_do_not_cut_lines() -> None:
         b'[Event "Open 2019 \x85 A"]\r\n[White "M\xfcller"]\r\n[Black "B"]\r\n[Result "1-0"]\r\n\r\n'
         b"1. e4 e5 ; so\x85 gut\r\n2. Nf3 1-0\r\n"
     )
-    assert files.detect(data, len(data)) is Format.PGN
-    (game,) = files.read(files.decode(data).split("\n"), Format.PGN)
+    assert files.detect(data, len(data)) is GameFormat.PGN
+    (game,) = files.read(files.decode(data).split("\n"), GameFormat.PGN)
     assert isinstance(game, GameRecord), game
     assert game.moves == ("e2e4", "e7e5", "g1f3")

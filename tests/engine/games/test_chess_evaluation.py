@@ -9,7 +9,7 @@ import pytest
 from engine import _native
 from engine.games import chess_evaluation
 from engine.games.chess_evaluation import GROUPS, THREATS, evaluate_centi, expected_scale_centi, features
-from engine.games.linear_weights import LIMIT_CENTI, Weights, starts
+from engine.games.linear_weights import LIMIT_CENTI, LinearWeights, starts
 
 TRICKY = (
     "8/8/8/8/8/4k3/8/4K2Q w - - 0 1",
@@ -37,10 +37,10 @@ def boards(seed: int, games: int) -> Iterator[chess.Board]:
                 yield board.copy(stack=False)
 
 
-def weights_at_random(seed: int) -> Weights:
+def weights_at_random(seed: int) -> LinearWeights:
     rng = random.Random(seed)
     middle, end = ([rng.randrange(-300, 300) for _ in range(sum(GROUPS.values()))] for _ in range(2))
-    return Weights(tuple(middle), tuple(end), (200.0, 200.0))
+    return LinearWeights(tuple(middle), tuple(end), (200.0, 200.0))
 
 
 def counts(fen: str) -> dict[tuple[str, int], int]:
@@ -140,7 +140,7 @@ def test_a_queen_more_is_much_better_and_evaluations_are_limited() -> None:
     assert evaluate_centi(chess.Board("4k3/8/8/8/8/8/8/Q3K3 b - - 0 1")) < -500
     many = chess.Board("QQQQQQQ1/QQQQQQQ1/7k/8/8/8/8/K7 b - - 0 1")
     same = (5_000,) * sum(GROUPS.values())
-    huge = Weights(same, same, (1.0, 1.0))
+    huge = LinearWeights(same, same, (1.0, 1.0))
     assert features(many).score_centi(huge) == -LIMIT_CENTI
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from engine import _native
 from engine.games import xiangqi_evaluation
-from engine.games.linear_weights import Weights, starts
+from engine.games.linear_weights import LinearWeights, starts
 from engine.games.xiangqi import Xiangqi, XiangqiPosition
 from engine.games.xiangqi_evaluation import (
     GROUPS,
@@ -48,10 +48,10 @@ def turned(position: XiangqiPosition) -> tuple[str, int]:
     return position.board[::-1].swapcase(), 1 - position.side
 
 
-def weights_at_random(seed: int) -> Weights:
+def weights_at_random(seed: int) -> LinearWeights:
     rng = random.Random(seed)
     middle, end = ([rng.randrange(-300, 300) for _ in range(sum(GROUPS.values()))] for _ in range(2))
-    return Weights(tuple(middle), tuple(end), (200.0, 200.0))
+    return LinearWeights(tuple(middle), tuple(end), (200.0, 200.0))
 
 
 def counts(fen: str) -> dict[tuple[str, int], int]:

@@ -7,14 +7,14 @@ from typing import Any
 from engine.decision import Candidate, ModelInfo, Person
 from engine.game import Game
 from engine.games import get_game
-from engine.human.model import Ask
+from engine.human.model import PredictionQuery
 from engine.human.opponent_model_search import Models
-from engine.human.registry import People
+from engine.human.registry import ModelRegistry
 
-Answer = Callable[[Game[Any], Ask], tuple[float, ...]]
+Answer = Callable[[Game[Any], PredictionQuery], tuple[float, ...]]
 
 
-def alike(game: Game[Any], ask: Ask) -> tuple[float, ...]:
+def alike(game: Game[Any], ask: PredictionQuery) -> tuple[float, ...]:
     """All moves are as likely."""
     size = len(game.legal_moves(ask.positions[-1]))
     return (1 / size,) * size
@@ -27,10 +27,10 @@ class FakeModel:
         self.game = game_name
         self.info = ModelInfo(game_name, "fake", "f" * 64)
         self.plies_wanted = plies_wanted
-        self.asked: list[Ask] = []
+        self.asked: list[PredictionQuery] = []
         self._answer = answer
 
-    def predict(self, asks: Sequence[Ask]) -> list[tuple[float, ...]]:
+    def predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
         self.asked += asks
         return [self._answer(get_game(self.game), ask) for ask in asks]
 
@@ -66,7 +66,7 @@ class FakeOdds:
         }
 
 
-class OneModel(People):
+class OneModel(ModelRegistry):
     """A program that has one model, which remembers what it was asked."""
 
     def __init__(self, model: FakeModel) -> None:

@@ -19,7 +19,7 @@ from engine.human.calibrated import (
 )
 from engine.human.model import BadModel
 from engine.human.odds import checked_odds, default_path
-from engine.human.onnx import Network
+from engine.human.onnx import OnnxNetwork
 from engine.training.calibrated import Part, to_onnx
 from engine.trappy import trappiness
 
@@ -44,7 +44,7 @@ def model(weights: dict[str, float], alone: dict[str, float] | None = None, **to
         return Part(np.array([given.get(name, 0.0) for name in FEATURES]))
 
     metadata = {"game": "othello", "name": "test", "licence": "none", **told}
-    return CalibratedModel(Network.load(to_onnx(of(weights), of(alone or {}), metadata), "test"))
+    return CalibratedModel(OnnxNetwork.load(to_onnx(of(weights), of(alone or {}), metadata), "test"))
 
 
 def column(features: NDArray[np.float32], name: str) -> list[float]:

@@ -10,7 +10,7 @@ from engine.choice import verify
 from engine.decision import Decision
 from engine.game import WIN_CENTI, Game
 from engine.games import get_game
-from engine.human.model import Ask
+from engine.human.model import PredictionQuery
 from engine.human.opponent_model_search import Models
 from engine.human.value import floor_centi
 from engine.params import TrapParams, ValueParams
@@ -49,7 +49,7 @@ def decide(
     return decision
 
 
-def first_half(game: Game[Any], ask: Ask) -> tuple[float, ...]:
+def first_half(game: Game[Any], ask: PredictionQuery) -> tuple[float, ...]:
     """The first replies in order, as many as half of them, are all that is likely."""
     size = len(game.legal_moves(ask.positions[-1]))
     half = (size + 1) // 2

@@ -16,9 +16,9 @@ from engine.human.lc0 import read_network
 from engine.human.maia import MaiaFamily, MaiaModel, openings
 from engine.human.maia_onnx import import_network, write_onnx
 from engine.human.maia_planes import MOVES, SLOTS, places
-from engine.human.model import Ask, BadModel, predicted
+from engine.human.model import BadModel, PredictionQuery, predicted
 from engine.human.model_files import open_model
-from engine.human.onnx import Network
+from engine.human.onnx import OnnxNetwork
 from tests.engine.human.lc0_files import pawn_pusher
 from tests.engine.human.test_maia_planes import played, random_game
 
@@ -28,7 +28,7 @@ GAME = StandardChess()
 @pytest.fixture(scope="module")
 def pusher() -> MaiaModel:
     made = import_network(pawn_pusher().file(), "maia-1234.pb.gz")
-    return MaiaModel(Network.load(made.data, "pusher"))
+    return MaiaModel(OnnxNetwork.load(made.data, "pusher"))
 
 
 def pushes(position: ChessPosition) -> list[float]:
@@ -49,7 +49,7 @@ def test_both_sides_and_all_of_a_game(pusher: MaiaModel) -> None:
     histories = [game[: end + 1] for end, position in enumerate(game) if len(position.legal) > 1]
     can_push = [history for history in histories if any(p > 0 for p in pushes_or_none(history[-1]))]
     assert len(can_push) > 40
-    found = predicted(pusher, GAME, [Ask(tuple(history)) for history in can_push])
+    found = predicted(pusher, GAME, [PredictionQuery(tuple(history)) for history in can_push])
     for answer, history in zip(found, can_push, strict=True):
         assert answer == pytest.approx(pushes(history[-1]), abs=1e-3)
 
@@ -63,9 +63,9 @@ def pushes_or_none(position: ChessPosition) -> list[float]:
 
 def test_a_long_list_of_questions_is_answered_in_parts(pusher: MaiaModel) -> None:
     game = random_game(4, plies=12)
-    asks = [Ask((game[index % 10],)) for index in range(150)]
+    asks = [PredictionQuery((game[index % 10],)) for index in range(150)]
     found = pusher.predict(asks)
-    alone = [pusher.predict([Ask((game[index],))])[0] for index in range(10)]
+    alone = [pusher.predict([PredictionQuery((game[index],))])[0] for index in range(10)]
     for index, answer in enumerate(found):
         assert answer == pytest.approx(alone[index % 10], abs=1e-4)
     assert pusher.predict([]) == []
@@ -133,7 +133,7 @@ def sound() -> NDArray[np.float32]:
 def test_garbage_is_refused(answers: NDArray[np.float32], why: str) -> None:
     model = model_of(answers=answers, trial=sound())
     with pytest.raises(BadModel, match=why):
-        model.predict([Ask((GAME.initial(),))])
+        model.predict([PredictionQuery((GAME.initial(),))])
 
 
 @pytest.mark.parametrize(("count", "size"), [(1, 1), (70, 64)])
@@ -142,21 +142,21 @@ def test_a_single_number_is_no_answer(monkeypatch: pytest.MonkeyPatch, count: in
     model.start()
     monkeypatch.setattr(Says, "run", lambda *_: np.float32(1).reshape(()))
     with pytest.raises(BadModel, match=f"^fake: answers of a single number, not {size} x 1858$"):
-        model.predict([Ask((GAME.initial(),))] * count)
+        model.predict([PredictionQuery((GAME.initial(),))] * count)
 
 
 def test_a_network_is_tried_before_it_is_asked() -> None:
     model = model_of(answers=np.full(MOVES, 1 / MOVES, np.float32))
     for _ in range(2):  # not only the first time
         with pytest.raises(BadModel, match=r"fake: in openings only 0\.0\d+ of what it would play"):
-            model.predict([Ask((GAME.initial(),))])
+            model.predict([PredictionQuery((GAME.initial(),))])
 
 
 def test_a_check_overlooked_is_no_garbage() -> None:
     position = GAME.parse_position("8/1K6/8/P7/8/8/8/6kq w - - 2 52")
     answers = np.full(MOVES, 1e-4, np.float32)
     answers[np.searchsorted(SLOTS, chess.A5)] = 1 - 1e-4 * (MOVES - 1)  # the pawn's, with the king in check
-    (answer,) = model_of(answers=answers, trial=sound()).predict([Ask((position,))])
+    (answer,) = model_of(answers=answers, trial=sound()).predict([PredictionQuery((position,))])
     assert math.fsum(answer) == pytest.approx(1)
     assert answer == pytest.approx([1 / len(position.legal)] * len(position.legal))
 
@@ -178,7 +178,7 @@ def prefers(text: str, rating: int) -> MaiaModel:
 
 def p_of(family: MaiaFamily, rating: int | None) -> dict[str, float]:
     start = GAME.initial()
-    (answer,) = predicted(family, GAME, [Ask((start,), Person(rating))])
+    (answer,) = predicted(family, GAME, [PredictionQuery((start,), Person(rating))])
     return {GAME.move_text(move): p for move, p in zip(start.legal, answer, strict=True) if p}
 
 
@@ -199,7 +199,7 @@ def test_people_of_different_ratings_in_one_list() -> None:
     family = MaiaFamily([prefers("d2d4", 1500), prefers("e2e4", 1100)])
     start = GAME.initial()
     ratings = (1100, 1500, None, 1300, 1100)
-    found = family.predict([Ask((start,), Person(rating)) for rating in ratings])
+    found = family.predict([PredictionQuery((start,), Person(rating)) for rating in ratings])
     e4 = start.legal.index(GAME.parse_move(start, "e2e4"))
     assert [answer[e4] for answer in found] == pytest.approx([1, 0, 0, 0.5, 1])
 
@@ -223,7 +223,7 @@ def test_a_folder_is_a_family(tmp_path: Path) -> None:
     assert model.info.kind == "maia"
     assert model.info.name.startswith("maia-1100-1500")
     history = played("e2e4")
-    assert predicted(model, GAME, [Ask(tuple(history), Person(1300))])[0] == pytest.approx(
+    assert predicted(model, GAME, [PredictionQuery(tuple(history), Person(1300))])[0] == pytest.approx(
         pushes(history[-1]), abs=1e-3
     )
     single = open_model(tmp_path / "maia-1100.onnx")
@@ -238,6 +238,6 @@ def test_a_folder_of_a_single_network_for_rating_0(tmp_path: Path) -> None:
     written = write_onnx(read_network(pawn_pusher().file()), "nought", "none", 0, is_published=False)
     (tmp_path / "nought.onnx").write_bytes(written)
     history = played("e2e4")
-    assert predicted(open_model(tmp_path), GAME, [Ask(tuple(history))])[0] == pytest.approx(
+    assert predicted(open_model(tmp_path), GAME, [PredictionQuery(tuple(history))])[0] == pytest.approx(
         pushes(history[-1]), abs=1e-3
     )

@@ -16,7 +16,7 @@ from engine.human.maia import MaiaModel
 from engine.human.maia_onnx import PUBLISHED, import_network, write_onnx
 from engine.human.maia_planes import SLOTS, encode
 from engine.human.model import BadModel
-from engine.human.onnx import Network
+from engine.human.onnx import OnnxNetwork
 from tests.engine.human.lc0_files import (
     PLANES,
     Layer,
@@ -62,7 +62,7 @@ def test_the_network_in_onnx_is_the_same_network(count: int) -> None:
     game = random_game(count, plies=80)
     histories = [game[:end] for end in range(3, 3 + count)]
     planes = encode(histories)
-    found = Network.load(written, "random").run("moves", planes._asdict())
+    found = OnnxNetwork.load(written, "random").run("moves", planes._asdict())
     said = logits(made, unpacked(planes).astype(np.float64)).reshape(count, -1)[:, SLOTS]
     powers = np.exp(said - said.max(axis=1, keepdims=True))
     np.testing.assert_allclose(found, powers / powers.sum(axis=1, keepdims=True), rtol=0.01, atol=1e-4)
@@ -267,7 +267,7 @@ def test_published_networks(rating: int, after_e4: dict[str, float]) -> None:
     assert (made.name, made.rating, made.licence) == (f"maia-{rating}", rating, "GPL-3.0")
     assert made.is_published
     assert made.legal_mass >= 0.997
-    model = MaiaModel(Network.load(made.data, made.name))
+    model = MaiaModel(OnnxNetwork.load(made.data, made.name))
     history = played("e2e4")
     ((answer,), _) = model.ask([history])
     for text, p in after_e4.items():

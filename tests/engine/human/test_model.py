@@ -7,7 +7,7 @@ import pytest
 
 from engine.decision import ModelInfo
 from engine.games import get_game
-from engine.human.model import Ask, BadModel, predicted
+from engine.human.model import BadModel, PredictionQuery, predicted
 
 GAME = get_game("othello")
 
@@ -22,18 +22,18 @@ class Says:
     def __init__(self, *answers: tuple[float, ...]) -> None:
         self.answers = list(answers)
 
-    def predict(self, asks: Sequence[Ask]) -> list[tuple[float, ...]]:
+    def predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
         return self.answers[: len(asks)]
 
 
 def test_a_sound_answer_is_taken() -> None:
-    assert predicted(Says((0.5, 0.25, 0.125, 0.125)), GAME, [Ask((GAME.initial(),))]) == [
+    assert predicted(Says((0.5, 0.25, 0.125, 0.125)), GAME, [PredictionQuery((GAME.initial(),))]) == [
         (0.5, 0.25, 0.125, 0.125)
     ]
 
 
 def test_rounding_is_made_good() -> None:
-    (answer,) = predicted(Says((0.5001, 0.25, 0.125, 0.125)), GAME, [Ask((GAME.initial(),))])
+    (answer,) = predicted(Says((0.5001, 0.25, 0.125, 0.125)), GAME, [PredictionQuery((GAME.initial(),))])
     assert math.fsum(answer) == pytest.approx(1, abs=1e-12)
 
 
@@ -51,7 +51,7 @@ def test_rounding_is_made_good() -> None:
 )
 def test_garbage_is_refused(answers: list[tuple[float, ...]], why: str) -> None:
     with pytest.raises(BadModel, match=f"fake: .*{why}"):
-        predicted(Says(*answers), GAME, [Ask((GAME.initial(),))])
+        predicted(Says(*answers), GAME, [PredictionQuery((GAME.initial(),))])
 
 
 def test_where_there_is_no_choice_nobody_is_asked() -> None:
@@ -62,4 +62,4 @@ def test_where_there_is_no_choice_nobody_is_asked() -> None:
     while GAME.legal_moves(over):
         over = GAME.play(over, GAME.legal_moves(over)[-1])
     assert len(GAME.legal_moves(position)) == 1
-    assert predicted(Says(), GAME, [Ask((position,)), Ask((over,))]) == [(1.0,), ()]
+    assert predicted(Says(), GAME, [PredictionQuery((position,)), PredictionQuery((over,))]) == [(1.0,), ()]

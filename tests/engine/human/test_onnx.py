@@ -13,7 +13,7 @@ from onnx import TensorProto, helper
 from engine.human import onnx as onnx_files
 from engine.human.model import BadModel
 from engine.human.model_files import open_model
-from engine.human.onnx import Network, read_model_file
+from engine.human.onnx import OnnxNetwork, read_model_file
 from engine.human.protobuf import message
 from tests.engine.human.lc0_files import fixed32, inner, number, varint
 
@@ -34,7 +34,7 @@ def tiny(kind: str = "Relu", says: dict[str, str] | None = None, **others: Any) 
 
 
 def test_a_network_says_what_it_is() -> None:
-    network = Network.load(tiny(author="nobody"), "tiny.onnx")
+    network = OnnxNetwork.load(tiny(author="nobody"), "tiny.onnx")
     assert (network.kind, network.game, network.card) == ("maia", "chess", "A card.")
     assert network.metadata == SAYS
     assert (network.info.kind, network.info.name) == ("maia", "tiny")
@@ -61,11 +61,11 @@ def test_a_network_says_what_it_is() -> None:
 )
 def test_what_is_none(data: bytes, why: str) -> None:
     with pytest.raises(BadModel, match=rf"(?s)^some\.onnx: .*{why}"):
-        Network.load(data, "some.onnx")
+        OnnxNetwork.load(data, "some.onnx")
 
 
 def test_answers_are_finite_numbers() -> None:
-    network = Network.load(tiny("Log"), "log.onnx")
+    network = OnnxNetwork.load(tiny("Log"), "log.onnx")
     for value in (0.0, -1.0):
         with pytest.raises(BadModel, match=r"log\.onnx: its output y is not finite"):
             network.run("y", {"x": np.array([value], np.float32)})
@@ -115,14 +115,14 @@ def test_a_network_that_might_never_end_is_refused(data: bytes, why: str) -> Non
     with pytest.raises(
         BadModel, match=rf"^some\.onnx: a network with {why}, which might never come to an end$"
     ):
-        Network.load(data, "some.onnx", start=False)
+        OnnxNetwork.load(data, "some.onnx", start=False)
 
 
 def test_fields_have_small_numbers() -> None:
     """Some readers see field 7 here."""
     hidden = varint((1 << 34 | 7) << 3 | 2) + varint(0)
     with pytest.raises(BadModel, match=r"not a network of ONNX: the model: .*\(field 17179869191 before"):
-        Network.load(tiny() + hidden, "some.onnx", start=False)
+        OnnxNetwork.load(tiny() + hidden, "some.onnx", start=False)
 
 
 def test_fields_that_nobody_wants_are_passed_over() -> None:
@@ -134,14 +134,14 @@ def test_fields_that_nobody_wants_are_passed_over() -> None:
 
 
 def test_a_network_may_wait() -> None:
-    network = Network.load(tiny("NoSuchThing"), "some.onnx", start=False)
+    network = OnnxNetwork.load(tiny("NoSuchThing"), "some.onnx", start=False)
     assert network.kind == "maia"
     with pytest.raises(BadModel, match="cannot be run"):
         network.run("y", {"x": np.array([1], np.float32)})
 
 
 def test_the_same_network_runs_once() -> None:
-    one, other, third = (Network.load(data, "x") for data in (tiny(), tiny(), tiny("Neg")))
+    one, other, third = (OnnxNetwork.load(data, "x") for data in (tiny(), tiny(), tiny("Neg")))
     assert one._session is other._session
     assert one._session is not third._session
     x = {"x": np.array([3], np.float32)}

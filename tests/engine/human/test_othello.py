@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from engine.decision import Person
 from engine.games.othello import PASS, Othello, OthelloPosition
-from engine.human.model import Ask, BadModel, HumanModel, predicted
-from engine.human.onnx import Network
+from engine.human.model import BadModel, HumanModel, PredictionQuery, predicted
+from engine.human.onnx import OnnxNetwork
 from engine.human.othello import DEFAULT_FILE, PLANES, OthelloHumanModel, encode, sight_of
 from engine.human.othello_boards import TURNED
 from engine.training.human_othello import card_path, some_games
 from engine.training.human_othello_data import measure, read_wthor, replay, report
 from engine.training.human_othello_graph import TABLES, first_weights, to_onnx
-from tests.engine.human.othello_games import lot_game, played_positions
+from tests.engine.training.othello_games import lot_game, played_positions
 from tests.shared_data import shared_path
 
 GAME = Othello()
@@ -34,12 +34,12 @@ def drawn(seed: int = 5) -> bytes:
 
 @pytest.fixture(scope="module")
 def by_lot() -> OthelloHumanModel:
-    return OthelloHumanModel(Network.load(drawn(), "by-lot.onnx"))
+    return OthelloHumanModel(OnnxNetwork.load(drawn(), "by-lot.onnx"))
 
 
 @pytest.fixture(scope="module")
 def ours() -> OthelloHumanModel:
-    return OthelloHumanModel(Network.open(DEFAULT_FILE))
+    return OthelloHumanModel(OnnxNetwork.open(DEFAULT_FILE))
 
 
 def image(position: OthelloPosition, turn: int) -> OthelloPosition:
@@ -49,7 +49,7 @@ def image(position: OthelloPosition, turn: int) -> OthelloPosition:
     return OthelloPosition(board(position.mover), board(position.waiter), position.side)
 
 
-def asks_of_games(games: int, history: int = 2) -> list[Ask]:
+def asks_of_games(games: int, history: int = 2) -> list[PredictionQuery]:
     rng = random.Random(3)
     asks = []
     for _ in range(games):
@@ -57,7 +57,7 @@ def asks_of_games(games: int, history: int = 2) -> list[Ask]:
         for position, _move in lot_game(rng):
             path.append(position)
             if len(GAME.legal_moves(position)) > 1:
-                asks.append(Ask(tuple(path[-history:])))
+                asks.append(PredictionQuery(tuple(path[-history:])))
     return asks
 
 
@@ -81,17 +81,17 @@ def test_a_batch_of_any_size_gives_the_same_answers(by_lot: OthelloHumanModel) -
 
 def test_nobody_asks_for_rating_or_clock(by_lot: OthelloHumanModel) -> None:
     ask = asks_of_games(1)[20]
-    asks = [ask, Ask(ask.positions, Person(rating=1200, clock_s=3.0))]
+    asks = [ask, PredictionQuery(ask.positions, Person(rating=1200, clock_s=3.0))]
     assert len(set(by_lot.predict(asks))) == 1
 
 
 def test_images_of_a_position_get_the_same_answer(by_lot: OthelloHumanModel) -> None:
-    asks = [Ask((GAME.initial(),)), *asks_of_games(1)[::6]]
+    asks = [PredictionQuery((GAME.initial(),)), *asks_of_games(1)[::6]]
     for ask in asks:
         (odds,) = by_lot.predict([ask])
         by_square = dict(zip(GAME.legal_moves(ask.positions[-1]), odds, strict=True))
         for turn in range(8):
-            turned = Ask(tuple(image(position, turn) for position in ask.positions))
+            turned = PredictionQuery(tuple(image(position, turn) for position in ask.positions))
             (found,) = by_lot.predict([turned])
             expected = {int(TURNED[turn, square]): chance for square, chance in by_square.items()}
             moves = GAME.legal_moves(turned.positions[-1])
@@ -100,21 +100,28 @@ def test_images_of_a_position_get_the_same_answer(by_lot: OthelloHumanModel) -> 
 
 def test_the_first_move_is_a_matter_of_taste(by_lot: OthelloHumanModel, ours: OthelloHumanModel) -> None:
     for model in (by_lot, ours):
-        assert model.predict([Ask((GAME.initial(),))])[0] == pytest.approx([0.25] * 4)
+        assert model.predict([PredictionQuery((GAME.initial(),))])[0] == pytest.approx([0.25] * 4)
 
 
 def test_the_last_move_counts(by_lot: OthelloHumanModel) -> None:
     longer = asks_of_games(1, history=3)
     with_it = by_lot.predict(longer)
-    assert with_it == by_lot.predict([Ask(ask.positions[-2:]) for ask in longer])
-    without = by_lot.predict([Ask(ask.positions[-1:]) for ask in longer])
+    assert with_it == by_lot.predict([PredictionQuery(ask.positions[-2:]) for ask in longer])
+    without = by_lot.predict([PredictionQuery(ask.positions[-1:]) for ask in longer])
     assert sum(one != other for one, other in zip(with_it, without, strict=True)) > len(longer) / 2
 
 
 def test_the_last_move_as_it_is_seen() -> None:
     start = GAME.initial()
     after = GAME.play(start, 19)  # d3
-    sight = sight_of([Ask((start, after)), Ask((after,)), Ask((start, start)), Ask((after, start))])
+    sight = sight_of(
+        [
+            PredictionQuery((start, after)),
+            PredictionQuery((after,)),
+            PredictionQuery((start, start)),
+            PredictionQuery((after, start)),
+        ]
+    )
     assert sight.placed.tolist() == [1 << 19, 0, 0, 0]
     assert sight.flipped.tolist() == [1 << 27, 0, 0, 0]
 
@@ -127,7 +134,7 @@ def test_a_pass_is_no_last_move() -> None:
         if passed:
             break
     before, after = path[passed[0]][0], path[passed[0] + 1][0]
-    sight = sight_of([Ask((before, after))])
+    sight = sight_of([PredictionQuery((before, after))])
     assert (sight.placed.tolist(), sight.flipped.tolist()) == ([0], [0])
 
 
@@ -163,7 +170,7 @@ def planes_by_the_rules(position: OthelloPosition) -> NDArray[np.float32]:
 
 def test_the_planes_are_what_they_are_said_to_be() -> None:
     positions = played_positions(2, seed=8)[::3]
-    found = encode(sight_of([Ask((position,)) for position in positions]))
+    found = encode(sight_of([PredictionQuery((position,)) for position in positions]))
     assert found.shape == (len(positions), 64, PLANES)
     for planes, position in zip(found, positions, strict=True):
         mover, waiter, _ = position
@@ -191,7 +198,7 @@ def test_tables_keep_their_numbers_in_one_byte() -> None:
 def test_a_network_for_something_else_is_refused() -> None:
     data = drawn().replace(b"desdemona.kind\x12\x07othello", b"desdemona.kind\x12\x07unknown")
     with pytest.raises(BadModel, match=r"x\.onnx: .*'unknown'"):
-        OthelloHumanModel(Network.load(data, "x.onnx"))
+        OthelloHumanModel(OnnxNetwork.load(data, "x.onnx"))
 
 
 def test_the_network_we_come_with_has_its_card(ours: OthelloHumanModel) -> None:
@@ -208,7 +215,7 @@ def test_the_network_we_come_with_has_its_card(ours: OthelloHumanModel) -> None:
 def test_the_network_we_come_with_knows_openings(ours: OthelloHumanModel) -> None:
     start = GAME.initial()
     first = GAME.play(start, GAME.parse_move(start, "f5"))
-    (odds,) = predicted(ours, GAME, [Ask((start, first))])
+    (odds,) = predicted(ours, GAME, [PredictionQuery((start, first))])
     by_text = dict(zip(map(GAME.move_text, GAME.legal_moves(first)), odds, strict=True))
     # People answer perpendicularly or diagonally; the parallel opening is a beginner's.
     assert by_text["d6"] > by_text["f6"] > by_text["f4"]

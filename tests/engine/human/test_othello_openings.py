@@ -7,21 +7,21 @@ import numpy as np
 import pytest
 
 from engine.games.othello import Othello
-from engine.human.model import Ask, BadModel
-from engine.human.onnx import Network
+from engine.human.model import BadModel, PredictionQuery
+from engine.human.onnx import OnnxNetwork
 from engine.human.othello import OthelloHumanModel
 from engine.human.othello_boards import TURNED, turned, upright
-from engine.human.othello_openings import NETWORK_GAMES, Openings, keys_of
+from engine.human.othello_openings import NETWORK_GAMES, OpeningTable, keys_of
 from engine.training.human_othello_graph import first_weights, to_onnx
 
 GAME = Othello()
 AFTER_F5 = GAME.play(GAME.initial(), GAME.parse_move(GAME.initial(), "f5"))
 
 
-def some() -> Openings:
+def some() -> OpeningTable:
     keys = np.array([30, 10, 10, 10, 30, 20, 10], dtype=np.uint64)
     squares = np.array([5, 1, 2, 1, 6, 3, 1])
-    return Openings.counted(keys, squares, np.array([1.0, 1, 1, 1, 0.4, 9, 0.6]), least=2)
+    return OpeningTable.counted(keys, squares, np.array([1.0, 1, 1, 1, 0.4, 9, 0.6]), least=2)
 
 
 def test_games_are_counted() -> None:
@@ -33,12 +33,15 @@ def test_games_are_counted() -> None:
 
 
 def test_a_table_comes_back_from_its_text() -> None:
-    found, again = some(), Openings.read(some().text(), "x")
+    found, again = some(), OpeningTable.read(some().text(), "x")
     for one, other in zip(vars(found).values(), vars(again).values(), strict=True):
         assert (one == other).all()
         assert one.dtype == other.dtype
     assert some().text() == some().text()
-    assert Openings.read(Openings.none().text(), "x").corrected(found.keys, np.ones((2, 64))).sum() == 128
+    assert (
+        OpeningTable.read(OpeningTable.none().text(), "x").corrected(found.keys, np.ones((2, 64))).sum()
+        == 128
+    )
 
 
 def test_counts_stand_beside_the_networks_word() -> None:
@@ -70,7 +73,7 @@ def packed(data: bytes) -> str:
 )
 def test_what_is_no_table_is_refused(text: str) -> None:
     with pytest.raises(BadModel, match=r"x\.onnx: its openings"):
-        Openings.read(text, "x.onnx")
+        OpeningTable.read(text, "x.onnx")
 
 
 def test_positions_have_keys_of_their_own() -> None:
@@ -84,20 +87,20 @@ def test_a_model_knows_its_openings_whichever_way_they_are_turned() -> None:
     own, other = (np.array([board], dtype=np.uint64) for board in AFTER_F5[:2])
     turn = upright(own, other).argmax(axis=0)
     move = GAME.parse_move(AFTER_F5, "d6")
-    table = Openings.counted(
+    table = OpeningTable.counted(
         keys_of(turned(own, turn), turned(other, turn)), TURNED[turn, [move]], np.array([1000.0]), least=1
     )
-    network = Network.load(to_onnx(first_weights(1), "a", "none", openings=table), "a.onnx")
+    network = OnnxNetwork.load(to_onnx(first_weights(1), "a", "none", openings=table), "a.onnx")
     model, plain = OthelloHumanModel(network), OthelloHumanModel(network, openings=False)
     moves = GAME.legal_moves(AFTER_F5)
-    (odds,) = model.predict([Ask((AFTER_F5,))])
+    (odds,) = model.predict([PredictionQuery((AFTER_F5,))])
     assert moves[odds.index(max(odds))] == move
     assert max(odds) > 0.99
-    assert max(plain.predict([Ask((AFTER_F5,))])[0]) < 0.9
+    assert max(plain.predict([PredictionQuery((AFTER_F5,))])[0]) < 0.9
     for image in TURNED:
         position = AFTER_F5._replace(
             mover=sum(1 << int(image[at]) for at in range(64) if AFTER_F5.mover >> at & 1),
             waiter=sum(1 << int(image[at]) for at in range(64) if AFTER_F5.waiter >> at & 1),
         )
-        (found,) = model.predict([Ask((position,))])
+        (found,) = model.predict([PredictionQuery((position,))])
         assert GAME.legal_moves(position)[found.index(max(found))] == image[move]

@@ -16,7 +16,7 @@ from engine.expected import expected_score
 from engine.game import WIN_CENTI, Game
 from engine.games import ENGINE_GAMES, GAMES, get_game
 from engine.games.othello import Othello, OthelloPosition
-from engine.human.model import Ask
+from engine.human.model import PredictionQuery
 from engine.human.opponent_model_search import Background, Models
 from engine.human.shallow import ShallowModel
 from engine.human.value import PERSON_KINDS
@@ -61,7 +61,7 @@ def decide(
 def by_weights(seed: int) -> Answer:
     """Any odds, the same for the same position."""
 
-    def answer(game: Game[Any], ask: Ask) -> tuple[float, ...]:
+    def answer(game: Game[Any], ask: PredictionQuery) -> tuple[float, ...]:
         position = ask.positions[-1]
         rng = random.Random(f"{seed} {game.position_text(position)}")
         weights = [rng.random() ** 4 for _ in game.legal_moves(position)]
@@ -73,7 +73,7 @@ def by_weights(seed: int) -> Answer:
 def best_reply(depth: int) -> Answer:
     """Sure that the best reply is played."""
 
-    def answer(game: Game[Any], ask: Ask) -> tuple[float, ...]:
+    def answer(game: Game[Any], ask: PredictionQuery) -> tuple[float, ...]:
         after = game.for_search(ask.positions[-1])
         moves = game.legal_moves(after)
         scores = [-exact_score(native, game.play(after, move), depth - 2, StopFlag()) for move in moves]
@@ -160,7 +160,7 @@ def test_a_likely_error_is_played_for() -> None:
 def test_only_likely_replies_are_looked_into() -> None:
     position = random_position(othello, random.Random(4), plies=20)
 
-    def sure(game: Game[Any], ask: Ask) -> tuple[float, ...]:
+    def sure(game: Game[Any], ask: PredictionQuery) -> tuple[float, ...]:
         size = len(game.legal_moves(ask.positions[-1]))
         return (0.99, *(0.01 / (size - 1) for _ in range(size - 1))) if size > 1 else (1.0,)
 
@@ -222,7 +222,7 @@ def test_repeating_a_position_is_no_way_to_wait() -> None:
         f"{MATE_IN_TWO.replace('/R7/1R2K3', '/8/1R2K1n1')} moves b1b2 g1h3 b2b1 h3g1"
     )
 
-    def hopeful(game: Game[Any], ask: Ask) -> tuple[float, ...]:
+    def hopeful(game: Game[Any], ask: PredictionQuery) -> tuple[float, ...]:
         """Sure of the worst reply there is."""
         after = game.for_search(ask.positions[-1])
         scores = [

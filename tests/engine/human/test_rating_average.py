@@ -3,8 +3,8 @@ from collections.abc import Sequence
 import pytest
 
 from engine.decision import ModelInfo, Person
-from engine.human.model import Ask
-from engine.human.rating_average import WideModel
+from engine.human.model import PredictionQuery
+from engine.human.rating_average import RatingAverage
 
 
 class ByRating:
@@ -14,16 +14,16 @@ class ByRating:
     info = ModelInfo("maia", "family", "ab")
     plies_wanted = 3
 
-    def predict(self, asks: Sequence[Ask]) -> list[tuple[float, ...]]:
+    def predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
         return [(p := (ask.person.rating or 0) / 2000, 1 - p) for ask in asks]
 
 
 @pytest.fixture
-def wide() -> WideModel:
-    return WideModel(ByRating(), [1900, 1100, 1200, 1300, 1500, 1600, 1700])
+def wide() -> RatingAverage:
+    return RatingAverage(ByRating(), [1900, 1100, 1200, 1300, 1500, 1600, 1700])
 
 
-def test_those_near_the_person_count_most(wide: WideModel) -> None:
+def test_those_near_the_person_count_most(wide: RatingAverage) -> None:
     shares = wide.shares(1300)
     assert len(shares) == 5  # of 1100, 1300, ... 1900
     assert sum(shares) == pytest.approx(1)
@@ -32,24 +32,26 @@ def test_those_near_the_person_count_most(wide: WideModel) -> None:
     assert shares[3] / shares[2] == pytest.approx(2.718281828 ** (-200 / 300))
 
 
-def test_beyond_the_ratings_that_are_known_the_last_counts_most(wide: WideModel) -> None:
+def test_beyond_the_ratings_that_are_known_the_last_counts_most(wide: RatingAverage) -> None:
     assert wide.shares(2500) == wide.shares(1900)
     assert wide.shares(None) == wide.shares(1500)
 
 
-def test_the_mean(wide: WideModel) -> None:
-    low, middle = wide.predict([Ask((None,), Person(800)), Ask((None,), Person(1500, 3.0))])
+def test_the_mean(wide: RatingAverage) -> None:
+    low, middle = wide.predict(
+        [PredictionQuery((None,), Person(800)), PredictionQuery((None,), Person(1500, 3.0))]
+    )
     assert middle == pytest.approx((0.75, 0.25))
     assert 0.55 < low[0] < 0.75
     assert sum(low) == pytest.approx(1)
 
 
-def test_which_model_it_is(wide: WideModel) -> None:
-    other = WideModel(ByRating(), [1100, 1500])
+def test_which_model_it_is(wide: RatingAverage) -> None:
+    other = RatingAverage(ByRating(), [1100, 1500])
     assert (wide.game, wide.plies_wanted, wide.info.kind, wide.info.name) == (
         "othello",
         3,
         "maia",
         "family wide",
     )
-    assert len({wide.info.sha256, other.info.sha256, WideModel(ByRating(), [1100], 100).info.sha256}) == 3
+    assert len({wide.info.sha256, other.info.sha256, RatingAverage(ByRating(), [1100], 100).info.sha256}) == 3

@@ -10,7 +10,7 @@ from engine.choice import verify
 from engine.games import get_game
 from engine.human.model import BadModel, HumanModel
 from engine.human.odds import ReplyOdds
-from engine.human.registry import People, PeopleSettings
+from engine.human.registry import ModelRegistry, ModelSettings
 from engine.human.shallow import ShallowModel
 from engine.params import TrapParams, ValueParams
 from engine.players import Player
@@ -41,9 +41,9 @@ class Files:
         return FakeOdds(self._game(path))
 
 
-def people(files: Files, folder: Path, *models: str, calibrated: tuple[str, ...] = ()) -> People:
-    settings = PeopleSettings(models=models, calibrated=calibrated, value=ValueParams(budget_percent=7))
-    return People(settings, files.human, files.odds, folder)
+def people(files: Files, folder: Path, *models: str, calibrated: tuple[str, ...] = ()) -> ModelRegistry:
+    settings = ModelSettings(models=models, calibrated=calibrated, value=ValueParams(budget_percent=7))
+    return ModelRegistry(settings, files.human, files.odds, folder)
 
 
 def test_each_thread_has_models_of_its_own(tmp_path: Path) -> None:
@@ -128,8 +128,8 @@ def test_a_file_that_breaks_later_costs_no_game(tmp_path: Path) -> None:
 
 
 def test_what_comes_with_the_program() -> None:
-    with People().lend("othello") as models:
+    with ModelRegistry().lend("othello") as models:
         assert models.human.game == "othello"
         assert models.human.info.kind == "othello"
-    with People().lend("connect4") as models:
+    with ModelRegistry().lend("connect4") as models:
         assert models.human.info.kind == "shallow"

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from engine.games import ENGINE_GAMES, GAMES, get_game
-from engine.human.model import Ask, HumanModel, predicted
+from engine.human.model import HumanModel, PredictionQuery, predicted
 from engine.human.shallow import ShallowModel, ShallowOptions
 
 
@@ -16,7 +16,7 @@ def test_every_game_has_odds(name: str) -> None:
     model: HumanModel = ShallowModel(name)
     position, asks = game.initial(), []
     for _ in range(6):
-        asks.append(Ask((position,)))
+        asks.append(PredictionQuery((position,)))
         position = game.play(position, rng.choice(game.legal_moves(position)))
     for ask, odds in zip(asks, predicted(model, game, asks), strict=True):
         assert len(odds) == len(game.legal_moves(ask.positions[-1]))
@@ -28,7 +28,7 @@ def test_what_looks_good_is_likely() -> None:
     """A queen that hangs is mostly taken."""
     game = get_game("chess")
     position = game.parse_position("4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1")
-    (odds,) = predicted(ShallowModel("chess"), game, [Ask((position,))])
+    (odds,) = predicted(ShallowModel("chess"), game, [PredictionQuery((position,))])
     texts = [game.move_text(move) for move in game.legal_moves(position)]
     assert texts[odds.index(max(odds))] == "e4d5"
     assert max(odds) > 0.5
@@ -37,7 +37,7 @@ def test_what_looks_good_is_likely() -> None:
 def test_nobody_looks() -> None:
     game = get_game("othello")
     model = ShallowModel("othello", ShallowOptions(plies=0))
-    assert predicted(model, game, [Ask((game.initial(),))]) == [(0.25,) * 4]
+    assert predicted(model, game, [PredictionQuery((game.initial(),))]) == [(0.25,) * 4]
     assert model.info.name == "uniform"
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.choice import verify
-from engine.decision import Candidate, Decision, ModelInfo, Person, Reckoning, ReplyProfile
+from engine.decision import Candidate, Decision, ModelInfo, OpponentModelUse, Person, ReplyProfile
 from engine.expected import WHOLE, expected_score
 from engine.game import WIN_CENTI
 from engine.human.value import (
@@ -175,7 +175,7 @@ def test_wrong_settings_are_refused(wrong: dict[str, Any]) -> None:
 
 def decision_of(*moves: Candidate, params: ValueParams = EXPECTED, **more: Any) -> Decision:
     """A decision by values, as a player would record it."""
-    reckoning = Reckoning(params, Person(1500, 30.0), MODEL)
+    reckoning = OpponentModelUse(params, Person(1500, 30.0), MODEL)
     made = Decision(
         game="chess",
         position="",

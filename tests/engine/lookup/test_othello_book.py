@@ -30,7 +30,7 @@ from engine.search.reference import exact_score, minimax
 from engine.search.searchers import NativeOthelloSearcher
 from engine.stop import StopFlag, Stopped
 from engine.training import othello_book
-from engine.training.given_games import BadGames, read_games
+from engine.training.given_games import BadGameFile, read_games
 from tests.engine.positions import positions
 from tests.shared_data import shared_path
 
@@ -505,7 +505,7 @@ def test_real_games_are_read(tmp_path: Path) -> None:
 def test_bad_games_are_named(tmp_path: Path, name: str, content: bytes, complaint: str) -> None:
     path = tmp_path / name
     path.write_bytes(content)
-    with pytest.raises(BadGames, match=complaint) as caught:
+    with pytest.raises(BadGameFile, match=complaint) as caught:
         list(read_games(path))
     assert str(path) in str(caught.value)
 

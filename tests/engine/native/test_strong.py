@@ -12,7 +12,7 @@ from engine import _native
 from engine.game import WIN_CENTI
 from engine.games.othello import PASS, Othello, OthelloPosition
 from engine.search.reference import INFINITY, ReferenceSearcher, exact_score
-from engine.search.result import Thought
+from engine.search.result import SearchResult
 from engine.search.searchers import NativeOthelloSearcher, othello_evaluation
 from engine.stop import StopFlag, Stopped
 from tests.engine.positions import positions, random_position
@@ -54,44 +54,52 @@ def at_the_end_of(position: OthelloPosition, line: tuple[str, ...]) -> OthelloPo
     return position
 
 
-def check_is_sane(position: OthelloPosition, thought: Thought) -> None:
-    assert thought.principal_variation[0] == thought.move
-    assert len(thought.principal_variation) <= 64
-    at_the_end_of(position, thought.principal_variation)
-    assert thought.nodes > 0
-    if thought.solved:
-        assert thought.confidence_percent == 100
-        assert thought.depth == 64 - (position.mover | position.waiter).bit_count()
-        assert thought.score_centi == 0 or abs(thought.score_centi) > WIN_CENTI
-    elif thought.confidence_percent < 100:
-        assert abs(thought.score_centi) <= 6_400
+def check_is_sane(position: OthelloPosition, found_by_search: SearchResult) -> None:
+    assert found_by_search.principal_variation[0] == found_by_search.move
+    assert len(found_by_search.principal_variation) <= 64
+    at_the_end_of(position, found_by_search.principal_variation)
+    assert found_by_search.nodes > 0
+    if found_by_search.solved:
+        assert found_by_search.confidence_percent == 100
+        assert found_by_search.depth == 64 - (position.mover | position.waiter).bit_count()
+        assert found_by_search.score_centi == 0 or abs(found_by_search.score_centi) > WIN_CENTI
+    elif found_by_search.confidence_percent < 100:
+        assert abs(found_by_search.score_centi) <= 6_400
 
 
 @given(positions(othello, 54), st.integers(1, 4))
 @settings(max_examples=60, deadline=None)
 def test_full_confidence_equals_the_reference(position: OthelloPosition, depth: int) -> None:
-    thought = searcher.think(position, depth, None, StopFlag(), confidence_percent=100)
-    check_is_sane(position, thought)
-    if not thought.solved:  # so near the end the true result is given
-        assert (thought.depth, thought.confidence_percent) == (depth, 100)
-        assert thought.score_centi == exact_score(ReferenceSearcher(othello), position, depth, StopFlag())
-        after = othello.play(position, othello.parse_move(position, thought.move))
-        assert -exact_score(ReferenceSearcher(othello), after, depth - 1, StopFlag()) == thought.score_centi
+    found_by_search = searcher.think(position, depth, None, StopFlag(), confidence_percent=100)
+    check_is_sane(position, found_by_search)
+    if not found_by_search.solved:  # so near the end the true result is given
+        assert (found_by_search.depth, found_by_search.confidence_percent) == (depth, 100)
+        assert found_by_search.score_centi == exact_score(
+            ReferenceSearcher(othello), position, depth, StopFlag()
+        )
+        after = othello.play(position, othello.parse_move(position, found_by_search.move))
+        assert (
+            -exact_score(ReferenceSearcher(othello), after, depth - 1, StopFlag())
+            == found_by_search.score_centi
+        )
 
 
 @given(positions(othello, 40), st.integers(6, 8))
 @settings(max_examples=30, deadline=None)
 def test_full_confidence_equals_the_exact_search(position: OthelloPosition, depth: int) -> None:
-    thought = searcher.think(position, depth, None, StopFlag(), confidence_percent=100)
-    assert thought.score_centi == exact_score(searcher, position, depth, StopFlag())
+    found_by_search = searcher.think(position, depth, None, StopFlag(), confidence_percent=100)
+    assert found_by_search.score_centi == exact_score(searcher, position, depth, StopFlag())
 
 
 @given(positions(othello, 60), st.integers(1, 12), st.sampled_from(CONFIDENCES))
 @settings(max_examples=100, deadline=None)
 def test_selective_results_are_sane(position: OthelloPosition, depth: int, confidence: int) -> None:
-    thought = searcher.think(position, depth, None, StopFlag(), confidence_percent=confidence)
-    check_is_sane(position, thought)
-    assert thought.solved or (thought.depth, thought.confidence_percent) == (depth, confidence)
+    found_by_search = searcher.think(position, depth, None, StopFlag(), confidence_percent=confidence)
+    check_is_sane(position, found_by_search)
+    assert found_by_search.solved or (found_by_search.depth, found_by_search.confidence_percent) == (
+        depth,
+        confidence,
+    )
 
 
 def test_selective_scores_are_near_exact_ones() -> None:
@@ -114,39 +122,39 @@ def test_solved_equals_brute_force(position: OthelloPosition) -> None:
     move, score = searcher.solve(position, StopFlag())
     assert score == expected
     assert -brute_force(othello.play(position, othello.parse_move(position, move))) == expected
-    thought = searcher.think(position, 60, None, StopFlag())
-    assert thought.solved
-    assert thought.score_centi == expected
-    last = at_the_end_of(position, thought.principal_variation)
+    found_by_search = searcher.think(position, 60, None, StopFlag())
+    assert found_by_search.solved
+    assert found_by_search.score_centi == expected
+    last = at_the_end_of(position, found_by_search.principal_variation)
     assert not othello.legal_moves(last)
     result = othello.result_centi(last)
-    assert (result if len(thought.principal_variation) % 2 == 0 else -result) == expected
+    assert (result if len(found_by_search.principal_variation) % 2 == 0 else -result) == expected
 
 
 @given(endings(9, 10, 11, 12, 13))
 @settings(max_examples=20, deadline=None)
 def test_solved_equals_the_exact_search(position: OthelloPosition) -> None:
     """Both ways to the end of the game: the solver's, and full width past the end."""
-    thought = searcher.think(position, 60, None, StopFlag())
-    check_is_sane(position, thought)
-    assert thought.solved
+    found_by_search = searcher.think(position, 60, None, StopFlag())
+    check_is_sane(position, found_by_search)
+    assert found_by_search.solved
     # One ply short of where the exact search hands over to the solver: deep enough, but for a pass at once.
     most = 2 * othello.plies_left(position)
     if othello.legal_moves(position) != (PASS,):
-        assert thought.score_centi == exact_score(searcher, position, most - 1, StopFlag())
-    assert thought.score_centi == exact_score(searcher, position, most, StopFlag())
+        assert found_by_search.score_centi == exact_score(searcher, position, most - 1, StopFlag())
+    assert found_by_search.score_centi == exact_score(searcher, position, most, StopFlag())
     full = searcher.think(position, 60, None, StopFlag(), confidence_percent=100)
-    assert (full.solved, full.score_centi) == (True, thought.score_centi)
-    assert searcher.solve(position, StopFlag())[1] == thought.score_centi
+    assert (full.solved, full.score_centi) == (True, found_by_search.score_centi)
+    assert searcher.solve(position, StopFlag())[1] == found_by_search.score_centi
 
 
 def test_decided_positions() -> None:
     """One side can take the last disc of the other at once, or has no disc left to lose."""
     position = othello.parse_position("8/8/8/3wb3/8/8/8/8 b")
     for confidence in (*CONFIDENCES, 100):
-        thought = searcher.think(position, 5, None, StopFlag(), confidence_percent=confidence)
-        assert thought.move == "c4"
-        assert thought.score_centi == (6_400 if confidence < 100 else WIN_CENTI + 6_400)
+        found_by_search = searcher.think(position, 5, None, StopFlag(), confidence_percent=confidence)
+        assert found_by_search.move == "c4"
+        assert found_by_search.score_centi == (6_400 if confidence < 100 else WIN_CENTI + 6_400)
     move, score = searcher.solve(othello.parse_position("bbbbbbbb/" * 7 + "bbbbbbw1 b"), StopFlag())
     assert (move, score) == ("h8", WIN_CENTI + 6_400)
 
@@ -155,9 +163,9 @@ def test_a_pass_is_a_move() -> None:
     position = othello.parse_position("bw6/8/8/8/8/8/8/8 w")
     assert othello.legal_moves(position) == (PASS,)
     for confidence in (73, 100):
-        thought = searcher.think(position, 4, None, StopFlag(), confidence_percent=confidence)
-        assert thought.move == "pass"
-        check_is_sane(position, thought)
+        found_by_search = searcher.think(position, 4, None, StopFlag(), confidence_percent=confidence)
+        assert found_by_search.move == "pass"
+        check_is_sane(position, found_by_search)
     nearly_over = othello.parse_position("bw6/" + "bbbbbbbb/" * 6 + "bbbbbbbb w")
     move, score = searcher.solve(nearly_over, StopFlag())
     assert (move, score) == ("pass", brute_force(nearly_over))
@@ -170,8 +178,8 @@ def test_a_single_move_is_no_reason_to_think_long() -> None:
         for seed in range(1_000)
         if len(othello.legal_moves(position := random_position(othello, random.Random(seed), plies=20))) == 1
     )
-    thought = searcher.think(position, 60, 20.0, StopFlag())
-    assert thought.depth < 10
+    found_by_search = searcher.think(position, 60, 20.0, StopFlag())
+    assert found_by_search.depth < 10
     assert searcher.think(position, 11, None, StopFlag()).depth == 11
 
 
@@ -198,9 +206,11 @@ def test_the_exact_search_does_not_see_selective_results() -> None:
 def test_node_limits_hold(position: OthelloPosition, nodes: int) -> None:
     stop = StopFlag()
     stop.set_node_limit(nodes)
-    thought = searcher.think(position, 60, None, stop)
-    check_is_sane(position, thought)
-    assert thought.nodes < nodes + 20_000  # the end-game solver looks up from its smallest endings late
+    found_by_search = searcher.think(position, 60, None, stop)
+    check_is_sane(position, found_by_search)
+    assert (
+        found_by_search.nodes < nodes + 20_000
+    )  # the end-game solver looks up from its smallest endings late
 
 
 def test_a_set_flag_allows_nothing() -> None:
@@ -227,7 +237,7 @@ def test_two_threads_share_a_node_limit() -> None:
 
 def test_stopped_from_another_thread() -> None:
     """An endless search ends on the flag and answers with what it has."""
-    own, stop, found = NativeOthelloSearcher(1), StopFlag(), list[Thought]()
+    own, stop, found = NativeOthelloSearcher(1), StopFlag(), list[SearchResult]()
     thread = threading.Thread(target=lambda: found.append(own.think(othello.initial(), 60, None, stop)))
     thread.start()
     while own.nodes < 200_000:
@@ -239,17 +249,17 @@ def test_stopped_from_another_thread() -> None:
 
 
 def test_a_clock_ends_the_search() -> None:
-    thought = searcher.think(othello.initial(), 60, 0.05, StopFlag())
-    assert 0 < thought.depth < 60
-    check_is_sane(othello.initial(), thought)
+    found_by_search = searcher.think(othello.initial(), 60, 0.05, StopFlag())
+    assert 0 < found_by_search.depth < 60
+    check_is_sane(othello.initial(), found_by_search)
 
 
 @given(positions(othello, 60), st.integers(1, 12))
 @settings(max_examples=40, deadline=None)
 def test_two_threads_give_sane_results(position: OthelloPosition, depth: int) -> None:
-    thought = searcher.think(position, depth, None, StopFlag(), threads=2)
-    check_is_sane(position, thought)
-    assert thought.solved or thought.depth == depth
+    found_by_search = searcher.think(position, depth, None, StopFlag(), threads=2)
+    check_is_sane(position, found_by_search)
+    assert found_by_search.solved or found_by_search.depth == depth
 
 
 def test_two_threads_find_what_one_finds_when_all_is_exact() -> None:
@@ -257,12 +267,15 @@ def test_two_threads_find_what_one_finds_when_all_is_exact() -> None:
         position = ending(seed, 12)
         if position is None:
             continue
-        thought = searcher.think(position, 60, None, StopFlag(), threads=2)
-        assert (thought.solved, thought.score_centi) == (True, searcher.solve(position, StopFlag())[1])
+        found_by_search = searcher.think(position, 60, None, StopFlag(), threads=2)
+        assert (found_by_search.solved, found_by_search.score_centi) == (
+            True,
+            searcher.solve(position, StopFlag())[1],
+        )
     for seed in range(5):
         position = random_position(othello, random.Random(seed), plies=25)
-        thought = searcher.think(position, 7, None, StopFlag(), confidence_percent=100, threads=2)
-        assert thought.score_centi == searcher.search(position, 7, -INFINITY, INFINITY, StopFlag())
+        found_by_search = searcher.think(position, 7, None, StopFlag(), confidence_percent=100, threads=2)
+        assert found_by_search.score_centi == searcher.search(position, 7, -INFINITY, INFINITY, StopFlag())
 
 
 @pytest.mark.parametrize(

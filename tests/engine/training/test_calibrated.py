@@ -5,11 +5,11 @@ import pytest
 from numpy.typing import NDArray
 
 from engine.human.calibrated import FEATURES, CalibratedModel
-from engine.human.onnx import Network
+from engine.human.onnx import OnnxNetwork
 from engine.training import calibrated as training
 from engine.training.calibrated import (
     FOLDS,
-    Rows,
+    ReplyRows,
     fit_part,
     folds_of,
     join,
@@ -24,7 +24,7 @@ TOLD = {"game": "othello", "name": "test", "licence": "none"}
 LN_P, LOSS, GAP = (FEATURES.index(name) for name in ("ln_p", "loss", "gap_first"))
 
 
-def made_up(positions: int, seed: int = 1, bend: float = 0.0) -> Rows:
+def made_up(positions: int, seed: int = 1, bend: float = 0.0) -> ReplyRows:
     """People who follow the model's odds but shun losses, and, with `bend`, large gaps."""
     rng = np.random.default_rng(seed)
     parts = []
@@ -40,7 +40,7 @@ def made_up(positions: int, seed: int = 1, bend: float = 0.0) -> Rows:
     return join(parts)
 
 
-def nll(odds: NDArray[np.float64], rows: Rows) -> float:
+def nll(odds: NDArray[np.float64], rows: ReplyRows) -> float:
     return float(losses(odds, rows).mean())
 
 
@@ -97,7 +97,7 @@ def test_the_file_says_what_was_learned() -> None:
     alone = without_human(rows)
     parts = fit_part(rows, 3.0, 12, 1), fit_part(alone, 3.0, 5, 2)
     assert not alone.features[:, LN_P].any()
-    model = CalibratedModel(Network.load(to_onnx(*parts, TOLD), "test"))
+    model = CalibratedModel(OnnxNetwork.load(to_onnx(*parts, TOLD), "test"))
     starts, counts = rows.starts, rows.counts
     for has_human, part, given in ((True, parts[0], rows), (False, parts[1], alone)):
         expected = softmax(part.utilities(given.features), given)

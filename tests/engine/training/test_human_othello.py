@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from engine.games.othello import PASS, Othello
-from engine.human.onnx import Network
+from engine.human.onnx import OnnxNetwork
 from engine.human.othello import OthelloHumanModel, Sight
 from engine.human.othello_boards import TURNED
 from engine.training import human_othello
 from engine.training.human_othello_data import (
-    BadGames,
-    Games,
+    GameArrays,
     Measured,
+    NoUsableGames,
     Positions,
     measure,
     openings_of,
@@ -27,7 +27,7 @@ from engine.training.human_othello_data import (
     summary,
 )
 from engine.training.human_othello_graph import BASE, POWERS, ROWS, SLOTS, first_weights, to_onnx
-from tests.engine.human.othello_games import lot_games, run
+from tests.engine.training.othello_games import lot_games, run
 
 GAME = Othello()
 
@@ -68,7 +68,7 @@ def test_a_game_ends_where_a_move_is_impossible() -> None:
     squares = np.full((3, 60), -1, dtype=np.int8)
     squares[0, :3] = 19, 18, 63  # d3, c3, and h8 far away
     squares[1, :2] = 19, 19
-    positions = replay(Games(squares, np.array([2000, 2001, 2002], dtype=np.int16), 0))
+    positions = replay(GameArrays(squares, np.array([2000, 2001, 2002], dtype=np.int16), 0))
     assert positions.game.tolist() == [0, 1, 0]
     assert positions.square.tolist() == [19, 19, 18]
     assert positions.year.tolist() == [2000, 2001, 2000]
@@ -84,12 +84,12 @@ def test_years_and_files(folder: Path) -> None:
 
 
 def test_what_is_no_folder_of_games_is_refused(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(BadGames, match="nowhere: No such file"):
+    with pytest.raises(NoUsableGames, match="nowhere: No such file"):
         read_wthor(tmp_path / "nowhere")
-    with pytest.raises(BadGames, match="no games of the years 2030-2031"):
+    with pytest.raises(NoUsableGames, match="no games of the years 2030-2031"):
         read_wthor(folder, [2030, 2031])
     (folder / "WTH_1999.wtb").write_bytes(bytes(20) + b"more")
-    with pytest.raises(BadGames, match=r"WTH_1999\.wtb: .*bytes"):
+    with pytest.raises(NoUsableGames, match=r"WTH_1999\.wtb: .*bytes"):
         read_wthor(folder)
 
 
@@ -134,7 +134,7 @@ def test_openings_are_counted_whichever_way_they_are_turned() -> None:
     squares[:, :2] = GAME.parse_move(GAME.initial(), "f5"), 43  # f5 d6
     goes = next(each for each in TURNED[1:] if {each[27], each[36]} == {27, 36})  # keeps white's two discs
     squares[1, :2] = goes[squares[1, :2]]
-    games = Games(squares, np.array([2015, 2015, 1985], dtype=np.int16), 0)
+    games = GameArrays(squares, np.array([2015, 2015, 1985], dtype=np.int16), 0)
     openings = openings_of(replay(games), least=3)
     assert len(openings.keys) == 2  # the start, and after the first move
     # After the first move 1 + 1 + 1/4; the start is its own image, so two squares of it are meant.
@@ -152,7 +152,7 @@ def test_intervals_are_over_games() -> None:
 
 
 def test_moves_are_ranked_as_the_model_says(folder: Path, by_lot: bytes) -> None:
-    model = OthelloHumanModel(Network.load(by_lot, "by-lot.onnx"))
+    model = OthelloHumanModel(OnnxNetwork.load(by_lot, "by-lot.onnx"))
     positions = replay(read_wthor(folder, [2016]))
     measured = measure(model, positions)
     chances = model.chances(positions.sight)
@@ -201,7 +201,7 @@ def test_a_card_is_only_written_for_its_own_file(
     file = folder / "made.onnx"
     file.write_bytes(by_lot)
     card = human_othello.card_path(file)
-    card.write_text(json.dumps({"sha256": Network.load(by_lot, "x").sha256, "name": "kept"}))
+    card.write_text(json.dumps({"sha256": OnnxNetwork.load(by_lot, "x").sha256, "name": "kept"}))
     run(monkeypatch, "--wthor", folder, "--evaluate", file, "--card")
     written = json.loads(card.read_text())
     assert written["name"] == "kept"

@@ -10,14 +10,14 @@ import pytest
 import torch
 
 from engine.games.othello import PASS, Othello
-from engine.human.model import Ask
+from engine.human.model import PredictionQuery
 from engine.human.model_files import open_model
-from engine.human.onnx import Network
+from engine.human.onnx import OnnxNetwork
 from engine.human.othello import Sight, encode
 from engine.training import human_othello
 from engine.training.human_othello_graph import TABLES, first_weights, to_onnx
 from engine.training.human_othello_net import logits
-from tests.engine.human.othello_games import lot_game, run
+from tests.engine.training.othello_games import lot_game, run
 
 GAME = Othello()
 
@@ -37,7 +37,7 @@ def test_the_written_network_computes_what_was_learned() -> None:
     )
     squares = encode(sight)
     position, square = np.nonzero(squares[:, :, 2])
-    said = Network.load(to_onnx(weights, "a", "none"), "a").run("logits", {"squares": squares})
+    said = OnnxNetwork.load(to_onnx(weights, "a", "none"), "a").run("logits", {"squares": squares})
     learned = logits(
         {name: torch.from_numpy(value) for name, value in weights.items()},
         *(torch.from_numpy(item) for item in (squares, position, square)),
@@ -62,7 +62,7 @@ def test_a_lesson_can_be_interrupted_and_resumed(
     assert card["validation"]["games"] == 3
     assert card["learning"]["steps"] > first["learning"]["steps"] > 0
     assert card["sha256"] != first["sha256"]
-    assert open_model(file).predict([Ask((GAME.initial(),))])[0] == pytest.approx([0.25] * 4)
+    assert open_model(file).predict([PredictionQuery((GAME.initial(),))])[0] == pytest.approx([0.25] * 4)
     assert "9 games of 1999-2015" in capsys.readouterr().out
     kept.write_bytes(b"nothing")
     with pytest.raises(SystemExit, match=r"made\.pt: no checkpoint"):

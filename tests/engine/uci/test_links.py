@@ -12,8 +12,8 @@ import pytest
 from engine.games import get_game
 from engine.process import EngineError
 from engine.stop import StopFlag, Stopped
-from engine.uci.lines import LineLink, Option, read_info, read_option, shift_ranks
-from engine.uci.link import Answer, Ask, Link, Patience
+from engine.uci.lines import EngineOption, LineLink, read_info, read_option, shift_ranks
+from engine.uci.link import EngineOutput, Link, Patience, SearchRequest
 from engine.uci.scores import by_depth, centi
 from engine.uci.settings import EngineSettings
 from engine.uci.source import open_link
@@ -48,11 +48,11 @@ def board(game: str) -> str:
     return " ".join(rules.board_text(rules.parse_position(MIDDLE_GAMES[game])).split()[:2])
 
 
-def ask(game: str, depth: int = 4, moves: tuple[str, ...] = ()) -> Ask:
-    return Ask(MIDDLE_GAMES[game], depth, len(moves or legal(game)), moves)
+def ask(game: str, depth: int = 4, moves: tuple[str, ...] = ()) -> SearchRequest:
+    return SearchRequest(MIDDLE_GAMES[game], depth, len(moves or legal(game)), moves)
 
 
-def told(game: str, answer: Answer, depth: int = 4) -> dict[str, tuple[int, ...]]:
+def told(game: str, answer: EngineOutput, depth: int = 4) -> dict[str, tuple[int, ...]]:
     return by_depth(answer.lines, legal(game), depth, 16)
 
 
@@ -109,16 +109,18 @@ def test_info_lines() -> None:
 
 
 def test_option_lines() -> None:
-    assert read_option("option name Clear Hash type button") == Option("Clear Hash", "button", None, None)
+    assert read_option("option name Clear Hash type button") == EngineOption(
+        "Clear Hash", "button", None, None
+    )
     hash_mb = read_option("option Hash type spin default 16 min 1 max 1024")
-    assert hash_mb == Option("Hash", "spin", 1, 1024)
+    assert hash_mb == EngineOption("Hash", "spin", 1, 1024)
     assert read_option("id name option") is None
     assert (hash_mb.refuse("1024"), hash_mb.refuse("0"), hash_mb.refuse("x")) == (
         None,
         "must be 1 to 1024",
         "must be a whole number",
     )
-    check = Option("Ponder", "check", None, None)
+    check = EngineOption("Ponder", "check", None, None)
     assert (check.refuse("true"), check.refuse("yes")) == (None, "must be true or false")
 
 
@@ -317,7 +319,7 @@ def test_a_mate_of_a_real_engine() -> None:
     try:
         fen = "6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 30"
         moves = tuple(move.uci() for move in chess.Board(fen).legal_moves)
-        answer = link.search(Ask(fen, 4, len(moves)), PATIENT)
+        answer = link.search(SearchRequest(fen, 4, len(moves)), PATIENT)
         rules = get_game("chess")
         position = rules.parse_position(fen)
         mated = rules.play(position, rules.parse_move(position, "a1a8"))

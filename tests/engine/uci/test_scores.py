@@ -5,13 +5,13 @@ import pytest
 from engine.game import WIN_CENTI
 from engine.games import get_game
 from engine.process import EngineError
-from engine.uci.link import Line
+from engine.uci.link import InfoLine
 from engine.uci.scores import by_depth, centi, plies_played
 from engine.uci.settings import EngineSettings
 
 
-def line(depth: int, move: str, value: int, is_mate: bool = False) -> Line:
-    return Line(depth, value, is_mate, (move, "x9x9"))
+def line(depth: int, move: str, value: int, is_mate: bool = False) -> InfoLine:
+    return InfoLine(depth, value, is_mate, (move, "x9x9"))
 
 
 def test_the_last_line_of_a_move_and_depth_counts() -> None:
@@ -32,7 +32,9 @@ def test_nonsense() -> None:
     with pytest.raises(EngineError, match="c was said to be worth 3, but is no legal move"):
         by_depth([line(1, "a", 1), line(1, "c", 3)], ("a",), 1, 0)
     with pytest.raises(EngineError, match="the legal move b was given no score"):
-        by_depth([line(1, "a", 1), line(0, "b", 1), line(9, "b", 1), Line(1, 3, False, ())], ("a", "b"), 1, 0)
+        by_depth(
+            [line(1, "a", 1), line(0, "b", 1), line(9, "b", 1), InfoLine(1, 3, False, ())], ("a", "b"), 1, 0
+        )
 
 
 @pytest.mark.parametrize(("mover_mates_in", "plies"), [(1, 1), (3, 5), (-1, 2), (-4, 8), (0, 0)])

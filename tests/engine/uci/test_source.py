@@ -21,7 +21,7 @@ from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
 from engine.time_management import Limits
 from engine.trappy import classify
-from engine.uci.link import Answer, Ask, Line, Link, Patience
+from engine.uci.link import EngineOutput, InfoLine, Link, Patience, SearchRequest
 from engine.uci.settings import EngineSettings
 from engine.uci.source import Engines, EngineSource
 from tests.engine.uci.fake_uci import NAME, fake_moves, fake_score
@@ -51,17 +51,17 @@ class Scripted:
     def __init__(self, game: str = "chess", score: Callable[[str, str, int], int] = fake_score) -> None:
         self.game = game
         self.score = score
-        self.asked: list[Ask] = []
+        self.asked: list[SearchRequest] = []
         self.closed: list[bool] = []
         self.clock = Clock()
-        self.costs: Callable[[Ask], float] = lambda _ask: 0.0
+        self.costs: Callable[[SearchRequest], float] = lambda _ask: 0.0
         self.is_silent = False
         """It says nothing while it searches."""
 
     def connect(self, _settings: EngineSettings) -> Link:
         return self
 
-    def search(self, ask: Ask, patience: Patience) -> Answer:
+    def search(self, ask: SearchRequest, patience: Patience) -> EngineOutput:
         began = patience.clock()
         patience.check(self.name, began)
         self.asked.append(ask)
@@ -69,12 +69,12 @@ class Scripted:
         patience.check(self.name, began if self.is_silent else patience.clock())
         board, legal = fake_moves(self.game, ["fen", *ask.position.split()])
         lines = [
-            Line(d, self.score(board, move, d), False, (move,))
+            InfoLine(d, self.score(board, move, d), False, (move,))
             for d in range(1, ask.depth + 1)
             for move in legal
             if move in ask.moves or not ask.moves
         ]
-        return Answer(tuple(lines), 10)
+        return EngineOutput(tuple(lines), 10)
 
     def close(self, *, quickly: bool = False) -> None:
         self.closed.append(quickly)

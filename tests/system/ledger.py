@@ -8,7 +8,7 @@ from typing import Any
 
 import aiohttp
 
-from bot.arena.variants import VARIANTS, Variant
+from bot.arena.variants import VARIANTS, ArenaVariant
 from engine.choice import verify
 from engine.decision import OutcomeKind
 from engine.game import replay
@@ -95,7 +95,9 @@ async def troubles(
     return found
 
 
-def _replayed(record: dict[str, Any], bot: str) -> tuple[Variant, int, list[str], dict[int, tuple[str, str]]]:
+def _replayed(
+    record: dict[str, Any], bot: str
+) -> tuple[ArenaVariant, int, list[str], dict[int, tuple[str, str]]]:
     """The variant, the bot's side, all moves, and by ply the positions and moves of the bot."""
     variant = VARIANTS[record["variant"]]
     rules = get_game(variant.game_name)

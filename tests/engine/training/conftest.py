@@ -1,15 +1,15 @@
-"""Tests of models of people: what they share, and what they need."""
+"""Games to learn from, and what the tests of training need."""
 
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from tests.engine.human.othello_games import lot_games, write_wthor
+from tests.engine.training.othello_games import lot_games, write_wthor
 
 # PyTorch is large, and only needed to train what comes with the program trained: `make dev` goes without.
 HAS_PYTORCH = find_spec("torch") is not None
-collect_ignore = [] if HAS_PYTORCH else ["test_othello_pytorch.py"]
+collect_ignore = [] if HAS_PYTORCH else ["test_human_othello_net.py"]
 
 
 @pytest.fixture
