@@ -7,7 +7,7 @@ PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt PIP_D
 # Not its __pycache__, which is newer than what was installed once Python has been there.
 NATIVE := CMakeLists.txt $(wildcard engine/native/*.* engine/native/*/*.*)
 
-.PHONY: run install test dev bench lint lock clean
+.PHONY: run install test dev bench lint map sanitize fuzz stub lock clean
 
 run: $(VENV)/.installed
 	$(BIN)/desdemona run
@@ -38,6 +38,10 @@ fuzz:
 # The stub of the C++ core as the built module has it.
 stub: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.engine.native.stub engine/_native.pyi
+
+# The list of modules in docs/development.md.
+map: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.code_map
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("Desdemona needs Python 3.11 or newer: make run PYTHON=python3.12, for instance" if sys.version_info < (3, 11) else 0)'

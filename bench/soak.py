@@ -28,7 +28,7 @@ from pathlib import Path
 from statistics import median
 
 from bot.arena import export
-from bot.arena.game import ArenaGame, take_up
+from bot.arena.game import ReplayedGame, take_up
 from bot.arena.server import Arena
 from bot.arena.variants import VARIANTS
 from bot.base.config import ArenaConfig
@@ -369,7 +369,7 @@ class Soak:
             await ledger.close()
         summary.broken += log_lines(self._bot.log, "ERROR", "CRITICAL")
 
-    def _judge(self, match: ArenaGame) -> None:
+    def _judge(self, match: ReplayedGame) -> None:
         summary, record = self.summary, match.record
         side = record.players.index(BOT)
         summary.plies += len(record.moves)
@@ -406,7 +406,7 @@ class Anywhere:
         self.up.set()
 
 
-async def _match(database: Database, game_id: str) -> ArenaGame:
+async def _match(database: Database, game_id: str) -> ReplayedGame:
     async with database.read() as session:
         record = await arena_store.get_game(session, game_id)
         assert record is not None
@@ -432,7 +432,7 @@ def _turn(record: ArenaGameRecord) -> tuple[float, float]:
     return record.last_move_at.timestamp(), record.ended_at.timestamp()
 
 
-def _by_faults(match: ArenaGame, outages: list[Outage]) -> bool:
+def _by_faults(match: ReplayedGame, outages: list[Outage]) -> bool:
     record, clock = match.record, match.clock
     since_s, until_s = _turn(record)
     if _overlap(outages, match.id, since_s, until_s) >= (until_s - since_s) / 3:
@@ -443,7 +443,7 @@ def _by_faults(match: ArenaGame, outages: list[Outage]) -> bool:
     return _overlap(outages, match.id, record.created_at.timestamp(), until_s) >= budget_s / 2
 
 
-def _told(match: ArenaGame, proxy: FaultProxy) -> str:
+def _told(match: ReplayedGame, proxy: FaultProxy) -> str:
     record = match.record
     since_s, until_s = _turn(record)
     faults = [

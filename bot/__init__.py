@@ -1,1 +1,1 @@
-"""The part that talks: servers, sessions, challenges, the embedded arena, the operator's commands."""
+"""The bot: accounts at game servers, the games they play, the embedded arena and the operator's commands."""

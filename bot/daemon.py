@@ -1,4 +1,4 @@
-"""Everything together: opens what is needed, plays until told to stop, and closes it in order."""
+"""The daemon: opens everything, plays until told to stop, and shuts down in order."""
 
 import asyncio
 import logging

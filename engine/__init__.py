@@ -1,4 +1,7 @@
-"""The part that thinks: rules, searches, trap arithmetic, players. No network, no database, no globals."""
+"""The engine: rules, searches, trap arithmetic, players.  No network, no database, no globals."""
 
-ENGINE_VERSION = "2"
-"""Changes whenever a change could alter a score or a choice; stored with every decision."""
+ENGINE_VERSION = "0.2.0"
+"""The program's version; stored with every decision."""
+
+SEARCH_REVISION = "2"
+"""Changes whenever a change could alter a score or a choice: what was found by another revision is not added to."""

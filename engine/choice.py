@@ -1,4 +1,4 @@
-"""Choosing among candidates, and verifying a recorded choice."""
+"""Chooses a move among scored candidates, and verifies a recorded choice."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The record of one choice and why: frozen, complete, and the same in memory as in the database.
+"""`Decision`: the complete, frozen record of one choice, the same in memory and in the database.
 
 Anyone can recompute the choice from the record alone (`engine.trappy.verify`), and everything that is later
 said about a trap (set or not, fallen into or not, what it cost) is derived from it.

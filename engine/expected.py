@@ -1,4 +1,4 @@
-"""Scores as expected score, in whole hundredths of a per cent: the trap arithmetic's other scale.
+"""Converts scores to expected score, in hundredths of a per cent: the trap arithmetic's other scale.
 
 A score x promises 1 / (1 + exp(-x / s)) of a point (s: `Game.expected_scale_centi`).  The numbers are rounded
 to whole ones, 0 .. 10,000, and looked up in a table that the C++ core gets too.  So both sides compute with

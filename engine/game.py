@@ -1,4 +1,4 @@
-"""What a search may know about a game, and nothing more.
+"""`Game`: everything that a search may know about a game.
 
 A *game* knows its rules and no search; a *search* knows no game.  Positions are immutable values, so
 there is nothing to undo, and moves are small integers whose text belongs to the game.  A forced pass is

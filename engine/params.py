@@ -1,4 +1,4 @@
-"""Every knob of the arithmetic of choices, with its meaning, unit and source."""
+"""Every parameter of trap arithmetic and opponent-model values, with its meaning, unit and source."""
 
 import math
 from dataclasses import dataclass, replace

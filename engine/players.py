@@ -1,4 +1,4 @@
-"""Players: a position and limits in, a `Decision` out."""
+"""`Player`: a position and limits in, a `Decision` out."""
 
 import math
 import random

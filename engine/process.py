@@ -1,4 +1,4 @@
-"""Another program as lines in and lines out, in which no wait is without an end.
+"""Runs another program with lines in and out; every wait for it is bounded.
 
 One thread reads what the program prints, another what it complains of on standard error, so that neither can
 block it; both keep little: a program that prints more than anybody reads has to wait, and a line of more than

@@ -1,4 +1,4 @@
-"""How long a player may think: a depth, a time, and the way from a game clock to both."""
+"""Time management: from a game clock to a depth and a time for this move."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The trap arithmetic of trappy minimax: pure functions on scores, blind to where the scores are from.
+"""The trap arithmetic of trappy minimax: pure functions on scores, whatever search they come from.
 
 Theory of operation.  A reply of the opponent is a *trap* when it looks good to shallow searches and is bad at
 full depth.  How good it looks is one number U made of the shallow scores (`assess`); how deceptive that is,

@@ -1,4 +1,4 @@
-"""Leaving a line that was played before: a move drawn by lot among those nearly as good as the best.
+"""Random choice among moves nearly as good as the best, to leave a line that was played before.
 
 A draw can be made again from its record: the candidates with their scores, and the number that was drawn.
 """

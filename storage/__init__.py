@@ -1,4 +1,4 @@
-"""Remembers: tables, transactions and every query, by subject.
+"""The database: tables, transactions and every query, by subject.
 
 Imports nothing of ours but the engine's rules and plain records.
 """

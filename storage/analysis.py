@@ -1,4 +1,4 @@
-"""What an analysis of recorded games found: kept once, added to at any time, and read back for reports."""
+"""Results of analyses of recorded games: stored once, extended at any time, read back for reports."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Imported games: kept once each, however often and in whatever format they are given."""
+"""Imported games: each is stored once, however often and in whatever format it is imported."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What the arena keeps, and every query for it.  The caller owns the transaction."""
+"""The arena's queries.  The caller owns the transaction."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field

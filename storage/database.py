@@ -1,4 +1,4 @@
-"""Opening the database, and transactions on it.
+"""Opens the database and runs transactions on it.
 
 Readers and writers of SQLite meet in WAL mode: readers never wait, and writers of this process queue at a
 lock of ours instead of at SQLite's, which gives up after a time.  A writer takes SQLite's write lock at once

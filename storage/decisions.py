@@ -1,4 +1,4 @@
-"""Decisions: committed before their move is sent, then marked as the server takes and shows it."""
+"""Decisions: committed before the move is sent, then marked sent and confirmed."""
 
 from sqlalchemy import Select, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession

@@ -1,4 +1,4 @@
-"""What storage raises on purpose."""
+"""The exceptions that storage raises on purpose."""
 
 
 class StorageError(Exception):

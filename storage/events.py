@@ -1,4 +1,4 @@
-"""Events: lost links, limits that a server set, challenges declined and why."""
+"""Events: lost links, rate limits, declined challenges and their reasons."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Inserting a row unless its unique key is taken, in one statement that no other writer can come between."""
+"""Inserts a row unless its unique key is taken, in one atomic statement."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""95 % intervals for shares and for performance ratings, by the same method: inverting the score test.
+"""95 % intervals for proportions and performance ratings, both by inverting the score test.
 
 A value is inside when the data are within 1.96 standard deviations of what that value predicts.  Other than
 estimate plus or minus an error, that stays right for few observations and at 0 % and 100 %.

@@ -1,4 +1,4 @@
-"""The database's schema, brought up to date by the scripts in ``migrations/``.
+"""Upgrades the database's schema with the scripts in ``migrations/``.
 
 ``python -m storage.migrate MESSAGE`` writes the next script from what has changed in `storage.tables.games`;
 read it, take Alembic's comments out, and let ``ruff`` put it in order.

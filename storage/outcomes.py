@@ -1,4 +1,4 @@
-"""Outcomes: what the opponent did with a move of ours, at most one for each decision."""
+"""Outcomes: what the opponent replied to a move of ours, at most one per decision."""
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession

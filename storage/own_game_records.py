@@ -1,4 +1,4 @@
-"""The bot's own games as records that can be written in any format."""
+"""The bot's own games as `GameRecord`s, which can be written in any format."""
 
 import re
 from collections.abc import Mapping, Sequence

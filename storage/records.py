@@ -1,4 +1,4 @@
-"""Frozen values that cross the seam between storage and the rest."""
+"""Frozen values that cross the boundary between storage and the rest."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

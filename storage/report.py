@@ -1,4 +1,4 @@
-"""A game told move by move: what each of our moves was worth, which trap it set, and what became of it.
+"""A game's report, move by move: what each of our moves was worth, its trap, and the outcome.
 
 Moves come twice: as the records have them (``move``, ``reply``, ``trap``), and as people write them
 (``name``, ``..._name``).

@@ -1,4 +1,4 @@
-"""What the games so far say about each player: results, performance rating, and the paper's Figure 9."""
+"""Statistics per player: results, performance rating, and the paper's Figure 9."""
 
 from collections import defaultdict
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""A game's traps and outcomes, counted once when they change instead of at every question.
+"""Per-game counts of traps and outcomes, updated when they change so that queries need not count.
 
 Joining a million decisions with their outcomes and games takes more than a second; adding up their games'
 tallies takes hundredths.  A tally is always counted anew from the game's own decisions (some thirty), never

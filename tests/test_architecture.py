@@ -1,6 +1,8 @@
-"""The arrows between the packages: bot -> storage -> engine, and nothing back."""
+"""The seams: which package may import which, what only some may use, and the map that tells it."""
 
 import ast
+import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -8,63 +10,192 @@ from urllib.parse import urlsplit
 import pytest
 
 from bot.base.dialects import DIALECTS
+from engine import ENGINE_VERSION
+from tests.code_map import (
+    PACKAGES,
+    PAGE,
+    ROOT,
+    circles,
+    floors,
+    grouped,
+    module_graph,
+    module_path,
+    page_text,
+    room_of,
+    sources,
+    tree_of,
+)
 
-ROOT = Path(__file__).parents[1]
-MAY_IMPORT = {
+# What each part may import of its own package, lowest first.  Bot may import storage, and both the engine.
+ENGINE = {
     "engine": set[str](),
-    "storage": {"engine"},
+    "engine.game": set[str](),
+    "engine.stop": set[str](),
+    "engine.time_management": set[str](),
+    "engine.expected": {"game"},
+    "engine.process": {"stop"},
+    "engine.games": {"game"},
+    "engine.params": {"expected"},
+    "engine.formats": {"game", "games"},
+    "engine.decision": {"params"},
+    "engine.trappy": {"decision", "expected", "game", "params"},
+    "engine.variety": {"decision", "game"},
+    "engine.lookup": {"decision", "game", "games"},
+    "engine.search": {"decision", "expected", "game", "games", "params", "stop", "trappy"},
+    "engine.human": {
+        "decision", "expected", "formats", "game", "games", "params", "search", "stop", "trappy",
+    },
+    "engine.choice": {"decision", "human", "params", "trappy", "variety"},
+    "engine.uci": {
+        "decision", "game", "games", "human", "params", "process", "stop", "time_management", "trappy",
+    },
+    "engine.external": {"formats", "game", "games", "process", "stop", "uci"},
+    "engine.players": {
+        "choice", "decision", "game", "games", "human", "lookup", "params", "search", "stop",
+        "time_management", "trappy", "uci", "variety",
+    },
+    "engine.native": set[str](),
+    "engine.training": {"formats", "game", "games", "human", "lookup", "search", "stop"},
+}  # fmt: skip
+STORAGE = {
+    "storage": set[str](),
+    "storage.errors": set[str](),
+    "storage.intervals": set[str](),
+    "storage.records": set[str](),
+    "storage.tables": {"records"},
+    "storage.inserts": {"tables"},
+    "storage.tallies": {"records", "tables"},
+    "storage.own_game_records": {"records"},
+    "storage.archive": {"tables"},
+    "storage.arena": {"tables"},
+    "storage.events": {"records", "tables"},
+    "storage.migrate": {"tables"},
+    "storage.analysis": {"archive", "inserts", "tables"},
+    "storage.database": {"errors", "migrate"},
+    "storage.decisions": {"errors", "inserts", "records", "tables", "tallies"},
+    "storage.games": {"inserts", "records", "tables", "tallies"},
+    "storage.outcomes": {"inserts", "tables", "tallies"},
+    "storage.report": {"decisions", "games", "records"},
+    "storage.statistics": {"games", "intervals", "records", "tables"},
+}
+BOT = {
+    "bot": set[str](),
+    "bot.base": set[str](),
+    "bot.servers": {"base"},
+    "bot.arena": {"base"},
+    "bot.analysis": {"base"},
+    "bot.engine_protocols": {"base"},
+    "bot.game": {"base", "servers"},
+    "bot.account": {"base", "servers", "game"},
+    "bot.match": {"base", "game"},
+    "bot.daemon": {"base", "servers", "arena", "game", "account"},
+    "bot.cli": {"base", "servers", "arena", "analysis", "engine_protocols", "match", "daemon"},
+    "bot.__main__": {"base", "cli"},
+}
+BETWEEN = {
+    "engine": set[str](),
+    "storage": {"engine", "migrations"},
     "migrations": set[str](),
     "bot": {"engine", "storage"},
 }
+
+MOST_FILES = 20
+MOST_FLOORS = 8
+
 # What the engine must not lean on: no network, no database, nothing asynchronous.
 NOT_IN_ENGINE = {"asyncio", "aiohttp", "sqlalchemy", "alembic", "requests", "berserk", "socket", "sqlite3"}
 # python-chess runs engines on an event loop in a thread of its own; what this module offers is synchronous.
 LOOP_INSIDE = {"engine/uci/chess_link.py"}
 
 
-def imported(path: Path) -> set[str]:
+def of_others(path: Path) -> set[str]:
     """Top-level names that a module imports."""
     names = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: imports are absolute here"
             names.add(node.module or "")
     return {name.partition(".")[0] for name in names}
 
 
-@pytest.mark.parametrize("package", MAY_IMPORT)
-def test_packages_look_downwards_only(package: str) -> None:
-    modules = list((ROOT / package).rglob("*.py"))
-    assert modules
-    forbidden = set(MAY_IMPORT) - MAY_IMPORT[package] - {package}
-    if package == "storage":
-        forbidden -= {"migrations"}  # data for Alembic, found by package name
-    if package == "engine":
-        forbidden |= NOT_IN_ENGINE
-    for module in modules:
-        allowed = {"asyncio"} if module.relative_to(ROOT).as_posix() in LOOP_INSIDE else set()
-        assert not imported(module) & (forbidden - allowed), module
+def code_of(*packages: str) -> Iterator[Path]:
+    return (path for path in sources() if path.suffix == ".py" and path.parts[0] in packages)
 
 
-def test_only_commands_know_of_commands() -> None:
-    for module in (ROOT / "bot").rglob("*.py"):
-        if module.name == "__main__.py" or module.name.startswith("cli"):
-            continue
-        tree = ast.parse(module.read_text())
-        sources = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-        assert not [source for source in sources if source.startswith("bot.cli")], module
+@pytest.mark.parametrize(("package", "table"), [("engine", ENGINE), ("storage", STORAGE), ("bot", BOT)])
+def test_each_part_imports_what_it_may(package: str, table: dict[str, set[str]]) -> None:
+    rooms = grouped(module_graph(), room_of)
+    inside = {room: {name for name in rooms[room] if name.startswith(f"{package}.")} for room in rooms}
+    found = {room: inside[room] for room in rooms if room.partition(".")[0] == package}
+    assert found == {room: {f"{package}.{name}" for name in names} for room, names in table.items()}
+
+
+def test_packages_look_downwards_only() -> None:
+    between = grouped(module_graph(), lambda name: name.partition(".")[0])
+    assert {name: set(imported) for name, imported in between.items()} == BETWEEN
+
+
+def test_nothing_imports_in_a_circle() -> None:
+    assert circles(module_graph()) == []
+    assert circles(grouped(module_graph(), room_of)) == []
+
+
+def test_the_bot_is_not_too_high() -> None:
+    rooms = grouped(module_graph(), room_of)
+    bot = {room: frozenset(other for other in rooms[room] if other in BOT) for room in BOT}
+    assert max(floors(bot).values()) <= MOST_FLOORS
+
+
+def test_no_folder_is_too_full() -> None:
+    count = Counter(path.parent for path in sources() if path.name != "__init__.py")
+    assert {folder: files for folder, files in count.items() if files > MOST_FILES} == {}
+
+
+def test_class_names_mean_one_thing() -> None:
+    where: dict[str, list[str]] = {}
+    for path in code_of(*PACKAGES):
+        for node in tree_of(path).body:
+            if isinstance(node, ast.ClassDef):
+                where.setdefault(node.name, []).append(path.as_posix())
+    assert {name: paths for name, paths in where.items() if len(paths) > 1} == {}
+
+
+def test_the_map_names_what_is_there() -> None:
+    """After adding or moving a module: make map."""
+    assert PAGE.read_text() == page_text()
+
+
+def test_every_module_says_what_it_is() -> None:
+    for name in module_graph():
+        if not name.startswith("migrations.versions"):
+            assert ast.get_docstring(tree_of(module_path(name))), name
+
+
+def test_tests_mirror_the_tree() -> None:
+    """Each folder of tests stands beside a folder of code, but for tests of the whole program."""
+    whole = {"tests", "tests/browser", "tests/faults", "tests/ggs", "tests/system"}
+    folders = {
+        path.parent for path in sources() if path.parts[0] == "tests" and path.name.startswith("test_")
+    }
+    code = {path.parent for path in sources()}
+    assert {f.as_posix() for f in folders if f.relative_to("tests") not in code} <= whole
+
+
+def test_the_engine_leans_on_no_network_and_no_loop() -> None:
+    for path in code_of("engine"):
+        allowed = {"asyncio"} if path.as_posix() in LOOP_INSIDE else set()
+        assert not of_others(path) & (NOT_IN_ENGINE - allowed), path
 
 
 def test_only_storage_speaks_sql() -> None:
-    for module in (ROOT / "bot").rglob("*.py"):
-        assert not imported(module) & {"sqlite3", "alembic", "aiosqlite", "asyncpg"}, module
+    for path in code_of("bot"):
+        assert not of_others(path) & {"sqlite3", "alembic", "aiosqlite", "asyncpg"}, path
 
 
 def test_the_searches_know_no_game() -> None:
     """Search, profiles, players and trap arithmetic name no game; only the registries do."""
-    for name in ("search", "profiles", "players", "trappy", "decision", "limits", "params"):
+    for name in ("search/reference", "search/profiles", "players", "choice", "trappy", "decision", "params"):
         source = (ROOT / "engine" / f"{name}.py").read_text()
         tree = ast.parse(source)
         assert not {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} & {"Othello", "TicTacToe"}
@@ -72,8 +203,14 @@ def test_the_searches_know_no_game() -> None:
 
 
 # Where sites may be named: their adapters; our own server, which speaks one's protocol and reserves names;
-# the settings, where the operator chooses the site and sets what only one of them has.
-MAY_NAME_SITES = ("bot/servers/", "bot/arena/", "bot/base/config.py")
+# the settings, where the operator chooses the site and sets what only one of them has; what sites differ in.
+MAY_NAME_SITES = (
+    "bot/servers/",
+    "bot/arena/",
+    "bot/base/config.py",
+    "bot/base/dialects.py",
+    "bot/base/notation.py",
+)
 
 
 def sites() -> set[str]:
@@ -87,7 +224,7 @@ def sites() -> set[str]:
 
 def words_of_code(path: Path) -> Iterator[str]:
     """Names and texts of a module, docstrings and comments left out."""
-    tree = ast.parse(path.read_text())
+    tree = tree_of(path)
     told = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         match node:
@@ -104,13 +241,16 @@ def words_of_code(path: Path) -> Iterator[str]:
 def test_nothing_above_the_adapters_names_a_site() -> None:
     assert sites() >= {"lichess", "lichess.org", "playstrategy", "pychess.org", "ggs", "skatgame.net"}
     above = [
-        module
-        for package in ("engine", "storage", "bot")
-        for module in (ROOT / package).rglob("*.py")
-        if not module.relative_to(ROOT).as_posix().startswith(MAY_NAME_SITES)
+        path for path in code_of("engine", "storage", "bot") if not path.as_posix().startswith(MAY_NAME_SITES)
     ]
-    assert ROOT / "bot" / "matchmaking.py" in above
-    for module in above:
-        for word in words_of_code(module):
+    assert Path("bot/account/matchmaking.py") in above
+    for path in above:
+        for word in words_of_code(path):
             named = [site for site in sites() if site in word.casefold()]
-            assert not named, f"{module}: {word!r} names {', '.join(named)}"
+            assert not named, f"{path}: {word!r} names {', '.join(named)}"
+
+
+def test_the_version_is_said_once() -> None:
+    """The engine cannot ask the package's metadata, which an editable install leaves as they were."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["version"] == ENGINE_VERSION

@@ -1,4 +1,4 @@
-"""What is done off to the side while the account's stream is heard, so that nothing slow makes us deaf."""
+"""Runs an account's slow work in the background, so that nothing keeps us from reading its event stream."""
 
 import asyncio
 import logging

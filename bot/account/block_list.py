@@ -1,4 +1,4 @@
-"""A file of accounts that are not played with, read again whenever it changes."""
+"""The file of accounts we refuse to play, reloaded whenever it changes."""
 
 import logging
 import os

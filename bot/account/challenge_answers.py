@@ -1,4 +1,4 @@
-"""Challenges of others answered: each with yes or with no, however the server takes it.
+"""Answers every incoming challenge with yes or no, whatever the server makes of the answer.
 
 Whoever is accepted holds a place (`bot.account.game_slots`) before the server is told, until the game starts,
 the challenge is gone, or the server has said that no game came of it.

@@ -1,4 +1,4 @@
-"""Which challenges are taken: a pure policy that always says why not."""
+"""Decides which challenges to accept, and always says why not.  Pure."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Who has a place at the boards, and who waits for one.  No I/O.
+"""Which opponents hold a game slot and who waits in the queue for one.  No I/O.
 
 ::
 

@@ -1,4 +1,4 @@
-"""What the account hears: challenges answered, games started or taken up again.
+"""Follows an account's event stream: answers challenges, starts games and resumes them.
 
 News of the account's stream change `bot.account.game_slots`, and every change wakes the one task that decides
 who plays; the calls to the server that follow run off to the side, so that a slow one never makes us deaf.

@@ -1,4 +1,4 @@
-"""Challenging other programs when nobody wants to play: a pure choice, and the task that acts on it.
+"""Challenges other bots when nobody wants to play: a pure choice, and the task that acts on it.
 
 Limits hold across restarts: what was sent and who declined is in the events of the database, which games
 were played with whom is in its games.

@@ -1,1 +1,1 @@
-"""Recorded games of people, looked into: profiles of the replies, what was played, what models expected."""
+"""Analysis of recorded games between people: reply profiles, what was played, what models expected."""

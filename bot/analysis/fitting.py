@@ -1,4 +1,4 @@
-"""Learning a calibrated model from what a database holds, and refusing one that learned nothing.
+"""Fits a calibrated model to a database's analyses, and rejects one that learned nothing.
 
 A model is kept only if it is better than the one that it is to replace, on moves that it has not seen: by
 cross-validation over whole games, and beyond chance.  Its part for where there is no human-move model must at

@@ -1,4 +1,4 @@
-"""The games of files, and the moves in them that somebody answered."""
+"""Reads games from files and picks the moves that somebody replied to."""
 
 import hashlib
 import heapq

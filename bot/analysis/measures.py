@@ -1,4 +1,4 @@
-"""How good a predictor is: AUC, Brier score, log-loss, reliability; intervals by resampling whole games.
+"""Quality of a predictor: AUC, Brier score, log-loss, reliability; intervals by resampling whole games.
 
 Moves of one game are not independent, so a resample draws games with replacement and takes all that is in
 them (the cluster bootstrap); an interval holds the middle 95 % of what the resamples give.  Differences

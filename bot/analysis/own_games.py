@@ -1,4 +1,4 @@
-"""The bot's own games with people: one human-move model's word on every reply in them.
+"""The bot's own games with people: what one human-move model predicts for every reply in them.
 
 What was recorded when they were played does not serve: only some players ask a human-move model, and not
 always the same one, so what they recorded is of a selection of games.

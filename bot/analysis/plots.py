@@ -1,4 +1,4 @@
-"""A study's curves as SVG, small and the same whenever they are drawn again.
+"""Draws a study's curves as small, reproducible SVG files.
 
 matplotlib is in the extra ``fit``.
 """

@@ -1,4 +1,4 @@
-"""Positions of an analysis as arrays: what the study and the fitting of models count on."""
+"""The positions of an analysis as arrays, for studies and for fitting models."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a worker does: the profile of every reply to one move."""
+"""A worker's job: the profile of every reply to one move."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""A study in words: tables of plain text, as wide as a page."""
+"""Formats a study as plain-text tables that fit a page."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""An analysis: hands moves out, writes down what comes back, and goes on another time where it stopped."""
+"""Runs an analysis: distributes moves to workers, stores each result, and resumes after a stop."""
 
 import asyncio
 from collections import deque

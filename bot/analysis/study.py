@@ -1,4 +1,4 @@
-"""What recorded games say of traps: Figure 9 of a population, and how good every predictor of errors is."""
+"""Computes a study: Figure 9 for a population of players, and how well each predictor foresees errors."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass

@@ -1,4 +1,4 @@
-"""The embedded server: people at a page and programs at the Lichess Bot API, playing each other.
+"""The embedded server: people at a web page and bots at the Lichess Bot API play each other.
 
 From the bottom up: `variants` (what is played), `game` (one game, pure), `terms` (clocks, challenges), then
 `wire`, `views`, `export` (how things look in JSON), `streams` (who listens), `accounts` (who plays),

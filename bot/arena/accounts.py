@@ -1,4 +1,4 @@
-"""Who plays: accounts, their tokens, and where they stand."""
+"""The arena's accounts, with their tokens and ratings."""
 
 import asyncio
 import hashlib

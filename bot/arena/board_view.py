@@ -1,22 +1,22 @@
-"""Boards as pages draw them, without knowing the rules.  No I/O."""
+"""Boards and legal moves as the page draws them, so that it needs no rules.  No I/O."""
 
 from collections import Counter
 from typing import Any
 
-from bot.arena.game import ArenaGame
+from bot.arena.game import ReplayedGame
 from bot.arena.variants import ArenaVariant
 from bot.arena.wire import Json, variant_json
 from engine.game import Game
 
 
-def with_view(message: Json, match: ArenaGame, side: int) -> Json:
+def with_view(message: Json, match: ReplayedGame, side: int) -> Json:
     """The same `gameFull` or `gameState` with what a page needs to draw the game."""
     if message["type"] == "gameFull":
         return message | {"state": message["state"] | {"view": view(match, side)}}
     return message | {"view": view(match, side)}
 
 
-def view(match: ArenaGame, side: int) -> Json:
+def view(match: ReplayedGame, side: int) -> Json:
     """The board as one player's page shows it."""
     game, record = match.variant.game, match.record
     legal: list[Json] = []
@@ -82,7 +82,7 @@ def board(variant: ArenaVariant, position: Any) -> Json:
     }
 
 
-def replay_json(match: ArenaGame) -> Json:
+def replay_json(match: ReplayedGame) -> Json:
     """Every position of a game, for stepping through it."""
     game = match.variant.game
     position = match.variant.start(match.record.initial_fen)

@@ -1,4 +1,4 @@
-"""What two players agree on before a game: clocks, and challenges."""
+"""Challenges between two players, and the clocks and variants they may ask for."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""How many connections there may be: silent ones must not keep others out, nor use up descriptors.
+"""Limits open connections: silent clients must neither lock others out nor use up file descriptors.
 
 A connection that brings no request, or only half of its head, is closed after `IDLE_S`.  Where there is no
 room left before that, the oldest one without a request makes room; if all are at work, the newcomer is cut.

@@ -1,11 +1,11 @@
-"""Games for taking away: as JSON and as text.  No I/O."""
+"""Exports finished games as JSON and as text.  No I/O."""
 
-from bot.arena.game import ArenaGame
+from bot.arena.game import ReplayedGame
 from bot.arena.wire import Json, millis, title
 from bot.base.events import speed_of
 
 
-def export(match: ArenaGame) -> Json:
+def export(match: ReplayedGame) -> Json:
     """A game as `/game/export/{id}` tells it; moves in the game's own notation."""
     record, clock = match.record, match.clock
     data: Json = {
@@ -33,7 +33,7 @@ def export(match: ArenaGame) -> Json:
     return data
 
 
-def _exported_player(match: ArenaGame, side: int) -> Json:
+def _exported_player(match: ReplayedGame, side: int) -> Json:
     account, record = match.players[side], match.record
     player: Json = {
         "user": {"id": account.id, "name": account.name, **title(account)},
@@ -46,7 +46,7 @@ def _exported_player(match: ArenaGame, side: int) -> Json:
     return player
 
 
-def export_text(match: ArenaGame, base_url: str) -> str:
+def export_text(match: ReplayedGame, base_url: str) -> str:
     """The same as text with tags like PGN's; the two sides have the API's colours."""
     record, clock = match.record, match.clock
     white, black = match.variant.side("white"), match.variant.side("black")

@@ -1,8 +1,8 @@
-"""One game at the arena: frozen values and pure transitions, with the time given.
+"""One arena game: frozen values and pure transitions; the caller passes the time in.
 
-Every transition returns a new `ArenaGame` or raises `ArenaRefusal`; the caller keeps it, so a game that could
-not be written to the database has simply not changed.  Manners are those of Lichess: clocks start when both
-sides have made their first move; before that a game can be aborted, and resigning aborts it.
+Every transition returns a new `ReplayedGame` or raises `ArenaRefusal`; the caller keeps it, so a game that
+could not be written to the database has simply not changed.  The rules of conduct are those of Lichess: clocks
+start when both sides have made their first move; before that a game can be aborted, and resigning aborts it.
 """
 
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ class ArenaRefusal(DesdemonaError):
 
 
 @dataclass(frozen=True, slots=True)
-class ArenaGame:
+class ReplayedGame:
     """A game with what follows from its record."""
 
     record: ArenaGameRecord
@@ -104,14 +104,14 @@ class ArenaGame:
 
 def take_up(
     record: ArenaGameRecord, variant: ArenaVariant, players: tuple[AccountRecord, AccountRecord], now: float
-) -> ArenaGame:
+) -> ReplayedGame:
     """A game from its record, its running clock starting again at this moment."""
     position, names, told, squares = _replayed(variant, record.initial_fen, record.moves)
-    return ArenaGame(record, variant, players, position, names, told, squares, now)
+    return ReplayedGame(record, variant, players, position, names, told, squares, now)
 
 
 def move(
-    match: ArenaGame,
+    match: ReplayedGame,
     side: int,
     text: str,
     *,
@@ -119,7 +119,7 @@ def move(
     at: datetime,
     ply: int | None = None,
     draw: bool = False,
-) -> ArenaGame:
+) -> ReplayedGame:
     """Play a move.
 
     Args:
@@ -189,7 +189,7 @@ class StaleBoard(ArenaRefusal):
     """A move made on a board that does not show the game as it is."""
 
 
-def abort(match: ArenaGame, *, now: float, at: datetime) -> ArenaGame:
+def abort(match: ReplayedGame, *, now: float, at: datetime) -> ReplayedGame:
     """End a game that has hardly begun, without a result."""
     _require_open(match)
     if not match.is_abortable:
@@ -197,7 +197,7 @@ def abort(match: ArenaGame, *, now: float, at: datetime) -> ArenaGame:
     return _end(match, "aborted", None, now, at)
 
 
-def resign(match: ArenaGame, side: int, *, now: float, at: datetime) -> ArenaGame:
+def resign(match: ReplayedGame, side: int, *, now: float, at: datetime) -> ReplayedGame:
     """Give up; before both have moved it is an abort, as on Lichess."""
     _require_open(match)
     if match.is_abortable:
@@ -205,7 +205,7 @@ def resign(match: ArenaGame, side: int, *, now: float, at: datetime) -> ArenaGam
     return _end(match, "resign", 1 - side, now, at)
 
 
-def answer_draw(match: ArenaGame, side: int, *, yes: bool, now: float, at: datetime) -> ArenaGame:
+def answer_draw(match: ReplayedGame, side: int, *, yes: bool, now: float, at: datetime) -> ReplayedGame:
     """Offer a draw, or answer the other side's offer."""
     _require_open(match)
     if match.is_abortable:
@@ -219,7 +219,7 @@ def answer_draw(match: ArenaGame, side: int, *, yes: bool, now: float, at: datet
     return replace(match, record=replace(match.record, draw_offers=offers))
 
 
-def answer_takeback(match: ArenaGame, side: int, *, yes: bool, now: float, at: datetime) -> ArenaGame:
+def answer_takeback(match: ReplayedGame, side: int, *, yes: bool, now: float, at: datetime) -> ReplayedGame:
     """Ask to take the own latest move back, or answer the other side's wish."""
     _require_open(match)
     record = match.record
@@ -238,12 +238,12 @@ def answer_takeback(match: ArenaGame, side: int, *, yes: bool, now: float, at: d
     return replace(match, record=replace(record, takeback_offers=_with(record.takeback_offers, side, True)))
 
 
-def _plies_back(match: ArenaGame, side: int) -> int:
+def _plies_back(match: ReplayedGame, side: int) -> int:
     """Moves to undo until the side is about to make its latest move again."""
     return 2 if match.to_move == side else 1
 
 
-def _take_back(match: ArenaGame, side: int, now: float, at: datetime) -> ArenaGame:
+def _take_back(match: ReplayedGame, side: int, now: float, at: datetime) -> ReplayedGame:
     moves = match.record.moves[: -_plies_back(match, side)]
     record = replace(
         match.record,
@@ -282,7 +282,7 @@ def _replayed(
     return position, tuple(names), tuple(told), squares
 
 
-def claim(match: ArenaGame, side: int, *, victory: bool, now: float, at: datetime) -> ArenaGame:
+def claim(match: ReplayedGame, side: int, *, victory: bool, now: float, at: datetime) -> ReplayedGame:
     """End a game that the other side has left (the caller knows that it has)."""
     _require_open(match)
     if match.clock is None:
@@ -293,7 +293,7 @@ def claim(match: ArenaGame, side: int, *, victory: bool, now: float, at: datetim
     return _end(match, "timeout", side, now, at) if victory else _end(match, "draw", None, now, at)
 
 
-def run_out(match: ArenaGame, *, now: float, at: datetime) -> ArenaGame:
+def run_out(match: ReplayedGame, *, now: float, at: datetime) -> ReplayedGame:
     """End a game whose deadline has passed: aborted before both have moved, else lost on time."""
     _require_open(match)
     if match.is_abortable:
@@ -301,12 +301,12 @@ def run_out(match: ArenaGame, *, now: float, at: datetime) -> ArenaGame:
     return _end(match, "outoftime", 1 - match.to_move, now, at)
 
 
-def _require_open(match: ArenaGame) -> None:
+def _require_open(match: ReplayedGame) -> None:
     if match.is_over:
         raise ArenaRefusal("The game is already over")
 
 
-def _end(match: ArenaGame, status: str, winner: int | None, now: float, at: datetime) -> ArenaGame:
+def _end(match: ReplayedGame, status: str, winner: int | None, now: float, at: datetime) -> ReplayedGame:
     record = replace(
         match.record,
         status=status,

@@ -1,4 +1,4 @@
-"""Glicko-2 ratings: what a player's results say about the player's strength.
+"""Glicko-2 ratings: updates a player's strength from results.
 
 References:
     Glickman, "Example of the Glicko-2 system" (2013, revised 2022), whose step numbers stand below.

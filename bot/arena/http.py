@@ -1,4 +1,4 @@
-"""Requests and refusals: who is asking, what was sent, and every error as one line of JSON."""
+"""Shared request handling: who is calling, what was sent, and every error as one line of JSON."""
 
 import asyncio
 import errno

@@ -1,4 +1,4 @@
-"""Challenges, from being made to the game that they become.
+"""Open challenges, from the moment one is made to the game it becomes.
 
 They live in memory only: they run out within seconds, and after a restart of the server nobody waits for
 them, since an event stream tells on opening which ones there are.
@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from bot.arena import wire
 from bot.arena.challenges import ArenaChallenge, ChallengeStatus, Crowded, check
-from bot.arena.game import ArenaGame, ArenaRefusal
+from bot.arena.game import ArenaRefusal, ReplayedGame
 from bot.arena.referee import NotFound, Referee
 from bot.arena.streams import Stream
 from bot.arena.variants import FROM_POSITION, ArenaVariant
@@ -111,7 +111,7 @@ class ArenaLobby:
         return challenge
 
     async def rematch(
-        self, match: ArenaGame, account: AccountRecord, opponent: AccountRecord, address: str
+        self, match: ReplayedGame, account: AccountRecord, opponent: AccountRecord, address: str
     ) -> ArenaChallenge:
         """Challenge the other player of a finished game on the same terms, with the colours swapped.
 
@@ -144,7 +144,7 @@ class ArenaLobby:
             address=address,
         )
 
-    async def accept(self, challenge_id: str, account: AccountRecord) -> ArenaGame:
+    async def accept(self, challenge_id: str, account: AccountRecord) -> ReplayedGame:
         """Begin the game of a challenge to the account.
 
         Raises:

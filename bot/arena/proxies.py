@@ -1,4 +1,4 @@
-"""Whose address counts when a proxy stands in front: limits are for people, not for the proxy they share."""
+"""Finds the client's address behind a proxy, so that limits apply to people and not to their proxy."""
 
 from collections.abc import Iterable, Sequence
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network

@@ -1,4 +1,4 @@
-"""How often one caller may do a thing: token buckets."""
+"""Rate limiter: token buckets, one per caller and kind of request."""
 
 import math
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""Games kept, timed and told: every change is committed before anyone hears of it.
+"""Keeps running games, times them and publishes them: every change is committed before anyone sees it.
 
 Memory only repeats what the database holds, so a server that is killed has lost nothing that it
 acknowledged; on the next start open games are taken up again, their clocks as the latest move left them.
@@ -14,7 +14,7 @@ from bot.arena import game as rules
 from bot.arena import glicko, wire
 from bot.arena.accounts import Accounts
 from bot.arena.challenges import ArenaChallenge
-from bot.arena.game import ArenaGame, ArenaRefusal
+from bot.arena.game import ArenaRefusal, ReplayedGame
 from bot.arena.streams import Listeners, Stream
 from bot.arena.variants import CHESS960, VARIANTS, random_start
 from bot.base.events import Clock
@@ -45,7 +45,7 @@ class NotFound(ArenaRefusal):
 class _LiveGame:
     """A game that goes on, and the turn to change it."""
 
-    def __init__(self, match: ArenaGame) -> None:
+    def __init__(self, match: ReplayedGame) -> None:
         self.match = match
         self.turn = asyncio.Lock()
 
@@ -96,7 +96,7 @@ class Referee:
         if self._tables:
             logger.info("took up %d open games", len(self._tables))
 
-    async def find(self, game_id: str) -> ArenaGame:
+    async def find(self, game_id: str) -> ReplayedGame:
         """A game, over or not.
 
         Raises:
@@ -110,7 +110,7 @@ class Referee:
             raise NotFound("No such game")
         return await self._match(record)
 
-    async def find_own(self, game_id: str, account: AccountRecord) -> tuple[ArenaGame, int]:
+    async def find_own(self, game_id: str, account: AccountRecord) -> tuple[ReplayedGame, int]:
         """A game of the account's, and its side.
 
         Raises:
@@ -122,7 +122,7 @@ class Referee:
             raise NotFound("You do not play in this game")
         return match, side
 
-    def games_of(self, account_id: str) -> list[ArenaGame]:
+    def games_of(self, account_id: str) -> list[ReplayedGame]:
         """The account's games that go on, oldest first."""
         return [self._tables[game_id].match for game_id in self._games_of.get(account_id, ())]
 
@@ -138,13 +138,13 @@ class Referee:
             for match in self.games_of(account_id)
         )
 
-    async def _match(self, record: ArenaGameRecord) -> ArenaGame:
+    async def _match(self, record: ArenaGameRecord) -> ReplayedGame:
         first, second = [await self._accounts.get(account_id) for account_id in record.players]
         if first is None or second is None:
             raise NotFound("A player of this game has no account any more")
         return rules.take_up(record, VARIANTS[record.variant], (first, second), self.clock())
 
-    def _seat(self, match: ArenaGame) -> None:
+    def _seat(self, match: ReplayedGame) -> None:
         self._tables[match.id] = _LiveGame(match)
         for side, account in enumerate(match.players):
             self._games_of.setdefault(account.id, {})[match.id] = None
@@ -153,7 +153,7 @@ class Referee:
 
     # --- Changing games ---------------------------------------------------------------------------------
 
-    async def start(self, challenge: ArenaChallenge) -> ArenaGame:
+    async def start(self, challenge: ArenaChallenge) -> ReplayedGame:
         """Begin the game of an accepted challenge, and tell both players."""
         async with self._accounts.turn:
             match = await self._begin(challenge)
@@ -161,7 +161,7 @@ class Referee:
         self._tell_accounts("gameStart", match)
         return match
 
-    async def _begin(self, challenge: ArenaChallenge) -> ArenaGame:
+    async def _begin(self, challenge: ArenaChallenge) -> ReplayedGame:
         at = now_utc()
         # Looked up again: a rated game may have ended since the challenge was made.
         players = [await self._accounts.get(account.id) or account for account in challenge.by_side()]
@@ -193,7 +193,7 @@ class Referee:
             await arena.add_game(session, record)
         return await self._match(record)
 
-    async def change(self, game_id: str, step: Callable[[ArenaGame], ArenaGame]) -> ArenaGame:
+    async def change(self, game_id: str, step: Callable[[ReplayedGame], ReplayedGame]) -> ReplayedGame:
         """Change a game: all of it is committed and told, or nothing has happened.
 
         Args:
@@ -223,7 +223,7 @@ class Referee:
         self._wake.set()
         return after
 
-    async def _keep(self, match: ArenaGame) -> ArenaGame:
+    async def _keep(self, match: ReplayedGame) -> ReplayedGame:
         """Commit a game as it is now, and its ratings when it has ended."""
         record = match.record
         if not (match.is_over and record.rated and record.status != "aborted"):
@@ -253,7 +253,7 @@ class Referee:
                 self._accounts.put_rating(account_id, record.variant, rating_record)
         return match
 
-    def _clear(self, match: ArenaGame) -> None:
+    def _clear(self, match: ReplayedGame) -> None:
         del self._tables[match.id]
         for side, account in enumerate(match.players):
             games = self._games_of[account.id]
@@ -263,7 +263,7 @@ class Referee:
             self._away_since.pop((match.id, side), None)
             self._told_gone.discard((match.id, side))
 
-    async def say(self, match: ArenaGame, account: AccountRecord, room: str, text: str) -> None:
+    async def say(self, match: ReplayedGame, account: AccountRecord, room: str, text: str) -> None:
         """Keep and tell a line of chat.
 
         Raises:
@@ -289,7 +289,7 @@ class Referee:
         for match in self.games_of(account.id):
             stream.send(wire.game_event("gameStart", match, match.record.players.index(account.id), now))
 
-    def listen_to_game(self, match: ArenaGame, side: int, stream: Stream, limit: int) -> None:
+    def listen_to_game(self, match: ReplayedGame, side: int, stream: Stream, limit: int) -> None:
         """Tell a stream the game, and what becomes of it; a finished game is told once."""
         table = self._tables.get(match.id)
         match = table.match if table is not None else match
@@ -306,7 +306,7 @@ class Referee:
         if (match.id, 1 - side) in self._told_gone:
             stream.send(wire.opponent_gone(True))
 
-    def has_left(self, match: ArenaGame, side: int) -> bool:
+    def has_left(self, match: ReplayedGame, side: int) -> bool:
         """Whether the player has been away for so long that the other may claim the game."""
         since = self._away_since.get((match.id, side))
         return since is not None and self.clock() - since >= self._gone_s
@@ -317,10 +317,10 @@ class Referee:
             self._away_since[seat] = self.clock()
             self._wake.set()
 
-    def _seen(self, message: wire.Json, match: ArenaGame, side: int, stream: Stream) -> wire.Json:
+    def _seen(self, message: wire.Json, match: ReplayedGame, side: int, stream: Stream) -> wire.Json:
         return views.with_view(message, match, side) if stream.wants_view else message
 
-    def _tell_state(self, match: ArenaGame) -> None:
+    def _tell_state(self, match: ReplayedGame) -> None:
         now = self.clock()
         state = wire.game_state(match, now, self._first_move_s)
         for side in (0, 1):
@@ -331,7 +331,7 @@ class Referee:
         if match.is_over:
             self._tell_accounts("gameFinish", match)
 
-    def _tell_accounts(self, kind: str, match: ArenaGame) -> None:
+    def _tell_accounts(self, kind: str, match: ReplayedGame) -> None:
         now = self.clock()
         for side, account in enumerate(match.players):
             for stream in self.account_streams.of(account.id):
@@ -362,10 +362,10 @@ class Referee:
                 self._told_gone.add(seat)
                 self._tell_gone(seat, gone=True)
 
-    def _is_due(self, match: ArenaGame) -> bool:
+    def _is_due(self, match: ReplayedGame) -> bool:
         deadline = match.deadline(self._first_move_s)
         return deadline is not None and deadline <= self.clock()
 
-    def _run_out(self, match: ArenaGame) -> ArenaGame:
+    def _run_out(self, match: ReplayedGame) -> ReplayedGame:
         # Looked at again: a move may have come in while this waited for its turn.
         return rules.run_out(match, now=self.clock(), at=now_utc()) if self._is_due(match) else match

@@ -1,4 +1,4 @@
-"""Events, games, challenges: the Bot API for programs and, by the same handlers, the Board API."""
+"""HTTP routes for play: event streams, games and challenges; Bot API and Board API share the handlers."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -8,7 +8,7 @@ from aiohttp import web
 from bot.arena import game as rules
 from bot.arena import wire
 from bot.arena.accounts import Accounts
-from bot.arena.game import ArenaGame, ArenaRefusal
+from bot.arena.game import ArenaRefusal, ReplayedGame
 from bot.arena.http import (
     GAME,
     ID,
@@ -43,7 +43,7 @@ MAX_MOVE_NUMBER = 1000
 
 _CHALLENGE = f"{{challenge:{ID}}}"
 
-Step = Callable[[ArenaGame, int, float], ArenaGame]
+Step = Callable[[ReplayedGame, int, float], ReplayedGame]
 
 
 class PlayRoutes:
@@ -182,7 +182,7 @@ class PlayRoutes:
         )
 
     async def claim(self, player: "PlayerHandler", request: web.Request, *, victory: bool) -> web.Response:
-        def step(match: ArenaGame, side: int, now: float) -> ArenaGame:
+        def step(match: ReplayedGame, side: int, now: float) -> ReplayedGame:
             if not match.is_over and match.clock and not self._referee.has_left(match, 1 - side):
                 raise ArenaRefusal("Your opponent is still here")
             return rules.claim(match, side, victory=victory, now=now, at=now_utc())

@@ -1,4 +1,4 @@
-"""Accounts, exports, the lobby's lists, and the page itself."""
+"""HTTP routes for the site: accounts, exports, the lobby's lists, and the page itself."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""The arena, listening: put together, started and stopped."""
+"""The arena as a running server: assembly, start and shutdown."""
 
 import asyncio
 import errno

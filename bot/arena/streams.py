@@ -1,4 +1,4 @@
-"""Who listens: bounded queues of lines, one for each open stream.
+"""Open event streams: one bounded queue of lines for each listener.
 
 A reader that is too slow loses the oldest lines and nothing else, as on Lichess: every state tells the whole
 story, so the newest line is the one that counts.

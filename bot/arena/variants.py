@@ -1,4 +1,4 @@
-"""What can be played at the arena: one row for each variant."""
+"""The variants that can be played at the arena, one row each."""
 
 import secrets
 from dataclasses import dataclass

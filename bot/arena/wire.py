@@ -1,4 +1,4 @@
-"""How the arena's things look in JSON: as lichess.org defines them.  No I/O."""
+"""The arena's JSON, as lichess.org defines it.  No I/O."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,7 +6,7 @@ from typing import Any
 
 from bot.arena import glicko
 from bot.arena.challenges import OFFERED, ArenaChallenge, ChallengeStatus, show
-from bot.arena.game import ArenaGame
+from bot.arena.game import ReplayedGame
 from bot.arena.variants import VARIANTS, ArenaVariant
 from bot.base.events import Clock, speed_of
 from storage.arena import AccountRecord, ChatRecord, RatingRecord
@@ -78,7 +78,7 @@ def variant_json(variant: ArenaVariant) -> Json:
     return {"key": variant.key, "name": variant.name, "short": variant.short}
 
 
-def _player(match: ArenaGame, side: int) -> Json:
+def _player(match: ReplayedGame, side: int) -> Json:
     account = match.players[side]
     player: Json = {
         "id": account.id,
@@ -92,7 +92,7 @@ def _player(match: ArenaGame, side: int) -> Json:
 # --- The stream of a game -------------------------------------------------------------------------------
 
 
-def game_full(match: ArenaGame, now: float, first_move_s: float) -> Json:
+def game_full(match: ReplayedGame, now: float, first_move_s: float) -> Json:
     """First line of every game stream."""
     clock = match.clock
     full: Json = {
@@ -115,7 +115,7 @@ def game_full(match: ArenaGame, now: float, first_move_s: float) -> Json:
     return full
 
 
-def game_state(match: ArenaGame, now: float, first_move_s: float) -> Json:
+def game_state(match: ReplayedGame, now: float, first_move_s: float) -> Json:
     """Where a game stands, always whole."""
     record, clock = match.record, match.clock
     left = match.remaining_ms(now) or (UNLIMITED_MS, UNLIMITED_MS)
@@ -161,12 +161,12 @@ def opponent_gone(gone: bool) -> Json:
 # --- The stream of an account ---------------------------------------------------------------------------
 
 
-def game_event(kind: str, match: ArenaGame, side: int, now: float) -> Json:
+def game_event(kind: str, match: ReplayedGame, side: int, now: float) -> Json:
     """`gameStart` or `gameFinish` for one of the players."""
     return {"type": kind, "game": _game_info(match, side, now)}
 
 
-def _game_info(match: ArenaGame, side: int, now: float) -> Json:
+def _game_info(match: ReplayedGame, side: int, now: float) -> Json:
     record = match.record
     info = _playing_fields(match, side, now)
     info |= {
@@ -183,12 +183,12 @@ def _game_info(match: ArenaGame, side: int, now: float) -> Json:
     return info
 
 
-def playing(match: ArenaGame, side: int, now: float) -> Json:
+def playing(match: ReplayedGame, side: int, now: float) -> Json:
     """One row of `/api/account/playing`."""
     return _playing_fields(match, side, now) | {"status": match.record.status}
 
 
-def _playing_fields(match: ArenaGame, side: int, now: float) -> Json:
+def _playing_fields(match: ReplayedGame, side: int, now: float) -> Json:
     record, other = match.record, match.players[1 - side]
     colour = match.variant.colours[side]
     left = match.remaining_ms(now)

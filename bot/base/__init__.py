@@ -1,0 +1,1 @@
+"""Foundations of the bot: settings, errors, server events, logging, reconnecting, site dialects."""

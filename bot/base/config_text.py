@@ -1,4 +1,4 @@
-"""The text of config.toml, written from the settings themselves, so that it can't fall behind."""
+"""Writes config.toml from the settings themselves, so that file and program never disagree."""
 
 import ast
 import inspect

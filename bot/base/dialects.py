@@ -1,4 +1,4 @@
-"""How the sites that speak the Lichess Bot API differ: data, not branches.
+"""How sites that speak the Lichess Bot API differ, as data instead of branches.
 
 A new site is a new row.  What a row cannot say yet becomes a field when the first site needs it.
 """

@@ -1,4 +1,4 @@
-"""What can go wrong, sorted by what the one who catches it should do.
+"""The bot's exceptions, sorted by what the caller should do.
 
 ::
 

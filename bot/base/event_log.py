@@ -1,4 +1,4 @@
-"""Events in the database, in words that every database can take.
+"""Stores events in the database, cleaned so that every database accepts the text.
 
 Names, keys and chat are cleaned where they come in (`bot.servers.lichess_wire`, `bot.servers.ggs_wire`).
 What an event tells besides, such as a server's own words in an error, may have anything in it, and PostgreSQL

@@ -1,4 +1,4 @@
-"""What servers tell, the same for every site: frozen values without a trace of the wire.
+"""What game servers report, in the same frozen values for every site, free of wire formats.
 
 Moves are in the game's own notation (``f5``, ``pass``), sides are 0 (moves first) and 1, times are seconds.
 Adapters translate; sessions never see a site's words except where a field says so.

@@ -1,4 +1,4 @@
-"""Files that somebody has named: regular ones alone are read, and they are written whole or not at all.
+"""Reads and writes files that users name: reads regular files only, writes the whole file or nothing.
 
 A device or a pipe might never end, or, with nobody at its other end, never begin.
 """

@@ -1,4 +1,4 @@
-"""Files of games as they lie on a disk: lines of text, and WTHOR's bases with the names beside them."""
+"""Reads game files from disk: text in any format, and WTHOR databases with the name files beside them."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

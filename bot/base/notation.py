@@ -1,4 +1,4 @@
-"""How sites write the moves and starts of a game, where they differ from `engine.games`.
+"""How sites write a game's moves and start positions, where they differ from `engine.games`.
 
 A `Notation` is a pair of pure functions on one move in one position; a `Script` applies them to a game's
 whole list, as each message tells it, and remembers where the game stands.

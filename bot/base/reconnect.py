@@ -1,4 +1,4 @@
-"""Staying connected: which troubles are worth another try, and how long to wait before it.
+"""Reconnecting with back-off: which failures are worth another try, and how long to wait before it.
 
 The two questions have separate answers: the first is the exception tree (`TransientError` and the plain end
 of a stream mean "again", everything else passes through), the second is `delays`.

@@ -1,4 +1,4 @@
-"""`desdemona analyse`: recorded games of people, looked into."""
+"""`desdemona analyse`: profiles the replies in recorded games of people."""
 
 import asyncio
 import shlex
@@ -20,7 +20,7 @@ from bot.analysis.runner import OnCount, Tally, predict, run_analysis
 from bot.base.log import printable
 from bot.cli.common import MOST, UsageError, config_of, note, print_json, require_known
 from bot.match.worker_pool import ClusterWorkers, LocalWorkers
-from engine import ENGINE_VERSION
+from engine import SEARCH_REVISION
 from engine.formats.files import GameFormat
 from engine.games import GAMES, get_game
 from engine.human.model import BadModel, HumanModel
@@ -109,7 +109,7 @@ def analyse_command(
         game,
         "native" if settings is None else _name_of(settings),
         depth,
-        ENGINE_VERSION,
+        SEARCH_REVISION,
         {} if settings is None else {"protocol": "uci", "options": dict(settings.options)},
     )
     choice = MoveFilter(

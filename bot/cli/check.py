@@ -1,4 +1,4 @@
-"""Is everything fit to play?  Database, engine and account, each tried for real."""
+"""`desdemona check`: tries the database, the engines and the account for real."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""What the operator's commands share: options, the way to settings and database, and how they answer."""
+"""Options, settings, database access and output shared by the operator's commands."""
 
 import asyncio
 import csv

@@ -1,4 +1,4 @@
-"""`desdemona engine`: our engine under a program with a board, or under a match runner."""
+"""`desdemona engine`: runs our engine under a GUI or a match runner."""
 
 import sys
 from enum import StrEnum
@@ -13,7 +13,7 @@ from engine.external.settings import PROTOCOL_GAMES
 from engine.games import get_game
 
 
-class EngineProtocol(StrEnum):
+class ProtocolName(StrEnum):
     """What is spoken."""
 
     NBOARD = "nboard"
@@ -24,7 +24,7 @@ class EngineProtocol(StrEnum):
 
 def engine(
     context: typer.Context,
-    protocol: Annotated[EngineProtocol, typer.Option(help="What the other program speaks.")],
+    protocol: Annotated[ProtocolName, typer.Option(help="What the other program speaks.")],
     game: Annotated[
         str | None, typer.Option(help="For uci: chess (the default) or xiangqi; the others have one game.")
     ] = None,

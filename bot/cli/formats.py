@@ -1,4 +1,4 @@
-"""The operator's commands that take games out and bring games in, in the formats of other programs."""
+"""`desdemona export` and `import`: games in the file formats of other programs."""
 
 import asyncio
 import os

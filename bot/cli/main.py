@@ -1,4 +1,4 @@
-"""The operator's commands.  The one place that prints."""
+"""`desdemona`: the root command, and `run`, `check`, `stats`, `games`, `show`, `db` and accounts."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

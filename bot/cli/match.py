@@ -1,4 +1,4 @@
-"""`desdemona match`: two players against each other, unattended."""
+"""`desdemona match`: plays two players against each other, unattended."""
 
 import asyncio
 import signal

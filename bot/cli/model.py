@@ -1,4 +1,4 @@
-"""`desdemona model`: models of how people move."""
+"""`desdemona model`: inspects and converts human-move models."""
 
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""What the operator's commands show: records in, rich tables or rows of plain values out.  Prints nothing."""
+"""Formats records as rich tables, or as rows of plain values.  Prints nothing."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

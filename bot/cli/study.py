@@ -1,4 +1,4 @@
-"""`desdemona study` and `desdemona model fit`: what analysed games say, and what is learned from them."""
+"""`desdemona study` and `desdemona model fit`: reports on analysed games, and models fitted to them."""
 
 import json
 import re

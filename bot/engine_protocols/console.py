@@ -1,4 +1,4 @@
-"""Lines in and lines out, and the searches between them.
+"""Reads commands and writes answers line by line, with searches running in between.
 
 The thread that reads is the program's own.  It must never wait for a search: a search that is not wanted any
 more is *dropped*, which tells it to end and swallows whatever it still says, and the next one begins when its

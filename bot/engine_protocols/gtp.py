@@ -1,4 +1,4 @@
-"""GTP, version 2, for Othello: our engine under a match runner.
+"""GTP version 2 for Othello: our engine under a match runner.
 
 Squares are written as always in Othello, a1 in the upper left corner.  One command is obeyed after the other;
 the protocol has no way to stop one.  Where the side that is named is not to move because the other has to

@@ -1,4 +1,4 @@
-"""NBoard, version 2: our engine under NBoard, Novello, or a match runner that speaks it.
+"""NBoard version 2: our engine under NBoard, Novello or a match runner that speaks it.
 
 The program that drives us owns the game: it tells every change, and ``go`` does not make the move.  After a
 change it sends ``ping n``, and takes what it reads before ``pong n`` for words about the old position; so

@@ -1,4 +1,4 @@
-"""The players as front ends need them: a move within limits, or line after line, ever deeper.
+"""Drives our players for the protocols: a move within limits, or one line after another, ever deeper.
 
 A move with a clock is found as it is on a server (`engine.players.Player`), but for the strong player, who
 need not judge its opponent's reply here and so uses all its time for the search.

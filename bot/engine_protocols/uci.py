@@ -1,4 +1,4 @@
-"""UCI for chess and xiangqi, UCCI for xiangqi: our engine under a program with a board.
+"""UCI for chess and xiangqi and UCCI for xiangqi: our engine under a GUI.
 
 The two protocols say the same in nearly the same words: UCCI counts xiangqi's ranks from 0 to 9, writes
 options without ``name`` and ``value``, scores without ``cp``, and a clock by ``time``, ``increment`` and

@@ -1,4 +1,4 @@
-"""The chat of one game: greetings, questions answered, the farewell."""
+"""One game's chat: greeting, answers to questions, farewell."""
 
 import asyncio
 from collections.abc import Callable

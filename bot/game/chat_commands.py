@@ -1,4 +1,4 @@
-"""Questions in a game's chat, and the bot's answers.  Pure.
+"""Questions in a game's chat and the bot's answers.  Pure.
 
 What the engine thinks of the game is a secret while it goes on, unless the operator lets those who watch know
 it; they may be the opponent under another name.  The player that is at the board is a secret in any case: the

@@ -1,4 +1,4 @@
-"""What the bot says in a game's chat."""
+"""The texts that the bot sends to a game's chat."""
 
 import re
 from enum import StrEnum

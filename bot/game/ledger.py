@@ -1,4 +1,4 @@
-"""The books of one game: every transaction that keeps them true, whatever moment the program dies in.
+"""A game's ledger: the transactions that keep its record true, whenever the program dies.
 
 A decision is committed before its move is sent, marked as sent when the server has taken it, and confirmed
 when the server shows it.  Once its profile is complete and the reply is known, its outcome is recorded.  Each

@@ -1,4 +1,4 @@
-"""How a good guest behaves: draws, resigning, takebacks, games that do not begin, opponents who leave.
+"""Decides on draws, resignation, takebacks, aborts and claims against opponents who left.  Pure.
 
 Pure: settings and facts in, yes or no out.
 """

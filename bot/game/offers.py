@@ -1,4 +1,4 @@
-"""Manners at work in one game: draws, resigning, takebacks, opponents who leave or do not begin."""
+"""Carries out draws, resignation, takebacks, aborts and claims in one game."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""One game from its first message to its closed books: think, write down, send, judge.
+"""Plays one game from its first message to its closed ledger: think, record, send, judge.
 
 All state that matters is in the books (`bot.game.ledger`) and on the server, so a player can be killed at any
 moment and another one takes the game up from there.

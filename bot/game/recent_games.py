@@ -1,4 +1,4 @@
-"""Not playing the same game twice: what was played lately against an opponent, so that it can be left.
+"""The moves of recent games against an opponent, so that we can avoid playing the same game twice.
 
 lichess.org does not rate a game with a program when one of the pair's last two had the same first 20 plies
 and the same winner; and an opponent who has found a weak line would play it for ever.

@@ -1,4 +1,4 @@
-"""The search pool: a few threads, served by rank and deadline, so that one slow game can't flag another.
+"""The search pool: a few threads serve searches by rank and deadline, so that no game flags another.
 
 A job runs on one thread to its end.  When all threads are taken, one that serves a lower rank than somebody
 waits for is freed: its job is stopped, and starts anew later.  What it had found is mostly still in the

@@ -1,4 +1,4 @@
-"""Which player meets an opponent: fixed, by rule, or a randomised and balanced comparison.  Pure."""
+"""Chooses the player for an opponent: fixed, by rule, or in a randomised, balanced comparison.  Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What every game of the program shares."""
+"""The services that all games share."""
 
 import asyncio
 import random

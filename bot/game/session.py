@@ -1,4 +1,4 @@
-"""One game as a state machine: server events in, actions out, no I/O.
+"""One game as a state machine: server events in, actions out.  No I/O.
 
 ::
 

@@ -1,4 +1,4 @@
-"""What may fail in a game without costing a move, or the game."""
+"""Runs a game's side tasks, which may fail without costing a move or the game."""
 
 import asyncio
 import logging

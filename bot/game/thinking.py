@@ -1,4 +1,4 @@
-"""One game's searches: limits from the clock, a thread of the pool, and what is done on the opponent's time.
+"""One game's searches: time limits from the clock, a thread of the pool, pondering on the opponent's time.
 
 A search may be begun before our turn, for the position after the reply that is expected (pondering).  It is
 the search that would be done after that reply, with the time that the clock would give it then, only earlier.

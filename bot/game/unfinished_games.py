@@ -1,4 +1,4 @@
-"""What the books know of games that go on, for sites whose own ids do not last."""
+"""The unfinished games in the database, for sites whose own game ids do not last."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Matches: any two players against each other, every opening with both colours, and what came of it.
+"""Matches between any two players: every opening with both colours, and the resulting scores.
 
 ====================  ==============================================================================
 `specs`               players by a text: ours with their settings, other programs by their protocol

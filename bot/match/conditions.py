@@ -1,4 +1,4 @@
-"""What all games of a match have in common, and the name of the match that follows from it."""
+"""The conditions that all games of a match share, and the match id derived from them."""
 
 import hashlib
 import json
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.match.player_specs import HumanSpec, MatchError, OtherSpec, OurSpec, PlayerSpec
-from engine import ENGINE_VERSION
+from engine import SEARCH_REVISION
 from engine.external.settings import Allowance
 
 DEFAULT_MOVE_S = 0.1
@@ -61,8 +61,8 @@ class Terms:
     """None: games end by their rules."""
     openings: str
     """Where they are from: the seed, or a file's fingerprint."""
-    engine_version: str = ENGINE_VERSION
-    """Of our own players, and the judge of openings."""
+    engine_version: str = SEARCH_REVISION
+    """Search revision of our own players, and of the search that balances openings."""
 
     def __post_init__(self) -> None:
         if self.clock is not None and self.move_s is not None:

@@ -1,4 +1,4 @@
-"""Games of matches in the database: each in one transaction, and back."""
+"""Stores match games, each in one transaction, and loads them again."""
 
 import hashlib
 from collections.abc import Mapping

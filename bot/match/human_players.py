@@ -1,4 +1,4 @@
-"""People in matches: a player that moves as a model expects of them, and models for those who reckon so."""
+"""Simulated people: players that move as a human-move model predicts, and models for players that use one."""
 
 import random
 import time

@@ -1,4 +1,4 @@
-"""A game's positions while its list of moves grows."""
+"""Keeps a game's positions while its move list grows."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Openings: from a file, or nearly balanced ones by a seed.  Every one is played with both colours.
+"""Openings for matches: from a file, or nearly balanced ones from a seed; each is played with both colours.
 
 Where a side is far ahead from the start, a pair of games says little about its players; and deterministic
 players would play the same game again and again from the usual start.  Games at odds are the exception: there

@@ -1,4 +1,4 @@
-"""One game of a match, from its opening to its end."""
+"""Plays one match game from its opening to its end."""
 
 import logging
 import time
@@ -12,7 +12,7 @@ from bot.match.conditions import Adjudication, Terms, called
 from bot.match.openings import Opening, position_after, random_opening
 from bot.match.player_specs import MatchError
 from bot.match.players import MatchPlayer, OurPlayer, make_player
-from engine import ENGINE_VERSION
+from engine import SEARCH_REVISION
 from engine.decision import Decision
 from engine.external.settings import ChosenMove
 from engine.formats.record import clean
@@ -126,9 +126,9 @@ def play(task: GameTask) -> Played:
         MatchError: It cannot be played: a player does not start, say.
     """
     terms = task.terms
-    if terms.engine_version != ENGINE_VERSION:
+    if terms.engine_version != SEARCH_REVISION:
         raise MatchError(
-            f"this worker has engine {ENGINE_VERSION}, and the match is played with {terms.engine_version}"
+            f"this worker has search revision {SEARCH_REVISION}, and the match is played with {terms.engine_version}"
         )
     pair = task.number // 2
     opening = task.opening or random_opening(terms.game, task.seed, pair)

@@ -1,4 +1,4 @@
-"""Players by a text: ``strong:time=0.1``, ``uci:stockfish; option.Threads=1``."""
+"""Parses player specifications: ``strong:time=0.1``, ``uci:stockfish; option.Threads=1``."""
 
 import shlex
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The kinds of players behind one interface: that of `engine.external.player.ExternalEngine`."""
+"""All kinds of match players behind one interface, that of `engine.external.player.ExternalEngine`."""
 
 import logging
 import random

@@ -1,4 +1,4 @@
-"""What a match says, for people and for programs.  Prints nothing."""
+"""Formats a match's progress and result for people and for programs.  Prints nothing."""
 
 from typing import Any
 

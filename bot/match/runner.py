@@ -1,4 +1,4 @@
-"""A match: hands games out, writes them down as they come, and stops when it is told or has seen enough."""
+"""Runs a match: hands out games, stores each result, and stops when told to or when the SPRT has decided."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What a match says: results, Elo difference and its interval.  Pure arithmetic.
+"""A match's score, Elo difference and its interval.  Pure arithmetic.
 
 Two games from one opening are not independent: what favours a side in the one does so in the other.  Pairs
 are; so every interval and test here counts pairs, each with a score in {0, 1/4, 1/2, 3/4, 1} (half the sum of

@@ -1,4 +1,4 @@
-"""Sequential probability ratio test of two Elo differences, over pairs of games.
+"""Sequential probability ratio test (SPRT) between two Elo differences, over pairs of games.
 
 A generalised SPRT (Wald 1945; Michel Van den Bergh, "The generalized sequential probability ratio test",
 2017): the log-likelihood ratio is that of the distributions of pair scores nearest to the one observed (by

@@ -1,4 +1,4 @@
-"""Where games are played: in processes on this machine, or by the workers of a Dask cluster.
+"""Where match games are played: in processes on this machine, or on a Dask cluster.
 
 Workers play and hand back, and know nothing of the database.  One that dies takes its game along, which is
 then played again; nobody else notices.  They do other work of many small parts as well (`run`).

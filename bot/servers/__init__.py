@@ -1,4 +1,4 @@
-"""Adapters to game servers: each turns a site's protocol into `bot.base.events` and a few actions.
+"""Adapters to game servers: each translates a site's protocol to `bot.base.events` and a few actions.
 
 A site costs a wire module (bytes to events and back, no I/O) and an I/O module; sites that speak nearly the
 same share both and differ by a row of data (`bot.base.dialects`).

@@ -1,4 +1,4 @@
-"""Which adapter speaks to which site."""
+"""Opens the adapter for the site in the settings."""
 
 from bot.base.config import Config
 from bot.base.dialects import Dialect

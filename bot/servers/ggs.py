@@ -1,4 +1,4 @@
-"""Playing on GGS: one TCP connection for everything.  What it means stands in `bot.servers.ggs_account`."""
+"""The GGS adapter's I/O: one TCP connection for everything; `bot.servers.ggs_account` interprets it."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""One account on GGS as a state machine: messages in; commands, and events for the rest of the program, out.
+"""An account on GGS as a state machine: messages in, commands and events out.  No I/O.
 
 No I/O.  The server's ids are reused, so a game and a request have keys of our own here.  A game is *live* on
 this connection, *away* (adjourned, and kept by the server, or left over from another connection), or over::

@@ -1,4 +1,4 @@
-"""Games on GGS that have ended unheard: what the server's archive knows of them.  No I/O.
+"""Finds the result of GGS games that ended while we were away, in the server's archive.  No I/O.
 
 A game is *searched* among the account's latest matches (``history``) as long as the archive's id is unknown;
 then its match is *looked* up (``look``).

@@ -1,4 +1,4 @@
-"""One game on GGS, and what can be told from its moves alone.  No I/O."""
+"""One game on GGS, rebuilt from its moves.  No I/O."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

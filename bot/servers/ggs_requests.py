@@ -1,4 +1,4 @@
-"""Requests on GGS: those on the server's table, and what came of what we have asked for.  No I/O.
+"""Match requests on GGS: those on the server's list, and the state of our own.  No I/O.
 
 The server's answers do not say what they answer, but they come in the order of the commands: so the commands
 that have no answer yet stand in a queue, and whatever answers one of them shows that the answers to those

@@ -1,4 +1,4 @@
-"""The language of GGS, the server of Othello programs: bytes in, frozen messages out.  No I/O.
+"""The wire format of GGS, the server for Othello programs: bytes to frozen messages and back.  No I/O.
 
 Three layers.  `Lines` cuts bytes into lines, `Blocks` gathers lines into blocks, `read` tells what a block
 means.  A block begins with ``sender: text`` after an empty line (what somebody says, the Othello service

@@ -1,4 +1,4 @@
-"""How long the way to a server is."""
+"""Measures network lag to a server."""
 
 import math
 from collections import deque

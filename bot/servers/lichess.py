@@ -1,4 +1,4 @@
-"""Talking to a server of the Lichess family: two kinds of streams, and one request at a time.
+"""The Lichess adapter's I/O: the two kinds of streams, and in-game actions.
 
 Streams and what is urgent in a game (moves, chat, ...) go through aiohttp, the rest through berserk
 (`bot.servers.lichess_calls`).

@@ -1,4 +1,4 @@
-"""One-shot calls: one at a time, none while the server wants quiet; through berserk, from asyncio.
+"""One-shot calls through berserk: one at a time, none while the server asks us to wait.
 
 berserk knows the requests and how to read the answers, but it blocks, without a deadline or a limit on what
 comes back.  So it gets one thread of its own, and beneath it aiohttp carries the requests: there a server

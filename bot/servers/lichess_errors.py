@@ -1,4 +1,4 @@
-"""What answers that are errors mean for the caller: HTTP statuses to the exceptions of `bot.base.errors`."""
+"""Maps HTTP statuses to the exceptions of `bot.base.errors`."""
 
 import json
 import math

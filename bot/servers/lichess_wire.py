@@ -1,4 +1,4 @@
-"""The Lichess Bot API as data: lines and answers in, events out.  No I/O.
+"""The wire format of the Lichess Bot API: JSON lines and answers to events.  No I/O.
 
 Fields and event types that are not known are skipped, because sites add to the protocol without warning; what
 is missing or of the wrong type where it is needed is a `ProtocolError` that keeps the message.

@@ -1,4 +1,4 @@
-"""Other programs as players: by NBoard and GTP (Othello), UCI (chess, xiangqi) and UCCI (xiangqi).
+"""Other programs as players: over NBoard and GTP (Othello), UCI (chess, xiangqi) and UCCI (xiangqi).
 
 `engine.uci` asks other engines for the scores of every move, to set traps by; here they only choose a move,
 as the opponent in a match.

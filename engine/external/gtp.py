@@ -1,4 +1,4 @@
-"""GTP, version 2, as Othello programs speak it: one command, one answer that an empty line ends.
+"""Drives Othello programs over GTP version 2.
 
 The program keeps the game: it is told the moves that it does not know yet, or, when the game is another, all
 of them from the start.  A program that is thinking cannot be told to stop.

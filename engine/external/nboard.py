@@ -1,4 +1,4 @@
-"""NBoard, version 2: the protocol of the Othello programs NBoard, Novello, NTest and Edax.
+"""Drives Othello programs over NBoard version 2: NTest, Edax and others.
 
 The whole game is told with every question (``set game``), so nothing needs to be kept in step.  What the
 program prints before the ``pong`` that follows is of an old position, and dropped.

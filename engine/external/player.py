@@ -1,4 +1,4 @@
-"""`ExternalEngine`: another program that plays a side, whatever protocol it speaks."""
+"""`ExternalEngine`: another program that plays a side, over any protocol."""
 
 import logging
 import time

@@ -1,4 +1,4 @@
-"""What a protocol has to offer, whichever it is."""
+"""The interface that every engine protocol implements."""
 
 import time
 from collections.abc import Sequence

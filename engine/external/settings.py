@@ -1,4 +1,4 @@
-"""Which program is asked, and what a move of it may cost."""
+"""Which program to start, and how long it may take for a move."""
 
 from dataclasses import dataclass, replace
 from typing import Self

@@ -1,4 +1,4 @@
-"""UCI for chess and xiangqi, and UCCI for xiangqi: programs that are asked for a move.
+"""Drives UCI programs (chess, xiangqi) and UCCI programs (xiangqi).
 
 What the two protocols differ in is told in `engine.uci.lines`, whose reading of lines this shares.
 """

@@ -1,1 +1,1 @@
-"""Games as texts and files that other programs know: read and written, without I/O of its own."""
+"""File formats for games, read and written as text.  No I/O."""

@@ -1,4 +1,4 @@
-"""Clocks as GGF, GGS and NBoard write them: ``15:00``, ``05:00/00:12/02:00``, ``04:59,0:0//02:00,0:0``.
+"""Clock notation of GGF, GGS and NBoard: ``15:00``, ``05:00/00:12/02:00``, ``04:59,0:0//02:00,0:0``.
 
 Three times between slashes, each of which may be missing: at the start, added after each move, and the grace.
 """

@@ -1,4 +1,4 @@
-"""Files of games, whatever their format: which one it is, and the games one after another.  No I/O."""
+"""Detects the format of a game file and splits it into games.  No I/O."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""GGF, the Generic Game Format: Othello games as GGS, NBoard and the archives of both write them.
+"""GGF, the Generic Game Format: Othello games as GGS, NBoard and their archives write them.
 
 A game is ``(;`` tags ``;)``, a tag is ``NAME[value]``, and no value holds a ``]``.  Archives have a match on
 each line, the count of its games in front: ``1 (;...;)``, or ``2 (;...;)(;...;)`` for a synchro pair.  The

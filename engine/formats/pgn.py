@@ -1,4 +1,4 @@
-"""PGN, Portable Game Notation: chess and its variants, xiangqi, and Othello as sites print it in this form.
+"""PGN, Portable Game Notation: chess and its variants, xiangqi, and Othello in PGN's form.
 
 * Chess is in SAN, or UCI for programs that write that; variants go by their usual names (tag ``Variant``),
   other starts by ``FEN``.  Rules and SAN are python-chess's.

@@ -1,4 +1,4 @@
-"""A game as every format knows it: who played, where, which moves, how it ended."""
+"""`GameRecord`: a game as every format knows it: players, place, moves, result."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

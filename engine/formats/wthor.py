@@ -1,4 +1,4 @@
-"""WTHOR, the French Othello Federation's base of tournament games: ``.wtb``, ``.jou``, ``.trn``.
+"""WTHOR, the French Othello Federation's database of tournament games: ``.wtb``, ``.jou``, ``.trn``.
 
 Each file has a header of 16 bytes and records of one length, little-endian: games of 68 bytes (``.wtb``),
 names of players of 20 (``.jou``), names of tournaments of 26 (``.trn``).  A game names its tournament and

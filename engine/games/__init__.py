@@ -1,4 +1,4 @@
-"""The games that this program knows, by name."""
+"""The registry of games, by name."""
 
 from typing import Any
 

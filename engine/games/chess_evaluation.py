@@ -1,4 +1,4 @@
-"""The static evaluation of chess: a sum of learned weights, tapered from middle game to endgame.
+"""Static evaluation of chess: a sum of learned weights, tapered from middlegame to endgame.
 
 A *feature* is something that one can count on the board for either side: a knight on d5, a passed pawn on the
 sixth rank, a queen that hangs.  Its value is the count of the side to move less that of the other side.  The

@@ -1,4 +1,4 @@
-"""The variants of chess at lichess.org, by python-chess: the rules of `StandardChess` with another board.
+"""Rules of lichess.org's chess variants, by python-chess: `StandardChess` with another board.
 
 There is no search of our own that is worth playing by: these games are for other engines, which know them by
 the name of their option ``UCI_Variant`` (python-chess's ``uci_variant``).  The evaluation here, of material

@@ -1,4 +1,4 @@
-"""Connect Four: the example of docs/adding-a-game.md."""
+"""Rules of Connect Four, the example in docs/adding-a-game.md."""
 
 import re
 from typing import NamedTuple

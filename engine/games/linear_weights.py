@@ -1,4 +1,4 @@
-"""Weights of an evaluation that is linear in its features, as they lie in a JSON file beside the game.
+"""Weights of a linear evaluation, read from the JSON file beside the game.
 
 A *group* is a list of features under one name.  Each feature has a weight for the middle game and one for the
 endgame, in centi-units.  The file is also the card that tells how the weights were made.

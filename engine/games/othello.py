@@ -1,4 +1,4 @@
-"""Othello on bitboards that are plain Python integers.
+"""Rules of Othello: move generation on bitboards held in plain Python integers.
 
 Bit ``8 * row + column`` stands for a square, row 0 at the top, so a1 is bit 0, h1 bit 7, h8 bit 63 (the
 order of WTHOR and of printed diagrams).  Moves are square numbers; `PASS` is the move of a side that has no

@@ -1,4 +1,4 @@
-"""The static evaluation of Othello: patterns of squares, each with a weight for whatever stands on it.
+"""Static evaluation of Othello: patterns of squares with a learned weight for each configuration.
 
 A *pattern* is a list of squares; each of the board's eight symmetries carries it to a *feature*.  What stands
 on a feature is a number in base three (0 empty, 1 the mover, 2 the waiter; the first square is the lowest

@@ -1,4 +1,4 @@
-"""From a score in centidiscs to the result that it promises: for displays, and for adding up chances.
+"""Converts centidiscs to the expected game result, for displays and for adding up chances.
 
 The expected result is 1 / (1 + exp(-score / s)), with s = 248 + 9.3 * empty squares: with 40 squares empty a
 lead of one disc is worth 54 %, of six discs 72 %; with 14 empty 57 % and 83 %.  Fitted on 2026-11-21 with the

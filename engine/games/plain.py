@@ -1,4 +1,4 @@
-"""What games have in common whose positions stand for themselves."""
+"""Base class for games whose positions need no history."""
 
 from typing import Protocol, TypeVar
 

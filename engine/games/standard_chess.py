@@ -1,4 +1,4 @@
-"""Chess by python-chess, Chess960 positions included.
+"""Rules of chess by python-chess, Chess960 included.
 
 Squares are numbered from a1 = 0 to h8 = 63.  A move is ``from + 64 * to + 4096 * promotion`` (0 none, 1
 queen ... 4 knight); castling is the king's move of two squares, or in Chess960 the king taking its own rook,

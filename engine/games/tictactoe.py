@@ -1,4 +1,4 @@
-"""Tic-tac-toe: small enough for exhaustive search, so the searches can be proven on it."""
+"""Rules of tic-tac-toe: small enough for exhaustive search, so that tests can prove the searches on it."""
 
 from typing import NamedTuple
 

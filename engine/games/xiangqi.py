@@ -1,4 +1,4 @@
-"""Xiangqi, Chinese chess, in plain Python.
+"""Rules of xiangqi (Chinese chess): move generation in plain Python.
 
 Squares are numbers ``9 * rank + file``, rank 0 being red's home row, so a1 is 0, i1 is 8, i10 is 89.  A board
 is a string of 90 letters in that order: ``P A B N C R K`` (soldier, advisor, elephant, horse, cannon, rook,

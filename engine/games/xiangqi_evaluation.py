@@ -1,4 +1,4 @@
-"""The static evaluation of xiangqi: a sum of learned weights, tapered from middle game to endgame.
+"""Static evaluation of xiangqi: a sum of learned weights, tapered from middlegame to endgame.
 
 A *feature* is something that one can count on the board for either side: a horse on a place, a chariot with
 nine squares to go to, a cannon that hangs.  Its value is the count of the side to move less that of the other

@@ -1,1 +1,1 @@
-"""What a person would play: p(move | position, history, rating, clock)."""
+"""Human-move models: p(move | position, history, rating, clock), and opponent-model search with them."""

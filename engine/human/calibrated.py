@@ -1,4 +1,4 @@
-"""Calibrated models: how likely each reply is, learned from recorded games of people.
+"""Calibrated models: the probability of each reply, learned from recorded games of people.
 
 A conditional logit with a few boosted trees on top: every reply has a utility, and its probability is the
 softmax over the replies of the position.  The utility counts on what `reply_features` says of a reply: how

@@ -1,4 +1,4 @@
-"""Networks in the format of lc0, as Maia's are published: gzip'd Protocol Buffers, read without a schema.
+"""Reads networks in lc0's format, in which Maia's are published: gzipped Protocol Buffers, without a schema.
 
 Only what Maia uses is read: 112 input planes, residual blocks with squeeze and excitation, a policy of
 convolutions.  The value head is left alone.  Field numbers are those of lc0's ``net.proto``::

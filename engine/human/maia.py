@@ -1,4 +1,4 @@
-"""Maia: networks that move like people of a rating at lichess.org (McIlroy-Young et al. 2020).
+"""Maia: networks that move like lichess.org players of a given rating (McIlroy-Young et al. 2020).
 
 The networks are others' work: the operator brings the published files, and ``desdemona model import`` turns
 them into what is read here (`engine.human.maia_onnx`).

@@ -1,4 +1,4 @@
-"""From a published network of Maia's to ONNX, and the proof that it came through.
+"""Converts a published Maia network to ONNX, and proves that nothing changed.
 
 The ONNX network takes ``now`` and ``past`` (`engine.human.maia_planes.Planes`) and answers with ``moves``
 (n, 1858): probabilities in the order of `engine.human.maia_planes.SLOTS`.  The value head is left behind: who

@@ -1,4 +1,4 @@
-"""What Maia sees of a game, and where in its answer each move stands.
+"""Maia's input planes, and the index of each move in its output.
 
 Both are of lc0's making.  The board is seen from the side to move: row 0 is its own first rank, files are
 never mirrored; for black the ranks are turned and colours swapped, in the positions before, too.

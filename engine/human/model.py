@@ -1,4 +1,4 @@
-"""The seam of human-move models: who is asked what, what an answer is, and how one is held to be sound.
+"""The interface of human-move models: queries, answers, and the checks on an answer.
 
 A model says how likely a person is to play each legal move.  It may be a network of somebody else's, so its
 answers are checked (`predicted`) before anybody counts on them.

@@ -1,4 +1,4 @@
-"""Which human-move model a file is."""
+"""Opens a model file as the kind of human-move model it holds."""
 
 from pathlib import Path
 

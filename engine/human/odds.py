@@ -1,4 +1,4 @@
-"""The seam of calibrated models: how likely each reply is, by all that is known of a position.
+"""The interface of calibrated models: the probability of each reply, given all we know of a position.
 
 A human-move model (`engine.human.model`) looks at the board alone.  What answers here has the replies'
 profiles as well, the person's rating and clock, and the human-move model's word where there is one; so it can

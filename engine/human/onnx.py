@@ -1,4 +1,4 @@
-"""ONNX files of human-move models: read with what they say of themselves, and run in one thread.
+"""Opens ONNX files of human-move models with their metadata, and runs them in one thread.
 
 A file names its kind, game, name and licence in ONNX's own ``metadata_props``, under keys that begin with
 ``desdemona.``, so that it needs nothing beside it.  It is to come to an end whatever it is asked: one with

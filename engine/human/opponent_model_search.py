@@ -1,5 +1,4 @@
-"""Which moves are worth a look for a person's sake, what is asked about their replies, and what they are
-worth.
+"""Opponent-model search: which moves and replies to look into, and what the moves are worth against a person.
 
 One `OpponentModelSearch` serves one decision.  It returns moves with values (`engine.human.value`), whatever
 search their scores come from: `from_profiler` takes those of our own, `from_engine` those of another program,

@@ -1,4 +1,4 @@
-"""What people play in Othello: a network of our own, trained on tournament games.
+"""Our human-move model for Othello: a network trained on tournament games.
 
 The network (`engine.training.human_othello_graph` writes it) takes ``squares`` (n, 64, `PLANES`) and answers
 with ``logits`` (n, 64).  It knows the rules through its input: which moves there are, and what each of them

@@ -1,4 +1,4 @@
-"""Othello's rules for many positions at once: bitboards in arrays, one element of 64 bits a position.
+"""Othello's rules on arrays: move generation for many bitboards at once.
 
 Bit ``8 * row + column`` stands for a square, as in `engine.games.othello`.  Every function takes and gives
 arrays of type uint64, of any one shape.

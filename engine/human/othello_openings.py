@@ -1,4 +1,4 @@
-"""Openings as people have played them: a network forgets what a table can keep.
+"""A table of openings as people have played them, for what a network forgets.
 
 A position that many games went through needs no guess: what was played there is known.  The table has the
 positions that were met often enough, each in its upright orientation (`engine.human.othello_boards.upright`),

@@ -1,4 +1,4 @@
-"""Protocol Buffers without a schema: the fields of a message by their numbers."""
+"""Reads Protocol Buffers without a schema: a message's fields by number."""
 
 from collections.abc import Collection
 

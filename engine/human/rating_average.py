@@ -1,4 +1,4 @@
-"""A human-move model that is asked about people of several ratings, and believed a little of each.
+"""A human-move model averaged over several ratings near the person's own.
 
 Networks that were each trained on one band of ratings are too sure of themselves, and a rating says only
 roughly how somebody plays.  So the answer is a mean over a few ratings, those near the person's counting

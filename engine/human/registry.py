@@ -1,4 +1,4 @@
-"""The models of people that a program has, by game: opened once for each thread that asks at a time.
+"""The program's human-move models, by game; each searching thread opens its own copy.
 
 A game without a file of its own has what comes with the program: Othello a network, others the guess that
 short searches give (`engine.human.shallow`).  Networks are opened when first asked for; the files that the

@@ -1,4 +1,4 @@
-"""The model-free guess at what a person plays: what looks good at a glance is likely.
+"""A human-move model without data: replies that look good to a shallow search are likely.
 
 Every reply is judged by the mean of what the first few plies of search say of it, as expected score; the
 better, the likelier (softmax), and a small share goes to all alike, for people overlook things.  It knows

@@ -1,4 +1,4 @@
-"""What a move is worth against a person: pure arithmetic on scores and on the probabilities of replies.
+"""A move's value against a person: pure arithmetic on scores and reply probabilities.
 
 Plain minimax values a move by the best reply to it.  A person does not always find that, so here each reply
 counts as often as it is expected ("When Suboptimal Minimax is Better" weighs by a model of the opponent)::

@@ -1,0 +1,1 @@
+"""Moves found without a search: opening books and endgame tablebases."""

@@ -1,4 +1,4 @@
-"""An opening book of Othello: positions of the opening, each with its good moves and what they are worth.
+"""Our opening book for Othello: opening positions with their good moves and scores.
 
 Positions that the board's eight symmetries carry into one another share an entry, under the least of the
 eight (the *canonical* one); a move is turned there and back.  Colours do not matter: an entry is seen from

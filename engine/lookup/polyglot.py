@@ -1,4 +1,4 @@
-"""Opening books of chess in Polyglot's format, read by python-chess.
+"""Opening books for chess in Polyglot's format, read by python-chess.
 
 The format knows moves and weights, and no scores; so a decision by such a book has none either.
 """

@@ -1,4 +1,4 @@
-"""The books and tables that there are, by the name of their setting."""
+"""The opening books and tablebases, by the name of their setting."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What may name a move without a search: books of openings, tables of endings."""
+"""`RootSource`, the interface of opening books and endgame tablebases."""
 
 import random
 from typing import Any, NamedTuple, Protocol

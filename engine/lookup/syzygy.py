@@ -1,4 +1,4 @@
-"""Endings of chess from Syzygy tablebases, read by python-chess.
+"""Chess endgames from Syzygy tablebases, read by python-chess.
 
 A table tells who wins (WDL), and how many plies the winner needs to the next capture or pawn move that keeps
 the win (DTZ).  A winner who always takes the shortest way there wins, within the fifty-move rule when that is

@@ -1,0 +1,1 @@
+"""Exact search, from the readable reference to the C++ core, and reply profiles."""

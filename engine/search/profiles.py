@@ -1,4 +1,4 @@
-"""From searches to profiles: every reply's exact score at every depth, or as much as a choice depends on.
+"""Reply profiles: every reply's exact score at every depth, or as much of it as the choice depends on.
 
 A whole table costs many times the plain search, and nearly all of it cannot change the choice.  The C++ core
 leaves that out, with proofs (``engine/native/search/profile.hpp``); `Profiler.naive_candidates` fills the

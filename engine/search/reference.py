@@ -1,4 +1,4 @@
-"""The reference search: short, plain Python for any game, and what the fast searches must equal.
+"""The reference search: short, plain alpha-beta for any game, which the fast searches must equal.
 
 All scores are centi-units from the view of the side to move in the position that is asked about.  `depth`
 counts plies from there; at depth 0 a game that goes on is worth its static evaluation.

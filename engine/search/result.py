@@ -1,4 +1,4 @@
-"""What the strong search found: the move, and how sure it is."""
+"""`SearchResult`: the strong search's move, score and confidence."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Which search serves which game: the C++ core where it knows the game, else the reference."""
+"""Picks the search for a game: the C++ core where it knows the game, otherwise the reference."""
 
 from collections.abc import Callable, Sequence
 from functools import cache

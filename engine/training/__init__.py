@@ -1,1 +1,1 @@
-"""Programs that make the data the engine thinks with.  Nothing here runs in a game."""
+"""Programs that make the engine's data.  Nothing here runs during a game."""

@@ -1,4 +1,4 @@
-"""Learning calibrated models: a conditional logit, boosted trees on what it leaves, and the file of both.
+"""Fits calibrated models: a conditional logit, boosted trees on its residuals, and their file.
 
 Both maximise the likelihood of the replies that were played, each among the replies of its position.  The
 logit is penalised (L2, on features of equal spread) for leaving what the human-move model says by itself, or,

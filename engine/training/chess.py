@@ -1,4 +1,4 @@
-"""Learn the weights of the chess evaluation: `python -m engine.training.chess`.
+"""Learns the weights of the chess evaluation: `python -m engine.training.chess`.
 
 `engine.training.linear` tells how.
 """

@@ -1,4 +1,4 @@
-"""Games that the operator gives to books and statistics: WTHOR, GGF, or a transcript on each line."""
+"""Reads the operator's games for books and statistics: WTHOR, GGF, or one transcript per line."""
 
 from collections.abc import Iterator
 from pathlib import Path

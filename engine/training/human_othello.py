@@ -1,4 +1,4 @@
-"""Learn what people play in Othello: `python -m engine.training.human_othello --wthor FOLDER`.
+"""Trains the human-move model for Othello: `python -m engine.training.human_othello --wthor FOLDER`.
 
 Reads the games of WTHOR (the ``.wtb`` files of the French Othello Federation), and learns a small network
 that says how likely a person is to play each move of a position (`engine.training.human_othello_graph` tells

@@ -1,4 +1,4 @@
-"""Games of people for the Othello network: positions in arrays, and how good answers are."""
+"""People's Othello games as arrays, and the quality of a model's predictions on them."""
 
 import math
 from collections.abc import Collection, Iterator, Sequence

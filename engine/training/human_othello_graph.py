@@ -1,4 +1,4 @@
-"""The Othello network: its shape, how it starts, and how it is written as ONNX.
+"""The Othello network: its layers, initial weights, and ONNX export.
 
 Three things that people look at become numbers by table (a table is a layer that learns each of its inputs
 by heart, so it costs one look where a convolution costs thousands of products):

@@ -1,4 +1,4 @@
-"""Learning the Othello network with PyTorch: what it computes, and descent within a budget of time."""
+"""Trains the Othello network with PyTorch, within a time budget."""
 
 import math
 import signal

@@ -1,4 +1,4 @@
-"""Learn the weights of a linear evaluation from the rules alone, by games of the program against itself.
+"""Learns the weights of a linear evaluation from the rules alone, by self-play.
 
 What `engine.training.chess` and `engine.training.xiangqi` share.  A generation plays games by the present
 weights with the strong search, after random openings.  Each position of a game is labelled with what the

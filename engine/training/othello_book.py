@@ -1,4 +1,4 @@
-"""Make an opening book of Othello: `python -m engine.training.othello_book --out FILE`.
+"""Builds an opening book for Othello: `python -m engine.training.othello_book --out FILE`.
 
 A book grows out of the start by searching.  Every legal move of a position of the book is searched to the
 same depth; the positions after moves within a width of the best are taken into the book, down to so many

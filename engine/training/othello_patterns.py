@@ -1,4 +1,4 @@
-"""Learn the weights of the Othello evaluation: `python -m engine.training.othello_patterns`.
+"""Learns the weights of the Othello evaluation: `python -m engine.training.othello_patterns`.
 
 From nothing but the rules, by *backward minimax sweeps* (K. Engel, "Learning a Reversi Board Evaluator with
 Minimax").  A sweep first plays games of the present weights against themselves; only the positions are kept.

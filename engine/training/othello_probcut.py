@@ -1,4 +1,4 @@
-"""Measure what ProbCut relies on: `python -m engine.training.othello_probcut`.
+"""Measures the score differences that ProbCut relies on: `python -m engine.training.othello_probcut`.
 
 ProbCut (``engine/native/search/strong.hpp``) replaces a deep search by a shallow one where that is far enough
 beyond the window.  How far is enough is a matter of how much scores of the two depths differ, with the

@@ -1,4 +1,4 @@
-"""How likely a score is to win: `python -m engine.training.othello_result`.
+"""Fits the win probability of a score: `python -m engine.training.othello_result`.
 
 Fits the expected result 1 / (1 + exp(-score / s)), with s = a + b * empty squares, to positions with known
 results.  They come from games that the engine plays against itself after random openings, both sides with the

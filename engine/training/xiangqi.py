@@ -1,4 +1,4 @@
-"""Learn the weights of the xiangqi evaluation: `python -m engine.training.xiangqi`.
+"""Learns the weights of the xiangqi evaluation: `python -m engine.training.xiangqi`.
 
 `engine.training.linear` tells how.
 """

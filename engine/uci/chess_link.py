@@ -1,4 +1,4 @@
-"""The link for chess engines: python-chess's ``SimpleEngine``, with an end to every wait.
+"""The link to chess engines: python-chess's ``SimpleEngine``, with every wait bounded.
 
 ``SimpleEngine`` runs the engine on an event loop in a thread of its own.  Its own waits for the next line
 have no time limit, and an illegal ``bestmove`` ends none of them; so one coroutine collects a whole search on

@@ -1,4 +1,4 @@
-"""A link of our own for xiangqi and the variants of chess: UCI and UCCI, spoken as lines of text.
+"""Our own link for xiangqi and chess variants: UCI and UCCI as lines of text.
 
 The two protocols say the same in nearly the same words.  UCI counts xiangqi's ranks from 1 to 10, UCCI from 0
 to 9, and UCCI writes options without ``name`` and ``value``.

@@ -1,4 +1,4 @@
-"""What a running engine offers, whatever protocol it speaks."""
+"""`Link`: the interface to a running engine, whatever protocol it speaks."""
 
 import math
 import time

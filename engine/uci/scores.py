@@ -1,4 +1,4 @@
-"""From the lines that an engine printed to a score for each move at each depth: pure functions."""
+"""From an engine's info lines to each move's score at each depth.  Pure."""
 
 from collections.abc import Iterable, Sequence
 

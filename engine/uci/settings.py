@@ -1,4 +1,4 @@
-"""Which engine is asked about which game, and how."""
+"""Which engine analyses which game, and with what limits."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,0 +1,1 @@
+"""The tables, as SQLAlchemy models."""

@@ -1,4 +1,4 @@
-"""Tables of what an analysis of recorded games found: profiles of replies, and what models said of them.
+"""Tables for analyses of recorded games: reply profiles and the models' predictions.
 
 They have nothing to do with the bot's own games: no statistic of those looks at them.
 """

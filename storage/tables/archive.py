@@ -1,4 +1,4 @@
-"""Table of games that others played and the operator imported.
+"""The table of imported games.
 
 It has nothing to do with the bot's own games: no statistic looks at it.
 """

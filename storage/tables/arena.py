@@ -1,4 +1,4 @@
-"""Tables of the embedded arena: its accounts, their ratings, its games and what was said in them.
+"""The arena's tables: accounts, ratings, games and chat.
 
 They share a database with the bot's own records and nothing else: the arena knows no decisions, and the bot
 reads its games through the arena's API like any other site's.

@@ -1,4 +1,4 @@
-"""The declarative base of every table, with the names that constraints get."""
+"""The declarative base of every table, with the naming convention for constraints."""
 
 from sqlalchemy import MetaData
 from sqlalchemy.orm import DeclarativeBase

@@ -1,4 +1,6 @@
-"""The tables.  Their columns' meaning is that of the fields in `storage.records`, unless a comment says more.
+"""The bot's own tables: opponents, games, decisions, outcomes, tallies and events.
+
+A column means what the field of that name in `storage.records` means, unless a comment says more.
 
 ::
 

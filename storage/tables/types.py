@@ -1,4 +1,4 @@
-"""The vocabulary of columns: keys, times, JSON and enumerations that mean the same on every database."""
+"""Column types for keys, times, JSON and enumerations that mean the same on every database."""
 
 from datetime import UTC, datetime
 from enum import StrEnum

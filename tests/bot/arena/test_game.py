@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.arena import game as rules
-from bot.arena.game import ArenaGame, ArenaRefusal, StaleBoard
+from bot.arena.game import ArenaRefusal, ReplayedGame, StaleBoard
 from bot.arena.variants import VARIANTS, ArenaVariant
 from engine.game import replay
 from storage.arena import STARTED, AccountRecord, ArenaGameRecord
@@ -18,7 +18,7 @@ NOUGHTS = ArenaVariant("tictactoe", "Tic-tac-toe", "Ttt", "tictactoe", ("white",
 WIPE_OUT = "f5 d6 c5 f4 e3 f6 g5 e6 e7"
 
 
-def match(moves: str = "", *, variant: ArenaVariant = VARIANTS["othello"], **fields: Any) -> ArenaGame:
+def match(moves: str = "", *, variant: ArenaVariant = VARIANTS["othello"], **fields: Any) -> ReplayedGame:
     """A game with one minute and two seconds for each move, taken up at 100 s."""
     players = (AccountRecord("anna", "Anna", False, AT), AccountRecord("bert", "Bert", True, AT))
     record = ArenaGameRecord(
@@ -45,7 +45,7 @@ def match(moves: str = "", *, variant: ArenaVariant = VARIANTS["othello"], **fie
     return rules.take_up(replace(record, **fields), variant, players, 100.0)
 
 
-def play(game: ArenaGame, moves: str, now: float = 100.0) -> ArenaGame:
+def play(game: ReplayedGame, moves: str, now: float = 100.0) -> ReplayedGame:
     for move in moves.split():
         game = rules.move(game, game.to_move, move, now=now, at=AT)
     return game
@@ -136,7 +136,7 @@ def test_abort_and_resign() -> None:
 
 
 def test_draw_offers() -> None:
-    def answer(game: ArenaGame, side: int, yes: bool) -> ArenaGame:
+    def answer(game: ReplayedGame, side: int, yes: bool) -> ReplayedGame:
         return rules.answer_draw(game, side, yes=yes, now=100.0, at=AT)
 
     game = match("f5 d6")
@@ -157,7 +157,7 @@ def test_draw_offers() -> None:
 
 
 def test_takebacks() -> None:
-    def answer(game: ArenaGame, side: int, yes: bool) -> ArenaGame:
+    def answer(game: ReplayedGame, side: int, yes: bool) -> ReplayedGame:
         return rules.answer_takeback(game, side, yes=yes, now=110.0, at=AT)
 
     game = match("f5 d6 c3")

@@ -8,7 +8,7 @@ from bot.arena import board_view as views
 from bot.arena import game as rules
 from bot.arena import referee, wire
 from bot.arena.export import export_text
-from bot.arena.game import ArenaGame, ArenaRefusal
+from bot.arena.game import ArenaRefusal, ReplayedGame
 from bot.arena.variants import VARIANTS, random_start
 from engine.games import GAMES
 from tests.bot.arena.conftest import House, Json, Player
@@ -24,11 +24,11 @@ THIRD_TIME = "The same position for the third time."
 PROMOTION = "e2e4 f7f5 e4f5 g7g6 f5g6 b8c6 g6h7 c6e5"
 
 
-def chess(moves: str = "") -> ArenaGame:
+def chess(moves: str = "") -> ReplayedGame:
     return match(moves, variant=VARIANTS["standard"])
 
 
-def xiangqi(moves: str = "") -> ArenaGame:
+def xiangqi(moves: str = "") -> ReplayedGame:
     return match(moves, variant=VARIANTS["xiangqi"])
 
 

@@ -20,7 +20,7 @@ from bot.base.config import HumanConfig
 from bot.cli import analyse as cli_analyse
 from bot.cli import study as cli_study
 from bot.match.worker_pool import LocalWorkers
-from engine import ENGINE_VERSION
+from engine import SEARCH_REVISION
 from engine.decision import ModelInfo
 from engine.human.registry import ModelRegistry
 from storage.database import Database
@@ -102,8 +102,8 @@ def test_analyses_are_listed(desdemona: Command, monkeypatch: pytest.MonkeyPatch
     code, out, err = desdemona("study", "--game", "othello", "--list")
     assert (code, err) == (0, "")
     assert out.splitlines() == [
-        f"1: native, depth 4, {ENGINE_VERSION}: {positions} positions of 2 games; models: fake ffffff",
-        f"2: native, depth 3, {ENGINE_VERSION}: 1 positions of 1 games; models: none",
+        f"1: native, depth 4, {SEARCH_REVISION}: {positions} positions of 2 games; models: fake ffffff",
+        f"2: native, depth 3, {SEARCH_REVISION}: 1 positions of 1 games; models: none",
     ]
     listed = json.loads(desdemona("study", "--game", "othello", "--list", "--format", "json")[1])
     assert [(each["id"], each["models"]) for each in listed] == [(1, ["fake ffffff"]), (2, [])]
