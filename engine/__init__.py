@@ -4,4 +4,4 @@ ENGINE_VERSION = "0.2.0"
 """The program's version; stored with every decision."""
 
 SEARCH_REVISION = "2"
-"""Changes whenever a change could alter a score or a choice: what was found by another revision is not added to."""
+"""Changes whenever a change could alter a score or a choice; those of others are not mixed in."""

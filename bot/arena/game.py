@@ -1,8 +1,8 @@
 """One arena game: frozen values and pure transitions; the caller passes the time in.
 
 Every transition returns a new `ReplayedGame` or raises `ArenaRefusal`; the caller keeps it, so a game that
-could not be written to the database has simply not changed.  The rules of conduct are those of Lichess: clocks
-start when both sides have made their first move; before that a game can be aborted, and resigning aborts it.
+could not be written to the database has simply not changed.  As at Lichess, clocks start when both sides have
+made their first move; before that a game can be aborted, and resigning aborts it.
 """
 
 from dataclasses import dataclass, replace

@@ -128,7 +128,8 @@ def play(task: GameTask) -> Played:
     terms = task.terms
     if terms.engine_version != SEARCH_REVISION:
         raise MatchError(
-            f"this worker has search revision {SEARCH_REVISION}, and the match is played with {terms.engine_version}"
+            f"this worker has search revision {SEARCH_REVISION}, and the match is played with "
+            f"{terms.engine_version}"
         )
     pair = task.number // 2
     opening = task.opening or random_opening(terms.game, task.seed, pair)

@@ -308,7 +308,7 @@ def test_passes_are_played_for_other_programs() -> None:
 
 def test_a_player_that_reckons_with_a_person_is_told_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
     model = FakeModel("othello", plies_wanted=3)
-    monkeypatch.setattr("bot.match.human_players.People", lambda _settings: OneModel(model))
+    monkeypatch.setattr("bot.match.human_players.ModelRegistry", lambda _settings: OneModel(model))
     player = OurPlayer(OurSpec(text="x", kind="opponent_model", table_mb=1, rating=1700), "othello", "")
     player.new_game()
     moves = ("f5", "d6", "c3", "d3")
@@ -356,7 +356,7 @@ def test_sharpened_odds() -> None:
 
 def test_people_know_the_game_so_far_and_whose_clock_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     model = FakeModel("othello", plies_wanted=2)
-    monkeypatch.setattr("bot.match.human_players.People", lambda _settings: OneModel(model))
+    monkeypatch.setattr("bot.match.human_players.ModelRegistry", lambda _settings: OneModel(model))
     player = HumanPlayer(HumanSpec(text="human", rating=1700), "othello", "seed")
     player.new_game()
     moves = ("f5", "d6", "c3")
@@ -369,7 +369,7 @@ def test_people_know_the_game_so_far_and_whose_clock_runs(monkeypatch: pytest.Mo
 
 def test_people_without_a_sound_model_lose(monkeypatch: pytest.MonkeyPatch) -> None:
     model = FakeModel("othello", lambda *_: (2.0,))
-    monkeypatch.setattr("bot.match.human_players.People", lambda _settings: OneModel(model))
+    monkeypatch.setattr("bot.match.human_players.ModelRegistry", lambda _settings: OneModel(model))
     found = game_of(terms("standard:depth=2", "human", game="othello"), 1)
     assert (found.finished.end, found.finished.loser, found.finished.points) == (End.CRASH, 1, 1.0)
     assert "1 probabilities for" in found.finished.reason
@@ -380,7 +380,7 @@ def test_a_model_that_breaks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         raise IndexError("no such thing")
 
     monkeypatch.setattr(
-        "bot.match.human_players.People", lambda _settings: OneModel(FakeModel("othello", breaks))
+        "bot.match.human_players.ModelRegistry", lambda _settings: OneModel(FakeModel("othello", breaks))
     )
     found = game_of(terms("standard:depth=2", "human", game="othello"), 1).finished
     assert (found.end, found.loser, found.reason) == (End.CRASH, 1, "fake: IndexError: no such thing")
