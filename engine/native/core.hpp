@@ -1,4 +1,4 @@
-// The border between the core and its units: one unit of code for each instruction set, one of them in use.
+// The interface between the core and its units: one unit of code for each instruction set, one of them in use.
 #pragma once
 
 #include <cstddef>

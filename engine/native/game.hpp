@@ -1,4 +1,4 @@
-// What the search may know about a game: a C++20 concept.
+// The concept `Game`: everything that a search may know about a game.
 //
 // Everything that is compiled once per instruction set (see unit.hpp) lives in an unnamed namespace, so that
 // each unit has functions of its own: were two units to share an inline function, the linker would keep one

@@ -1,4 +1,4 @@
-// What evaluations that are linear in their features share: how weights become a score.
+// Linear evaluations: how features and weights become a score.
 //
 // A game's `collect` walks the features of a position and tells a sink add(feature, times): how often the feature
 // occurs, negative for the side that waits.  `Sum` is the sink of the evaluation; the training has another.

@@ -1,4 +1,4 @@
-// What the readers of positions share (chess_parse.cpp, xiangqi_parse.cpp); not for units.
+// Helpers of the position parsers (chess_parse.cpp, xiangqi_parse.cpp); not for units.
 #pragma once
 
 #include <algorithm>

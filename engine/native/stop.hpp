@@ -1,4 +1,4 @@
-// How a running search is told to end: by a flag, a deadline, a number of nodes, or all three.
+// Stops a running search: by a flag, a deadline, a number of nodes, or all three.
 #pragma once
 
 #include <atomic>

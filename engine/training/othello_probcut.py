@@ -138,7 +138,7 @@ def header(deviations: Sequence[int], command: str) -> str:
         for i in range(0, len(deviations), 16)
     )
     return f"""\
-// How much the scores of Othello searches of different depths differ, for ProbCut (strong.hpp).
+// ProbCut's error model for Othello: how much scores of different depths differ (strong.hpp).
 //
 // Written by
 //     {command}

@@ -1,4 +1,4 @@
-// A game's search as Python sees it: the same class for every game, made of what `Binding` tells of it.
+// A game's search as Python sees it: one class template for all games, filled in by a `Binding`.
 //
 // A `Binding` names the game's `Position` and `Evaluation`, how a position is written in Python (`Argument`, which
 // nanobind converts, and `kPython`, its type in the stub), `position(argument)` (raises nb::value_error for what

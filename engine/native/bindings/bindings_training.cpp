@@ -1,4 +1,4 @@
-// What Python sees of the training (engine/training/).
+// The training of the Othello evaluation as Python sees it (engine/training/).
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>

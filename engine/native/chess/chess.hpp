@@ -1,4 +1,4 @@
-// The rules of chess on bitboards; they must equal engine/games/standard_chess.py.
+// The rules of chess on bitboards, with legal move generation; they must equal engine/games/standard_chess.py.
 //
 // A move is a number: from + 64 * to + 4096 * promotion (0 none, 1 queen ... 4 knight).  Castling is the king's
 // move of two squares, or in Chess960 the king taking its own rook, as the text of UCI has it.
@@ -450,6 +450,7 @@ inline void write_pawns(const State& s, const Bonds& bonds, int king, Board allo
 }
 
 template <int kSide, Kind kKind>
+// Legal move generation.
 inline void write_moves(const State& s, const Bonds& bonds, MoveList& list) {
     Writer writer(list);
     const Board ours = s.colours[kSide];

@@ -1,8 +1,8 @@
-// The exact end of an Othello game: the final disc difference under best play, empty squares to the winner.
+// The exact endgame solver of Othello: the final disc difference under best play, empty squares to the winner.
 //
 // Theory of operation.  From top to bottom the work per position shrinks, as there are ever more of them:
 //   pv             nodes with an open window; first move in full, the others by null window
-//   full           null window, kFarEmpties and more: big table, enhanced cut-off, moves sorted with care
+//   full           null window, kFarEmpties and more: big transposition table, enhanced cut-offs, careful move ordering
 //   middle         null window, kNearEmpties and more: a small table that stays in the cache, fastest first
 //   shallow        null window, five empties and up: odd quadrants first, no table
 //   last_four ...  null window: squares by name, legality by trying; last_one counts discs and makes no move
@@ -33,7 +33,7 @@ namespace endgame {
 
 constexpr int kMaxMoves = 64;      // 33 in games, but made-up positions have more
 constexpr int kUnset = -128;       // no move tried yet
-constexpr int kNearEmpties = 6;    // below, sorting and remembering cost more than they save
+constexpr int kNearEmpties = 6;    // below, move ordering and the table cost more than they save
 constexpr int kFarEmpties = 10;    // below, a look into memory costs more than the small table's forgetting
 constexpr int kOrderEmpties = 12;  // from here on the caller's Order is asked
 constexpr int kMaxOrderDepth = 4;  // a ply for every two empties more, but deeper takes longer than it saves

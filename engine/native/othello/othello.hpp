@@ -1,4 +1,5 @@
-// The rules of Othello on two 64-bit boards; they must equal engine/games/othello.py.
+// The rules of Othello on two bitboards, with move generation (scalar and AVX2); they must equal
+// engine/games/othello.py.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What the strong search has to know of Othello (see StrongTraits in strong.hpp).
+// Othello's traits for the strong search (see StrongTraits in strong.hpp).
 #pragma once
 
 #include <cmath>

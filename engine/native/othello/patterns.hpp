@@ -1,4 +1,4 @@
-// The patterns of the Othello evaluation: which squares are looked at together.
+// The patterns of the Othello evaluation: which squares are evaluated together.
 //
 // A pattern is a list of squares; each of the board's eight symmetries carries it to a *feature*, and all
 // features of a pattern share one table of weights.  The contents of a feature are a number in base three

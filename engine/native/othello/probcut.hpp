@@ -1,4 +1,4 @@
-// How much the scores of Othello searches of different depths differ, for ProbCut (strong.hpp).
+// ProbCut's error model for Othello: how much scores of different depths differ (strong.hpp).
 //
 // Written by
 //     python -m engine.training.othello_probcut

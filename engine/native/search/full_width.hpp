@@ -1,4 +1,4 @@
-// Play by full width: what serves as the strong search of a game that has none of its own.
+// Full-width iterative deepening: the strong search of games that have no selective one.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The helping threads' workers of a strong search, and starting them.
+// Lazy SMP: the helper threads of a strong search.
 //
 // "Lazy SMP": helpers run the same iterations as the leading thread, every other one a ply ahead; what they find
 // reaches it through the table alone.

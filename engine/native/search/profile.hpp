@@ -1,4 +1,4 @@
-// Trappy minimax: which scores the choice depends on, and no more.
+// Trappy minimax's reply profiles: finds the scores that the choice depends on, and no more.
 //
 // A naive table asks for every reply's exact score at every depth, many times the cost of the plain search.
 // Nearly all of it cannot change the choice, and proving so is cheap.  All prunings are exact: the choice and

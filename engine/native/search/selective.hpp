@@ -1,18 +1,18 @@
-// The strong search of games with captures and checks: the best move that the time allows.  Selective, so its scores
-// are estimates and no bounds of anything; what must be exact (trap analysis) uses search.hpp.
+// The strong search of chess and xiangqi (games with captures and checks): selective, with quiescence search.  Its
+// scores are estimates and bound nothing; what must be exact (trap analysis) uses search.hpp.
 //
-// Theory of operation.  Iterative deepening with aspiration windows and principal variation search over a
-// transposition table.  Where the static evaluation, the null move or a small search says that a node will hardly
-// matter, it is cut off; moves that come late in a well sorted list are searched less deeply at first, or not at all;
-// moves without which the node would fall are searched more deeply.  Leaves are resolved by a search of captures, and
-// of all moves out of check.
+// Theory of operation.  Iterative deepening with aspiration windows and principal variation search (PVS) over a
+// transposition table.  Nodes are cut off by reverse futility pruning, null-move pruning and ProbCut.  Move ordering
+// goes by the table, static exchange evaluation (SEE), killer moves, countermoves and history.  Late moves get
+// late-move reductions (LMR), late-move pruning, futility pruning and SEE pruning; a singular table move is extended.
+// A quiescence search resolves the leaves: captures, and all moves out of check.
 //
-// Two things hold in spite of all pruning.  A mate score is always a forced mate: nothing is pruned as long as all
-// that was searched loses by force.  And a draw by repetition or by rule is seen at every node, before the table,
-// which knows nothing of the way to a position.
+// Two things hold in spite of all pruning.  A mate score is always a forced mate: nothing is pruned while everything
+// searched so far loses by force.  And every node looks for a draw by repetition or by rule before it looks in the
+// table, which knows nothing of the path to a position.
 //
-// Scores inside are 16-bit and told from the root: mated n plies on is -(kMate - n).  In the table they are told from
-// the node.
+// Scores inside are 16-bit and counted from the root: mated n plies on is -(kMate - n).  In the table they are counted
+// from the node.
 #pragma once
 
 #include <atomic>
@@ -38,7 +38,7 @@ namespace {
 // * `key(node)`: the position alone, whatever the way to it and the counters.
 // * `ply(node)`: plies since the game began, as `result` counts them.
 // * `is_check(node)`: whether the side to move is in check.  Asked of every node: should be at hand.
-// * `forcing(node)`: the captures and promotions among the legal moves that a search of captures is to look at; not
+// * `forcing(node)`: the captures and promotions among the legal moves that the quiescence search looks at; not
 //   asked in check.  `is_forcing(node, move)`: the move is one of them.
 // * `gain(node, move)`: what it wins on the spot, in score units; 0 for most moves.  `attacker(node, move)`: the rank
 //   of the moving piece by value, 0 to 15.  `see_at_least(node, move, score)`: the static exchange evaluation on its
@@ -164,7 +164,7 @@ struct Line {
     }
 };
 
-// How much less deeply late moves are searched, by depth and place in the list: plies in 64ths.
+// Late-move reductions (LMR) by depth and place in the ordered list, in 64ths of a ply.
 struct Reductions {
     static constexpr int kCount = 64;
     std::int16_t of[kCount][kCount];
@@ -182,9 +182,10 @@ struct Reductions {
     }
 };
 
-// What past cut-offs say of a move, drawn towards 0 by its own size, so that it stays within +-kMost.
+// A history entry: what past cut-offs say of a move.  Its own size pulls it towards 0, so that it stays within
+// +-kMostHistory.
 constexpr int kMostHistory = 16'384;
-inline void learn(std::int16_t& entry, int bonus) {
+inline void update_history(std::int16_t& entry, int bonus) {
     entry = static_cast<std::int16_t>(entry + bonus - entry * (bonus < 0 ? -bonus : bonus) / kMostHistory);
 }
 
@@ -221,7 +222,7 @@ class SelectiveWorker {
         if (!table_.find(table_key(0), known)) known.move = 0;
         Scored list[G::kMaxMoves];
         for (const int move : game_.moves(root)) {
-            Scored scored{move, order(root, move, known.move, 0)};
+            Scored scored{move, move_order(root, move, known.move, 0)};
             int i = count_++;
             for (; i > 0 && list[i - 1].order < scored.order; --i) list[i] = list[i - 1];
             list[i] = scored;
@@ -299,15 +300,15 @@ class SelectiveWorker {
     // Depths are in plies, margins in score units (centipawns).
     static constexpr int kWindowDepth = 4;         // from here on the window is narrow at first:
     static constexpr int kFirstWidth = 20;         // so much around the score of the iteration before
-    static constexpr int kStaticCutDepth = 8;
-    static constexpr int kStaticCutMargin = 70;    // a ply
+    static constexpr int kReverseFutilityDepth = 8;
+    static constexpr int kReverseFutilityMargin = 70;  // a ply
     static constexpr int kNullDepth = 3;
-    static constexpr int kVerifyDepth = 10;        // from here on a null move's cut is checked without null moves
+    static constexpr int kVerifyDepth = 10;        // from here on a null-move cut-off is verified without null moves
     static constexpr int kProbDepth = 5;
     static constexpr int kProbMargin = 180;
-    static constexpr int kReduceDepth = 4;         // deep nodes without a table move are searched a ply less
+    static constexpr int kIterativeReductionDepth = 4;  // deep nodes without a table move are searched a ply less
     static constexpr int kSingularDepth = 7;
-    static constexpr int kLateDepth = 8;
+    static constexpr int kLateMovePruningDepth = 8;
     static constexpr int kFutilityDepth = 7;
     static constexpr int kFutilityBase = 100;
     static constexpr int kFutilityMargin = 70;     // a ply
@@ -315,10 +316,10 @@ class SelectiveWorker {
     static constexpr int kCaptureExchange = 100;   // a ply
     static constexpr int kExchangeDepth = 6;
     static constexpr int kCheckDepth = 2;          // checks that lose material: less than other moves
-    static constexpr int kDelta = 150;             // what a capture may bring beside its gain
-    static constexpr int kMaxTried = 64;           // moves of a node that are remembered to be blamed
+    static constexpr int kDelta = 150;             // delta pruning: what a capture may gain beyond its material
+    static constexpr int kMaxTried = 64;           // moves of a node whose history a cut-off lowers
 
-    // The order of moves: by kind, then by what is known within it.
+    // Move ordering: by kind of move, then by history within the kind.
     static constexpr int kTableMove = 1 << 30;
     static constexpr int kGoodForcing = 1 << 27;
     static constexpr int kKiller = 1 << 24;
@@ -443,9 +444,9 @@ class SelectiveWorker {
         return draw(ply);
     }
 
-    // --- Order of moves ----------------------------------------------------------------------------------------
+    // --- Move ordering -----------------------------------------------------------------------------------------
 
-    int order(const Node& node, int move, int table_move, int ply) {
+    int move_order(const Node& node, int move, int table_move, int ply) {
         if (move == table_move) return kTableMove;
         if (game_.is_forcing(node, move)) return kGoodForcing + forcing_order(node, move);
         const Frame& here = frame(ply);
@@ -468,8 +469,9 @@ class SelectiveWorker {
         return sum;
     }
 
-    // Brings the best of the rest to place i.  A capture that loses material goes to the end when it is found out.
-    void pick(const Node& node, Scored* list, int count, int i) {
+    // Selection sort: brings the best of the remaining moves to place i.  A capture that SEE finds losing goes to the
+    // end.
+    void pick_move(const Node& node, Scored* list, int count, int i) {
         for (;;) {
             int best = i;
             for (int j = i + 1; j < count; ++j) {
@@ -494,11 +496,11 @@ class SelectiveWorker {
         int forcings = 0;
     };
 
-    void reward(const Node& node, int move, int depth, int ply, const Tried& tried) {
+    void update_histories(const Node& node, int move, int depth, int ply, const Tried& tried) {
         const int bonus = depth > 11 ? 1'600 : 150 * depth - 50;
         const int index = game_.history_index(node, move);
         if (game_.is_forcing(node, move)) {
-            selective::learn(captures_[index], bonus);
+            selective::update_history(captures_[index], bonus);
         } else {
             Frame& here = frame(ply);
             if (here.killers[0] != move) {
@@ -508,17 +510,17 @@ class SelectiveWorker {
             if (const int before = frame(ply - 1).history; before >= 0) {
                 counters_[before] = static_cast<std::uint16_t>(move);
             }
-            learn_quiet(index, bonus, ply);
-            for (int i = 0; i < tried.quiets; ++i) learn_quiet(tried.quiet[i], -bonus, ply);
+            update_quiet_history(index, bonus, ply);
+            for (int i = 0; i < tried.quiets; ++i) update_quiet_history(tried.quiet[i], -bonus, ply);
         }
-        for (int i = 0; i < tried.forcings; ++i) selective::learn(captures_[tried.forcing[i]], -bonus);
+        for (int i = 0; i < tried.forcings; ++i) selective::update_history(captures_[tried.forcing[i]], -bonus);
     }
 
-    void learn_quiet(int index, int bonus, int ply) {
-        selective::learn(history_[index], bonus);
+    void update_quiet_history(int index, int bonus, int ply) {
+        selective::update_history(history_[index], bonus);
         for (const int back : {1, 2}) {
             const int before = frame(ply - back).history;
-            if (before >= 0) selective::learn(continuations_[before][index], bonus);
+            if (before >= 0) selective::update_history(continuations_[before][index], bonus);
         }
     }
 
@@ -625,17 +627,18 @@ class SelectiveWorker {
             return score;
         }
 
-        // Step 2. Leaves.
-        if (depth <= 0) return quiesce<kOpen>(node, alpha, beta, ply);
+        // Step 2. Leaves: quiescence search.
+        if (depth <= 0) return quiescence_search<kOpen>(node, alpha, beta, ply);
         count_node();
         if (ply >= kMaxPly) return is_check ? draw(ply) : game_.evaluate(node);
 
-        // Step 3. Mate distance: no line from here is worth more than a mate at the next move, or less than one now.
+        // Step 3. Mate distance pruning: no line from here is worth more than mate at the next move, or less than
+        // being mated now.
         if (alpha < -(kMate - ply)) alpha = -(kMate - ply);
         if (beta > kMate - ply - 1) beta = kMate - ply - 1;
         if (alpha >= beta) return alpha;
 
-        // Step 4. Table.
+        // Step 4. Transposition table.
         const std::uint64_t key = table_key(ply);
         Found known{};
         const bool is_known = table_.find(key, known);
@@ -643,12 +646,12 @@ class SelectiveWorker {
         const int table_score = score_of(is_known, known, ply);
         if (!kOpen && excluded == 0 && known.depth >= depth && is_settled(known, table_score, alpha, beta)) {
             if (table_score >= beta && table_move != 0 && !game_.is_forcing(node, table_move)) {
-                learn_quiet(game_.history_index(node, table_move), depth > 11 ? 1'600 : 150 * depth - 50, ply);
+                update_quiet_history(game_.history_index(node, table_move), depth > 11 ? 1'600 : 150 * depth - 50, ply);
             }
             return table_score;
         }
 
-        // Step 5. Static evaluation, or better what the table knows of the true one.
+        // Step 5. Static evaluation, or the table's score where it is closer to the truth.
         int value = kNone;
         bool is_improving = false;
         if (is_check) {
@@ -669,13 +672,13 @@ class SelectiveWorker {
         frame(ply + 2).killers[0] = frame(ply + 2).killers[1] = 0;
 
         if (!kOpen && !is_check && excluded == 0 && !is_decided(beta)) {
-            // Step 6. So far above beta that the opponent's next moves will hardly change it.
-            if (depth <= kStaticCutDepth && value - kStaticCutMargin * (depth - is_improving) >= beta &&
+            // Step 6. Reverse futility pruning: so far above beta that the opponent's next moves will hardly change it.
+            if (depth <= kReverseFutilityDepth && value - kReverseFutilityMargin * (depth - is_improving) >= beta &&
                 !is_decided(value)) {
                 return (value + beta) / 2;
             }
 
-            // Step 7. Null move: good enough even if the opponent moves twice.
+            // Step 7. Null-move pruning: good enough even if the opponent moves twice.
             if (depth >= kNullDepth && value >= beta && here.evaluation >= beta - 20 * depth + 160 &&
                 frame(ply - 1).history >= 0 && ply >= null_from_ && game_.may_pass(node)) {
                 const int gained = (value - beta) / 200;
@@ -705,7 +708,7 @@ class SelectiveWorker {
                     if (!game_.see_at_least(node, move, bar - here.evaluation)) continue;
                     const Node next = game_.play(node, move);
                     enter(node, next, move, ply);
-                    score = -quiesce<false>(next, -bar, -bar + 1, ply + 1);
+                    score = -quiescence_search<false>(next, -bar, -bar + 1, ply + 1);
                     if (score >= bar) {
                         score = -search<false>(next, depth - 4, -bar, -bar + 1, ply + 1, !is_cut, nullptr);
                     }
@@ -717,13 +720,13 @@ class SelectiveWorker {
             }
         }
 
-        // Step 9. Nothing is known of a deep node: then what it would cost is better spent next time.
-        if (depth >= kReduceDepth && table_move == 0 && (kOpen || is_cut)) --depth;
+        // Step 9. Internal iterative reduction: a deep node without a table move is cheaper at the next iteration.
+        if (depth >= kIterativeReductionDepth && table_move == 0 && (kOpen || is_cut)) --depth;
 
-        // Step 10. List the moves.
+        // Step 10. Move generation and ordering.
         Scored list[G::kMaxMoves];
         int count = 0;
-        for (const int move : game_.moves(node)) list[count++] = {move, order(node, move, table_move, ply)};
+        for (const int move : game_.moves(node)) list[count++] = {move, move_order(node, move, table_move, ply)};
         if (count == 0) return result(node, ply);
 
         // Step 11. Search them.
@@ -734,7 +737,7 @@ class SelectiveWorker {
         int place = 0;
         Tried tried;
         for (int i = 0; i < count; ++i) {
-            pick(node, list, count, i);
+            pick_move(node, list, count, i);
             const int move = list[i].move;
             if (move == excluded) continue;
             ++place;
@@ -745,12 +748,14 @@ class SelectiveWorker {
             const bool gives_check = frame(ply + 1).is_check;
             int reduction = reductions_(depth, place);
 
-            // Step 12. Leave out what will hardly matter, but nothing while all else loses by force.
+            // Step 12. Late-move, history, futility and SEE pruning; none while everything else loses by force.
             if (best > -kDecided) {
                 int rest = depth - 1 - reduction / 64;
                 if (rest < 0) rest = 0;
                 if (!is_forcing && !gives_check) {
-                    if (depth <= kLateDepth && place > (4 + depth * depth) / (is_improving ? 1 : 2)) continue;
+                    if (depth <= kLateMovePruningDepth && place > (4 + depth * depth) / (is_improving ? 1 : 2)) {
+                        continue;
+                    }
                     const int quiet = list[i].order >= kKiller ? kMostHistory : quiet_order(index, ply);
                     if (depth <= 5 && quiet < -4'000 * depth) continue;
                     if (!is_check && rest <= kFutilityDepth &&
@@ -765,7 +770,8 @@ class SelectiveWorker {
                 }
             }
 
-            // Step 13. A move without which the node would fall is searched more deeply.  (Checks are not: no gain.)
+            // Step 13. Singular extension: a table move without which the node would fail low is searched a ply
+            // deeper.  (Extending checks gained nothing.)
             int extension = 0;
             if (move == table_move && excluded == 0 && depth >= kSingularDepth && known.depth >= depth - 3 &&
                 known.bound != Bound::kUpper && table_score != kNone && !is_decided(table_score) &&
@@ -785,8 +791,8 @@ class SelectiveWorker {
             }
             const int rest = depth - 1 + extension;
 
-            // Step 14. Principal variation search: the first move with the whole window, the others must prove with a
-            // null window that they deserve it, late ones first in a shallower search.
+            // Step 14. Principal variation search with late-move reductions: the first move gets the full window; the
+            // others must first fail high in a null window, the late ones at a reduced depth.
             Line below;
             bool is_open = kOpen && place == 1;
             if (!is_open) {
@@ -837,8 +843,8 @@ class SelectiveWorker {
         }
         if (best == kNone) return alpha;  // there is no move but the excluded one
 
-        // Step 15. Learn and remember.
-        if (best >= beta) reward(node, best_move, depth, ply, tried);
+        // Step 15. Update the histories and the table.
+        if (best >= beta) update_histories(node, best_move, depth, ply, tried);
         if (excluded == 0) {
             const Bound bound = best >= beta ? Bound::kLower : best <= first_alpha ? Bound::kUpper : Bound::kExact;
             store(key, ply, best, here.evaluation, best_move, depth, bound, kOpen);
@@ -846,9 +852,9 @@ class SelectiveWorker {
         return best;
     }
 
-    // The search of captures, and of all moves out of check.
+    // Quiescence search: captures, and all moves out of check.
     template <bool kOpen>
-    int quiesce(const Node& node, int alpha, int beta, int ply) {
+    int quiescence_search(const Node& node, int alpha, int beta, int ply) {
         using namespace selective;
         count_node();
         Frame& here = frame(ply);
@@ -856,7 +862,7 @@ class SelectiveWorker {
         if (game_.is_rule_draw(node)) return draw(ply);
         if (ply >= kMaxPly) return is_check ? draw(ply) : game_.evaluate(node);
 
-        // Step 1. Table.
+        // Step 1. Transposition table.
         const std::uint64_t key = table_key(ply);
         Found known{};
         const bool is_known = table_.find(key, known);
@@ -864,14 +870,14 @@ class SelectiveWorker {
         if (!kOpen && is_settled(known, table_score, alpha, beta)) return table_score;
         const int table_move = is_known ? known.move : 0;
 
-        // Step 2. The side to move need not capture.
+        // Step 2. Stand pat: the side to move need not capture.
         const int first_alpha = alpha;
         int best = kNone;
         here.evaluation = kNone;
         Scored list[G::kMaxMoves];
         int count = 0;
         if (is_check) {
-            for (const int move : game_.moves(node)) list[count++] = {move, order(node, move, table_move, ply)};
+            for (const int move : game_.moves(node)) list[count++] = {move, move_order(node, move, table_move, ply)};
             if (count == 0) return result(node, ply);
         } else {
             best = here.evaluation = is_known && known.evaluation != kNone ? known.evaluation : game_.evaluate(node);
@@ -886,7 +892,7 @@ class SelectiveWorker {
             }
         }
 
-        // Step 3. Captures that may pay; out of check whatever there is.
+        // Step 3. Captures that may pay (delta and SEE pruning); out of check, all moves.
         const int hope = here.evaluation + kDelta;
         int best_move = 0;
         int quiets = 0;
@@ -910,7 +916,7 @@ class SelectiveWorker {
             }
             const Node next = game_.play(node, move);
             enter(node, next, move, ply);
-            const int score = -quiesce<kOpen>(next, -beta, -alpha, ply + 1);
+            const int score = -quiescence_search<kOpen>(next, -beta, -alpha, ply + 1);
             if (score > best) {
                 best = score;
                 if (score > alpha) {
@@ -921,7 +927,7 @@ class SelectiveWorker {
             }
         }
 
-        // Step 4. Remember.
+        // Step 4. Store in the table.
         const bool is_exact = kOpen && best > first_alpha;
         const Bound bound = best >= beta ? Bound::kLower : is_exact ? Bound::kExact : Bound::kUpper;
         store(key, ply, best, here.evaluation, best_move, 0, bound, kOpen);

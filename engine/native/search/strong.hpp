@@ -1,11 +1,12 @@
-// The strong search: the best move that the time allows, for any game.  Selective, so its scores are estimates;
-// what must be exact (trap analysis) uses search.hpp.
+// The strong search of Othello, over any game with `StrongTraits`: selective, with Multi-ProbCut.  Its scores are
+// estimates; what must be exact (trap analysis) uses search.hpp.
 //
-// Theory of operation.  Iterative deepening with principal variation search.  Null-window nodes are cut by
-// Multi-ProbCut (Buro 1997): when a much shallower search is so far beyond the window that the deep one would be
-// as well in, say, 73 of 100 cases, it is taken for granted.  How shallow and deep scores differ is measured on
-// the evaluation in use; a *level* says how many standard deviations are asked for.  A search that reaches the
-// end of the game is repeated at higher levels, and at last handed to the game's own solver for endings.
+// Theory of operation.  Iterative deepening with aspiration windows and principal variation search (PVS) over a
+// transposition table.  Null-window nodes are cut by Multi-ProbCut (Buro 1997): when a much shallower search is so far
+// beyond the window that the deep one would be as well in, say, 73 of 100 cases, we take that for granted.  How shallow
+// and deep scores differ is measured on the evaluation in use; a *level* says how many standard deviations we want.  A
+// search that reaches the end of the game is repeated at higher levels, and at last handed to the game's own endgame
+// solver.
 //
 // Scores inside are 16-bit: those of finished games are squeezed together with evaluations, in one of two ways.
 // * Selective: a finished game is worth its margin, which is what an evaluation estimates.
@@ -28,7 +29,7 @@
 namespace desdemona {
 namespace {
 
-// What the strong search has to know of a game beyond its rules.
+// What the strong search has to know about a game beyond its rules.
 //
 // * `plies_left(node)`: no line to the end of the game is longer, free moves not counted.
 // * `is_free(move)`: the move (a forced pass) brings the end no nearer and costs no ply.
@@ -227,9 +228,9 @@ class StrongWorker {
     static constexpr int kFirstWidth = 150;    // of the window around the score of the iteration before
     static constexpr int kTableDepth = 2;      // below it plain alpha-beta
     static constexpr int kCutDepth = 2;        // from here on ProbCut
-    static constexpr int kEnhancedDepth = 5;   // from here on the children are looked up first
-    static constexpr int kGuessDepth = 4;      // from here on moves are sorted with the help of evaluations
-    static constexpr int kLookDepth = 9;       // and from here on with that of a search
+    static constexpr int kEnhancedDepth = 5;   // from here on enhanced transposition cut-offs (ETC)
+    static constexpr int kGuessDepth = 4;      // from here on evaluations help to order the moves,
+    static constexpr int kLookDepth = 9;       // and from here on shallow searches
     static constexpr std::uint64_t kSalt = 0x5851F42D4C957F2Dull;
 
     struct Scored {
@@ -277,8 +278,8 @@ class StrongWorker {
         return best;
     }
 
-    // Principal variation search of a child: the first with the whole window, the others must prove with a null
-    // window that they deserve it.
+    // Principal variation search of a child: the first gets the full window; the others must first fail high in a
+    // null window.
     int principal(const Node& next, int depth, bool is_first, int alpha, int beta, Line& line) {
         if (!is_first) {
             const int score = -null(next, depth, -alpha - 1);
@@ -350,7 +351,7 @@ class StrongWorker {
         }
         count_node();
 
-        // Step 2. Table.
+        // Step 2. Transposition table.
         const std::uint64_t key = key_of(node);
         table_.prefetch(key);
         const auto moves = game_.moves(node);
@@ -373,7 +374,7 @@ class StrongWorker {
             if (is_cut(node, depth, alpha, bound)) return bound;
         }
 
-        // Step 4. Order, and on the way the children's entries, one of which may settle the node.
+        // Step 4. Move ordering, and enhanced transposition cut-offs: a child's table entry may settle the node.
         Scored list[G::kMaxMoves];
         int count = 0;
         int best = strong::kNone;
@@ -421,7 +422,7 @@ class StrongWorker {
             }
         }
 
-        // Step 6. Remember.
+        // Step 6. Store in the table.
         if (best > alpha) {
             table_.store(key, {best, -strong::kNone, best_move, depth, level_});
         } else {
@@ -430,7 +431,7 @@ class StrongWorker {
         return best;
     }
 
-    // A small search for the order of moves.
+    // A shallow search for move ordering.
     int look(const Node& node, int depth) {
         int best = strong::kNone;
         const auto moves = game_.moves(node);
@@ -658,7 +659,7 @@ class StrongSearch {
         const int end = plies_left();
         const int last = last_depth();
 
-        // Step 1. Ever deeper at the first level.
+        // Step 1. Iterative deepening at the first level.
         double longest = 0.0;  // of the last two iterations
         double before = 0.0;
         int scores[2] = {0, 0};

@@ -1,4 +1,4 @@
-// Transposition tables: sized in MB, and fit to be shared by threads without locks.
+// Transposition tables: sized in MB, shared by threads without locks.
 #pragma once
 
 #include <atomic>

@@ -1,10 +1,10 @@
-// The rules of xiangqi on bitboards of 90 squares; they must equal engine/games/xiangqi.py.
+// The rules of xiangqi on bitboards of 90 squares, with legal move generation; they must equal engine/games/xiangqi.py.
 //
 // Theory of operation.  The board is two words of five ranks each, and beside them stands the occupancy of every rank
 // and every file as a small number.  That number and a place on the line index what a rook reaches there and what a
 // cannon jumps to; the neighbours of a square, read from the same numbers, index where a horse goes.
 //
-// Only moves that are strictly legal are listed.  Out of check a move can expose its own general only if it leaves a
+// Move generation lists strictly legal moves only.  Out of check a move can expose its own general only if it leaves a
 // line that it keeps closed, unblocks a horse or becomes a cannon's screen: `Danger` marks these squares, so that
 // nearly all moves need no further look.
 #pragma once
