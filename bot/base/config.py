@@ -153,11 +153,11 @@ class Section(BaseModel):
 
 
 class StorageConfig(Section):
-    """Where everything is remembered."""
+    """The database."""
 
     url: str = "sqlite:///data/desdemona.db"
-    """Database: sqlite:///path (relative to the working directory) or postgresql://user@host/name.
-    A URL with a password belongs in the environment: DESDEMONA_STORAGE__URL."""
+    """Database URL: sqlite:///path (relative to the working directory) or postgresql://user@host/name. Put a
+    URL with a password in the environment: DESDEMONA_STORAGE__URL."""
 
     @field_validator("url")
     @classmethod
@@ -173,78 +173,80 @@ class ArenaConfig(Section):
     enabled: bool = True
     """Whether `desdemona run` starts the arena."""
     host: str = Field(default="127.0.0.1", min_length=1)
-    """Address to listen on; 127.0.0.1 is this machine only, 0.0.0.0 everybody."""
+    """Address to listen on: 127.0.0.1 for this machine only, 0.0.0.0 for everybody."""
     port: int = Field(default=8765, ge=0, le=65535)
     """Port to listen on; 0 takes any free one."""
     public_url: WebAddress = ""
-    """Address of the page as players see it, when a proxy stands in front; empty: http://host:port."""
+    """Address of the page as players see it behind a proxy; empty: http://host:port."""
     trusted_proxies: tuple[AllowedNetwork, ...] = ()
-    """Proxies whose X-Forwarded-For header tells where people come from, for the limits by address: addresses
-    or networks, for instance "127.0.0.1" or "10.1.0.0/16".  Empty: the peer's own address counts."""
+    """Proxies whose X-Forwarded-For header we trust for per-address limits: addresses or networks, for
+    instance "127.0.0.1" or "10.1.0.0/16". Empty: the connection's own address counts."""
     keep_alive_s: float = Field(default=7.0, gt=0, le=60)
     """Seconds between keep-alive lines of a stream."""
     challenge_expiry_s: float = Field(default=20.0, gt=0, le=3600)
-    """Seconds until an unanswered challenge runs out."""
+    """Seconds until an unanswered challenge expires."""
     first_move_s: float = Field(default=30.0, ge=0, le=3600)
-    """Seconds for the first move of each side, then the game is aborted; 0: no limit."""
+    """Seconds for each side's first move before the game is aborted; 0: no limit."""
     gone_s: float = Field(default=120.0, gt=0, le=3600)
-    """Seconds without a stream until a player counts as gone and the other may claim the game."""
+    """Seconds without an open stream until a player counts as gone and the opponent may claim the game."""
 
 
 class ServerConfig(Section):
     """The game server that the bot plays on."""
 
     dialect: Literal["arena", "lichess", "playstrategy", "pychess", "ggs"] = "arena"
-    """The server's flavour of the protocol: arena, lichess (lichess.org), playstrategy (playstrategy.org),
-    pychess (www.pychess.org) or ggs (skatgame.net, Othello)."""
+    """The site's protocol: arena, lichess (lichess.org), playstrategy (playstrategy.org), pychess
+    (www.pychess.org) or ggs (skatgame.net, Othello)."""
     url: ServerAddress = ""
-    """Address of the server; empty: the dialect's own, which for arena is the embedded one."""
+    """Address of the server; empty: the dialect's own address, which for arena is the embedded server."""
     name: str = Field(default="Desdemona", pattern=r"^[A-Za-z0-9_-]{2,20}$")
-    """Account name of the bot at the embedded arena, and on GGS (there of 8 characters at most)."""
+    """The bot's account name at the embedded arena and on GGS (there at most 8 characters)."""
     token_file: str = ""
-    """File that holds the account's token (on GGS its password), for a server other than the embedded arena.
-    Or set the environment variable DESDEMONA_SERVER__TOKEN."""
+    """File with the account's token (on GGS its password); the embedded arena needs none. Or set the
+    environment variable DESDEMONA_SERVER__TOKEN."""
     token: SecretStr = Field(default=SecretStr(""), exclude=True)
     """Never in config.toml."""
 
 
 class EngineConfig(Section):
-    """How long and how deep to think."""
+    """Time management and search."""
 
     max_depth: int = Field(default=10, ge=2, le=60)
     """Deepest full search, in plies."""
     max_time_s: float = Field(default=2.0, gt=0, le=3600)
-    """Longest time for a move, in seconds; the clock may allow less."""
+    """Longest time for a move in seconds; the clock may allow less."""
     overhead_s: float = Field(default=0.3, ge=0, le=60)
-    """Time kept back on each move for the way to the server, in seconds, until the way is measured; after
-    that it only bounds the move in hand when the clock is nearly empty."""
+    """Seconds reserved on each move for network lag until the lag has been measured; after that a lower bound
+    on the reserve when the clock is nearly empty."""
     ponder: bool = False
     """Whether to think about the expected reply while the opponent thinks."""
     slow_time_s: float = Field(default=10.0, gt=0, le=86_400)
-    """Longest time for a move of a game without a real-time clock, in seconds; such games only use threads
+    """Longest time in seconds for a move of a game without a real-time clock; such games only use threads
     that no other game wants."""
     table_mb: int = Field(default=64, ge=1, le=65536)
-    """Transposition table of each worker and game, in MiB."""
+    """Size of the transposition table per worker and game, in MiB."""
     workers: int = Field(default=0, ge=0, le=1024)
-    """Searches at the same time; 0: one for each core."""
+    """Concurrent searches; 0: one per core."""
     strong_depth: int = Field(default=60, ge=2, le=120)
     """Deepest selective search of the strong player, in plies."""
     strong_confidence: Literal[73, 87, 95, 99, 100] = 73
-    """How sure the strong player's cuts must be, in per cent: 73, 87, 95, 99, or 100 (full width)."""
+    """Confidence that the strong player's ProbCut requires, in per cent: 73, 87, 95, 99, or 100 (full
+    width)."""
     threads: int = Field(default=1, ge=1, le=64)
-    """Threads of one search of the strong player."""
+    """Threads per search of the strong player."""
     variety_centi: int = Field(default=40, ge=0, le=1000)
-    """Where a game goes the way of one of the last two with the same opponent, in its first 20 plies, another
-    move is drawn among those that are at most this much worse than the best, in hundredths of a disc or pawn;
-    0: never.  lichess.org does not rate a game that repeats."""
+    """When the first 20 plies repeat one of the last two games against the same opponent, play a random other
+    move that is at most this much worse than the best, in hundredths of a disc or pawn; 0: never. lichess.org
+    does not rate repeated games."""
     contempt_centi: int = Field(default=10, ge=0, le=1000)
-    """What the strong player gives to avoid a draw, in hundredths of a pawn, in games with draws."""
+    """Contempt: what the strong player gives up to avoid a draw, in hundredths of a pawn, in games with
+    draws."""
     book: str = ""
-    """Opening book of the strong player at Othello; empty: none."""
+    """The strong player's opening book for Othello; empty: none."""
     polyglot: str = ""
-    """Opening book of the strong player at chess, in Polyglot's format; empty: none."""
+    """The strong player's opening book for chess, in Polyglot's format; empty: none."""
     syzygy: str = ""
-    """Folder of Syzygy tables of endings (*.rtbw, *.rtbz), for the strong player at chess; empty: none."""
+    """Folder of Syzygy endgame tablebases (*.rtbw, *.rtbz) for the strong player at chess; empty: none."""
 
     def strong(self) -> StrongOptions:
         """The same for the strong player; opens books and tables.
@@ -274,26 +276,28 @@ class EngineConfig(Section):
 
 
 class TrapConfig(Section):
-    """The trap arithmetic (Gordon & Reda 2006); docs/ explains it."""
+    """The trap arithmetic (Gordon & Reda 2006); docs/engine.md explains it."""
 
     assessment: Assessment = _TRAP.assessment
-    """How the opponent is thought to judge a reply from its scores at smaller depths:
-    median (people), best (hopeful people), last (programs one ply shallower)."""
+    """How we assume the opponent judges a reply from its scores at smaller depths: median (people), best
+    (optimistic people), last (programs that search one ply less)."""
     margin_centi: int = Field(default=_TRAP.margin_centi, ge=0, le=10_000)
-    """Least size that a score counts as, so that even positions get a bonus too; 0 is the paper, and a must
-    with the expected scale."""
+    """Minimum magnitude that a score counts as, so that even positions get a bonus, too; 0 is the paper's
+    rule, and required with the expected scale."""
     decided: Decided = _TRAP.decided
-    """Scores of decided games: swindle (no bonus when winning, hardest to see when lost) or paper."""
+    """What to do in decided games: swindle (no bonus when winning; the trap that is hardest to see when lost)
+    or paper."""
     threshold_centi: int = Field(default=_TRAP.threshold_centi, ge=1, le=100_000)
-    """Quality from which a move counts as a trap set, in hundredths of a disc or pawn; with the expected
+    """Minimum quality at which a move counts as a trap, in hundredths of a disc or pawn; with the expected
     scale, of a per cent."""
     scale: Scale = _TRAP.scale
-    """What the arithmetic counts in: paper (the game's own scores, each trap held against the size of the
-    score), or expected (points of expected score, held against risk_percent)."""
+    """Unit of the arithmetic: paper (the game's own scores; a trap is weighed against the size of the score)
+    or expected (points of expected score, weighed against risk_percent)."""
     risk_percent: float = Field(default=_TRAP.risk_percent, gt=0, le=100)
-    """Of the expected scale: the most points of expected score, out of 100, given up for a trap."""
+    """Expected scale: at most this many points of expected score, out of 100, are given up for a trap."""
     risk_share_percent: float = Field(default=_TRAP.risk_share_percent, gt=0, le=100)
-    """Likewise: nor more of the expected score that is left, in per cent of it; 100 allows all."""
+    """Expected scale: nor more than this share of the remaining expected score, in per cent; 100: no such
+    limit."""
 
     @model_validator(mode="after")
     def _params_are_sound(self) -> "TrapConfig":
@@ -314,29 +318,29 @@ class TrapConfig(Section):
 
 
 class HumanConfig(Section):
-    """What people are expected to reply and what is risked for it, by the players opponent_model and
-    calibrated."""
+    """The players opponent_model and calibrated: which replies they expect of people, and what they risk for
+    them."""
 
     models: tuple[str, ...] = ()
-    """Models of people's moves, at most one for each game: files that `desdemona model import` wrote, or for
-    people of different ratings a folder of them.  Without one, Othello has a model of its own, and at other
-    games short searches guess.  Example: ["data/models"]"""
+    """Human-move models, at most one per game: files written by `desdemona model import`, or a folder of them
+    for different ratings. By default, Othello has a model of its own, and other games guess from shallow
+    searches. Example: ["data/models"]"""
     calibrated: tuple[str, ...] = ()
-    """Files of calibrated models (`desdemona model fit`), at most one for each game, in place of those that
-    come with the program; at games that have none, calibrated plays as opponent_model."""
+    """Calibrated models (files written by `desdemona model fit`), at most one per game, replacing the
+    built-in ones; in games that have none, calibrated plays like opponent_model."""
     budget_percent: float = Field(default=_VALUE.budget_percent, ge=0, le=100)
-    """The most points of expected score, out of 100, that a move may give up against the best reply."""
+    """The most points of expected score, out of 100, that a move may lose against best play."""
     share_percent: float = Field(default=_VALUE.share_percent, gt=0, le=100)
-    """Nor may it give up more of the expected score that is left, in per cent of it, or lose by force where
-    another move does not; 100 allows both."""
+    """Nor may it lose more than this share of the remaining expected score, in per cent, or lose by force
+    when another move does not; 100: no such limit."""
     least_percent: float = Field(default=_VALUE.least_percent, ge=0, le=50)
-    """Replies that are less likely than this, in per cent, are not looked into, and count as the best one.
-    Not so with a calibrated model, which looks into all of them."""
+    """Replies less likely than this, in per cent, are not searched, and count as the best reply. A calibrated
+    model searches all of them."""
     scale: ValueScale = _VALUE.scale
-    """What moves are valued in: expected (points of expected score), or pawns (hundredths of a pawn or disc,
-    at most checkmate_centi)."""
+    """Unit of a move's value: expected (points of expected score) or pawns (hundredths of a pawn or disc, at
+    most checkmate_centi)."""
     checkmate_centi: int = Field(default=_VALUE.checkmate_centi, ge=1, le=100_000)
-    """Of the scale of pawns: what a won game counts, and the most that any score does."""
+    """Scale pawns: the value of a won game, and the maximum of any score."""
 
     def value(self) -> ValueParams:
         """How moves are valued, as the engine's own value."""
@@ -415,20 +419,19 @@ class UciEngine(Section):
 
 
 class UciConfig(Section):
-    """Other engines, by whose scores the players whose names end in _uci choose; they must know MultiPV."""
+    """Other engines, whose scores the players ending in _uci use; they must support MultiPV."""
 
     engines: tuple[UciEngine, ...] = ()
-    """At most one for each game.  Keys: game (chess, xiangqi, crazyhouse, antichess, atomic, horde,
-    kingOfTheHill, racingKings, threeCheck) and command (program and arguments), and any of protocol (uci,
-    ucci), options, depth (10), window_centi (50: moves that are at most this below the best are looked into),
-    candidates (8 of them at most), max_lines (0: as many at once as the engine allows).
-    The variants of chess are played by trappy_uci only, whatever `selection` says.
-    Example: [{ game = "chess", command = ["stockfish"], depth = 12, options = { Hash = 64 } }]"""
+    """At most one per game. Required keys: game (chess, xiangqi, crazyhouse, antichess, atomic, horde,
+    kingOfTheHill, racingKings, threeCheck) and command (program and arguments). Optional: protocol (uci,
+    ucci), options, depth (10), window_centi (50: moves at most this far below the best are analysed),
+    candidates (at most 8 of them), max_lines (0: as many MultiPV lines as the engine allows). Only trappy_uci
+    plays the variants of chess, whatever `selection` says. Example: [{ game = "chess", command =
+    ["stockfish"], depth = 12, options = { Hash = 64 } }]"""
     start_s: float = Field(default=10.0, gt=0, le=600)
     """Seconds that an engine may take to start."""
     silence_s: float = Field(default=30.0, gt=0, le=3600)
-    """Seconds without a word during a search, after which an engine is ended and started again; with a clock
-    it may be less."""
+    """Seconds of silence during a search after which we restart an engine; possibly less with a clock."""
 
     @model_validator(mode="after")
     def _games_differ(self) -> "UciConfig":
@@ -454,22 +457,22 @@ class SelectionRule(Section):
 
 
 class SelectionConfig(Section):
-    """Which player meets an opponent."""
+    """Which player plays against an opponent."""
 
     method: SelectionMethod = SelectionMethod.BALANCED
-    """balanced (randomised, as many games of each: a fair comparison), fixed, or rules."""
+    """balanced (randomised, equal numbers of games: a fair comparison), fixed, or rules."""
     player: PlayerKind = "trappy"
-    """The player of `fixed`, and of `rules` when none matches: standard, trappy, strong, opponent_model,
+    """The player for `fixed`, and for `rules` when no rule matches: standard, trappy, strong, opponent_model,
     calibrated, or trappy_uci, opponent_model_uci, calibrated_uci (which need another engine for every game
-    that they play: see uci.engines)."""
+    they play: see uci.engines)."""
     players: tuple[PlayerKind, ...] = Field(default=COMPARED_KINDS, min_length=1)
     """The players that `balanced` compares."""
     rules: tuple[SelectionRule, ...] = ()
-    """Tried in order, the first that matches decides.  Keys: player, and any of game, site, speed,
-    min_rating, max_rating.
-    Example: [{ player = "standard", speed = "bullet" }, { player = "trappy", min_rating = 1600 }]"""
+    """Rules for `rules`; the first match decides. Keys: player, and any of game, site, speed, min_rating,
+    max_rating. Example: [{ player = "standard", speed = "bullet" }, { player = "trappy", min_rating = 1600
+    }]"""
     seed: int = Field(default=0, ge=0)
-    """Seed of `balanced`; 0: from the operating system."""
+    """Random seed for `balanced`; 0: from the operating system."""
 
     @model_validator(mode="after")
     def _players_differ(self) -> "SelectionConfig":
@@ -489,62 +492,62 @@ class SelectionConfig(Section):
 
 
 class ChallengesConfig(Section):
-    """Which challenges are accepted."""
+    """Which challenges to accept."""
 
     variants: tuple[str, ...] = (
         *("othello", "othello_random", "chess", "chess960", "from_position", "xiangqi", "connect4"),
     )
-    """Games to play, by the names of engine/games; and chess960, othello_random (pairs of games on GGS that
-    begin in a random position) and from_position (any of the games, from a position that the challenger sets
-    up).  The variants of chess each need another engine: see uci.engines."""
+    """Games to play, by their names in engine/games; also chess960, othello_random (pairs of games on GGS
+    from a random position) and from_position (any of the games, from a position set up by the challenger).
+    The variants of chess each need another engine: see uci.engines."""
     rated: bool = True
     """Accept rated games."""
     casual: bool = True
     """Accept casual games."""
     bots: BotPolicy = BotPolicy.ACCEPT
-    """Challenges from other programs: accept, decline, or only (no people)."""
+    """Challenges from other bots: accept, decline, or only (bots only, no people)."""
     min_initial_s: int = Field(default=30, ge=0, le=10_800)
-    """Least time on the clock at the start, in seconds."""
+    """Minimum initial time on the clock, in seconds."""
     max_initial_s: int = Field(default=3600, ge=0, le=10_800)
-    """Most time on the clock at the start, in seconds."""
+    """Maximum initial time on the clock, in seconds."""
     min_increment_s: int = Field(default=0, ge=0, le=180)
-    """Least increment, in seconds."""
+    """Minimum increment, in seconds."""
     max_increment_s: int = Field(default=60, ge=0, le=180)
-    """Most increment, in seconds."""
+    """Maximum increment, in seconds."""
     unlimited: bool = False
-    """Accept games without any clock."""
+    """Accept games without a clock."""
     min_days: int = Field(default=0, ge=0, le=14)
-    """Least days for a move of a correspondence game; 0: none are accepted."""
+    """Minimum days per move in correspondence games; 0: accept none."""
     max_days: int = Field(default=14, ge=0, le=14)
-    """Most days for a move of a correspondence game."""
+    """Maximum days per move in correspondence games."""
     bots_need_increment: bool = False
-    """Bullet games with programs only with an increment."""
+    """Play bullet against bots only with an increment."""
     min_rating: int = Field(default=0, ge=0, le=5000)
-    """Least rating of the opponent; an unknown rating passes."""
+    """Minimum rating of the opponent; an unknown rating passes."""
     max_rating: int = Field(default=4000, ge=0, le=5000)
-    """Highest rating of the opponent; an unknown rating passes."""
+    """Maximum rating of the opponent; an unknown rating passes."""
     max_rating_difference: int = Field(default=5000, ge=0, le=5000)
-    """Most that the ratings of opponent and bot may differ; an unknown rating passes."""
+    """Maximum difference between the opponent's rating and ours; an unknown rating passes."""
     max_games: int = Field(default=8, ge=1, le=1000)
-    """Games with a real-time clock at the same time."""
+    """Concurrent games with a real-time clock."""
     reserved_for_humans: int = Field(default=0, ge=0, le=1000)
-    """So many of these places are kept free of programs."""
+    """Slots among these that bots may not take."""
     max_slow_games: int = Field(default=16, ge=1, le=1000)
-    """Games without a real-time clock at the same time."""
+    """Concurrent games without a real-time clock."""
     waiting: int = Field(default=8, ge=0, le=1000)
-    """Challenges that may wait for a free place, people first; further ones are declined."""
+    """Challenges that may queue for a free slot, people first; we decline the rest."""
     max_games_per_opponent: int = Field(default=2, ge=1, le=1000)
-    """Games at the same time with one opponent."""
+    """Concurrent games with one opponent."""
     max_games_per_bot_per_day: int = Field(default=100, ge=0, le=1000)
-    """Games with one program in 24 hours."""
+    """Games with one bot in 24 hours."""
     max_bot_games_per_day: int = Field(default=100, ge=0, le=10_000)
-    """Games with all programs in 24 hours; lichess.org allows 100."""
+    """Games with all bots in 24 hours; lichess.org allows 100."""
     allow: tuple[Name, ...] = ()
-    """Only these opponents are accepted, by name or id; empty: everybody."""
+    """Accept only these opponents, by name or id; empty: everybody."""
     block: tuple[Name, ...] = ()
-    """Opponents whose challenges are declined, by name or id."""
+    """Decline these opponents, by name or id."""
     block_file: str = ""
-    """File with more of them, one a line, read again when it changes; empty: none."""
+    """File with more of them, one per line, reloaded when it changes; empty: none."""
 
     @field_validator("variants")
     @classmethod
@@ -574,62 +577,61 @@ class ChallengesConfig(Section):
 
 
 class MannersConfig(Section):
-    """Draws, resigning, takebacks, and games that do not begin."""
+    """Draws, resignation, takebacks, and games that do not start."""
 
     draws: bool = True
     """Whether to offer and accept draws, in games that have them."""
     draw_score_centi: int = Field(default=15, ge=0, le=10_000)
-    """A draw is right when the last scores were at most this far from 0, ..."""
+    """Agree to a draw when our scores were at most this far from 0, ..."""
     draw_moves: int = Field(default=8, ge=1, le=100)
-    """... for so many moves in a row, ..."""
+    """... for this many moves in a row, ..."""
     draw_ply: int = Field(default=60, ge=0, le=1000)
-    """... and the game has gone on for so many plies."""
+    """... and the game has lasted this many plies."""
     draw_min_rating: int = Field(default=0, ge=0, le=5000)
-    """People with a lower rating play on; an unknown rating passes."""
+    """Offer and accept no draws against a lower rating; an unknown rating passes."""
     resign: bool = False
-    """Whether to resign; off by default, because games that end early tell less."""
+    """Whether to resign; off by default, because games that end early yield less data."""
     resign_score_centi: int = Field(default=900, ge=1, le=100_000)
-    """Resign when the last scores were at most this far below 0, ..."""
+    """Resign when our scores were at least this far below 0, ..."""
     resign_moves: int = Field(default=5, ge=1, le=100)
-    """... for so many moves in a row."""
+    """... for this many moves in a row."""
     resign_min_rating: int = Field(default=0, ge=0, le=5000)
-    """Against a lower rating play on; an unknown rating passes."""
+    """Do not resign against a lower rating; an unknown rating passes."""
     takebacks: int = Field(default=0, ge=0, le=1000)
-    """So many takebacks of a person are granted in a game; programs get none."""
+    """Takebacks that we grant a person per game; bots get none."""
     takebacks_rated: bool = False
-    """Also in rated games."""
+    """Grant them in rated games, too."""
     abort_after_s: float = Field(default=60.0, ge=0, le=3600)
-    """Abort a game with a real-time clock whose opponent has not made a first move for so long, in seconds;
-    0: never."""
+    """Abort a real-time game whose opponent has not made the first move after this many seconds; 0: never."""
     claim: Claim = Claim.VICTORY
     """What to claim from an opponent who left: victory, draw, or nothing."""
 
 
 class MatchmakingConfig(Section):
-    """Challenging other programs when nobody wants to play."""
+    """Challenging other bots when nobody wants to play."""
 
     enabled: bool = False
-    """Whether to challenge at all."""
+    """Whether to challenge other bots."""
     idle_s: float = Field(default=300.0, ge=10, le=86_400)
-    """Seconds without a game until a challenge is sent, and between two of them."""
+    """Seconds without a game before we send a challenge, and between two challenges."""
     variants: tuple[Name, ...] = ("standard",)
-    """What to ask for, by the site's names; each in turn by lot."""
+    """Variants to ask for, by the site's names; chosen at random."""
     clocks: tuple[str, ...] = ("180+2", "300+3")
-    """Seconds at the start and increment; by lot."""
+    """Initial seconds and increment; chosen at random."""
     rated: bool = True
     """Whether to ask for rated games."""
     min_rating: int = Field(default=0, ge=0, le=5000)
-    """Least rating of the other program."""
+    """Minimum rating of the other bot."""
     max_rating: int = Field(default=5000, ge=0, le=5000)
-    """Highest rating of the other program."""
+    """Maximum rating of the other bot."""
     max_rating_difference: int = Field(default=5000, ge=0, le=5000)
-    """Most that the ratings of the two programs may differ."""
+    """Maximum difference between the two bots' ratings."""
     per_day: int = Field(default=30, ge=1, le=200)
-    """Most challenges in 24 hours; lichess.org lets a program send about 200 to programs."""
+    """Maximum challenges in 24 hours; lichess.org lets a bot send about 200 to other bots."""
     pause_after_decline_s: float = Field(default=86_400.0, ge=0, le=2_592_000)
-    """Seconds in which a program that declined or did not answer is left alone."""
+    """Seconds during which we leave a bot alone that declined or did not answer."""
     block: tuple[Name, ...] = ()
-    """Programs that are never challenged, by name or id."""
+    """Bots that we never challenge, by name or id."""
 
     @field_validator("clocks")
     @classmethod
@@ -666,36 +668,36 @@ def parse_clock(text: str) -> Clock:
 
 
 class GgsConfig(Section):
-    """What only GGS needs; whom to ask for games, and for which, is settled by `matchmaking` as elsewhere."""
+    """What only GGS needs; `matchmaking` decides whom to ask for which games, as elsewhere."""
 
     programs: tuple[Name, ...] = ()
-    """Programs that play there, by name: the site does not tell who is one.  They count as programs in the
-    limits of `challenges`, and they are those that `matchmaking` asks for games."""
+    """Bots on GGS, by name, since the site does not say who is one. They count as bots in the limits of
+    `challenges`, and `matchmaking` asks them for games."""
     public: bool = False
-    """Whether `matchmaking` asks everybody when none of these programs can be asked."""
+    """Whether `matchmaking` asks everybody when none of these bots can be asked."""
     extension_s: int = Field(default=120, ge=0, le=3600)
-    """Time of grace in games that we ask for, in seconds: who needs it has lost already, by 2 discs."""
+    """Overtime in games that we ask for, in seconds: whoever needs it has already lost, by 2 discs."""
 
 
 class ChatConfig(Section):
-    """What the bot says; placeholders: {opponent}, {bot}, {game}, {result}, {traps}, {fell}."""
+    """The bot's chat; placeholders: {opponent}, {bot}, {game}, {result}, {traps}, {fell}."""
 
     enabled: bool = True
-    """Whether it says anything at all."""
+    """Whether the bot chats at all."""
     greeting: str = Field(default="Good luck, {opponent}! I am a program.", max_length=CHAT_LIMIT)
-    """At the start of a game; empty: nothing.  {result}, {traps} and {fell} are not known yet."""
+    """Message at the start of a game; empty: none. {result}, {traps} and {fell} are not known yet."""
     farewell: str = Field(
         default="Good game, {opponent}! Traps set: {traps}, you fell into {fell}.", max_length=CHAT_LIMIT
     )
-    """After a game; empty: nothing.  {result} is won, lost, drawn or aborted, from the bot's view.
+    """Message after a game; empty: none. {result} is won, lost, drawn or aborted, from the bot's view.
     Sentences with {traps} or {fell} are left out when the player was one that sets no traps."""
     spectators: str = Field(default="", max_length=CHAT_LIMIT)
-    """At the start of a game, to those who watch; empty: nothing."""
+    """Message to spectators at the start of a game; empty: none."""
     commands: bool = True
-    """Whether to answer !help, !engine, !eval, !trap and !stats.  While the game goes on, !engine does not
-    tell which player is at the board, and !eval and !trap nothing, but for `watchers`."""
+    """Whether to answer !help, !engine, !eval, !trap and !stats. During a game, !engine does not reveal which
+    player is at the board, and !eval and !trap reveal nothing, except to `watchers`."""
     watchers: bool = False
-    """Whether who watches may ask !eval and !trap while the game goes on.  It may be the opponent, too."""
+    """Whether spectators may use !eval and !trap during a game. A spectator may be the opponent."""
 
     @field_validator("greeting", "farewell", "spectators")
     @classmethod
@@ -716,19 +718,19 @@ class ChatConfig(Section):
 
 
 class ShutdownConfig(Section):
-    """How the program stops on SIGINT or SIGTERM."""
+    """Shutdown on SIGINT or SIGTERM."""
 
     drain_s: float = Field(default=5.0, ge=0, le=86_400)
-    """Seconds to wait for running games; the rest is resumed at the next start."""
+    """Seconds to wait for running games; the others resume at the next start."""
 
 
 class LogConfig(Section):
-    """What is logged."""
+    """Logging."""
 
     level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
-    """Least important kind of line that is shown."""
+    """Minimum level of messages to log."""
     format: Literal["text", "json"] = "text"
-    """One line of text or one JSON object for each message."""
+    """One line of text or one JSON object per message."""
     file: str = ""
     """File to append to; empty: standard error."""
 
