@@ -14,7 +14,8 @@ from bench.suites import balanced_positions
 from engine.choice import verify
 from engine.games.othello import Othello
 from engine.params import TrapParams
-from engine.players import COMPARED_KINDS, Player, complete
+from engine.player_kinds import COMPARED_KINDS
+from engine.players import Player, complete
 from engine.search.profiles import Profiler
 from engine.search.searchers import NativeOthelloSearcher
 from engine.stop import StopFlag

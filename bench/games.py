@@ -22,6 +22,7 @@ from engine.choice import choose
 from engine.game import Game
 from engine.games import get_game
 from engine.params import Assessment, TrapParams
+from engine.player_kinds import TRAPPY
 from engine.players import Player, Thinker
 from engine.search.profiles import Profiler
 from engine.search.reference import Searcher
@@ -135,7 +136,7 @@ def whole_table(
         for kind in Assessment:
             params = TrapParams(kind)
             candidates = [with_trap(c, params, is_swindle(table, params)) for c in table]
-            move = choose(candidates, "trappy", params)
+            move = choose(candidates, TRAPPY, params)
             adjusted = next(c.adjusted_centi for c in candidates if c.move == move)
             same += (move, adjusted) == chosen[kind][number]
     return f"{table_s / plain_s:.1f}, same choice {same} of {len(positions) * len(Assessment)}"

@@ -26,6 +26,7 @@ from engine.choice import choose
 from engine.decision import Decision
 from engine.games.othello import Othello, OthelloPosition
 from engine.params import Assessment, TrapParams
+from engine.player_kinds import TRAPPY
 from engine.players import Player
 from engine.search.profiles import Profiler
 from engine.search.reference import INFINITY, exact_score
@@ -148,7 +149,7 @@ def whole_table(
         for kind in Assessment:
             params = TrapParams(kind)
             candidates = [with_trap(c, params, is_swindle(table, params)) for c in table]
-            move = choose(candidates, "trappy", params)
+            move = choose(candidates, TRAPPY, params)
             adjusted = next(c.adjusted_centi for c in candidates if c.move == move)
             lazy = decisions[kind][number]
             same += (move, adjusted) == (lazy.move, lazy.chosen.adjusted_centi)

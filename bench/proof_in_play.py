@@ -28,10 +28,9 @@ from bot.match.conditions import Terms
 from bot.match.openings import Opening, read_openings
 from bot.match.play import GameTask
 from bot.match.play import play as play_one
-from bot.match.player_specs import parse_spec
+from bot.match.player_specs import OurSpec, parse_spec
 from bot.match.runner import Match
 from bot.match.worker_pool import LocalWorkers
-from engine.human.value import PERSON_KINDS
 
 PLAYERS = {
     "standard": "standard",
@@ -100,8 +99,9 @@ def tasks(name: str, each: int, maia: Path | None) -> Iterator[tuple[str, str, G
         openings = read_openings("\n".join(part.openings).encode(), part.game, name)
     matches = {}
     for player, text in PLAYERS.items():
-        model = ""
-        if maia is not None and part.game == "chess" and player in PERSON_KINDS:
+        model, ours = "", parse_spec(text)
+        models_opponent = isinstance(ours, OurSpec) and ours.kind.models_opponent
+        if maia is not None and part.game == "chess" and models_opponent:
             model = f":model={maia / f'maia-{_OUR_RATING}.onnx'}"
         for people, spec in _people(part, maia).items():
             terms = Terms(

@@ -13,7 +13,8 @@ import time
 
 from engine.games.othello import Othello
 from engine.params import TrapParams
-from engine.players import PLAYER_KINDS, Player
+from engine.player_kinds import PLAYER_KINDS
+from engine.players import Player
 from engine.search.searchers import NativeOthelloSearcher
 from engine.stop import StopFlag
 from engine.time_management import Limits

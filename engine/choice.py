@@ -3,34 +3,28 @@
 from collections.abc import Sequence
 
 from engine.decision import Candidate, Decision
-from engine.human.value import PERSON_KINDS, choose_by_value, goes_by_values, verify_values
+from engine.human.value import choose_by_value, goes_by_values, verify_values
 from engine.params import TrapParams
+from engine.player_kinds import Choosing, PlayerKind
 from engine.trappy import Standing, ceiling, is_swindle, standing, with_trap
 from engine.variety import drawn
 
-TRAPPY_KINDS = ("trappy", "trappy_uci")
-"""Players (`engine.players.PLAYER_KINDS`) that choose by adjusted values."""
 
-ENGINE_KINDS = ("trappy_uci", "opponent_model_uci", "calibrated_uci")
-"""Players that choose by another engine's scores, and without one as their namesakes do."""
-
-TRAP_SETTERS = (*TRAPPY_KINDS, *PERSON_KINDS)
-"""Players that mean the traps that they set; the others set them by accident only."""
-
-
-def choose(candidates: Sequence[Candidate], player: str, params: TrapParams) -> str:
+def choose(candidates: Sequence[Candidate], kind: PlayerKind, params: TrapParams) -> str:
     """The move to play: the highest standing, ties to the higher raw value, then to the first in order.
 
     Players that reckon with a person go by values (`engine.human.value`), the other ones by raw values alone.
     A candidate whose raw value is only bounded is never chosen.
     """
-    if player in PERSON_KINDS:
-        return choose_by_value(candidates)
-    swindle = is_swindle(candidates, params)
     known = [c for c in candidates if not c.raw_is_bound]
-    if player not in TRAPPY_KINDS:
-        return max(known, key=lambda c: c.raw_centi).move
-    return max(known, key=lambda c: standing(c, params, swindle)).move
+    match kind.choosing:
+        case Choosing.EXPECTED:
+            return choose_by_value(candidates)
+        case Choosing.ADJUSTED:
+            swindle = is_swindle(candidates, params)
+            return max(known, key=lambda c: standing(c, params, swindle)).move
+        case Choosing.RAW | Choosing.SELECTIVE:
+            return max(known, key=lambda c: c.raw_centi).move
 
 
 def verify(decision: Decision) -> None:
@@ -47,14 +41,14 @@ def verify(decision: Decision) -> None:
     Raises:
         ValueError: The recorded choice does not follow from the record; the message says where.
     """
-    params, candidates = decision.params, decision.candidates
+    params, candidates, kind = decision.params, decision.candidates, decision.kind
     if decision.move not in {c.move for c in candidates}:
         raise ValueError(f"{decision.move} was played, and is not among the candidates")
     if decision.depth < 2:
         raise ValueError(f"depth {decision.depth} is less than any player's")
     if len({c.move for c in candidates}) != len(candidates):
         raise ValueError("a move stands twice among the candidates")
-    trappy = decision.player in TRAPPY_KINDS
+    trappy = kind.choosing is Choosing.ADJUSTED
     swindle = is_swindle(candidates, params)
     for candidate in candidates:
         again = with_trap(candidate, params, swindle or not trappy)
@@ -65,17 +59,17 @@ def verify(decision: Decision) -> None:
         _verify_lot(decision)
         return
     if decision.search_mode not in ("exact", "engine"):
-        if decision.player != "strong" or decision.search_mode not in ("strong", "book", "tablebase"):
+        if not kind.searches_selectively or decision.search_mode not in ("strong", "book", "tablebase"):
             raise ValueError(f"{decision.player} players do not choose by {decision.search_mode!r}")
         if decision.pick is None or decision.chosen.raw_is_bound:
             raise ValueError(f"{decision.move}: chosen by {decision.search_mode}, which left no exact score")
         return
-    if decision.player in PERSON_KINDS:
+    if kind.models_opponent:
         verify_values(decision)
-    if decision.move != choose(candidates, decision.player, params):
-        raise ValueError(f"{decision.move} was played, {choose(candidates, decision.player, params)} follows")
+    if decision.move != choose(candidates, kind, params):
+        raise ValueError(f"{decision.move} was played, {choose(candidates, kind, params)} follows")
     if decision.search_mode == "engine":
-        _verify_window(decision)
+        _verify_window(decision, trappy)
     elif not goes_by_values(decision):
         _verify_left_out(decision, trappy, swindle)
 
@@ -110,13 +104,13 @@ def _verify_lot(decision: Decision) -> None:
             raise ValueError(f"{candidate.move} did not take part, but could be worth {candidate.raw_centi}")
 
 
-def _verify_window(decision: Decision) -> None:
-    if decision.player not in ENGINE_KINDS or decision.source is None:
+def _verify_window(decision: Decision, trappy: bool) -> None:
+    if not decision.kind.asks_engine or decision.source is None:
         raise ValueError(f"{decision.player} players with {decision.source} do not choose by 'engine'")
     for candidate in decision.candidates:
         if not candidate.raw_is_bound:
             whole = candidate.complete and all(reply.bound_centi is None for reply in candidate.replies)
-            if not whole and (decision.player in TRAPPY_KINDS or candidate.move == decision.move):
+            if not whole and (trappy or candidate.move == decision.move):
                 raise ValueError(f"{candidate.move} was looked into, but its profile is not whole")
         elif candidate.replies or candidate.complete:
             raise ValueError(f"{candidate.move} was not looked into, but has a profile")

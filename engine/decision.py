@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any, Self
 
 from engine.params import Assessment, Decided, Scale, TrapParams, ValueParams, ValueScale
+from engine.player_kinds import PlayerKind, kind_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +159,7 @@ class Decision:
     position: str
     """`Game.position_text` of the position that the move was chosen in."""
     player: str
-    """One of `engine.players.PLAYER_KINDS`."""
+    """Name of one of `engine.player_kinds.PLAYER_KINDS`."""
     params: TrapParams
     """Of the trap arithmetic.  For other players than trappy they only say what counts as a trap in
     hindsight."""
@@ -197,6 +198,15 @@ class Decision:
     reckoning: OpponentModelUse | None = None
     """How the move was chosen, of players that reckon with a person's replies (unless it was drawn); None: of
     all others."""
+
+    @property
+    def kind(self) -> PlayerKind:
+        """The player's kind.
+
+        Raises:
+            ValueError: This version knows no player of that name.
+        """
+        return kind_named(self.player)
 
     @property
     def chosen(self) -> Candidate:

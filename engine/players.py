@@ -8,16 +8,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 from engine import ENGINE_VERSION
-from engine.choice import ENGINE_KINDS, TRAPPY_KINDS, choose
+from engine.choice import choose
 from engine.decision import Candidate, Decision, Pick, RandomDraw
 from engine.game import WIN_CENTI, Game
 from engine.games import ENGINE_GAMES, get_game
 from engine.human.model import BadModel
 from engine.human.opponent_model_search import Background, Models, OpponentModelSearch
 from engine.human.shallow import ShallowModel
-from engine.human.value import CALIBRATED_KINDS, PERSON_KINDS
 from engine.lookup.source import LookupMove, RootSource
 from engine.params import TrapParams
+from engine.player_kinds import ENGINE_GAME_KINDS, PLAYER_KINDS, STANDARD, Choosing, kind_named
 from engine.search.profiles import LazySource, Profiler, whole_profile
 from engine.search.reference import Searcher, exact_score, principal_variation
 from engine.search.result import SearchResult
@@ -27,22 +27,10 @@ from engine.trappy import is_swindle, with_trap, worth
 from engine.uci.source import EngineAnalysis, EngineSource
 from engine.variety import Detour, drawn
 
-PLAYER_KINDS = ("standard", "trappy", "strong", "opponent_model", "calibrated", *ENGINE_KINDS)
-"""``standard``: minimax by alpha-beta.  ``trappy``: trappy minimax.  ``strong``: the best move that the time
-allows, by selective search, with openings from books, and endings solved or from tables.
-``opponent_model``: the move that is worth most over the replies that a model of people expects.
-``calibrated``: the same with odds of the replies that were learned from recorded games.
-``trappy_uci``, ``opponent_model_uci``, ``calibrated_uci``: the same on another engine's scores; while there
-is no engine, as their namesakes."""
-
-
-COMPARED_KINDS = ("standard", "trappy")
-"""The players of the papers, which differ in nothing but the traps."""
-
 
 def kinds_for(game_name: str) -> tuple[str, ...]:
-    """The players that can play a game."""
-    return ("trappy_uci",) if game_name in ENGINE_GAMES else PLAYER_KINDS
+    """Names of the players that can play a game."""
+    return ENGINE_GAME_KINDS if game_name in ENGINE_GAMES else tuple(PLAYER_KINDS)
 
 
 _FIRST_DEPTH = 2
@@ -119,7 +107,7 @@ class _Pace:
 
 
 class Player:
-    """One of the players of `PLAYER_KINDS`; for one thread at a time, like its searcher."""
+    """One of the players of `engine.player_kinds`; for one thread at a time, like its searcher."""
 
     def __init__(
         self,
@@ -134,7 +122,7 @@ class Player:
     ) -> None:
         """
         Args:
-            kind: One of `PLAYER_KINDS`.
+            kind: Name of one of `PLAYER_KINDS`.
             game: The game to play.
             params: Of the trap arithmetic.
             searcher: Finds the scores.
@@ -147,17 +135,15 @@ class Player:
         Raises:
             ValueError: No player of that kind.
         """
-        if kind not in PLAYER_KINDS:
-            raise ValueError(f"no player named {kind!r}; known: {', '.join(PLAYER_KINDS)}")
-        self.kind = kind
+        self.kind = kind_named(kind)
         self._game = game
         self._params = params
         self._searcher = searcher
         self._strong = strong or StrongOptions()
         self._rng = rng or random.Random()  # noqa: S311 - which opening is played is no secret
-        self._source = source if kind in ENGINE_KINDS else None
+        self._source = source if self.kind.asks_engine else None
         self._models = models
-        if models is None and kind in PERSON_KINDS:
+        if models is None and self.kind.models_opponent:
             self._models = Models(ShallowModel(game.name))
 
     def choose(
@@ -194,7 +180,7 @@ class Player:
             stop.set_deadline(limits.time_s)
         root = game.for_search(position)
         params = self._params.for_position(game.expected_scale_centi(root))
-        found_at_root = self._ask_sources(root, detour) if self.kind == "strong" else None
+        found_at_root = self._ask_sources(root, detour) if self.kind.searches_selectively else None
         # A lot is drawn from the core's scores, which are not to be played by in a game for engines.
         if detour is not None and found_at_root is None and game.name not in ENGINE_GAMES:
             decision = self._drawn(detour, position, params, limits, stop, began)
@@ -221,10 +207,10 @@ class Player:
         self, position: Any, params: TrapParams, background: Background | None
     ) -> OpponentModelSearch | None:
         """What knows of the replies to this position's moves; None: this player does not ask."""
-        if self._models is None or self.kind not in PERSON_KINDS:
+        if self._models is None or not self.kind.models_opponent:
             return None
-        is_calibrated = self.kind in CALIBRATED_KINDS
         background = background or Background()
+        is_calibrated = self.kind.is_calibrated
         return OpponentModelSearch(self._game, position, self._models, is_calibrated, params, background)
 
     def _searched(
@@ -255,7 +241,7 @@ class Player:
             searching_since = time.monotonic()
             if limits.time_s is not None:
                 left_s = max(_LEAST_S, limits.time_s - (searching_since - began))
-        selective = self.kind == "strong" and isinstance(self._searcher, Thinker)
+        selective = self.kind.searches_selectively and isinstance(self._searcher, Thinker)
         most = Limits(min(limits.depth, game.deepest_search), left_s)
         if selective:
             share_s = None if left_s is None else _JUDGED_SHARE * left_s
@@ -265,7 +251,7 @@ class Player:
         decision = Decision(
             game=game.name,
             position=game.position_text(position),
-            player=self.kind,
+            player=self.kind.name,
             params=params,
             move=choose(candidates, self.kind, params),
             candidates=tuple(candidates),
@@ -276,7 +262,7 @@ class Player:
             profile_source=self._searcher.source,
             engine_version=ENGINE_VERSION,
         )
-        if self.kind == "strong":
+        if self.kind.searches_selectively:
             # Without a clock it thinks as deep as the others, else as deep as it can.
             rest = limits
             if limits.time_s is not None:
@@ -286,18 +272,18 @@ class Player:
                 rest = Limits(min(max(limits.depth, self._strong.depth), game.deepest_search), left_s)
             decision = self._picked(decision, found_at_root, root, rest, stop)
         line = decision.principal_variation or self._line(root, depth, hurried=stop.is_set())
-        return replace(decision, principal_variation=line or (choose(candidates, "standard", params),))
+        return replace(decision, principal_variation=line or (choose(candidates, STANDARD, params),))
 
     def _by_engine(self, found: EngineAnalysis, position: Any, params: TrapParams) -> Decision:
         """The decision on another engine's scores; the chosen move's profile is whole at once."""
         candidates = found.candidates
-        if self.kind not in TRAPPY_KINDS:
+        if self.kind.choosing is not Choosing.ADJUSTED:
             candidates = tuple(with_trap(c, params, swindle=True) for c in candidates)
         move = choose(candidates, self.kind, params)
         return Decision(
             game=self._game.name,
             position=self._game.position_text(position),
-            player=self.kind,
+            player=self.kind.name,
             params=params,
             move=move,
             candidates=candidates,
@@ -333,7 +319,8 @@ class Player:
         Raises:
             BadModel: The reckoner's models have no answer.
         """
-        analyses = om_search is not None or (self.kind in TRAPPY_KINDS and within_centi is None)
+        is_trappy = self.kind.choosing is Choosing.ADJUSTED
+        analyses = om_search is not None or (is_trappy and within_centi is None)
 
         def found_at(profiler: Profiler, depth: int, stop: StopFlag) -> list[Candidate]:
             if om_search is not None:
@@ -404,7 +391,7 @@ class Player:
         return Decision(
             game=game.name,
             position=game.position_text(position),
-            player=self.kind,
+            player=self.kind.name,
             params=params,
             move=move,
             candidates=tuple(candidates),
@@ -511,5 +498,6 @@ def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision
             f"the decision was made by engine {decision.engine_version}"
         )
     swindle = is_swindle(decision.candidates, decision.params)
-    completed = with_trap(full, decision.params, swindle or decision.player not in TRAPPY_KINDS)
+    is_trappy = decision.kind.choosing is Choosing.ADJUSTED
+    completed = with_trap(full, decision.params, swindle or not is_trappy)
     return decision.with_chosen(completed)

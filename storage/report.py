@@ -26,6 +26,7 @@ from engine.game import WIN_CENTI, Game, Move, if_it_goes_on
 from engine.games import get_game
 from engine.human.value import NOBODY_LOOKED
 from engine.params import Scale, TrapParams, ValueScale
+from engine.player_kinds import PLAYER_KINDS
 from engine.trappy import reply_quality
 from storage.decisions import list_decisions
 from storage.games import get_game as get_stored_game
@@ -107,6 +108,8 @@ class DecisionReport:
     name: str
     squares: tuple[str, ...]
     player: str
+    sets_traps: bool
+    """Whether the player meant a trap; else it set one by accident only."""
     search_mode: str
     pick: Pick | None
     pick_text: str | None
@@ -148,19 +151,26 @@ class GameReport:
     """A game with all our decisions in it."""
 
     header: StoredGame
+    sets_traps: bool
+    """Whether our player meant the traps that it set; else it set them by accident only."""
     sides: tuple[str, str]
     names: tuple[str, ...]
     """Every move of the game as people write it."""
     decisions: tuple[DecisionReport, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; the header's fields stand beside ``sides`` and ``decisions``."""
+        """Plain JSON values; the header's fields stand beside ``sides``, ``decisions`` and so on."""
         header = asdict(self.header)
         for moment in ("started_at", "ended_at"):
             value = getattr(self.header, moment)
             header[moment] = None if value is None else value.isoformat()
-        decisions = [asdict(decision) for decision in self.decisions]
-        return {**header, "sides": self.sides, "names": self.names, "decisions": decisions}
+        return {
+            **header,
+            "sets_traps": self.sets_traps,
+            "sides": self.sides,
+            "names": self.names,
+            "decisions": [asdict(decision) for decision in self.decisions],
+        }
 
 
 async def game_report(session: AsyncSession, site: str, site_game_id: str) -> GameReport | None:
@@ -189,8 +199,18 @@ def _told(game: Game[Any], stored: StoredGame, decisions: Sequence[StoredDecisio
         names.append(game.move_name(position, move))
         position = game.play(position, move)
     return GameReport(
-        stored, game.sides, tuple(names), tuple(_decision(game, stored, made) for made in decisions)
+        stored,
+        _sets_traps(stored.player),
+        game.sides,
+        tuple(names),
+        tuple(_decision(game, stored, made) for made in decisions),
     )
+
+
+def _sets_traps(player: str) -> bool:
+    """Whether a recorded player means its traps; of those that are no players of ours nobody can tell."""
+    kind = PLAYER_KINDS.get(player)
+    return kind is not None and kind.sets_traps
 
 
 class _Board:
@@ -245,6 +265,7 @@ def _decision(game: Game[Any], stored: StoredGame, made: StoredDecision) -> Deci
         name=reports[decision.move].name,
         squares=reports[decision.move].squares,
         player=decision.player,
+        sets_traps=_sets_traps(decision.player),
         search_mode=decision.search_mode,
         pick=decision.pick,
         pick_text=_pick_text(before, decision.pick),

@@ -30,6 +30,7 @@ from tests.code_map import (
 ENGINE = {
     "engine": set[str](),
     "engine.game": set[str](),
+    "engine.player_kinds": set[str](),
     "engine.stop": set[str](),
     "engine.time_management": set[str](),
     "engine.expected": {"game"},
@@ -37,7 +38,7 @@ ENGINE = {
     "engine.games": {"game"},
     "engine.params": {"expected"},
     "engine.formats": {"game", "games"},
-    "engine.decision": {"params"},
+    "engine.decision": {"params", "player_kinds"},
     "engine.trappy": {"decision", "expected", "game", "params"},
     "engine.variety": {"decision", "game"},
     "engine.lookup": {"decision", "game", "games"},
@@ -45,13 +46,13 @@ ENGINE = {
     "engine.human": {
         "decision", "expected", "formats", "game", "games", "params", "search", "stop", "trappy",
     },
-    "engine.choice": {"decision", "human", "params", "trappy", "variety"},
+    "engine.choice": {"decision", "human", "params", "player_kinds", "trappy", "variety"},
     "engine.uci": {
         "decision", "game", "games", "human", "params", "process", "stop", "time_management", "trappy",
     },
     "engine.external": {"formats", "game", "games", "process", "stop", "uci"},
     "engine.players": {
-        "choice", "decision", "game", "games", "human", "lookup", "params", "search", "stop",
+        "choice", "decision", "game", "games", "human", "lookup", "params", "player_kinds", "search", "stop",
         "time_management", "trappy", "uci", "variety",
     },
     "engine.native": set[str](),

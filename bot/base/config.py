@@ -36,14 +36,14 @@ from bot.base.dialects import DIALECTS
 from bot.base.errors import ConfigError
 from bot.base.events import CHAT_LIMIT, CHESS960, FROM_POSITION, OTHELLO_RANDOM, Clock, Speed, speed_of
 from bot.base.files import read_regular
-from engine.choice import ENGINE_KINDS
 from engine.games import ENGINE_GAMES, GAMES
 from engine.human.model import BadModel
 from engine.human.registry import ModelRegistry, ModelSettings
 from engine.lookup.registry import ROOT_SOURCES
 from engine.lookup.source import RootSource
 from engine.params import Assessment, Decided, Scale, TrapParams, ValueParams, ValueScale
-from engine.players import COMPARED_KINDS, PLAYER_KINDS, StrongOptions, kinds_for
+from engine.player_kinds import COMPARED_KINDS, kind_named
+from engine.players import StrongOptions, kinds_for
 from engine.uci.settings import EngineSettings
 
 ENV_PREFIX = "DESDEMONA_"
@@ -62,13 +62,11 @@ Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 """Of an account or a variant, in a list; an empty one is nobody's, though it may look like everybody's."""
 
 
-def _known_player(kind: str) -> str:
-    if kind not in PLAYER_KINDS:
-        raise ValueError(f"no player named {kind!r}; known: {', '.join(PLAYER_KINDS)}")
-    return kind
+def _known_player(name: str) -> str:
+    return kind_named(name).name
 
 
-PlayerKind = Annotated[str, AfterValidator(_known_player)]
+PlayerName = Annotated[str, AfterValidator(_known_player)]
 
 
 def _web_address(url: str) -> str:
@@ -448,7 +446,7 @@ class UciConfig(Section):
 class SelectionRule(Section):
     """Games that a player is chosen for; what is left out matches everything."""
 
-    player: PlayerKind
+    player: PlayerName
     game: Annotated[str, AfterValidator(_known_game)] | None = None
     site: Annotated[str, AfterValidator(_known_site)] | None = None
     speed: Speed | None = None
@@ -461,11 +459,11 @@ class SelectionConfig(Section):
 
     method: SelectionMethod = SelectionMethod.BALANCED
     """balanced (randomised, equal numbers of games: a fair comparison), fixed, or rules."""
-    player: PlayerKind = "trappy"
+    player: PlayerName = "trappy"
     """The player for `fixed`, and for `rules` when no rule matches: standard, trappy, strong, opponent_model,
     calibrated, or trappy_uci, opponent_model_uci, calibrated_uci (which need another engine for every game
     they play: see uci.engines)."""
-    players: tuple[PlayerKind, ...] = Field(default=COMPARED_KINDS, min_length=1)
+    players: tuple[PlayerName, ...] = Field(default=COMPARED_KINDS, min_length=1)
     """The players that `balanced` compares."""
     rules: tuple[SelectionRule, ...] = ()
     """Rules for `rules`; the first match decides. Keys: player, and any of game, site, speed, min_rating,
@@ -839,7 +837,7 @@ def _refuse_missing_engines(config: Config) -> None:
             )
     for key, player, of in chosen:
         missing = [game for game in of if game not in known]
-        if player in ENGINE_KINDS and missing:
+        if kind_named(player).asks_engine and missing:
             raise ConfigError(
                 f"{key}: {player} needs an engine for {missing[0]}, and uci.engines has none; "
                 "selection.rules can choose it for some games only"

@@ -21,8 +21,8 @@ from engine.choice import verify
 from engine.games import ENGINE_GAMES, get_game
 from engine.human.model import SHALLOW, BadModel
 from engine.human.opponent_model_search import Models
-from engine.human.value import PERSON_KINDS
-from engine.players import PLAYER_KINDS, Player, complete
+from engine.player_kinds import PLAYER_KINDS, TRAPPY_UCI
+from engine.players import Player, complete
 from engine.process import EngineError
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
@@ -104,10 +104,10 @@ def _engine(config: Config) -> str:
         position = game.play(position, game.legal_moves(position)[0])
         searcher = make_searcher(name, config.engine.table_mb)
         began = time.monotonic()
-        for kind in PLAYER_KINDS:
-            if kind in PERSON_KINDS:
+        for kind in PLAYER_KINDS.values():
+            if kind.models_opponent:
                 continue  # tried with their models
-            player = Player(kind, game, config.trap.params(), searcher, strong)
+            player = Player(kind.name, game, config.trap.params(), searcher, strong)
             decision = player.choose(position, Limits(SELF_TEST_DEPTH), StopFlag())
             verify(complete(decision, searcher, StopFlag()))
         took_s = time.monotonic() - began
@@ -127,8 +127,10 @@ def _people(config: Config) -> str:
         position = game.initial()
         searcher = make_searcher(name, 1)
         with people.lend(name) as models:
-            for kind in ("opponent_model", "calibrated"):
-                player = Player(kind, game, config.trap.params(), searcher, models=models)
+            for kind in PLAYER_KINDS.values():
+                if kind.asks_engine or not kind.models_opponent:
+                    continue
+                player = Player(kind.name, game, config.trap.params(), searcher, models=models)
                 decision = player.choose(position, Limits(PEOPLE_DEPTH), StopFlag())
                 verify(complete(decision, searcher, StopFlag()))
                 if decision.reckoning is not None and decision.reckoning.trouble:
@@ -153,7 +155,9 @@ def _other_engine(config: Config, settings: EngineSettings) -> str:
     try:
         began = time.monotonic()
         source.open()
-        player = Player("trappy_uci", game, config.trap.params(), make_searcher(game.name, 1), source=source)
+        player = Player(
+            TRAPPY_UCI.name, game, config.trap.params(), make_searcher(game.name, 1), source=source
+        )
         decision = player.choose(game.initial(), Limits(OTHER_ENGINES_DEPTH, OTHER_ENGINES_S), StopFlag())
         verify(decision)
         took_s = time.monotonic() - began

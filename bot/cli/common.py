@@ -17,7 +17,7 @@ from bot.base.config import Config, load_config
 from bot.base.errors import DesdemonaError
 from bot.base.log import printable
 from engine.games import GAMES
-from engine.players import PLAYER_KINDS
+from engine.player_kinds import PLAYER_KINDS
 from storage.database import Database
 from storage.records import Filters
 

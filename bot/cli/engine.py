@@ -8,9 +8,10 @@ import typer
 
 from bot.base.config import Config, load_config
 from bot.base.errors import ConfigError
-from bot.engine_protocols.search_driver import PLAYERS, SearchDriver, Settings
+from bot.engine_protocols.search_driver import SearchDriver, Settings
 from engine.external.settings import PROTOCOL_GAMES
 from engine.games import get_game
+from engine.player_kinds import OWN_KINDS, TRAPPY, kind_named
 
 
 class ProtocolName(StrEnum):
@@ -30,7 +31,7 @@ def engine(
     ] = None,
     player: Annotated[
         str | None,
-        typer.Option(help=f"{', '.join(PLAYERS[:-1])} or {PLAYERS[-1]}; without it selection.player."),
+        typer.Option(help=f"{', '.join(OWN_KINDS[:-1])} or {OWN_KINDS[-1]}; without it selection.player."),
     ] = None,
     depth: Annotated[
         int | None,
@@ -46,17 +47,17 @@ def engine(
     games = PROTOCOL_GAMES[protocol]
     if game is not None and game not in games:
         raise ConfigError(f"--game: {protocol} is for {' and '.join(games)}, not for {game!r}")
-    if player is not None and player not in PLAYERS:
-        raise ConfigError(f"--player: {player!r} is not known; known: {', '.join(PLAYERS)}")
+    if player is not None and player not in OWN_KINDS:
+        raise ConfigError(f"--player: {player!r} is not known; known: {', '.join(OWN_KINDS)}")
     config = load_config(context.obj)
     run(protocol, SearchDriver(get_game(game or games[0]), settings(config, player, depth)))
 
 
 def settings(config: Config, player: str | None, depth: int | None) -> Settings:
     """How to play, by the settings where nothing else is said."""
-    chosen = player or (config.selection.player if config.selection.player in PLAYERS else "trappy")
+    usual = config.selection.player if config.selection.player in OWN_KINDS else TRAPPY.name
     return Settings(
-        kind=chosen,
+        kind=kind_named(player or usual),
         params=config.trap.params(),
         strong=config.engine.strong(),
         people=config.human.people(),

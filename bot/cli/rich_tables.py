@@ -8,7 +8,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from engine.choice import TRAP_SETTERS
 from engine.game import replay
 from engine.games import get_game
 from storage.intervals import Performance, Share
@@ -164,7 +163,7 @@ def _header(report: GameReport) -> RenderableType:
     if (match := match_of(game)) is not None:
         kind = f"match {match}, {match_limits(game)}"
     outcomes = [d.outcome for d in report.decisions if d.is_trap]
-    accident = "" if game.player in TRAP_SETTERS else " by accident"
+    accident = "" if report.sets_traps else " by accident"
     traps = f"{len(outcomes)} set{accident}, {sum(outcome == 'fell' for outcome in outcomes)} fallen into"
     ours, theirs = report.sides[game.our_side], report.sides[1 - game.our_side]
     table = Table.grid(padding=(0, 2))
@@ -200,8 +199,11 @@ def _decision(report: GameReport, decision: DecisionReport) -> RenderableType:
     title = f"Move {decision.number}, {side} plays {decision.name} ({effort})"
     table = Table(box=None, pad_edge=False)
     goes_by_values = decision.chosen.value_text is not None
-    for name in ("move", "standard", "expected" if goes_by_values else "trappy", "trap", ""):
-        table.add_column(name, justify="right" if name in ("standard", "expected", "trappy") else "left")
+    table.add_column("move")
+    table.add_column("standard", justify="right")
+    table.add_column("expected" if goes_by_values else "trappy", justify="right")
+    table.add_column("trap")
+    table.add_column("")
     ranked = sorted(decision.candidates, key=_rank)
     for candidate in ranked:
         notes = [
@@ -258,7 +260,7 @@ def _story(decision: DecisionReport) -> str:
     if not decision.is_complete:
         trap = "Its replies have not been looked into yet."
     elif decision.is_trap and decision.trap is not None:
-        meant = "Trap" if decision.player in TRAP_SETTERS else "Trap by accident:"
+        meant = "Trap" if decision.sets_traps else "Trap by accident:"
         odds = _odds_text(decision, decision.trap.reply)
         trap = f"{meant} {decision.trap.name}, quality {decision.trap.quality_text}{odds}."
     else:

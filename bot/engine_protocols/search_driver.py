@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
-from engine.choice import TRAPPY_KINDS, choose
+from engine.choice import choose
 from engine.decision import Candidate, Decision
 from engine.game import WIN_CENTI, Game, Move, margin_centi
 from engine.human.model import BadModel
 from engine.human.opponent_model_search import Background, Models, OpponentModelSearch
 from engine.human.registry import ModelRegistry
-from engine.human.value import CALIBRATED_KINDS, PERSON_KINDS
 from engine.params import TrapParams
+from engine.player_kinds import Choosing, PlayerKind
 from engine.players import Player, StrongOptions, Thinker
 from engine.search.profiles import Profiler, whole_profile
 from engine.search.reference import INFINITY, Searcher, exact_score, principal_variation
@@ -26,8 +26,6 @@ from engine.stop import StopFlag, Stopped
 from engine.time_management import MIN_TIME_S, Limits, from_clock
 from engine.trappy import with_trap
 
-PLAYERS = ("standard", "trappy", "strong", "opponent_model", "calibrated")
-"""Players that need nothing but ourselves."""
 OVERHEAD_S = 0.05
 """What a move is taken to lose on the way to the clock, unless told otherwise: a pipe, a busy machine."""
 
@@ -40,8 +38,8 @@ _TRAP_DEPTH = 8  # the strong player's lines tell traps to this depth: deep enou
 class Settings:
     """How a front end plays."""
 
-    kind: str
-    """One of `PLAYERS`."""
+    kind: PlayerKind
+    """One of `engine.player_kinds.OWN_KINDS`."""
     params: TrapParams = field(default_factory=TrapParams)
     strong: StrongOptions = field(default_factory=StrongOptions)
     people: ModelRegistry = field(default_factory=ModelRegistry)
@@ -137,7 +135,7 @@ class SearchDriver:
     def usual_depth(self) -> int:
         """Where nobody says how deep to think."""
         settings = self.settings
-        own = settings.strong.depth if settings.kind == "strong" else settings.full_depth
+        own = settings.strong.depth if settings.kind.searches_selectively else settings.full_depth
         return self.deepest(own if settings.depth is None else settings.depth)
 
     def usual_limits(self) -> Limits:
@@ -191,7 +189,7 @@ class SearchDriver:
             limits: When to end; its time becomes the flag's deadline.
             stop: Ends it early.
         """
-        if self.settings.kind == "strong" and isinstance(self.searcher, Thinker):
+        if self.settings.kind.searches_selectively and isinstance(self.searcher, Thinker):
             found = self.known(position) or self._strong(position, limits, stop)
             if found is not None:
                 return found
@@ -202,13 +200,13 @@ class SearchDriver:
     def _player(self) -> Player:
         settings = self.settings
         return Player(
-            settings.kind,
+            settings.kind.name,
             self.game,
             settings.params,
             self.searcher,
             settings.strong,
             self._rng,
-            models=self._people() if settings.kind in PERSON_KINDS else None,
+            models=self._people() if settings.kind.models_opponent else None,
         )
 
     def _people(self) -> Models:
@@ -233,7 +231,7 @@ class SearchDriver:
 
     def known(self, position: Any) -> SearchReport | None:
         """The strong player's move from a book or a table; None: there is none, or another player plays."""
-        if self.settings.kind != "strong":
+        if not self.settings.kind.searches_selectively:
             return None
         began = time.monotonic()
         root = self.game.for_search(position)
@@ -311,7 +309,7 @@ class SearchDriver:
             moves: Only these are looked at; empty: all.
         """
         if lines == 1 and not moves:
-            is_strong = self.settings.kind == "strong" and isinstance(self.searcher, Thinker)
+            is_strong = self.settings.kind.searches_selectively and isinstance(self.searcher, Thinker)
             yield from (self._deepen_strong if is_strong else self._deepen_player)(position, depth, stop)
         else:
             yield from self._deepen_lines(position, depth, stop, lines, moves)
@@ -346,8 +344,8 @@ class SearchDriver:
         game: Any = Restricted(self.game, self.game.for_search(position), moves) if moves else self.game
         params = self.settings.params.for_position(self.game.expected_scale_centi(position))
         om_search = None
-        if self.settings.kind in PERSON_KINDS:
-            is_calibrated = self.settings.kind in CALIBRATED_KINDS
+        if self.settings.kind.models_opponent:
+            is_calibrated = self.settings.kind.is_calibrated
             om_search = OpponentModelSearch(
                 self.game, position, self._people(), is_calibrated, params, self.background
             )
@@ -378,7 +376,7 @@ class SearchDriver:
         """Every move's line, the best first, and the player's choice."""
         kind, game = self.settings.kind, self.game
         root = game.for_search(position)
-        if kind == "strong" and depth > 1:
+        if kind.searches_selectively and depth > 1:
             found = []
             for move in profiler.moves:
                 text, after = game.move_text(move), game.play(root, move)
@@ -393,7 +391,7 @@ class SearchDriver:
                 found.append(MoveLine(text, score, depth, (text, *line.variation), line.percent))
             found.sort(key=lambda line: -(line.score_centi or 0))
             return found, found[0].move
-        analyses = kind in TRAPPY_KINDS and depth > 1
+        analyses = kind.choosing is Choosing.ADJUSTED and depth > 1
         candidates = profiler.pruned_candidates(depth) if analyses else profiler.plain(depth, INFINITY)
         if om_search is not None and depth > 1:
             try:
@@ -415,7 +413,7 @@ class SearchDriver:
     ) -> MoveLine:
         """The line with its best trap, and with what is expected after its move."""
         game, score = self.game, line.score_centi or 0
-        seen = min(depth, _TRAP_DEPTH) if self.settings.kind == "strong" else depth
+        seen = min(depth, _TRAP_DEPTH) if self.settings.kind.searches_selectively else depth
         if seen >= 2:
             bare = Candidate(line.move, score, raw_is_bound=False, adjusted_centi=0.0)
             whole = whole_profile(profiler, game, bare, seen)
@@ -468,7 +466,7 @@ class SearchDriver:
         root = game.for_search(position)
         if solve and isinstance(searcher, Solver):
             return searcher.solve(root, stop)[1]
-        if self.settings.kind == "strong":
+        if self.settings.kind.searches_selectively:
             found = self._think(root, depth, None, stop)
             if found is None or stop.is_set():
                 raise Stopped

@@ -12,9 +12,9 @@ from enum import StrEnum
 from bot.base.config import ChatConfig
 from bot.base.events import ChatLine, Room
 from engine import ENGINE_VERSION
-from engine.choice import TRAP_SETTERS
 from engine.decision import Decision
 from engine.games import get_game
+from engine.player_kinds import kind_named
 from storage.statistics import EngineStatistics
 
 PAUSE_S = 5.0
@@ -38,7 +38,7 @@ class ChatFacts:
     bot: str
     opponent: str
     player: str
-    """One of `engine.players.PLAYER_KINDS`."""
+    """Name of one of `engine.player_kinds.PLAYER_KINDS`."""
     is_over: bool
     """The game is over, and there are no secrets any more."""
     may_tell: bool
@@ -86,7 +86,7 @@ def _engine(facts: ChatFacts) -> str:
     name = f"I am {facts.bot}, engine version {ENGINE_VERSION}"
     if not facts.is_over:
         return f"{name}. In some games I set traps, in others I do not; which one this is I do not tell yet."
-    manner = "I set traps" if facts.player in TRAP_SETTERS else "I set no traps on purpose"
+    manner = "I set traps" if kind_named(facts.player).sets_traps else "I set no traps on purpose"
     return f"{name}, player {facts.player}: {manner} in this game."
 
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from bot.base.config import ChatConfig
 from bot.base.events import CHAT_LIMIT
-from engine.choice import TRAP_SETTERS
+from engine.player_kinds import kind_named
 
 
 class ResultForUs(StrEnum):
@@ -45,13 +45,13 @@ def farewell(
     """The line after a game; None: say nothing.
 
     Args:
-        player: One of `engine.players.PLAYER_KINDS`; of one that sets no traps on purpose the sentences about
-            traps are left out.
+        player: Name of one of `engine.player_kinds.PLAYER_KINDS`; of one that sets no traps on purpose the
+            sentences about traps are left out.
         traps: Traps that were set in the game.
         fell: Those that the opponent fell into.
     """
     template = config.farewell
-    if player not in TRAP_SETTERS:
+    if not kind_named(player).sets_traps:
         sentences = _SENTENCE_ENDS.split(template)
         template = " ".join(each for each in sentences if "{traps}" not in each and "{fell}" not in each)
     numbers = {"traps": str(traps), "fell": str(fell)}

@@ -40,10 +40,9 @@ from bot.game.session import (
 from bot.game.side_tasks import SideTasks
 from bot.game.thinking import Mind
 from bot.servers import goes_on
-from engine.choice import ENGINE_KINDS
 from engine.decision import Decision
 from engine.game import if_it_goes_on
-from engine.human.value import PERSON_KINDS
+from engine.player_kinds import kind_named
 from engine.players import complete
 from engine.search.reference import Searcher
 from engine.stop import StopFlag
@@ -222,11 +221,11 @@ class GamePlayer:
 
         def choose(occasion: Occasion) -> Selection:
             found = select(occasion, config.selection, self._services.rng)
-            detail = dict(found.detail)
+            detail, kind = dict(found.detail), kind_named(found.player)
             engine = self._services.engines.settings(occasion.game)
-            if found.player in ENGINE_KINDS and engine is not None:
+            if kind.asks_engine and engine is not None:
                 detail["engine"] = engine.asked()
-            if found.player in PERSON_KINDS:
+            if kind.models_opponent:
                 detail["value"] = asdict(config.human.value())
             return replace(found, detail=detail)
 

@@ -20,11 +20,10 @@ from typing import Any
 from bot.game.recent_games import Paths, latest_paths
 from bot.game.search_pool import Rank, Shift
 from bot.game.services import Services
-from engine.choice import ENGINE_KINDS
 from engine.decision import Decision, Person
 from engine.game import Game, positions
 from engine.human.opponent_model_search import Background
-from engine.human.value import PERSON_KINDS
+from engine.player_kinds import kind_named
 from engine.players import Player
 from engine.search.reference import Searcher
 from engine.stop import Stopped
@@ -124,11 +123,12 @@ class MoveSearch:
 
     def _choose(self, searcher: Searcher, limits: Limits, shift: Shift) -> Decision:
         services, stored, game = self._services, self._stored, self._game
+        kind = kind_named(stored.player)
         with ExitStack() as lent:
             source = models = background = None
-            if stored.player in ENGINE_KINDS:
+            if kind.asks_engine:
                 source = lent.enter_context(services.engines.lend(game.name))
-            if stored.player in PERSON_KINDS:
+            if kind.models_opponent:
                 models = lent.enter_context(services.people.lend(game.name))
                 background = self._background()
             player = Player(

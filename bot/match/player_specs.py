@@ -9,12 +9,9 @@ from bot.base.errors import DesdemonaError
 from engine.external.settings import PROTOCOL_GAMES
 from engine.games import ENGINE_GAMES, GAMES
 from engine.human.registry import ModelSettings
-from engine.human.value import PERSON_KINDS
 from engine.lookup.registry import ROOT_SOURCES
 from engine.params import Assessment, Decided, Scale, TrapParams, ValueParams, ValueScale
-
-OUR_KINDS = ("standard", "trappy", "strong", "opponent_model", "calibrated")
-"""Players of ours that need no other engine."""
+from engine.player_kinds import OWN_KINDS, PlayerKind, kind_named
 
 HUMAN = "human"
 """People, as a model knows them: no player of ours, but one to play against."""
@@ -33,8 +30,8 @@ class OurSpec:
 
     text: str
     """As it was typed, without blanks around it."""
-    kind: str
-    """One of `OUR_KINDS`."""
+    kind: PlayerKind
+    """One of `engine.player_kinds.OWN_KINDS`."""
     depth: int | None = None
     """Deepest search in plies, in place of the match's limits."""
     move_s: float | None = None
@@ -116,13 +113,13 @@ def parse_spec(text: str) -> PlayerSpec:
     """
     text = text.strip()
     kind, _, rest = text.partition(":")
-    if kind in OUR_KINDS:
-        return _ours(text, kind, rest)
+    if kind in OWN_KINDS:
+        return _ours(text, kind_named(kind), rest)
     if kind == HUMAN:
         return _human(text, rest)
     if kind in PROTOCOL_GAMES:
         return _other(text, kind, rest)
-    known = ", ".join((*OUR_KINDS, HUMAN, *PROTOCOL_GAMES))
+    known = ", ".join((*OWN_KINDS, HUMAN, *PROTOCOL_GAMES))
     raise MatchError(
         f"player {text!r}: {kind!r} is not known; known: {known}; write {_OURS_EXAMPLE!r} or "
         f"{_OTHERS_EXAMPLE!r}, for instance"
@@ -161,7 +158,7 @@ def game_of(a: PlayerSpec, b: PlayerSpec, wanted: str | None) -> str:
     return name
 
 
-def _ours(text: str, kind: str, rest: str) -> OurSpec:
+def _ours(text: str, kind: PlayerKind, rest: str) -> OurSpec:
     values = _values(text, rest.split(",") if rest.strip() else [])
     found: dict[str, Any] = {}
     params: dict[str, Any] = {}
@@ -185,8 +182,8 @@ def _ours(text: str, kind: str, rest: str) -> OurSpec:
             known = [
                 known
                 for known in (*_OUR_KEYS, *_TRAP_KEYS, *_MODEL_KEYS, *_VALUE_KEYS, *ROOT_SOURCES)
-                if (kind == "strong" or known not in _STRONG_KEYS)
-                and (kind in PERSON_KINDS or known not in _PERSON_KEYS)
+                if (kind.searches_selectively or known not in _STRONG_KEYS)
+                and (kind.models_opponent or known not in _PERSON_KEYS)
             ]
             raise MatchError(f"player {text!r}: {key!r} is not known; known: {', '.join(known)}")
     try:
@@ -194,9 +191,9 @@ def _ours(text: str, kind: str, rest: str) -> OurSpec:
     except ValueError as error:
         raise MatchError(f"player {text!r}: {error}") from None
     for key in values:
-        if key in _STRONG_KEYS and kind != "strong":
+        if key in _STRONG_KEYS and not kind.searches_selectively:
             raise MatchError(f"player {text!r}: {key} is for the strong player")
-        if key in _PERSON_KEYS and kind not in PERSON_KINDS:
+        if key in _PERSON_KEYS and not kind.models_opponent:
             raise MatchError(f"player {text!r}: {key} is for players that reckon with a person")
     return OurSpec(
         text=text,

@@ -18,7 +18,6 @@ from engine.external.settings import Allowance, ChosenMove, ExternalSettings
 from engine.game import if_it_goes_on
 from engine.games import get_game
 from engine.human.opponent_model_search import Background, Models
-from engine.human.value import PERSON_KINDS
 from engine.lookup.registry import ROOT_SOURCES
 from engine.players import Player, StrongOptions, complete
 from engine.search.searchers import make_searcher
@@ -82,7 +81,13 @@ class OurPlayer:
         rng = random.Random(seed)  # noqa: S311 - which opening is played is no secret
         self._rating = spec.rating
         self._player = Player(
-            spec.kind, self._game, spec.params, self._searcher, strong, rng, models=_models(spec, game_name)
+            spec.kind.name,
+            self._game,
+            spec.params,
+            self._searcher,
+            strong,
+            rng,
+            models=_models(spec, game_name),
         )
 
     def new_game(self, start: Any = None) -> None:
@@ -148,7 +153,7 @@ class OurPlayer:
 
 def _models(spec: OurSpec, game_name: str) -> Models | None:
     """What a player that reckons with a person asks; None: another one does not."""
-    return opened(spec.text, spec.people, game_name) if spec.kind in PERSON_KINDS else None
+    return opened(spec.text, spec.people, game_name) if spec.kind.models_opponent else None
 
 
 def make_player(terms: Terms, which: int, seed: str) -> MatchPlayer:

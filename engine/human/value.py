@@ -22,12 +22,6 @@ from engine.game import WIN_CENTI
 from engine.human.model import MASS_TOLERANCE
 from engine.params import ValueParams, ValueScale
 
-PERSON_KINDS = ("opponent_model", "calibrated", "opponent_model_uci", "calibrated_uci")
-"""Players (`engine.players.PLAYER_KINDS`) that choose by values."""
-
-CALIBRATED_KINDS = ("calibrated", "calibrated_uci")
-"""Those of them that count on calibrated odds."""
-
 NOBODY_LOOKED = 1_000_000
 """Bound of the replies that are not looked into: `engine.search.reference.INFINITY`."""
 

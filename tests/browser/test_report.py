@@ -102,9 +102,9 @@ def show_report(page: Page, report: Any) -> None:
 def test_plain_minimax_is_not_said_to_have_set_traps(finished: Page) -> None:
     report = report_of(finished)
     assert "Desdemona set " in finished.text(".summary-story")
-    report["player"] = "standard"
+    report |= {"player": "standard", "sets_traps": False}
     for decision in report["decisions"]:
-        decision["player"] = "standard"
+        decision |= {"player": "standard", "sets_traps": False}
     show_report(finished, report)
     assert "looked for the best move only" in finished.text(".summary-story")
     assert "arose by accident" in finished.text(".summary-story")
@@ -151,9 +151,9 @@ def test_decided_scores_are_drawn_at_their_margin(finished: Page) -> None:
 
 def test_a_strong_move_is_said_to_be_meant_as_no_trap(finished: Page) -> None:
     report = report_of(finished)
-    report["player"] = "strong"
+    report |= {"player": "strong", "sets_traps": False}
     for decision, mode in zip(report["decisions"], ("strong", "book", "tablebase"), strict=False):
-        decision |= {"player": "strong", "search_mode": mode, "pick_text": "+1.25"}
+        decision |= {"player": "strong", "sets_traps": False, "search_mode": mode, "pick_text": "+1.25"}
         decision["pick"] = {"score_centi": 125, "depth": 14, "confidence": 73, "solved": False}
     show_report(finished, report)
     for i, words in enumerate(

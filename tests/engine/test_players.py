@@ -14,10 +14,10 @@ from engine.decision import Decision
 from engine.game import WIN_CENTI
 from engine.games import ENGINE_GAMES, GAMES, get_game
 from engine.games.othello import Othello, OthelloPosition
-from engine.human.value import PERSON_KINDS
 from engine.lookup.othello_book import Book, BookMove, BookSource, canonical, write_book
 from engine.params import Assessment, Decided, Scale, TrapParams
-from engine.players import COMPARED_KINDS, PLAYER_KINDS, Player, StrongOptions, complete
+from engine.player_kinds import COMPARED_KINDS, PLAYER_KINDS, STANDARD, TRAPPY, kind_named
+from engine.players import Player, StrongOptions, complete
 from engine.search.profiles import Profiler
 from engine.search.reference import ReferenceSearcher, exact_score, minimax
 from engine.search.searchers import NativeOthelloSearcher, make_searcher
@@ -57,7 +57,7 @@ def test_lazy_equals_naive(position: OthelloPosition, depth: int, trap: TrapPara
     verify(decision)
     trap = decision.params  # with the game's own logistic function
     table = Profiler(othello, native, position, trap, StopFlag()).naive_candidates(decision.depth)
-    assert decision.move == choose(table, "trappy", trap)
+    assert decision.move == choose(table, TRAPPY, trap)
     whole = {c.move: c for c in table}
     assert decision.chosen.raw_centi == whole[decision.move].raw_centi
     assert decision.chosen.adjusted_centi == whole[decision.move].adjusted_centi
@@ -146,7 +146,7 @@ def test_scores_by_depth_are_minimax_scores() -> None:
 def test_whole_games_verify(name: str, kind: str) -> None:
     """Players of every game against a random mover: each decision is legal and follows from its record."""
     game = get_game(name)
-    guesses = kind in PERSON_KINDS  # about the replies, which takes its time
+    guesses = kind_named(kind).models_opponent  # about the replies, which takes its time
     for seed in range(1 if guesses else 3):
         rng = random.Random(seed)
         position = game.initial()
@@ -188,8 +188,8 @@ def test_a_lost_game_is_searched_for_a_swindle() -> None:
         decision = decide(position, 10)
         verify(decision)
         table = Profiler(othello, native, position, TrapParams(), StopFlag()).naive_candidates(decision.depth)
-        assert choose(table, "trappy", TrapParams()) == decision.move
-        swindles += decision.move != choose(table, "standard", TrapParams())
+        assert choose(table, TRAPPY, TrapParams()) == decision.move
+        swindles += decision.move != choose(table, STANDARD, TrapParams())
     assert swindles > 0
 
 

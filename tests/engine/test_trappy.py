@@ -11,6 +11,7 @@ from engine.decision import Candidate, Decision, OutcomeKind, ReplyProfile
 from engine.expected import WHOLE
 from engine.game import WIN_CENTI
 from engine.params import Assessment, Decided, Scale, TrapParams
+from engine.player_kinds import STANDARD, TRAPPY
 from engine.trappy import (
     assess,
     bonus,
@@ -63,8 +64,8 @@ def test_figure_8() -> None:
     assert e6.trap == "f7"
     assert [e6.quality_centi, e6.adjusted_centi] == pytest.approx([60, 448])
     assert f5.trap is None
-    assert choose([f5, e6], "trappy", PAPER) == "e6"
-    assert choose([f5, e6], "standard", PAPER) == "f5"
+    assert choose([f5, e6], TRAPPY, PAPER) == "e6"
+    assert choose([f5, e6], STANDARD, PAPER) == "f5"
 
 
 @pytest.mark.parametrize("raw", [400, -400, 7, 1])
@@ -191,7 +192,7 @@ def test_a_forced_win_gets_no_bonus() -> None:
     )
     wide = candidate("h8", WIN_CENTI + 1200, ("b2", (0, WIN_CENTI + 1200)))
     swindle = [with_trap(c, TrapParams()) for c in (narrow_with_trap, wide)]
-    assert choose(swindle, "trappy", TrapParams()) == "h8"
+    assert choose(swindle, TRAPPY, TrapParams()) == "h8"
 
 
 def test_a_swindle_sets_the_trap_that_is_hardest_to_see() -> None:
@@ -201,8 +202,8 @@ def test_a_swindle_sets_the_trap_that_is_hardest_to_see() -> None:
     deceptive = candidate("c1", lost - 100, ("b2", (-300, -300, lost - 100)), ("c3", (-900, -900, 600)))
     moves = [with_trap(c, TrapParams(), swindle=True) for c in (hopeless, plain_error, deceptive)]
     assert all(c.adjusted_centi == c.raw_centi for c in moves)
-    assert choose(moves, "trappy", TrapParams()) == "c1"
-    assert choose(moves, "standard", TrapParams()) == "a1"
+    assert choose(moves, TRAPPY, TrapParams()) == "c1"
+    assert choose(moves, STANDARD, TrapParams()) == "a1"
 
 
 @pytest.mark.parametrize(
@@ -256,8 +257,8 @@ def test_the_worked_example_of_the_engine_guide() -> None:
     assert trappy.adjusted_centi == pytest.approx(5000 + 400 + 0.05 * (2937.535 - 500) / 1.75, abs=0.01)
     better = Candidate("n", 17, False, worth(17, EXPECTED), complete=True)  # 52.12 %: 0.17 more, no trap
     assert better.adjusted_centi == 5212
-    assert choose([better, trappy], "trappy", EXPECTED) == "m"
-    assert choose([better, paper], "trappy", PAPER) == "n"
+    assert choose([better, trappy], TRAPPY, EXPECTED) == "m"
+    assert choose([better, paper], TRAPPY, PAPER) == "n"
     verify(decision_with([better, trappy], "m", params=EXPECTED))
 
 
@@ -329,7 +330,7 @@ def test_no_more_is_given_up_than_the_risk_and_the_share(
         )
         for number, (raw, row) in enumerate(moves)
     ]
-    played = choose(candidates, "trappy", params)
+    played = choose(candidates, TRAPPY, params)
     raws = {c.move: c.raw_centi for c in candidates}
     best = worth(max(raws.values()), params)
     given_up = best - worth(raws[played], params)
@@ -346,11 +347,11 @@ def test_who_has_little_left_risks_little() -> None:
     trap = candidate("b1", -900, ("b2", (-1500, -1500, 300)))  # as deceptive as can be, and worth much
     assert [worth(c.raw_centi, EXPECTED) for c in (best, trap)] == [474, 110]
     flat = replace(EXPECTED, risk_share_percent=100)
-    assert choose([with_trap(c, flat) for c in (best, trap)], "trappy", flat) == "b1"
-    assert choose([with_trap(c, EXPECTED) for c in (best, trap)], "trappy", EXPECTED) == "a1"
+    assert choose([with_trap(c, flat) for c in (best, trap)], TRAPPY, flat) == "b1"
+    assert choose([with_trap(c, EXPECTED) for c in (best, trap)], TRAPPY, EXPECTED) == "a1"
     assert with_trap(trap, EXPECTED).adjusted_centi == pytest.approx(110 * 4 / 3)
     near = candidate("c1", -640, ("b2", (-1500, -1500, 300)))
-    assert choose([with_trap(c, EXPECTED) for c in (best, near)], "trappy", EXPECTED) == "c1"
+    assert choose([with_trap(c, EXPECTED) for c in (best, near)], TRAPPY, EXPECTED) == "c1"
 
 
 def test_what_is_worth_the_same_falls_to_the_higher_score() -> None:
@@ -359,8 +360,8 @@ def test_what_is_worth_the_same_falls_to_the_higher_score() -> None:
     further = with_trap(Candidate("b1", 4100, False, 0.0), EXPECTED)
     won = with_trap(Candidate("c1", WIN_CENTI, False, 0.0), EXPECTED)
     assert {c.adjusted_centi for c in (ahead, further, won)} == {WHOLE}
-    assert choose([ahead, further], "trappy", EXPECTED) == "b1"
-    assert choose([ahead, further, won], "trappy", EXPECTED) == "c1"
+    assert choose([ahead, further], TRAPPY, EXPECTED) == "b1"
+    assert choose([ahead, further, won], TRAPPY, EXPECTED) == "c1"
 
 
 def test_an_expected_record_comes_back_and_old_ones_are_of_the_paper() -> None:
@@ -383,8 +384,8 @@ def test_an_expected_record_comes_back_and_old_ones_are_of_the_paper() -> None:
 def test_ties_go_to_the_higher_raw_value_then_to_the_first() -> None:
     tied = Candidate("a1", 400, False, 448.0)
     higher = Candidate("b1", 448, False, 448.0)
-    assert choose([tied, higher], "trappy", PAPER) == "b1"
-    assert choose([higher, Candidate("c1", 448, False, 448.0)], "trappy", PAPER) == "b1"
+    assert choose([tied, higher], TRAPPY, PAPER) == "b1"
+    assert choose([higher, Candidate("c1", 448, False, 448.0)], TRAPPY, PAPER) == "b1"
 
 
 # --- Verifying and classifying a record -----------------------------------------------------------------

@@ -3,6 +3,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from rich.console import Console
 
 from bot.cli.rich_tables import game_view
@@ -74,11 +75,27 @@ async def test_it_is_plain_json(database: Database) -> None:
     assert report is not None
     told = json.loads(json.dumps(report.to_json()))
     assert (told["site_game_id"], told["player"], told["sides"]) == ("game0001", "trappy", ["black", "white"])
+    assert (told["sets_traps"], told["decisions"][0]["sets_traps"]) == (True, True)
     assert told["params"]["assessment"] == "median"
     assert told["started_at"].endswith("+00:00")
     assert told["ended_at"] is None
     assert told["decisions"][0]["trap"]["reply"] == "d6"
     assert told["decisions"][0]["outcome"] is None
+
+
+@pytest.mark.parametrize(
+    ("player", "sets_traps"),
+    [("standard", False), ("strong", False), ("calibrated_uci", True), ("uci", False), ("human", False)],
+)
+async def test_who_means_traps(database: Database, player: str, sets_traps: bool) -> None:
+    """Matches record games of other programs and of stand-ins for people, too."""
+    async with database.write() as session:
+        game = await opened(session, player=player)
+        await commit_decision(session, game.id, 0, replace(decision(quality=225.0), player=player))
+        report = await game_report(session, "arena", "game0001")
+    assert report is not None
+    assert report.sets_traps is sets_traps
+    assert [told.sets_traps for told in report.decisions] == [sets_traps]
 
 
 async def test_a_profile_that_is_not_there_yet(database: Database) -> None:

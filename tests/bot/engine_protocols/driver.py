@@ -11,6 +11,7 @@ from typing import IO, Any, Protocol, Self
 from bot.engine_protocols.console import Console
 from bot.engine_protocols.search_driver import SearchDriver, Settings
 from engine.games import get_game
+from engine.player_kinds import kind_named
 
 LONG_S = 60.0
 """Longer than anything takes that ends at all."""
@@ -26,10 +27,10 @@ class FrontEnd(Protocol):
 Make = Callable[[Console, SearchDriver], FrontEnd]
 
 
-def driver(game: str, **changes: Any) -> SearchDriver:
+def driver(game: str, kind: str = "standard", **changes: Any) -> SearchDriver:
     """A quick one."""
-    known: dict[str, Any] = {"kind": "standard", "table_mb": 1, "full_depth": 3, "move_s": 0.1}
-    return SearchDriver(get_game(game), Settings(**(known | changes)))
+    known: dict[str, Any] = {"table_mb": 1, "full_depth": 3, "move_s": 0.1}
+    return SearchDriver(get_game(game), Settings(kind_named(kind), **(known | changes)))
 
 
 class Driver:

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from bot.engine_protocols.nboard import NBoard
-from bot.engine_protocols.search_driver import PLAYERS, SearchDriver, Settings
+from bot.engine_protocols.search_driver import SearchDriver, Settings
 from bot.engine_protocols.uci import Uci
-from engine.choice import ENGINE_KINDS
 from engine.decision import Person, Pick
 from engine.game import positions
 from engine.games import get_game
 from engine.human.opponent_model_search import Background
 from engine.lookup.source import LookupMove
 from engine.params import TrapParams
-from engine.players import PLAYER_KINDS, Player, StrongOptions
+from engine.player_kinds import CALIBRATED, OPPONENT_MODEL, STANDARD, STRONG
+from engine.players import Player, StrongOptions
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.time_management import MIN_TIME_S, Limits
@@ -98,10 +98,10 @@ def test_there_is_always_a_report(game: str, kind: str, lines: int) -> None:
 def test_limits() -> None:
     chess = get_game("chess")
     position = chess.initial()
-    mind = SearchDriver(chess, Settings("standard", full_depth=7, move_s=1.5))
+    mind = SearchDriver(chess, Settings(STANDARD, full_depth=7, move_s=1.5))
     assert mind.usual_limits() == Limits(7, 1.5)
-    assert SearchDriver(chess, Settings("strong")).usual_depth == 60
-    assert SearchDriver(chess, Settings("strong", depth=5)).usual_depth == 5
+    assert SearchDriver(chess, Settings(STRONG)).usual_depth == 60
+    assert SearchDriver(chess, Settings(STRONG, depth=5)).usual_depth == 5
     assert (mind.deepest(1), mind.deepest(1000)) == (2, 60)
     for left_s in (-5.0, 0.0):
         assert mind.clock_limits(position, left_s, 0, 7, 0.05).time_s == MIN_TIME_S
@@ -112,14 +112,10 @@ def test_limits() -> None:
     assert 5 < whole < few < 120
 
 
-def test_the_players_offered_are_players() -> None:
-    assert set(PLAYERS) == set(PLAYER_KINDS) - set(ENGINE_KINDS)
-
-
 def test_players_that_reckon_with_a_person_know_what_they_were_told() -> None:
     othello, model = get_game("othello"), FakeModel("othello", plies_wanted=3)
     line = list(positions(othello, ["f5", "d6", "c3", "d3"]))
-    mind = SearchDriver(othello, Settings("opponent_model", table_mb=1, people=OneModel(model)))
+    mind = SearchDriver(othello, Settings(OPPONENT_MODEL, table_mb=1, people=OneModel(model)))
     mind.background = Background(tuple(line[:-1]), Person(1800))
     report = mind.decide(line[-1], Limits(4), StopFlag())
     assert {ask.positions[:-1] for ask in model.asked} == {tuple(line[-2:])}
@@ -138,9 +134,9 @@ def test_a_model_that_fails_leaves_the_lines_to_the_standard_player() -> None:
     (standard, failed) = (
         list(SearchDriver(othello, settings).deepen(othello.initial(), 4, StopFlag(), lines=2))
         for settings in (
-            Settings("standard", table_mb=1),
+            Settings(STANDARD, table_mb=1),
             Settings(
-                "calibrated", table_mb=1, people=OneModel(FakeModel("othello", lambda *_: (math.nan,) * 4))
+                CALIBRATED, table_mb=1, people=OneModel(FakeModel("othello", lambda *_: (math.nan,) * 4))
             ),
         )
     )

@@ -12,7 +12,7 @@ from engine import ENGINE_VERSION
 from engine.decision import Candidate, Decision, Pick
 from engine.games import get_game
 from engine.params import TrapParams
-from engine.players import PLAYER_KINDS
+from engine.player_kinds import PLAYER_KINDS
 from storage.intervals import performance
 from storage.statistics import EngineStatistics
 

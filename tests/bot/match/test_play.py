@@ -17,6 +17,7 @@ from engine.external.settings import Allowance, ChosenMove
 from engine.game import positions, replay
 from engine.games import get_game
 from engine.human import registry as people
+from engine.player_kinds import OPPONENT_MODEL, STANDARD
 from engine.stop import StopFlag
 from tests.bot.match.samples import fake, terms
 from tests.engine.human.fakes import FakeModel, OneModel
@@ -134,7 +135,7 @@ def test_ours_by_time() -> None:
 
 
 def test_ours_on_a_clock() -> None:
-    player = OurPlayer(OurSpec(text="standard", kind="standard", table_mb=1), "tictactoe", "")
+    player = OurPlayer(OurSpec(text="standard", kind=STANDARD, table_mb=1), "tictactoe", "")
     player.new_game()
     allowance = Allowance(remaining_s=(5.0, 0.01), increment_s=0)
     assert player.choose((), allowance, StopFlag()).time_s < 5
@@ -251,7 +252,7 @@ def test_a_decision_that_came_too_late_is_there() -> None:
             return super().choose(moves, allowance, stop)
 
     given = terms(depth=None, move_s=1.0, game="tictactoe")
-    a = Slow(OurSpec(text="standard", kind="standard", table_mb=1), "tictactoe", "")
+    a = Slow(OurSpec(text="standard", kind=STANDARD, table_mb=1), "tictactoe", "")
     found = scripted(given, a, Scripted("tictactoe"))
     assert found.finished.end is End.TIME
     assert found.moves == ()
@@ -309,7 +310,7 @@ def test_passes_are_played_for_other_programs() -> None:
 def test_a_player_that_reckons_with_a_person_is_told_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
     model = FakeModel("othello", plies_wanted=3)
     monkeypatch.setattr("bot.match.human_players.ModelRegistry", lambda _settings: OneModel(model))
-    player = OurPlayer(OurSpec(text="x", kind="opponent_model", table_mb=1, rating=1700), "othello", "")
+    player = OurPlayer(OurSpec(text="x", kind=OPPONENT_MODEL, table_mb=1, rating=1700), "othello", "")
     player.new_game()
     moves = ("f5", "d6", "c3", "d3")
     player.choose(moves, Allowance(remaining_s=(5.0, 6.0), increment_s=0, depth=3), StopFlag())

@@ -11,6 +11,7 @@ from bot.match.conditions import (
 from bot.match.player_specs import HumanSpec, MatchError, OtherSpec, OurSpec, game_of, parse_spec
 from engine.external.settings import Allowance
 from engine.params import Assessment, Scale, ValueParams, ValueScale
+from engine.player_kinds import CALIBRATED, OPPONENT_MODEL, STANDARD, TRAPPY
 from tests.bot.match.samples import terms
 
 
@@ -18,7 +19,7 @@ def test_ours() -> None:
     text = "trappy:depth=8, assessment=last,scale=expected,risk_percent=2.5,risk_share_percent=10"
     spec = parse_spec(f" {text} ")
     assert isinstance(spec, OurSpec)
-    assert (spec.kind, spec.depth, spec.move_s) == ("trappy", 8, None)
+    assert (spec.kind, spec.depth, spec.move_s) == (TRAPPY, 8, None)
     assert spec.params.assessment is Assessment.LAST
     assert spec.params.scale is Scale.EXPECTED
     assert (spec.params.risk_percent, spec.params.risk_share_percent) == (2.5, 10)
@@ -26,8 +27,8 @@ def test_ours() -> None:
 
 
 def test_ours_without_settings() -> None:
-    assert parse_spec("standard") == OurSpec(text="standard", kind="standard")
-    assert parse_spec("standard:") == OurSpec(text="standard:", kind="standard")
+    assert parse_spec("standard") == OurSpec(text="standard", kind=STANDARD)
+    assert parse_spec("standard:") == OurSpec(text="standard:", kind=STANDARD)
 
 
 def test_strong() -> None:
@@ -43,10 +44,10 @@ def test_players_that_reckon_with_a_person() -> None:
         "share_percent=40,least_percent=1,value_scale=pawns,checkmate_centi=900"
     )
     assert isinstance(spec, OurSpec)
-    assert (spec.kind, spec.depth, spec.rating) == ("opponent_model", 6, 1500)
+    assert (spec.kind, spec.depth, spec.rating) == (OPPONENT_MODEL, 6, 1500)
     assert (spec.people.models, spec.people.calibrated) == (("data/models",), ("my.onnx",))
     assert spec.people.value == ValueParams(ValueScale.PAWNS, 5, 40, 1, 900)
-    assert parse_spec("calibrated") == OurSpec(text="calibrated", kind="calibrated")
+    assert parse_spec("calibrated") == OurSpec(text="calibrated", kind=CALIBRATED)
 
 
 def test_people() -> None:

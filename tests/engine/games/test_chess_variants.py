@@ -15,7 +15,8 @@ from engine.game import WIN_CENTI, BadPosition, IllegalMove, replay
 from engine.games import ENGINE_GAMES, get_game
 from engine.games.chess_variants import CHESS_VARIANTS, ChessVariant
 from engine.params import TrapParams
-from engine.players import PLAYER_KINDS, Player, kinds_for
+from engine.player_kinds import PLAYER_KINDS
+from engine.players import Player, kinds_for
 from engine.process import EngineError
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
@@ -188,7 +189,7 @@ def decide(game: Any, position: Any, source: EngineSource | None, detour: Detour
 @every_variant
 def test_players(game: ChessVariant) -> None:
     assert kinds_for(game.name) == ("trappy_uci",)
-    assert kinds_for("chess") == PLAYER_KINDS
+    assert kinds_for("chess") == tuple(PLAYER_KINDS)
 
 
 @pytest.mark.parametrize("name", ["crazyhouse", "threeCheck"])

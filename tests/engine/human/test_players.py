@@ -19,8 +19,8 @@ from engine.games.othello import Othello, OthelloPosition
 from engine.human.model import PredictionQuery
 from engine.human.opponent_model_search import Background, Models
 from engine.human.shallow import ShallowModel
-from engine.human.value import PERSON_KINDS
 from engine.params import Assessment, Decided, TrapParams, ValueParams, ValueScale
+from engine.player_kinds import PLAYER_KINDS
 from engine.players import Player, complete
 from engine.search.reference import exact_score
 from engine.search.searchers import NativeOthelloSearcher, make_searcher
@@ -38,6 +38,7 @@ values = st.builds(
     budget_percent=st.sampled_from([0.0, 3.0, 30.0]),
     least_percent=st.sampled_from([0.0, 2.0, 20.0]),
 )
+PERSON_KINDS = tuple(name for name, kind in PLAYER_KINDS.items() if kind.models_opponent)
 MATE_IN_TWO = "7k/8/8/8/8/8/R7/1R2K3 w - - 0 1"
 
 

@@ -12,6 +12,7 @@ from engine.choice import choose, verify
 from engine.decision import Decision
 from engine.games import get_game
 from engine.params import Assessment, TrapParams
+from engine.player_kinds import TRAPPY
 from engine.players import Player, Thinker, complete
 from engine.search.profiles import BatchSource, Profiler
 from engine.search.reference import INFINITY, ReferenceSearcher, Searcher, exact_score, minimax
@@ -169,7 +170,7 @@ def assert_same_choice(name: str, position: Any, depth: int, params: TrapParams)
     table = Profiler(game, other[name], position, decision.params, StopFlag()).naive_candidates(
         decision.depth
     )
-    assert decision.move == choose(table, "trappy", decision.params)
+    assert decision.move == choose(table, TRAPPY, decision.params)
     whole = next(candidate for candidate in table if candidate.move == decision.move)
     assert decision.chosen.adjusted_centi == whole.adjusted_centi
     assert decision.chosen.raw_centi == whole.raw_centi

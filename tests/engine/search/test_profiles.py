@@ -12,6 +12,7 @@ from engine.choice import choose, verify
 from engine.decision import Decision
 from engine.games.othello import Othello, OthelloPosition
 from engine.params import Assessment, Scale, TrapParams
+from engine.player_kinds import TRAPPY
 from engine.players import Player
 from engine.search.profiles import Profiler
 from engine.search.searchers import NativeOthelloSearcher
@@ -35,7 +36,7 @@ def assert_same_choice(position: OthelloPosition, depth: int, params: TrapParams
     verify(decision)
     params = decision.params  # with the game's own logistic function
     table = Profiler(othello, naive, position, params, StopFlag()).naive_candidates(decision.depth)
-    assert decision.move == choose(table, "trappy", params)
+    assert decision.move == choose(table, TRAPPY, params)
     whole = next(candidate for candidate in table if candidate.move == decision.move)
     assert decision.chosen.adjusted_centi == whole.adjusted_centi
     assert decision.chosen.raw_centi == whole.raw_centi

@@ -4,7 +4,7 @@ import { ApiError, call } from "/static/common/api.js";
 import { el, icon } from "/static/common/dom.js";
 import { looks } from "/static/board/games.js";
 import { momentParts } from "/static/report/moment.js";
-import { judge, loss, meansTraps, VERDICTS, weightOf } from "/static/report/verdict.js";
+import { judge, loss, VERDICTS, weightOf } from "/static/report/verdict.js";
 
 const RETRY_MS = [400, 800, 1500, 2500, 4000, 6000, 8000, 10_000, 15_000];
 
@@ -120,7 +120,7 @@ export class ReportSection {
     const tile = (kind, number, label) => el("div", { class: `tile tile-${kind}` }, icon(VERDICTS[kind].icon), el("strong", {}, String(number)), el("span", {}, label));
     const unit = looks(this.game).unit;
     const lost = this.report.decisions.reduce((sum, decision, i) => sum + (this.verdicts[i].isTrap && decision.cost_centi < 100_000 ? (decision.cost_centi ?? 0) : 0), 0);
-    const isMeant = meansTraps(this.report.player);
+    const isMeant = this.report.sets_traps;
     const some = `${traps} ${traps === 1 ? "trap" : "traps"}`;
     let story;
     const engines = [...new Set(this.report.decisions.map(({ source }) => source?.name).filter(Boolean))];

@@ -3,10 +3,6 @@
 import { looks } from "/static/board/games.js";
 
 const DECIDED_CENTI = 100_000;
-/** Players that mean the traps that they set; the others set them by accident only. */
-const TRAPPERS = ["trappy", "opponent_model", "calibrated", "trappy_uci", "opponent_model_uci", "calibrated_uci"];
-
-export const meansTraps = (player) => TRAPPERS.includes(player);
 
 /** Kinds of moment. Those with a trap come first; `calm` and `loose` are moves without one. */
 export const VERDICTS = {
@@ -123,7 +119,7 @@ export function judge(decision, bot, game) {
   const bests = replies.filter(({ final_centi: score }) => score === bestScore);
   const isForced = replies.length === 1;
   const isTrap = Boolean(decision.is_trap);
-  const isMeant = meansTraps(decision.player);
+  const isMeant = decision.sets_traps;
   const kind = kindOf(decision, isForced);
   const bait = isTrap ? byName.get(decision.trap?.reply) : null;
   const played = byName.get(decision.reply) ?? null;
