@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from engine.decision import Candidate, Decision
+from engine.errors import BadSettings, IncompleteProfile, RecordError
 from engine.human.value import choose_by_value, goes_by_values, verify_values
 from engine.params import TrapParams
 from engine.player_kinds import Choosing, PlayerKind
@@ -39,35 +40,42 @@ def verify(decision: Decision) -> None:
     players that reckon with a person that all their likely replies were looked into.
 
     Raises:
-        ValueError: The recorded choice does not follow from the record; the message says where.
+        RecordError: The recorded choice does not follow from the record; the message says where.
     """
+    try:
+        _verify(decision)
+    except (BadSettings, IncompleteProfile) as error:  # the record lacks what its own arithmetic needs
+        raise RecordError(str(error)) from error
+
+
+def _verify(decision: Decision) -> None:
     params, candidates, kind = decision.params, decision.candidates, decision.kind
     if decision.move not in {c.move for c in candidates}:
-        raise ValueError(f"{decision.move} was played, and is not among the candidates")
+        raise RecordError(f"{decision.move} was played, and is not among the candidates")
     if decision.depth < 2:
-        raise ValueError(f"depth {decision.depth} is less than any player's")
+        raise RecordError(f"depth {decision.depth} is less than any player's")
     if len({c.move for c in candidates}) != len(candidates):
-        raise ValueError("a move stands twice among the candidates")
+        raise RecordError("a move stands twice among the candidates")
     trappy = kind.choosing is Choosing.ADJUSTED
     swindle = is_swindle(candidates, params)
     for candidate in candidates:
         again = with_trap(candidate, params, swindle or not trappy)
         if candidate != again:
-            raise ValueError(f"{candidate.move}: recorded {candidate}, recomputed {again}")
+            raise RecordError(f"{candidate.move}: recorded {candidate}, recomputed {again}")
         _verify_replies(candidate, decision.depth)
     if decision.search_mode == "lot":
         _verify_lot(decision)
         return
     if decision.search_mode not in ("exact", "engine"):
         if not kind.searches_selectively or decision.search_mode not in ("strong", "book", "tablebase"):
-            raise ValueError(f"{decision.player} players do not choose by {decision.search_mode!r}")
+            raise RecordError(f"{decision.player} players do not choose by {decision.search_mode!r}")
         if decision.pick is None or decision.chosen.raw_is_bound:
-            raise ValueError(f"{decision.move}: chosen by {decision.search_mode}, which left no exact score")
+            raise RecordError(f"{decision.move}: chosen by {decision.search_mode}, which left no exact score")
         return
     if kind.models_opponent:
         verify_values(decision)
     if decision.move != choose(candidates, kind, params):
-        raise ValueError(f"{decision.move} was played, {choose(candidates, kind, params)} follows")
+        raise RecordError(f"{decision.move} was played, {choose(candidates, kind, params)} follows")
     if decision.search_mode == "engine":
         _verify_window(decision, trappy)
     elif not goes_by_values(decision):
@@ -80,7 +88,7 @@ def _verify_left_out(decision: Decision, trappy: bool, swindle: bool) -> None:
     if trappy:
         played = standing(decision.chosen, params, swindle)
         if ceiling(decision.chosen, params, swindle) != played:
-            raise ValueError(f"{decision.move}: a reply that was left out could change its value")
+            raise RecordError(f"{decision.move}: a reply that was left out could change its value")
     else:
         played = Standing(decision.chosen.raw_centi, 0)
     for index, candidate in enumerate(candidates):
@@ -88,34 +96,34 @@ def _verify_left_out(decision: Decision, trappy: bool, swindle: bool) -> None:
             continue
         best = ceiling(candidate, params, swindle) if trappy else Standing(candidate.raw_centi, 0)
         if best > played or (best == played and index < chosen):
-            raise ValueError(f"{candidate.move} could stand at {best}, above {decision.move} at {played}")
+            raise RecordError(f"{candidate.move} could stand at {best}, above {decision.move} at {played}")
 
 
 def _verify_lot(decision: Decision) -> None:
     lot = decision.lot
     if lot is None:
-        raise ValueError(f"{decision.move} was drawn, but the draw is not in the record")
+        raise RecordError(f"{decision.move} was drawn, but the draw is not in the record")
     move = drawn(decision.candidates, lot)
     if move != decision.move:
-        raise ValueError(f"{decision.move} was played, {lot} draws {move}")
+        raise RecordError(f"{decision.move} was played, {lot} draws {move}")
     floor = max(c.raw_centi for c in decision.candidates if not c.raw_is_bound) - lot.within_centi
     for candidate in decision.candidates:
         if candidate.raw_is_bound and candidate.raw_centi >= floor:
-            raise ValueError(f"{candidate.move} did not take part, but could be worth {candidate.raw_centi}")
+            raise RecordError(f"{candidate.move} did not take part, but could be worth {candidate.raw_centi}")
 
 
 def _verify_window(decision: Decision, trappy: bool) -> None:
     if not decision.kind.asks_engine or decision.source is None:
-        raise ValueError(f"{decision.player} players with {decision.source} do not choose by 'engine'")
+        raise RecordError(f"{decision.player} players with {decision.source} do not choose by 'engine'")
     for candidate in decision.candidates:
         if not candidate.raw_is_bound:
             whole = candidate.complete and all(reply.bound_centi is None for reply in candidate.replies)
             if not whole and (trappy or candidate.move == decision.move):
-                raise ValueError(f"{candidate.move} was looked into, but its profile is not whole")
+                raise RecordError(f"{candidate.move} was looked into, but its profile is not whole")
         elif candidate.replies or candidate.complete:
-            raise ValueError(f"{candidate.move} was not looked into, but has a profile")
+            raise RecordError(f"{candidate.move} was not looked into, but has a profile")
         elif candidate.raw_centi > decision.source.floor_centi:
-            raise ValueError(
+            raise RecordError(
                 f"{candidate.move} was not looked into at {candidate.raw_centi}, above the floor "
                 f"{decision.source.floor_centi}"
             )
@@ -125,9 +133,11 @@ def _verify_replies(candidate: Candidate, depth: int) -> None:
     move, raw = candidate.move, candidate.raw_centi
     for reply in candidate.replies:
         if reply.bound_centi is None and len(reply.scores_centi) != depth - 1:
-            raise ValueError(f"{move}: {reply.reply} has {len(reply.scores_centi)} scores, not {depth - 1}")
+            raise RecordError(f"{move}: {reply.reply} has {len(reply.scores_centi)} scores, not {depth - 1}")
         if reply.final_centi < raw and not candidate.raw_is_bound:
-            raise ValueError(f"{move}: {reply.reply} is worth {reply.final_centi}, below the raw value {raw}")
+            raise RecordError(
+                f"{move}: {reply.reply} is worth {reply.final_centi}, below the raw value {raw}"
+            )
     least = min((reply.final_centi for reply in candidate.replies), default=raw)
     if candidate.complete and least != raw:
-        raise ValueError(f"{move}: raw {raw} is not the least of its replies, {least}")
+        raise RecordError(f"{move}: raw {raw} is not the least of its replies, {least}")

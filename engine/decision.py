@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any, Self
 
+from engine.errors import RecordError
 from engine.params import Assessment, Decided, Scale, TrapParams, ValueParams, ValueScale
 from engine.player_kinds import PlayerKind, kind_named
 
@@ -240,7 +241,7 @@ class Decision:
         """The decision that `to_record` wrote.
 
         Raises:
-            ValueError: The record lacks a field, has one too many, or a value of the wrong kind.
+            RecordError: The record lacks a field, has one too many, or a value of the wrong kind.
         """
         try:
             candidates = tuple(
@@ -268,8 +269,8 @@ class Decision:
                     "reckoning": _reckoning(record["reckoning"]) if record.get("reckoning") else None,
                 }
             )
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"not the record of a decision: {error}") from error
+        except (KeyError, TypeError, ValueError, AttributeError) as error:  # ValueError: no such choice, too
+            raise RecordError(f"not the record of a decision: {error}") from error
 
 
 def _params(record: dict[str, Any]) -> TrapParams:

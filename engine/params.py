@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Self
 
+from engine.errors import BadSettings
 from engine.expected import LARGEST_LOGISTIC_CENTI, PER_PERCENT, SMALLEST_LOGISTIC_CENTI
 
 
@@ -63,20 +64,20 @@ class TrapParams:
 
     def __post_init__(self) -> None:
         if self.margin_centi < 0:
-            raise ValueError(f"margin_centi is {self.margin_centi}, must be 0 or more")
+            raise BadSettings(f"margin_centi is {self.margin_centi}, must be 0 or more")
         if self.threshold_centi < 1:
-            raise ValueError(f"threshold_centi is {self.threshold_centi}, must be 1 or more")
+            raise BadSettings(f"threshold_centi is {self.threshold_centi}, must be 1 or more")
         if not 0 < self.risk_percent <= 100:  # nor NaN
-            raise ValueError(f"risk_percent is {self.risk_percent}, must be above 0 and at most 100")
+            raise BadSettings(f"risk_percent is {self.risk_percent}, must be above 0 and at most 100")
         if not 0 < self.risk_share_percent <= 100:
-            raise ValueError(
+            raise BadSettings(
                 f"risk_share_percent is {self.risk_share_percent}, must be above 0 and at most 100"
             )
         least, most = SMALLEST_LOGISTIC_CENTI, LARGEST_LOGISTIC_CENTI
         if self.logistic_centi != 0 and not least <= self.logistic_centi <= most:
-            raise ValueError(f"logistic_centi is {self.logistic_centi}, must be 0 or {least} .. {most}")
+            raise BadSettings(f"logistic_centi is {self.logistic_centi}, must be 0 or {least} .. {most}")
         if self.scale is Scale.EXPECTED and self.margin_centi != 0:
-            raise ValueError(f"margin_centi is {self.margin_centi}, must be 0 with the expected scale")
+            raise BadSettings(f"margin_centi is {self.margin_centi}, must be 0 with the expected scale")
 
     @property
     def risk(self) -> float:
@@ -100,7 +101,7 @@ class TrapParams:
             expected_scale_centi: `Game.expected_scale_centi` of the position that is searched.
 
         Raises:
-            ValueError: That is no such number.
+            BadSettings: That is no such number.
         """
         if self.scale is Scale.PAPER or self.logistic_centi != 0:
             return self
@@ -141,16 +142,16 @@ class ValueParams:
 
     def __post_init__(self) -> None:
         if not 0 <= self.budget_percent <= 100:  # nor NaN
-            raise ValueError(f"budget_percent is {self.budget_percent}, must be 0 to 100")
+            raise BadSettings(f"budget_percent is {self.budget_percent}, must be 0 to 100")
         if not 0 < self.share_percent <= 100:
-            raise ValueError(f"share_percent is {self.share_percent}, must be above 0 and at most 100")
+            raise BadSettings(f"share_percent is {self.share_percent}, must be above 0 and at most 100")
         if not 0 <= self.least_percent <= 50:
-            raise ValueError(f"least_percent is {self.least_percent}, must be 0 to 50")
+            raise BadSettings(f"least_percent is {self.least_percent}, must be 0 to 50")
         if self.checkmate_centi < 1:
-            raise ValueError(f"checkmate_centi is {self.checkmate_centi}, must be 1 or more")
+            raise BadSettings(f"checkmate_centi is {self.checkmate_centi}, must be 1 or more")
         least, most = SMALLEST_LOGISTIC_CENTI, LARGEST_LOGISTIC_CENTI
         if self.logistic_centi != 0 and not least <= self.logistic_centi <= most:
-            raise ValueError(f"logistic_centi is {self.logistic_centi}, must be 0 or {least} .. {most}")
+            raise BadSettings(f"logistic_centi is {self.logistic_centi}, must be 0 or {least} .. {most}")
 
     @property
     def budget(self) -> float:
@@ -169,6 +170,6 @@ class ValueParams:
             expected_scale_centi: `Game.expected_scale_centi` of the position that is searched.
 
         Raises:
-            ValueError: That is no such number.
+            BadSettings: That is no such number.
         """
         return self if self.logistic_centi else replace(self, logistic_centi=expected_scale_centi)

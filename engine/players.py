@@ -10,6 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 from engine import ENGINE_VERSION
 from engine.choice import choose
 from engine.decision import Candidate, Decision, Pick, RandomDraw
+from engine.errors import EngineFault, EngineMismatch, RecordError
 from engine.game import WIN_CENTI, Game
 from engine.games import ENGINE_GAMES, get_game
 from engine.human.model import BadModel
@@ -483,21 +484,29 @@ def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision
 
     Raises:
         Stopped: The flag was set first.
-        ValueError: The record contradicts what the search finds: it is from another engine version.
+        EngineMismatch: The record contradicts what the search finds, and is from another engine version.
+        RecordError: The record contradicts what the search finds, and claims to be from this one.
     """
     if decision.is_complete:
         return decision
     game = get_game(decision.game)
     position = game.parse_position(decision.position)
     profiler = Profiler(game, searcher, position, decision.params, stop)
+    if decision.move not in map(game.move_text, profiler.moves):
+        raise _contradiction(decision, f"{decision.move} was recorded, and is not a legal move")
     full = whole_profile(profiler, game, decision.chosen, decision.depth)
     worst = min((reply.final_centi for reply in full.replies), default=full.raw_centi)
     if worst != full.raw_centi:
-        raise ValueError(
-            f"{decision.move} was recorded at {full.raw_centi}, engine {ENGINE_VERSION} finds {worst}: "
-            f"the decision was made by engine {decision.engine_version}"
-        )
+        found = f"engine {ENGINE_VERSION} finds {worst}"
+        raise _contradiction(decision, f"{decision.move} was recorded at {full.raw_centi}, {found}")
     swindle = is_swindle(decision.candidates, decision.params)
     is_trappy = decision.kind.choosing is Choosing.ADJUSTED
     completed = with_trap(full, decision.params, swindle or not is_trappy)
     return decision.with_chosen(completed)
+
+
+def _contradiction(decision: Decision, finding: str) -> EngineFault:
+    """What to raise when our search finds something else than a record says."""
+    if decision.engine_version != ENGINE_VERSION:
+        return EngineMismatch(decision.engine_version, finding)
+    return RecordError(f"{finding}: the decision was made by the same engine version")

@@ -24,6 +24,7 @@ from statistics import median
 from typing import NamedTuple
 
 from engine.decision import Candidate, Decision, Outcome, OutcomeKind, ReplyProfile
+from engine.errors import BadSettings, IncompleteProfile, RecordError
 from engine.expected import WHOLE, expected_score
 from engine.game import WIN_CENTI
 from engine.params import Assessment, Decided, Scale, TrapParams
@@ -35,12 +36,12 @@ def worth(score_centi: int, params: TrapParams) -> int:
     """A score in the unit that the arithmetic counts in; it never falls when the score rises.
 
     Raises:
-        ValueError: The expected scale was never given its logistic function (`TrapParams.for_position`).
+        BadSettings: The expected scale was never given its logistic function (`TrapParams.for_position`).
     """
     if params.scale is Scale.PAPER:
         return score_centi
     if params.logistic_centi == 0:
-        raise ValueError("logistic_centi is 0: the expected scale needs the game's own filled in")
+        raise BadSettings("logistic_centi is 0: the expected scale needs the game's own filled in")
     return expected_score(score_centi, params.logistic_centi)
 
 
@@ -276,13 +277,14 @@ def classify(decision: Decision, reply: str | None) -> Outcome:
             the server played on (`Game.goes_on`), any reply counts as none.
 
     Raises:
-        ValueError: The profile is not complete, or does not hold the reply.
+        IncompleteProfile: The chosen move's profile is not complete.
+        RecordError: The profile is complete, and does not hold the reply.
     """
     chosen = decision.chosen
     if reply is None or (chosen.complete and not chosen.replies):
         return Outcome(OutcomeKind.UNANSWERED, None, False, 0.0, 0)
     if not chosen.complete:
-        raise ValueError(f"the profile of {chosen.move} is not complete: its reply cannot be judged")
+        raise IncompleteProfile(f"the profile of {chosen.move} is not complete: its reply cannot be judged")
     profile = _profile_of(chosen, reply)
     cost = profile.final_centi - chosen.raw_centi
     quality = reply_quality(profile.scores_centi, chosen.raw_centi, decision.params)
@@ -299,4 +301,4 @@ def _profile_of(candidate: Candidate, reply: str) -> ReplyProfile:
     for profile in candidate.replies:
         if profile.reply == reply:
             return profile
-    raise ValueError(f"{reply} is not among the replies to {candidate.move}")
+    raise RecordError(f"{reply} is not among the replies to {candidate.move}")

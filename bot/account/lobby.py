@@ -30,6 +30,7 @@ from bot.base.events import (
     Reply,
 )
 from bot.base.reconnect import delays, stay_connected
+from bot.game.ledger import GAME_CRASHED
 from bot.game.player import GamePlayer
 from bot.game.services import Services
 from bot.servers import goes_on
@@ -503,7 +504,7 @@ class Lobby:
                     crashes, waits = 0, delays(self._services.rng)
                 crashes, crashed_at = crashes + 1, now
                 logger.exception("game %s: crashed", game_id)
-                await self._note_trouble(game_id, "game_crashed", error)
+                await self._note_trouble(game_id, GAME_CRASHED, error)
             await self._services.sleep(next(waits))
             player = game.player = GamePlayer(game_id, self._services)
         game.is_given_up = True

@@ -40,7 +40,7 @@ from engine.games import ENGINE_GAMES, GAMES
 from engine.human.model import BadModel
 from engine.human.registry import ModelRegistry, ModelSettings
 from engine.lookup.registry import ROOT_SOURCES
-from engine.lookup.source import RootSource
+from engine.lookup.source import BadSource, RootSource
 from engine.params import Assessment, Decided, Scale, TrapParams, ValueParams, ValueScale
 from engine.player_kinds import COMPARED_KINDS, kind_named
 from engine.players import StrongOptions, kinds_for
@@ -268,7 +268,7 @@ class EngineConfig(Section):
             try:
                 if path:
                     sources.setdefault(game, []).append(opened(Path(path)))
-            except ValueError as error:  # also a name that no file can have
+            except BadSource as error:
                 raise ConfigError(f"engine.{key}: {error}") from error
         return {game: tuple(found) for game, found in sources.items()}
 

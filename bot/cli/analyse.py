@@ -21,6 +21,7 @@ from bot.base.log import printable
 from bot.cli.common import MOST, UsageError, config_of, note, print_json, require_known
 from bot.match.worker_pool import ClusterWorkers, LocalWorkers
 from engine import SEARCH_REVISION
+from engine.errors import BadSettings
 from engine.formats.files import GameFormat
 from engine.games import GAMES, get_game
 from engine.human.model import BadModel, HumanModel
@@ -225,10 +226,12 @@ def _settings(game: str, engine: str, options: list[str], depth: int) -> EngineS
             raise UsageError(f"--option: {text!r} is not NAME=VALUE")
         pairs.append((name.strip(), value.strip()))
     try:
-        return EngineSettings(
-            game=game, command=tuple(shlex.split(engine)), options=tuple(pairs), depth=depth
-        )
+        command = tuple(shlex.split(engine))
     except ValueError as error:
+        raise UsageError(f"--source uci: {error}") from None
+    try:
+        return EngineSettings(game=game, command=command, options=tuple(pairs), depth=depth)
+    except BadSettings as error:
         raise UsageError(f"--source uci: {error}") from None
 
 

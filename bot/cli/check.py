@@ -18,6 +18,7 @@ from bot.servers.adapters import make_server
 from engine import ENGINE_VERSION
 from engine._native import UNIT
 from engine.choice import verify
+from engine.errors import EngineFault
 from engine.games import ENGINE_GAMES, get_game
 from engine.human.model import SHALLOW, BadModel
 from engine.human.opponent_model_search import Models
@@ -72,7 +73,7 @@ async def check(config: Config, source: str = "settings") -> list[Finding]:
 async def _try(what: str, look: Callable[[], Awaitable[str]]) -> Finding:
     try:
         return Finding(what, True, await look())
-    except (DesdemonaError, StorageError, EngineError, BadModel, ValueError) as error:
+    except (DesdemonaError, StorageError, EngineError, EngineFault, BadModel) as error:
         return Finding(what, False, str(error))
     except MemoryError:
         return Finding(what, False, "there is not enough memory: engine.table_mb is too large")

@@ -42,6 +42,7 @@ from bot.cli.engine import engine
 from bot.cli.formats import export_games, import_games
 from bot.cli.match import match_command
 from bot.cli.model import model
+from bot.cli.recheck import recheck_command
 from bot.cli.study import fit_command, study_command
 from bot.servers import Server
 from storage import migrate
@@ -54,8 +55,9 @@ from storage.statistics import EngineStatistics, engine_statistics
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
 )
-db = typer.Typer(no_args_is_help=True, help="The database's schema.", rich_markup_mode=None)
+db = typer.Typer(no_args_is_help=True, help="The database: schema and records.", rich_markup_mode=None)
 app.add_typer(db, name="db")
+db.command("recheck")(recheck_command)
 app.add_typer(model, name="model")
 app.command("analyse")(analyse_command)
 app.command()(engine)

@@ -26,6 +26,7 @@ from bot.engine_protocols.search_driver import (
     Settings,
 )
 from engine.decision import Person
+from engine.errors import BadSettings
 from engine.game import WIN_CENTI, BadPosition, IllegalMove, if_it_goes_on, positions, replay
 from engine.human.opponent_model_search import Background
 from engine.params import Assessment, Decided, Scale
@@ -245,7 +246,7 @@ class Uci:
         values = {**self._values, _key(option.name): value}
         try:
             self._settings = self._with(values)
-        except ValueError as error:  # two that do not go together
+        except BadSettings as error:  # two that do not go together
             self._complain(f"option {option.name}: {error}")
             return
         self._values = values
@@ -262,7 +263,7 @@ class Uci:
         """The settings with all options as they are.
 
         Raises:
-            ValueError: Two of them do not go together.
+            BadSettings: Two of them do not go together.
         """
         settings = self._settings
         own = self._own_params
@@ -305,7 +306,7 @@ class Uci:
                 self._begun = self._read_start(start)
                 self._position = replay(self._game, moves, self._begun)
             self._start, self._moves = start, moves
-        except (BadPosition, IllegalMove, ValueError) as error:
+        except (BadPosition, IllegalMove) as error:
             self._position = None
             self._complain(str(error))
 
@@ -314,7 +315,10 @@ class Uci:
             text = text.replace(" r ", " w ", 1)  # red
         if self._is_on("uci_chess960") and text != "startpos":
             # Whatever the castling rights look like, castling is written as the king taking its rook.
-            text = chess.Board(text, chess960=True).fen(shredder=True)
+            try:
+                text = chess.Board(text, chess960=True).fen(shredder=True)
+            except ValueError as error:
+                raise BadPosition(str(error)) from None
         elif self._is_on("uci_chess960"):
             text = chess.Board(chess960=True).fen(shredder=True)
         return self._game.parse_position(text)

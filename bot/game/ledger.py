@@ -56,6 +56,7 @@ from storage.statistics import EngineStatistics, engine_statistics
 logger = logging.getLogger(__name__)
 
 TAKEBACK_GRANTED = "takeback_granted"
+GAME_CRASHED = "game_crashed"
 
 _VERDICTS = {
     GameResult.WIN: ResultForUs.WON,
@@ -90,6 +91,8 @@ class GameLedger:
         self._moves: tuple[str, ...] = ()
         self._end: GameEnd | None = None
         self._strange: set[int] = set()
+        # Keys of decisions whose judging crashed: that is told once.
+        self._unjudged: set[int] = set()
         # By ply: what the standing decisions think of their moves.
         self._scores: dict[int, int] = {}
         # By a decision's key: the first reply to it, which is the one to be judged even if it is taken back.
@@ -309,8 +312,18 @@ class GameLedger:
         if stored.outcome is not None or ply >= len(self._moves) or self._moves[ply] != decision.move:
             return
         reply = self._replies.get(stored.id, self._moves[ply + 1] if ply + 1 < len(self._moves) else None)
-        if decision.is_complete if reply is not None else self._end is not None:
-            await record_outcome(session, stored.id, classify(decision, reply))
+        if not (decision.is_complete if reply is not None else self._end is not None):
+            return
+        try:
+            outcome = classify(decision, reply)
+        except Exception as error:  # what the server shows is written down all the same
+            if stored.id not in self._unjudged:
+                self._unjudged.add(stored.id)
+                logger.exception("game %s, ply %d: judging the reply crashed", self._site_game_id, ply)
+                detail = {**crash_detail(ply, error), "site_game_id": self._site_game_id}
+                await log_event(session, self._site, GAME_CRASHED, detail, self.game.id)
+            return
+        await record_outcome(session, stored.id, outcome)
 
     async def _take_up(self, session: AsyncSession, known: StoredGame, moves: tuple[str, ...]) -> None:
         common = common_plies(known.moves, moves)
@@ -380,6 +393,11 @@ class GameLedger:
         text = self.game.initial_position
         start = rules.initial() if text is None else rules.parse_position(text)
         return (rules.side_to_move(start) + ply) % 2 == self.game.our_side
+
+
+def crash_detail(ply: int, error: Exception) -> dict[str, Any]:
+    """What an event tells of an error that left one decision of a game without an outcome."""
+    return {"ply": ply, "error": f"{type(error).__name__}: {error!s:.500}"}
 
 
 def _result(end: GameEnd, our_side: int) -> GameResult | None:

@@ -12,7 +12,7 @@ from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientErr
 from bot.base.events import EndReason, GameEnd, GameEvent, GameSnapshot, MoveInfo
 from bot.base.reconnect import delays, stay_connected
 from bot.game.chat import GameChat
-from bot.game.ledger import GameLedger
+from bot.game.ledger import GAME_CRASHED, GameLedger, crash_detail
 from bot.game.offer_policy import BEGUN_PLIES, score_centi
 from bot.game.offers import GameOffers
 from bot.game.search_pool import Rank
@@ -41,6 +41,7 @@ from bot.game.side_tasks import SideTasks
 from bot.game.thinking import Mind
 from bot.servers import goes_on
 from engine.decision import Decision
+from engine.errors import EngineMismatch
 from engine.game import if_it_goes_on
 from engine.player_kinds import kind_named
 from engine.players import complete
@@ -385,9 +386,14 @@ class GamePlayer:
             decision = await self._services.pool.run(
                 search, stored.decision.game, self._services.clock(), rank=Rank.BACKGROUND
             )
-        except ValueError as error:  # an engine of another version: the move can't be judged any more
+        except EngineMismatch as error:  # the move can't be judged by this version
             logger.error("game %s, ply %d: %s", self.game_id, stored.ply, error)
             await self._ledger.record_event("profile_impossible", {"ply": stored.ply, "reason": str(error)})
+            return
+        except Exception as error:
+            # The game is worth more than this: it goes on, and `desdemona db recheck` judges the move later.
+            logger.exception("game %s, ply %d: completing the profile crashed", self.game_id, stored.ply)
+            await self._ledger.record_event(GAME_CRASHED, crash_detail(stored.ply, error))
             return
         await self._ledger.complete(stored, decision)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.base.errors import DesdemonaError
+from engine.errors import BadSettings
 from engine.external.settings import PROTOCOL_GAMES
 from engine.games import ENGINE_GAMES, GAMES
 from engine.human.registry import ModelSettings
@@ -188,7 +189,7 @@ def _ours(text: str, kind: PlayerKind, rest: str) -> OurSpec:
             raise MatchError(f"player {text!r}: {key!r} is not known; known: {', '.join(known)}")
     try:
         trap, valued = TrapParams(**params), ValueParams(**worth)
-    except ValueError as error:
+    except BadSettings as error:
         raise MatchError(f"player {text!r}: {error}") from None
     for key in values:
         if key in _STRONG_KEYS and not kind.searches_selectively:

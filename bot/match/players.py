@@ -19,6 +19,7 @@ from engine.game import if_it_goes_on
 from engine.games import get_game
 from engine.human.opponent_model_search import Background, Models
 from engine.lookup.registry import ROOT_SOURCES
+from engine.lookup.source import BadSource
 from engine.players import Player, StrongOptions, complete
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
@@ -70,7 +71,7 @@ class OurPlayer:
         self._line = MoveList(self._game)
         try:
             sources = [ROOT_SOURCES[key][1](Path(path)) for key, path in spec.sources]
-        except ValueError as error:
+        except BadSource as error:
             raise MatchError(f"player {spec.text!r}: {error}") from None
         strong = StrongOptions(
             confidence_percent=spec.confidence_percent,
@@ -130,8 +131,8 @@ class OurPlayer:
     def _completed(self, ply: int, decision: Decision) -> Decision:
         try:
             return complete(decision, self._searcher, StopFlag())
-        except ValueError as error:
-            logger.error("ply %d cannot be judged: %s", ply, error)
+        except Exception:  # the game counts all the same, and `desdemona db recheck` judges the move later
+            logger.exception("ply %d cannot be judged", ply)
             return decision
 
     def _limits(self, position: Any, allowance: Allowance) -> Limits:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Self
 
+from engine.errors import BadSettings
+
 PROTOCOL_GAMES = {
     "nboard": ("othello",),
     "gtp": ("othello",),
@@ -36,22 +38,22 @@ class ExternalSettings:
 
     def __post_init__(self) -> None:
         if self.protocol not in PROTOCOL_GAMES:
-            raise ValueError(f"protocol is {self.protocol!r}, must be one of {', '.join(PROTOCOL_GAMES)}")
+            raise BadSettings(f"protocol is {self.protocol!r}, must be one of {', '.join(PROTOCOL_GAMES)}")
         games = PROTOCOL_GAMES[self.protocol]
         if self.game not in games:
-            raise ValueError(f"protocol {self.protocol} is for {' and '.join(games)}, not for {self.game}")
+            raise BadSettings(f"protocol {self.protocol} is for {' and '.join(games)}, not for {self.game}")
         if not self.command or not self.command[0]:
-            raise ValueError("command is empty")
+            raise BadSettings("command is empty")
         if self.options and self.protocol not in ("uci", "ucci"):
-            raise ValueError(
+            raise BadSettings(
                 f"protocol {self.protocol} has no options; give them to the program as arguments"
             )
         for name, value in self.options:
             if not name.strip() or any(sign in name + value for sign in "\r\n\0"):
-                raise ValueError(f"options: {name!r} = {value!r} cannot be sent")
+                raise BadSettings(f"options: {name!r} = {value!r} cannot be sent")
         for key in ("start_s", "silence_s", "longest_s"):
             if not getattr(self, key) > 0:
-                raise ValueError(f"{key} is {getattr(self, key)}, must be above 0")
+                raise BadSettings(f"{key} is {getattr(self, key)}, must be above 0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,11 +71,11 @@ class Allowance:
 
     def __post_init__(self) -> None:
         if self.remaining_s is not None and self.move_s is not None:
-            raise ValueError("a clock and a time for the move: only one of them can be given")
+            raise BadSettings("a clock and a time for the move: only one of them can be given")
         if self.move_s is not None and not self.move_s > 0:
-            raise ValueError(f"move_s is {self.move_s}, must be above 0")
+            raise BadSettings(f"move_s is {self.move_s}, must be above 0")
         if self.depth is not None and self.depth < 1:
-            raise ValueError(f"depth is {self.depth}, must be at least 1")
+            raise BadSettings(f"depth is {self.depth}, must be at least 1")
 
     def limit_s(self, side: int) -> float | None:
         """Seconds after which that side must have moved; None: no limit."""

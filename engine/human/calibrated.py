@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.decision import Candidate, ModelInfo, Person
+from engine.errors import IncompleteProfile
 from engine.game import WIN_CENTI, Game
 from engine.human.model import CALIBRATED, BadModel
 from engine.human.onnx import OnnxNetwork
@@ -78,10 +79,10 @@ def profile_array(candidate: Candidate) -> NDArray[np.float64]:
     """Scores of all replies by depth, our view.
 
     Raises:
-        ValueError: The profile is not whole.
+        IncompleteProfile: The profile is not whole.
     """
     if not candidate.complete or any(not reply.scores_centi for reply in candidate.replies):
-        raise ValueError(f"the profile of {candidate.move} is not whole")
+        raise IncompleteProfile(f"the profile of {candidate.move} is not whole")
     return np.array([reply.scores_centi for reply in candidate.replies], np.float64)
 
 

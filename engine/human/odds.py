@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from engine.decision import Candidate, ModelInfo, Person
+from engine.errors import IncompleteProfile
 from engine.game import Game
 from engine.human.model import MASS_TOLERANCE, BadModel
 
@@ -73,12 +74,13 @@ def checked_odds(
     A single reply is certain, and of a move that ends the game there is nothing to say.
 
     Raises:
-        ValueError: The candidate's profile is not whole, or `human` is not of its replies.
+        IncompleteProfile: The candidate's profile is not whole.
+        ValueError: `human` is not of its replies.
         BadModel: The model answers with something that is no probability.
     """
     replies = [reply.reply for reply in candidate.replies]
     if not candidate.complete or any(not reply.scores_centi for reply in candidate.replies):
-        raise ValueError(f"the profile of {candidate.move} is not whole: its replies have no odds")
+        raise IncompleteProfile(f"the profile of {candidate.move} is not whole: its replies have no odds")
     if human is not None and len(human) != len(replies):
         raise ValueError(f"{len(human)} probabilities for {len(replies)} replies to {candidate.move}")
     if len(replies) < 2:

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from engine.decision import ModelInfo
+from engine.errors import BadSettings
 from engine.expected import WHOLE, expected_score
 from engine.game import Game
 from engine.games import get_game
@@ -42,11 +43,11 @@ class ShallowOptions:
 
     def __post_init__(self) -> None:
         if not 0 <= self.plies <= 10:
-            raise ValueError(f"plies is {self.plies}, must be 0 to 10")
+            raise BadSettings(f"plies is {self.plies}, must be 0 to 10")
         if not 0 < self.percent <= 100_000:  # nor NaN
-            raise ValueError(f"percent is {self.percent}, must be above 0")
+            raise BadSettings(f"percent is {self.percent}, must be above 0")
         if not 0 <= self.share_percent <= 100:
-            raise ValueError(f"share_percent is {self.share_percent}, must be 0 to 100")
+            raise BadSettings(f"share_percent is {self.share_percent}, must be 0 to 100")
 
 
 class ShallowModel:

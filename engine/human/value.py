@@ -17,6 +17,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from engine.decision import Candidate, Decision, ReplyProfile
+from engine.errors import BadSettings, IncompleteProfile, RecordError
 from engine.expected import expected_score
 from engine.game import WIN_CENTI
 from engine.human.model import MASS_TOLERANCE
@@ -34,7 +35,7 @@ def worth(score_centi: int, params: ValueParams) -> int:
     """A score in the unit that values are counted in; it never falls when the score rises.
 
     Raises:
-        ValueError: The expected scale was never given its logistic function (`ValueParams.for_position`).
+        BadSettings: The expected scale was never given its logistic function (`ValueParams.for_position`).
     """
     if params.scale is ValueScale.PAWNS:
         return max(-params.checkmate_centi, min(params.checkmate_centi, score_centi))
@@ -43,7 +44,7 @@ def worth(score_centi: int, params: ValueParams) -> int:
 
 def _expected(score_centi: int, params: ValueParams) -> int:
     if params.logistic_centi == 0:
-        raise ValueError("logistic_centi is 0: expected scores need the game's own filled in")
+        raise BadSettings("logistic_centi is 0: expected scores need the game's own filled in")
     return expected_score(score_centi, params.logistic_centi)
 
 
@@ -75,11 +76,11 @@ def value_of(candidate: Candidate, params: ValueParams) -> float:
     game.  That is no way to wait for an error: it has not been made there the last time.
 
     Raises:
-        ValueError: A reply that counts has no score.
+        IncompleteProfile: A reply that counts has no score.
     """
     likely = [reply for reply in candidate.replies if counts(reply, params)]
     if missing := [reply.reply for reply in likely if not reply.scores_centi]:
-        raise ValueError(f"{candidate.move}: {missing[0]} is likely, and nobody looked into it")
+        raise IncompleteProfile(f"{candidate.move}: {missing[0]} is likely, and nobody looked into it")
     return expectation(
         (reply.probability or 0.0 for reply in likely),
         (worth(reply.final_centi, params) for reply in likely),
@@ -150,11 +151,11 @@ def verify_values(decision: Decision) -> None:
     for those that have none; and that probabilities are such, with a model behind them.
 
     Raises:
-        ValueError: The recorded values do not follow from the record; the message says where.
+        RecordError: The recorded values do not follow from the record; the message says where.
     """
     candidates, reckoning = decision.candidates, decision.reckoning
     if reckoning is None:
-        raise ValueError(f"{decision.player} players tell what they reckoned with, and the record does not")
+        raise RecordError(f"{decision.player} players tell what they reckoned with, and the record does not")
     if is_won(candidates) or reckoning.trouble:
         _verify_unvalued(decision)
         return
@@ -165,10 +166,10 @@ def verify_values(decision: Decision) -> None:
 
 def _verify_unvalued(decision: Decision) -> None:
     if decision.model is not None:
-        raise ValueError("a model is named, and nothing was expected")
+        raise RecordError("a model is named, and nothing was expected")
     for candidate in decision.candidates:
         if candidate.value is not None or any(r.probability is not None for r in candidate.replies):
-            raise ValueError(f"{candidate.move}: replies were expected, and should not have been")
+            raise RecordError(f"{candidate.move}: replies were expected, and should not have been")
 
 
 def _verify_value(candidate: Candidate, floor_centi: int, params: ValueParams, decision: Decision) -> None:
@@ -176,18 +177,18 @@ def _verify_value(candidate: Candidate, floor_centi: int, params: ValueParams, d
     odds = [reply.probability for reply in candidate.replies if reply.probability is not None]
     if candidate.raw_centi < floor_centi:
         if candidate.value is not None or odds:
-            raise ValueError(f"{move}: it is below the budget at {candidate.raw_centi}, and has a value")
+            raise RecordError(f"{move}: it is below the budget at {candidate.raw_centi}, and has a value")
         return
     if candidate.raw_is_bound:
         if decision.source is not None and candidate.raw_centi <= decision.source.floor_centi:
             return  # more moves than the other engine is asked about
-        raise ValueError(f"{move} could be worth {candidate.raw_centi}, within the budget, and has no value")
+        raise RecordError(f"{move} could be worth {candidate.raw_centi}, within the budget, and has no value")
     if odds:
         if decision.model is None:
-            raise ValueError(f"{move}: its replies have probabilities, and no model is named")
+            raise RecordError(f"{move}: its replies have probabilities, and no model is named")
         if len(odds) != len(candidate.replies):
-            raise ValueError(f"{move}: some of its replies have no probability")
+            raise RecordError(f"{move}: some of its replies have no probability")
         if not all(0 <= p <= 1 for p in odds) or abs(math.fsum(odds) - 1) > MASS_TOLERANCE:
-            raise ValueError(f"{move}: the probabilities of its replies add up to {math.fsum(odds)}")
+            raise RecordError(f"{move}: the probabilities of its replies add up to {math.fsum(odds)}")
     if candidate.value != (again := value_of(candidate, params)):
-        raise ValueError(f"{move}: its value was {candidate.value}, recomputed {again}")
+        raise RecordError(f"{move}: its value was {candidate.value}, recomputed {again}")

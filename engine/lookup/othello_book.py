@@ -30,7 +30,7 @@ from engine.decision import Pick
 from engine.game import Move
 from engine.games.othello import SQUARES, OthelloPosition, flips_mask
 from engine.games.othello_evaluation import turned
-from engine.lookup.source import LookupMove
+from engine.lookup.source import BadSource, LookupMove
 
 FORMAT = "desdemona book"
 VERSION = 1
@@ -45,7 +45,7 @@ _MOVER, _WAITER = str.maketrans("XO-", "100"), str.maketrans("XO-", "010")
 _BACK = (0, 1, 2, 3, 4, 6, 5, 7)  # the symmetry that undoes each one
 
 
-class BadBook(ValueError):
+class BadBook(BadSource):
     """A file that is no book, or no longer one; the message names the file and what is wrong where."""
 
 
@@ -134,6 +134,8 @@ class Book:
             raise BadBook(f"{path}: damaged after line {number}: not text") from None
         except BadBook as error:
             raise BadBook(f"{path}, line {number}: {error}") from None
+        except ValueError as error:  # a name that no file can have
+            raise BadBook(f"{path}: cannot be read: {error}") from None
         return cls(entries, header["made"])
 
     def __len__(self) -> int:

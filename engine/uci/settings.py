@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from engine.errors import BadSettings
 from engine.games.chess_variants import CHESS_VARIANTS
 
 UCI_GAMES = ("chess", "xiangqi", *(game.name for game in CHESS_VARIANTS))
@@ -52,22 +53,22 @@ class EngineSettings:
 
     def __post_init__(self) -> None:
         if self.game not in UCI_GAMES:
-            raise ValueError(f"game is {self.game!r}, must be one of {', '.join(UCI_GAMES)}")
+            raise BadSettings(f"game is {self.game!r}, must be one of {', '.join(UCI_GAMES)}")
         if self.protocol not in PROTOCOLS:
-            raise ValueError(f"protocol is {self.protocol!r}, must be one of {', '.join(PROTOCOLS)}")
+            raise BadSettings(f"protocol is {self.protocol!r}, must be one of {', '.join(PROTOCOLS)}")
         if self.protocol == "ucci" and self.game != "xiangqi":
-            raise ValueError(f"protocol ucci is for xiangqi, {self.game} engines speak uci")
+            raise BadSettings(f"protocol ucci is for xiangqi, {self.game} engines speak uci")
         if not self.command or not self.command[0]:
-            raise ValueError("command is empty")
+            raise BadSettings("command is empty")
         for name, value in self.options:
             if name.lower().replace(" ", "_") in MANAGED_OPTIONS:
-                raise ValueError(f"options: {name} is set by Desdemona itself")
+                raise BadSettings(f"options: {name} is set by Desdemona itself")
             if not name.strip() or any(sign in name + value for sign in "\r\n\0"):
-                raise ValueError(f"options: {name!r} = {value!r} cannot be sent")
+                raise BadSettings(f"options: {name!r} = {value!r} cannot be sent")
         if self.depth < 2:
-            raise ValueError(f"depth is {self.depth}, must be at least 2: a trap needs a move and a reply")
+            raise BadSettings(f"depth is {self.depth}, must be at least 2: a trap needs a move and a reply")
         for key in ("window_centi", "max_lines"):
             if getattr(self, key) < 0:
-                raise ValueError(f"{key} is {getattr(self, key)}, must be 0 or more")
+                raise BadSettings(f"{key} is {getattr(self, key)}, must be 0 or more")
         if self.candidates < 1:
-            raise ValueError(f"candidates is {self.candidates}, must be at least 1")
+            raise BadSettings(f"candidates is {self.candidates}, must be at least 1")

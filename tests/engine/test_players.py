@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from engine.choice import choose, verify
 from engine.decision import Decision
+from engine.errors import EngineMismatch, RecordError
 from engine.game import WIN_CENTI
 from engine.games import ENGINE_GAMES, GAMES, get_game
 from engine.games.othello import Othello, OthelloPosition
@@ -243,8 +244,25 @@ def test_a_record_of_another_engine_is_noticed() -> None:
     record = decision.to_record()
     for candidate in record["candidates"]:
         candidate["raw_centi"] += 3
-    with pytest.raises(ValueError, match="recorded at"):
-        complete(Decision.from_record(record), native, StopFlag())
+    wrong = Decision.from_record(record)
+    with pytest.raises(RecordError, match=r"recorded at .* made by the same engine"):
+        complete(wrong, native, StopFlag())
+    with pytest.raises(EngineMismatch, match=r"recorded at .* made by engine 0") as mismatch:
+        complete(replace(wrong, engine_version="0"), native, StopFlag())
+    assert mismatch.value.made_by == "0"
+
+
+def test_what_another_engine_found_too_is_no_contradiction() -> None:
+    decision = decide(random_position(othello, random.Random(3), plies=12), 4)
+    assert complete(replace(decision, engine_version="0"), native, StopFlag()).is_complete
+
+
+def test_a_move_that_the_rules_do_not_know_is_a_contradiction() -> None:
+    decision = decide(random_position(othello, random.Random(3), plies=12), 4)
+    impossible = replace(decision.chosen, move="z9", complete=False)
+    forged = replace(decision, move="z9", candidates=(*decision.candidates, impossible))
+    with pytest.raises(RecordError, match=r"z9 .* not a legal move"):
+        complete(forged, native, StopFlag())
 
 
 @pytest.mark.parametrize(
@@ -256,7 +274,7 @@ def test_broken_records_are_refused(change: dict[str, Any]) -> None:
         del record["player"]
     else:
         record |= change
-    with pytest.raises(ValueError, match="not the record"):
+    with pytest.raises(RecordError, match="not the record"):
         Decision.from_record(record)
 
 
@@ -283,7 +301,7 @@ def test_the_strong_player_says_what_picked_its_move() -> None:
     verify(full)
     assert full.is_complete
     bounded = next(c for c in decision.candidates if c.raw_is_bound)
-    with pytest.raises(ValueError, match="no exact score"):
+    with pytest.raises(RecordError, match="no exact score"):
         verify(replace(decision, move=bounded.move))
 
 

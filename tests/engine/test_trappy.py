@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from engine.choice import choose, verify
 from engine.decision import Candidate, Decision, OutcomeKind, ReplyProfile
+from engine.errors import IncompleteProfile, RecordError
 from engine.expected import WHOLE
 from engine.game import WIN_CENTI
 from engine.params import Assessment, Decided, Scale, TrapParams
@@ -395,12 +396,12 @@ def test_a_sound_record_verifies_and_a_forged_one_does_not() -> None:
     e6 = candidate("e6", 400, ("b4", (-400, 400)), ("f7", (100, 500)))
     f5 = candidate("f5", 400, ("b4", (-400, 400)))
     verify(decision_with([f5, e6], "e6", params=PAPER))
-    with pytest.raises(ValueError, match="e6 follows"):
+    with pytest.raises(RecordError, match="e6 follows"):
         verify(decision_with([f5, e6], "f5", params=PAPER))
-    with pytest.raises(ValueError, match="twice"):
+    with pytest.raises(RecordError, match="twice"):
         verify(decision_with([e6, e6], "e6", params=PAPER))
     forged = Candidate("f5", 400, False, 449.0, 60.0, "b4", f5.replies, True)
-    with pytest.raises(ValueError, match="recomputed"):
+    with pytest.raises(RecordError, match="recomputed"):
         verify(decision_with([forged, e6], "f5", params=PAPER))
 
 
@@ -409,12 +410,12 @@ def test_a_bound_that_proves_too_little_is_noticed() -> None:
     low = Candidate("a1", 350, raw_is_bound=True, adjusted_centi=350)
     verify(decision_with([low, e6], "e6", params=PAPER))
     high = Candidate("a1", 390, raw_is_bound=True, adjusted_centi=390)
-    with pytest.raises(ValueError, match="a1 could stand at"):
+    with pytest.raises(RecordError, match="a1 could stand at"):
         verify(decision_with([high, e6], "e6", params=PAPER))
     open_reply = with_trap(
         Candidate("f5", 400, False, 400, replies=(ReplyProfile("b4", (), bound_centi=470),)), PAPER
     )
-    with pytest.raises(ValueError, match="f5 could stand at"):
+    with pytest.raises(RecordError, match="f5 could stand at"):
         verify(decision_with([open_reply, e6], "e6", params=PAPER))
     seen_through = with_trap(
         Candidate("f5", 400, False, 400, replies=(ReplyProfile("b4", (), 470, shallow_bound_centi=469),)),
@@ -431,7 +432,7 @@ def test_a_move_that_was_never_looked_into_is_noticed() -> None:
         if is_sound:
             verify(decision)
         else:
-            with pytest.raises(ValueError, match="e6 could stand at"):
+            with pytest.raises(RecordError, match="e6 could stand at"):
                 verify(decision)
 
 
@@ -448,7 +449,7 @@ def test_forged_numbers_are_noticed(player: str) -> None:
         "not the least": replace(sound, replies=sound.replies[1:]),
     }
     for complaint, forged in forgeries.items():
-        with pytest.raises(ValueError, match=complaint):
+        with pytest.raises(RecordError, match=complaint):
             verify(decision_with([forged], "e6", player=player, params=PAPER))
 
 
@@ -500,9 +501,9 @@ def test_below_the_threshold_nobody_falls() -> None:
 
 def test_what_cannot_be_judged_is_refused() -> None:
     partial = Candidate("e6", 400, False, 400, replies=TRAP.replies[:1])
-    with pytest.raises(ValueError, match="not complete"):
+    with pytest.raises(IncompleteProfile, match="not complete"):
         classify(decision_with([partial], "e6", params=PAPER), "b4")
-    with pytest.raises(ValueError, match="h1 is not among"):
+    with pytest.raises(RecordError, match="h1 is not among"):
         classify(decision_with([TRAP], "e6", params=PAPER), "h1")
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from engine.choice import verify
 from engine.decision import Candidate, Decision, RandomDraw
+from engine.errors import RecordError
 from engine.game import WIN_CENTI
 from engine.games import get_game
 from engine.lookup.othello_book import Book, BookMove, BookSource, canonical
@@ -122,7 +123,7 @@ def test_records_that_prove_nothing() -> None:
         replace(decision, lot=replace(decision.lot, avoided=(decision.move,))),
         replace(decision, candidates=(*decision.candidates, replace(left_out, move="new"))),
     ):
-        with pytest.raises(ValueError, match=r"draw|drawn|take part"):
+        with pytest.raises(RecordError, match=r"draw|drawn|take part"):
             verify(forged)
 
 

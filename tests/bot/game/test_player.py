@@ -13,9 +13,12 @@ from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientErr
 from bot.base.events import EndReason
 from bot.game.offer_policy import score_centi
 from bot.game.player import MAX_REFUSALS, UNKNOWN_TRIES, GamePlayer
+from bot.game.recheck import recheck
 from engine.decision import OutcomeKind
+from engine.errors import EngineMismatch
 from storage.database import Database
 from storage.decisions import commit_decision
+from storage.events import list_events
 from storage.games import list_open_games
 from storage.records import DecisionState, GameResult, GameStatus
 from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
@@ -452,14 +455,67 @@ async def test_a_move_that_was_not_decided_here(database: Database) -> None:
 
 async def test_a_profile_of_another_engine(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     def contradict(*_: object) -> None:
-        raise ValueError("made by engine 0")
+        raise EngineMismatch("0", "f5 was recorded at 3, engine 2 finds 4")
 
     monkeypatch.setattr("bot.game.player.complete", contradict)
     server = FakeServer("othello", pick=picker(1))
     await play(server, database)
     game = await stored_game(database)
     assert game.state is GameStatus.FINISHED
-    assert "profile_impossible" in await event_kinds(database)
+    kinds = await event_kinds(database)
+    assert "profile_impossible" in kinds
+    assert "game_crashed" not in kinds
+
+
+async def test_a_crash_while_a_profile_is_completed_costs_no_move(
+    database: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whatever the error says: only a typed one tells of another engine version."""
+
+    def crash(*_: object) -> None:
+        raise ValueError("a bug")
+
+    monkeypatch.setattr("engine.players.whole_profile", crash)
+    server = FakeServer("othello", pick=picker(1))
+    await play(server, database)
+    assert (await stored_game(database)).state is GameStatus.FINISHED
+    decisions = await stored_decisions(database)
+    incomplete = [d.ply for d in decisions if not d.is_complete]
+    assert incomplete
+    assert {d.ply for d in decisions if d.outcome is None} <= set(incomplete)
+    assert all(d.state is DecisionState.CONFIRMED for d in decisions)
+    async with database.read() as session:
+        events = await list_events(session, kind="game_crashed")
+    assert sorted(event.detail["ply"] for event in events) == incomplete
+    assert {event.detail["error"] for event in events} == {"ValueError: a bug"}
+    assert "profile_impossible" not in await event_kinds(database)
+    assert sum(record.exc_info is not None for record in caplog.records) == len(incomplete)
+
+    monkeypatch.undo()
+    await recheck(database)
+    await check_books(database, server)
+
+
+async def test_a_crash_while_a_reply_is_judged_costs_no_move(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_: object) -> None:
+        raise ValueError("a bug")
+
+    monkeypatch.setattr("bot.game.ledger.classify", crash)
+    server = FakeServer("othello", pick=picker(1))
+    await play(server, database)
+    game = await stored_game(database)
+    assert (game.state, game.moves) == (GameStatus.FINISHED, server.moves)
+    decisions = await stored_decisions(database)
+    assert not any(d.outcome for d in decisions)
+    async with database.read() as session:
+        events = await list_events(session, kind="game_crashed")
+    assert sorted(event.detail["ply"] for event in events) == [d.ply for d in decisions]
+
+    monkeypatch.undo()
+    await recheck(database)
+    await check_books(database, server)
 
 
 async def test_thinking_stops_when_the_game_ends(database: Database) -> None:

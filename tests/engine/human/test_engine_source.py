@@ -8,6 +8,7 @@ import pytest
 
 from engine.choice import verify
 from engine.decision import Decision
+from engine.errors import RecordError
 from engine.game import WIN_CENTI, Game
 from engine.games import get_game
 from engine.human.model import PredictionQuery
@@ -182,7 +183,7 @@ def test_forged_records_are_noticed() -> None:
         ),
     }
     for message, decision in forged.items():
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(RecordError, match=message):
             verify(decision)
 
 

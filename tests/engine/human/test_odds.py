@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from engine.decision import Candidate, ModelInfo, Person, ReplyProfile
+from engine.errors import IncompleteProfile
 from engine.games.othello import Othello
 from engine.human.model import BadModel
 from engine.human.odds import checked_odds
@@ -64,9 +65,9 @@ def test_what_is_no_answer(answer: dict[str, float], text: str) -> None:
 
 def test_only_whole_profiles_have_odds() -> None:
     whole = {"d6": 0.5, "f4": 0.25, "f6": 0.25}
-    with pytest.raises(ValueError, match="not whole"):
+    with pytest.raises(IncompleteProfile, match="not whole"):
         asked(whole, replace(MOVE, complete=False))
-    with pytest.raises(ValueError, match="not whole"):
+    with pytest.raises(IncompleteProfile, match="not whole"):
         asked(whole, replace(MOVE, replies=(*MOVE.replies[:2], ReplyProfile("f6", (), 7))))
     with pytest.raises(ValueError, match="2 probabilities for 3 replies"):
         asked(whole, human=(0.5, 0.5))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from engine.choice import verify
 from engine.decision import Candidate, Decision, ModelInfo, OpponentModelUse, Person, ReplyProfile
+from engine.errors import RecordError
 from engine.expected import WHOLE, expected_score
 from engine.game import WIN_CENTI
 from engine.human.value import (
@@ -253,14 +254,14 @@ def test_forged_records_are_noticed() -> None:
         "is named": replace(GOOD, reckoning=replace(GOOD.reckoning, trouble="it failed")),  # type: ignore[type-var]
     }
     for message, decision in forged.items():
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(RecordError, match=message):
             verify(decision)
 
 
 def test_below_the_budget_there_is_no_value() -> None:
     outside = valued("b", (0.5, -100), (0.5, 3000))
     bare = decision_of(valued("a", (1.0, 50)), replace(outside, value=None))
-    with pytest.raises(ValueError, match="below the budget"):
+    with pytest.raises(RecordError, match="below the budget"):
         verify(bare)
     plain = tuple(replace(reply, probability=None) for reply in outside.replies)
     verify(decision_of(valued("a", (1.0, 50)), replace(outside, value=None, replies=plain)))
@@ -272,7 +273,7 @@ def test_a_forced_win_is_played_without_expecting_anything() -> None:
     won = decision_of(slow, quick, model=None)
     assert won.move == "a"
     verify(won)
-    with pytest.raises(ValueError, match="should not have been"):
+    with pytest.raises(RecordError, match="should not have been"):
         verify(decision_of(slow, valued("c", (1.0, WIN_CENTI + 9_990)), model=None))
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from engine.choice import verify
 from engine.decision import Decision
+from engine.errors import RecordError
 from engine.game import WIN_CENTI
 from engine.games import get_game
 from engine.params import TrapParams
@@ -243,7 +244,7 @@ def test_forged_records_are_noticed() -> None:
         "scores, not 4": replace(good, depth=5),
     }
     for message, decision in forged.items():
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(RecordError, match=message):
             verify(decision)
 
 
@@ -251,7 +252,7 @@ def test_records_from_before_there_were_sources() -> None:
     record = recorded().to_record()
     del record["source"]
     assert Decision.from_record(record).source is None
-    with pytest.raises(ValueError, match="not the record"):
+    with pytest.raises(RecordError, match="not the record"):
         Decision.from_record(record | {"source": {"name": "x"}})
 
 

@@ -1,0 +1,48 @@
+"""`desdemona db recheck`: all decisions verified once more, and judged where that was left undone."""
+
+from contextlib import ExitStack
+from typing import Annotated
+
+import typer
+
+from bot.base.log import printable
+from bot.cli.analyse import counting
+from bot.cli.common import ShowFormat, ask_database, config_of, print_json
+from bot.game.recheck import Findings, OnCount, recheck
+from storage.database import Database
+
+
+def recheck_command(
+    context: typer.Context,
+    output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
+) -> None:
+    """Verify every decision from its record, and judge those that were left unjudged.
+
+    Also while the bot plays: games that are open are left to it.  It may be ended at any moment, and run
+    again.  The exit status is 1 when a record is wrong.
+    """
+    table_mb = config_of(context).engine.table_mb
+
+    async def work(database: Database) -> Findings:
+        with ExitStack() as shown:
+
+            def begin(total: int) -> OnCount:
+                return shown.enter_context(counting("decisions", total))
+
+            return await recheck(database, table_mb, begin)
+
+    found = ask_database(context, work)
+    if output is ShowFormat.JSON:
+        print_json(found.to_json())
+    else:
+        _tell(found)
+    raise typer.Exit(1 if found.wrong else 0)
+
+
+def _tell(found: Findings) -> None:
+    for wrong in found.wrong:
+        print(printable(f"WRONG  {wrong.site} game {wrong.game}, ply {wrong.ply}: {wrong.reason}"))
+    print(f"decisions verified: {found.verified}, wrong: {len(found.wrong)}")
+    print(f"judged now: {found.judged}, profiles completed: {found.completed}")
+    for reason, count in sorted(found.left.items()):
+        print(printable(f"left as they are: {count}: {reason}"))

@@ -1,0 +1,245 @@
+"""All decisions of the database once more: each verified from its record, and judged if it never was.
+
+A decision stays without an outcome when something crashed while its profile was completed or its reply was
+judged, or when rows were removed by hand.  Everything that judging needs is in the database, so it is done
+here as it would have been done in time.  Each decision has a transaction of its own: whoever dies in the
+middle begins anew, and finds less to do.
+
+Games that are open are read, but belong to the player that plays them.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.game.ledger import TAKEBACK_GRANTED
+from bot.game.search_pool import Rank, WorkerPool
+from engine import ENGINE_VERSION
+from engine.choice import verify
+from engine.decision import Decision
+from engine.errors import EngineMismatch, RecordError
+from engine.game import if_it_goes_on
+from engine.games import get_game
+from engine.players import complete
+from engine.search.reference import Searcher
+from engine.stop import StopFlag
+from engine.trappy import classify
+from storage.database import Database
+from storage.events import list_events
+from storage.recheck import (
+    NextDecision,
+    RecordedDecision,
+    count_decisions,
+    decisions_between,
+    next_decision,
+    settle_later,
+)
+from storage.records import DecisionState, GameStatus
+
+logger = logging.getLogger(__name__)
+
+BATCH = 100
+"""Decisions in memory at a time: some MB."""
+
+OnCount = Callable[[int], None]
+"""Called with the number of decisions more that are done."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrongRecord:
+    """A decision whose record does not hold."""
+
+    site: str
+    game: str
+    """The site's key of the game."""
+    ply: int
+    """Moves made before it."""
+    reason: str
+
+
+@dataclass(slots=True)
+class Findings:
+    """What became of all decisions."""
+
+    verified: int = 0
+    """Records from which their choice follows."""
+    judged: int = 0
+    """Outcomes that were missing, and are there now."""
+    completed: int = 0
+    """Profiles of chosen moves that were not whole, and are now."""
+    wrong: list[WrongRecord] = field(default_factory=list)
+    left: Counter[str] = field(default_factory=Counter)
+    """Decisions that still lack an outcome or a whole profile, by the reason."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "verified": self.verified,
+            "judged": self.judged,
+            "completed": self.completed,
+            "wrong": [
+                {"site": each.site, "game": each.game, "ply": each.ply, "reason": each.reason}
+                for each in self.wrong
+            ],
+            "left": dict(self.left),
+        }
+
+
+async def recheck(
+    database: Database, table_mb: int = 16, counting: Callable[[int], OnCount] | None = None
+) -> Findings:
+    """Verify every decision, and judge what was left unjudged.
+
+    Args:
+        table_mb: Transposition table of the one search thread, for each game, in MiB.
+        counting: Told how many decisions there are, returns what to tell about the way; None: nobody asks.
+    """
+    findings = Findings()
+    async with database.read() as session:
+        total, last_id = await count_decisions(session)
+    on_count = None if counting is None else counting(total)
+    async with WorkerPool(1, table_mb) as pool:
+        done_id = 0
+        while True:
+            async with database.read() as session:
+                batch = await decisions_between(session, done_id, last_id, BATCH)
+            if not batch:
+                return findings
+            for found in batch:
+                await _Recheck(database, pool, findings, found).run()
+                if on_count is not None:
+                    on_count(1)
+            done_id = batch[-1].id
+
+
+class _Left(Exception):
+    """Something stays missing; the message says why."""
+
+
+class _Recheck:
+    """One decision."""
+
+    def __init__(
+        self, database: Database, pool: WorkerPool, findings: Findings, found: RecordedDecision
+    ) -> None:
+        self._database = database
+        self._pool = pool
+        self._findings = findings
+        self._found = found
+
+    async def run(self) -> None:
+        try:
+            decision = self._verified()
+            if not self._lacks(decision):
+                return
+            await self._settle(decision)
+        except RecordError as error:
+            found = self._found
+            wrong = WrongRecord(found.site, found.site_game_id, found.ply, str(error))
+            self._findings.wrong.append(wrong)
+        except _Left as left:
+            self._findings.left[str(left)] += 1
+
+    def _verified(self) -> Decision:
+        record = self._found.record
+        if not isinstance(record, dict):
+            raise RecordError("not the record of a decision: no JSON object")
+        decision = Decision.from_record(record)
+        try:
+            verify(decision)
+        except RecordError:
+            raise
+        except Exception as error:  # a record that somebody damaged may have anything in it
+            raise RecordError(f"it cannot be verified: {type(error).__name__}: {error}") from error
+        self._findings.verified += 1
+        return decision
+
+    def _lacks(self, decision: Decision) -> bool:
+        """Whether something is missing that decisions of its kind have."""
+        found = self._found
+        if found.is_taken_back or found.state is DecisionState.DROPPED:  # they count nowhere
+            return False
+        return not (found.has_outcome and decision.is_complete)
+
+    async def _settle(self, decision: Decision) -> None:
+        found = self._found
+        if found.game_state is GameStatus.OPEN:
+            raise _Left("its game is still open")
+        if found.state is not DecisionState.CONFIRMED:
+            raise _Left("the server never showed its move")
+        if found.ply >= len(found.moves) or found.moves[found.ply] != decision.move:
+            raise _Left("its move is not in the game's list of moves")
+        trouble = ""
+        full = decision
+        try:
+            full = await self._completed(decision)
+        except _Left as left:
+            trouble = str(left)
+        outcome = None
+        if not found.has_outcome:
+            reply = await self._reply(decision)
+            if reply is None or full.is_complete:
+                outcome = classify(full, reply)
+        if outcome is not None or full is not decision:
+            async with self._database.write() as session:
+                if not await settle_later(session, found, full, outcome):
+                    raise _Left("it was changed meanwhile")
+            self._findings.judged += outcome is not None
+            self._findings.completed += full is not decision
+        if trouble:
+            raise _Left(trouble)
+
+    async def _completed(self, decision: Decision) -> Decision:
+        """The decision with its chosen move's whole profile.
+
+        Raises:
+            RecordError: Our search contradicts it.
+        """
+        if decision.is_complete:
+            return decision
+        if decision.engine_version != ENGINE_VERSION:  # scores of two versions do not belong in one profile
+            raise _Left(
+                f"made by engine {decision.engine_version}; only that version can complete its profile"
+            )
+
+        def search(searcher: Searcher, stop: StopFlag) -> Decision:
+            return complete(decision, searcher, stop)
+
+        try:
+            full = await self._pool.run(search, decision.game, 0.0, rank=Rank.BACKGROUND)
+            verify(full)
+        except (RecordError, EngineMismatch):
+            raise
+        except Exception as error:
+            found = self._found
+            logger.exception("game %s, ply %d: completing the profile crashed", found.site_game_id, found.ply)
+            raise _Left(f"completing its profile crashed: {type(error).__name__}: {error}") from error
+        return full
+
+    async def _reply(self, decision: Decision) -> str | None:
+        """The reply that is to be judged: the first one, even if it was taken back; None: there was none."""
+        found = self._found
+        async with self._database.read() as session:
+            following = await next_decision(session, found.game_id, found.ply, found.id)
+            granted = await list_events(session, kind=TAKEBACK_GRANTED, game_id=found.game_id)
+        known_at = None if following is None else following.created_at
+        for event in granted:
+            is_before = known_at is None or event.at < known_at
+            if event.detail.get("ply") == found.ply + 2 and event.at >= found.created_at and is_before:
+                raise _Left("the reply to it was taken back, and nobody has written it down")
+        if following is not None and following.is_taken_back:
+            return _reply_before(decision, following)
+        return found.moves[found.ply + 1] if found.ply + 1 < len(found.moves) else None
+
+
+def _reply_before(decision: Decision, following: NextDecision) -> str:
+    """The reply that leads from a decision's move to the position of the next decision."""
+    game = get_game(decision.game)
+    position = game.parse_position(decision.position)
+    after = game.play(position, game.parse_move(position, decision.move))
+    for reply in game.legal_moves(after):
+        if game.position_text(if_it_goes_on(game, game.play(after, reply))) == following.position:
+            return game.move_text(reply)
+    raise _Left("the reply to it was taken back, and the books do not show which it was")
