@@ -108,7 +108,7 @@ async def next_decision(
     """
     statement = (
         select(
-            DecisionRow.record["position"].as_string().label("position"),
+            cast(DecisionRow.record, Text).label("record"),
             DecisionRow.takeback,
             DecisionRow.created_at,
         )
@@ -117,7 +117,11 @@ async def next_decision(
         .limit(1)
     )
     row = (await session.execute(statement)).one_or_none()
-    return None if row is None else NextDecision(row.position, row.takeback != 0, row.created_at)
+    if row is None:
+        return None
+    record = _read(row.record)
+    position = record.get("position") if isinstance(record, dict) else None
+    return NextDecision(str(position), row.takeback != 0, row.created_at)
 
 
 async def settle_later(

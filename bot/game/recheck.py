@@ -19,7 +19,7 @@ from bot.game.search_pool import Rank, WorkerPool
 from engine import ENGINE_VERSION
 from engine.choice import verify
 from engine.decision import Decision
-from engine.errors import EngineMismatch, RecordError
+from engine.errors import RecordError
 from engine.game import if_it_goes_on
 from engine.games import get_game
 from engine.players import complete
@@ -132,28 +132,28 @@ class _Recheck:
     async def run(self) -> None:
         try:
             decision = self._verified()
-            if not self._lacks(decision):
-                return
-            await self._settle(decision)
+            if self._lacks(decision):
+                await self._settle(decision)
         except RecordError as error:
             found = self._found
             wrong = WrongRecord(found.site, found.site_game_id, found.ply, str(error))
             self._findings.wrong.append(wrong)
+            return
         except _Left as left:
             self._findings.left[str(left)] += 1
+        self._findings.verified += 1
 
     def _verified(self) -> Decision:
         record = self._found.record
         if not isinstance(record, dict):
             raise RecordError("not the record of a decision: no JSON object")
-        decision = Decision.from_record(record)
         try:
+            decision = Decision.from_record(record)
             verify(decision)
         except RecordError:
             raise
         except Exception as error:  # a record that somebody damaged may have anything in it
             raise RecordError(f"it cannot be verified: {type(error).__name__}: {error}") from error
-        self._findings.verified += 1
         return decision
 
     def _lacks(self, decision: Decision) -> bool:
@@ -200,9 +200,7 @@ class _Recheck:
         if decision.is_complete:
             return decision
         if decision.engine_version != ENGINE_VERSION:  # scores of two versions do not belong in one profile
-            raise _Left(
-                f"made by engine {decision.engine_version}; only that version can complete its profile"
-            )
+            raise _Left(f"only engine {decision.engine_version}, which made it, can complete its profile")
 
         def search(searcher: Searcher, stop: StopFlag) -> Decision:
             return complete(decision, searcher, stop)
@@ -210,7 +208,7 @@ class _Recheck:
         try:
             full = await self._pool.run(search, decision.game, 0.0, rank=Rank.BACKGROUND)
             verify(full)
-        except (RecordError, EngineMismatch):
+        except RecordError:
             raise
         except Exception as error:
             found = self._found

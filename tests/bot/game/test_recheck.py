@@ -1,0 +1,312 @@
+"""Decisions verified and judged later than in time, on both databases."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from sqlalchemy import delete, select, update
+
+from bot.game import recheck as module
+from bot.game.ledger import TAKEBACK_GRANTED
+from bot.game.player import GamePlayer
+from bot.game.recheck import Findings, recheck
+from engine.decision import Candidate, ReplyProfile
+from storage.database import Database
+from storage.games import reopen_game
+from storage.recheck import settle_later
+from storage.records import GameStatus
+from storage.tables.games import DecisionRow, EventRow, GameRow, OutcomeRow, TallyRow
+from tests.bot.fakes import GAME_ID, FakeServer, picker, services
+from tests.bot.game.test_player import judged, playing
+from tests.bot.game.test_player_kill import late_othello
+from tests.bot.ledger_samples import check_books, stored_decisions
+from tests.storage.conftest import (
+    backend,
+    database,
+    postgres,
+    postgres_template,
+    sqlite_template,
+    url,
+)
+
+__all__ = ["backend", "database", "postgres", "postgres_template", "sqlite_template", "url"]  # fixtures
+
+Books = tuple[list[Any], list[Any]]
+
+
+async def play(database: Database, seed: int = 1) -> FakeServer:
+    """The end of a game of Othello, with some five decisions."""
+    server = FakeServer("othello", initial_position=late_othello(10, seed), pick=picker(seed))
+    async with services(server, database) as given:
+        await GamePlayer(GAME_ID, given).run()
+    await check_books(database, server)
+    return server
+
+
+async def play_with_crashes(database: Database, monkeypatch: pytest.MonkeyPatch) -> FakeServer:
+    """The same, but no profile is completed."""
+
+    def crash(*_: object) -> None:
+        raise ValueError("a bug")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("engine.players.whole_profile", crash)
+        server = FakeServer("othello", initial_position=late_othello(10, 1), pick=picker(1))
+        async with services(server, database) as given:
+            await GamePlayer(GAME_ID, given).run()
+    assert not all(stored.is_complete for stored in await stored_decisions(database))
+    return server
+
+
+async def books(database: Database) -> Books:
+    """All outcomes and tallies, but for the moments when they were written."""
+    outcomes = [column for column in OutcomeRow.__table__.columns if column.name != "at"]
+    async with database.read() as session:
+        return (
+            list(await session.execute(select(*outcomes).order_by(OutcomeRow.decision_id))),
+            list(await session.execute(select(*TallyRow.__table__.columns).order_by(TallyRow.game_id))),
+        )
+
+
+async def lose_outcomes(database: Database) -> None:
+    async with database.write() as session:
+        await session.execute(delete(OutcomeRow))
+        await session.execute(
+            update(TallyRow).values(traps_optimal=0, traps_fell=0, plain_optimal=0, plain_erred=0)
+        )
+
+
+async def change_record(database: Database, decision_id: int, **changes: object) -> None:
+    async with database.write() as session:
+        record = await session.scalar(select(DecisionRow.record).where(DecisionRow.id == decision_id))
+        assert record is not None
+        changed = update(DecisionRow).where(DecisionRow.id == decision_id)
+        await session.execute(changed.values(record={**record, **changes}))
+
+
+def counts(found: Findings) -> tuple[int, int, int]:
+    return found.verified, found.judged, len(found.wrong)
+
+
+async def test_nothing_to_do(database: Database) -> None:
+    assert counts(await recheck(database)) == (0, 0, 0)
+    await play(database)
+    before, ours = await books(database), len(await stored_decisions(database))
+    found = await recheck(database)
+    assert counts(found) == (ours, 0, 0)
+    assert not found.left
+    assert found.completed == 0
+    assert await books(database) == before
+
+
+async def test_outcomes_that_were_removed_come_back(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "BATCH", 2)
+    await play(database)
+    before = await books(database)
+    await lose_outcomes(database)
+    assert await books(database) != before
+    told: list[int] = []
+
+    def counting(total: int) -> module.OnCount:
+        told.append(total)
+        return told.append
+
+    found = await recheck(database, counting=counting)
+    assert counts(found) == (len(before[0]), len(before[0]), 0)
+    assert await books(database) == before
+    assert told == [len(before[0]), *[1] * len(before[0])]
+    assert counts(await recheck(database)) == (len(before[0]), 0, 0)
+
+
+async def test_profiles_that_were_never_completed(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = await play_with_crashes(database, monkeypatch)
+    incomplete = sum(not stored.is_complete for stored in await stored_decisions(database))
+    found = await recheck(database)
+    assert found.completed == incomplete
+    assert found.judged > 0
+    assert not found.wrong
+    await check_books(database, server)
+    late = (await books(database))[1]
+    async with database.write() as session:
+        for table in (OutcomeRow, EventRow, DecisionRow, TallyRow, GameRow):
+            await session.execute(delete(table))
+    await play(database)  # the same game, judged in time
+    assert [row[1:] for row in (await books(database))[1]] == [row[1:] for row in late]
+
+
+async def test_a_search_that_still_crashes_leaves_them(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await play_with_crashes(database, monkeypatch)
+    before = await books(database)
+
+    def crash(*_: object) -> None:
+        raise KeyError("a bug")
+
+    monkeypatch.setattr("engine.players.whole_profile", crash)
+    found = await recheck(database)
+    assert found.left == {
+        "completing its profile crashed: KeyError: 'a bug'": sum(
+            not stored.is_complete for stored in await stored_decisions(database)
+        )
+    }
+    assert (found.judged, found.wrong) == (0, [])
+    assert await books(database) == before
+
+
+async def test_wrong_records_are_listed(database: Database) -> None:
+    await play(database)
+    first, second, third, *_ = await stored_decisions(database)
+    await change_record(database, first.id, move="z9")
+    await change_record(database, second.id, candidates=3)
+    async with database.write() as session:
+        broken = update(DecisionRow).where(DecisionRow.id == third.id)
+        await session.execute(broken.values(record=["not", "a", "record"]))
+    await lose_outcomes(database)
+    found = await recheck(database)
+    assert [(wrong.site, wrong.game, wrong.ply) for wrong in found.wrong] == [
+        ("arena", GAME_ID, stored.ply) for stored in (first, second, third)
+    ]
+    assert "z9 was played" in found.wrong[0].reason
+    assert "not the record" in found.wrong[1].reason
+    assert "no JSON object" in found.wrong[2].reason
+    assert found.judged == found.verified == len((await books(database))[0])
+
+
+async def test_a_record_that_breaks_the_arithmetic_is_wrong(database: Database) -> None:
+    await play(database)
+    stored = (await stored_decisions(database))[0]
+    candidates = stored.decision.to_record()["candidates"]
+    for candidate in candidates:
+        candidate["raw_centi"] = "much"
+    await change_record(database, stored.id, candidates=candidates)
+    found = await recheck(database)
+    assert [wrong.ply for wrong in found.wrong] == [stored.ply]
+    assert "cannot be verified: TypeError" in found.wrong[0].reason
+
+
+async def test_a_record_that_the_search_contradicts_is_wrong(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await play_with_crashes(database, monkeypatch)
+
+    def other(_profiler: object, _game: object, candidate: Candidate, _depth: int) -> Candidate:
+        worse = ReplyProfile("a1", (candidate.raw_centi - 1,))
+        return replace(candidate, replies=(worse,), complete=True)
+
+    monkeypatch.setattr("engine.players.whole_profile", other)
+    incomplete = [stored.ply for stored in await stored_decisions(database) if not stored.is_complete]
+    found = await recheck(database)
+    assert [wrong.ply for wrong in found.wrong] == incomplete
+    assert all("made by the same engine version" in wrong.reason for wrong in found.wrong)
+
+
+async def test_other_engine_versions(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they completed can be judged; what they did not is left to them."""
+    await play_with_crashes(database, monkeypatch)
+    await lose_outcomes(database)
+    decisions = await stored_decisions(database)
+    for stored in decisions:
+        await change_record(database, stored.id, engine_version="0")
+    found = await recheck(database)
+    incomplete = [stored for stored in decisions if not stored.is_complete]
+    assert found.left == {"only engine 0, which made it, can complete its profile": len(incomplete)}
+    judgeable = [stored for stored in decisions if stored.is_complete]
+    unanswered = [stored for stored in incomplete if stored.outcome is not None]
+    assert found.judged == len(judgeable) + len(unanswered)
+    assert (found.completed, found.wrong) == (0, [])
+
+
+async def test_open_games_are_left_alone(database: Database) -> None:
+    await play(database)
+    await lose_outcomes(database)
+    async with database.write() as session:
+        await session.execute(update(GameRow).values(state=GameStatus.OPEN, result=None, ended_at=None))
+    ours = len(await stored_decisions(database))
+    found = await recheck(database)
+    assert counts(found) == (ours, 0, 0)
+    assert found.left == {"its game is still open": ours}
+    assert (await books(database))[0] == []
+
+
+async def test_a_game_that_is_opened_again_meanwhile(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await play(database)
+    await lose_outcomes(database)
+    game_id = (await stored_decisions(database))[0].game_id
+
+    async def reopened_first(session: Any, found: Any, decision: Any, outcome: Any) -> bool:
+        await reopen_game(session, game_id)
+        return await settle_later(session, found, decision, outcome)
+
+    monkeypatch.setattr(module, "settle_later", reopened_first)
+    found = await recheck(database)
+    assert set(found.left) == {"it was changed meanwhile"}
+    assert (await books(database))[0] == []
+
+
+@pytest.mark.parametrize("survived", range(4))
+async def test_killed_half_way(database: Database, monkeypatch: pytest.MonkeyPatch, survived: int) -> None:
+    """After some transactions; the one that it dies in leaves nothing behind."""
+    server = await play_with_crashes(database, monkeypatch)
+    await lose_outcomes(database)
+    begun = 0
+
+    class Killed(BaseException):
+        pass
+
+    async def mortal(session: Any, found: Any, decision: Any, outcome: Any) -> bool:
+        nonlocal begun
+        begun += 1
+        done = await settle_later(session, found, decision, outcome)
+        if begun > survived:
+            raise Killed
+        return done
+
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "settle_later", mortal)
+        with pytest.raises(Killed):
+            await recheck(database)
+    assert len((await books(database))[0]) == survived
+    found = await recheck(database)
+    assert found.judged == len(await stored_decisions(database)) - survived
+    await check_books(database, server)
+
+
+async def test_the_first_reply_is_judged_though_it_was_taken_back(database: Database) -> None:
+    server = FakeServer("othello", initial_position=late_othello(10, 1))
+    async with playing(server, database):
+        await server.until(lambda: len(server.moves) == 1)
+        second = server.legal[1]
+        server.reply()
+        await server.until(lambda: len(server.moves) == 3)
+        first = server.moves[1]
+        await judged(database, ply=0)
+        server.take_back(2)  # their move, and our answer to it
+        server.pick = picker(5)
+        server.reply(second)
+    before = await books(database)
+    assert server.moves[1] != first
+    async with database.write() as session:
+        standing = select(DecisionRow.id).where(DecisionRow.takeback == 0)
+        await session.execute(delete(OutcomeRow).where(OutcomeRow.decision_id.in_(standing)))
+    assert not (await recheck(database)).left
+    assert await books(database) == before
+
+
+async def test_a_reply_that_nobody_wrote_down_is_not_guessed(database: Database) -> None:
+    await play(database)
+    first = (await stored_decisions(database))[0]
+    await lose_outcomes(database)
+    async with database.write() as session:
+        detail = {"ply": first.ply + 2, "site_game_id": GAME_ID}
+        game_id, at = first.game_id, first.created_at
+        session.add(EventRow(at=at, site="arena", kind=TAKEBACK_GRANTED, game_id=game_id, detail=detail))
+    found = await recheck(database)
+    assert found.left == {"the reply to it was taken back, and nobody has written it down": 1}
+    assert found.judged == found.verified - 1
