@@ -1,0 +1,82 @@
+"""`desdemona db recheck` as the operator types it."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from sqlalchemy import delete, select, update
+
+from bot.game.player import GamePlayer
+from storage.database import Database
+from storage.tables.games import DecisionRow, OutcomeRow
+from tests.bot.conftest import Command
+from tests.bot.fakes import GAME_ID, FakeServer, picker, services
+
+
+@pytest.fixture
+def decisions(database_file: Path) -> int:
+    """A finished game, and how many decisions it has; their outcomes are gone."""
+
+    async def fill() -> int:
+        database = await Database.open(f"sqlite:///{database_file}")
+        try:
+            server = FakeServer(pick=picker(1))
+            async with services(server, database) as given:
+                await GamePlayer(GAME_ID, given).run()
+            async with database.write() as session:
+                await session.execute(delete(OutcomeRow))
+                return len((await session.execute(select(DecisionRow.id))).all())
+        finally:
+            await database.close()
+
+    return asyncio.run(fill())
+
+
+def forge(path: Path) -> None:
+    """Give the first decision another move than follows from its record."""
+
+    async def work() -> None:
+        database = await Database.open(f"sqlite:///{path}")
+        try:
+            async with database.write() as session:
+                first = (await session.scalars(select(DecisionRow).order_by(DecisionRow.id).limit(1))).one()
+                forged = update(DecisionRow).where(DecisionRow.id == first.id)
+                await session.execute(forged.values(record={**first.record, "move": "\x1b[2J"}))
+        finally:
+            await database.close()
+
+    asyncio.run(work())
+
+
+def test_what_was_left_is_judged(desdemona: Command, decisions: int) -> None:
+    status, told, progress = desdemona("db", "recheck")
+    assert status == 0
+    assert told == (
+        f"decisions verified: {decisions}, wrong: 0\njudged now: {decisions}, profiles completed: 0\n"
+    )
+    assert progress.splitlines()[-1] == f"decisions: {decisions} of {decisions}"
+    status, told, _ = desdemona("db", "recheck", "--format", "json")
+    assert status == 0
+    assert json.loads(told) == {"verified": decisions, "judged": 0, "completed": 0, "wrong": [], "left": {}}
+
+
+def test_a_wrong_record_is_listed(desdemona: Command, decisions: int, database_file: Path) -> None:
+    forge(database_file)
+    status, told, _ = desdemona("db", "recheck", "--format", "json")
+    assert status == 1
+    found = json.loads(told)
+    (wrong,) = found["wrong"]
+    assert (wrong["site"], wrong["game"], wrong["ply"]) == ("arena", GAME_ID, 0)
+    assert found["judged"] == found["verified"] == decisions - 1
+    status, told, _ = desdemona("db", "recheck")
+    assert status == 1
+    assert told.splitlines()[0] == (
+        f"WRONG  arena game {GAME_ID}, ply 0: \\x1b[2J was played, and is not among the candidates"
+    )
+
+
+def test_without_a_database(desdemona: Command) -> None:
+    status, told, complaint = desdemona("db", "recheck")
+    assert (status, told) == (3, "")
+    assert "there is no database" in complaint

@@ -1,0 +1,118 @@
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import text, update
+
+from engine.decision import Decision
+from storage.database import Database
+from storage.decisions import list_decisions, mark_confirmed, void_after
+from storage.games import finish_game, reopen_game
+from storage.recheck import (
+    RecordedDecision,
+    count_decisions,
+    decisions_between,
+    next_decision,
+    settle_later,
+)
+from storage.records import DecisionState, GameResult, GameStatus
+from storage.tables.games import DecisionRow
+from tests.storage.samples import FELL, decision, opened, settled
+
+MOVES = ("f5", "d6", "f5", "d6")
+
+
+async def filled(database: Database) -> list[int]:
+    """A finished game with two confirmed decisions, of which the first has no outcome."""
+    async with database.write() as session:
+        game = await opened(session)
+        ids = [
+            await settled(session, game.id, 0, decision(quality=225.0, complete=False), None),
+            await settled(session, game.id, 2, decision(quality=225.0), FELL),
+        ]
+        for decision_id in ids:
+            await mark_confirmed(session, decision_id)
+        await finish_game(session, game.id, result=GameResult.WIN, end_reason="resignation", moves=MOVES)
+    return ids
+
+
+async def read(database: Database, after_id: int = 0, limit: int = 10) -> list[RecordedDecision]:
+    async with database.read() as session:
+        _, last_id = await count_decisions(session)
+        return list(await decisions_between(session, after_id, last_id, limit))
+
+
+async def test_decisions_come_in_batches(database: Database) -> None:
+    async with database.read() as session:
+        assert await count_decisions(session) == (0, 0)
+    ids = await filled(database)
+    async with database.read() as session:
+        assert await count_decisions(session) == (2, ids[-1])
+        assert list(await decisions_between(session, 0, ids[0], 10)) == (await read(database))[:1]
+    assert [found.id for found in await read(database, limit=1)] == ids[:1]
+    assert [found.id for found in await read(database, after_id=ids[0])] == ids[1:]
+    first, second = await read(database)
+    assert (first.has_outcome, second.has_outcome) == (False, True)
+    assert (first.site, first.site_game_id, first.ply, first.moves) == ("arena", "game0001", 0, MOVES)
+    assert (first.game_state, first.state) == (GameStatus.FINISHED, DecisionState.CONFIRMED)
+    assert Decision.from_record(first.record) == decision(quality=225.0, complete=False)  # type: ignore[arg-type]
+
+
+async def test_taken_back_decisions_are_among_them(database: Database) -> None:
+    ids = await filled(database)
+    async with database.write() as session:
+        await void_after(session, (await read(database))[0].game_id, 2)
+    first, second = await read(database)
+    assert (first.is_taken_back, second.is_taken_back) == (False, True)
+    async with database.read() as session:
+        following = await next_decision(session, first.game_id, 0, ids[0])
+        assert following is not None
+        assert (following.position, following.is_taken_back) == (decision().position, True)
+        assert await next_decision(session, first.game_id, 0, ids[1]) is None  # made after that
+        assert await next_decision(session, first.game_id, 2, ids[1]) is None
+
+
+async def test_a_record_that_is_no_json_hides_no_other(database: Database, backend: str) -> None:
+    if backend == "postgresql":
+        return  # which takes none
+    ids = await filled(database)
+    async with database.write() as session:
+        await session.execute(text("UPDATE decisions SET record = '{' WHERE id = :id"), {"id": ids[0]})
+    assert [found.record is None for found in await read(database)] == [True, False]
+
+
+async def test_what_was_missing_is_written_down(database: Database) -> None:
+    await filled(database)
+    found = (await read(database))[0]
+    async with database.write() as session:
+        assert await settle_later(session, found, decision(quality=225.0), FELL)
+    async with database.read() as session:
+        stored = (await list_decisions(session, found.game_id))[0]
+    assert (stored.is_complete, stored.is_trap, stored.outcome) == (True, True, FELL)
+    async with database.write() as session:  # by another one meanwhile: no change
+        assert await settle_later(session, found, decision(), replace(FELL, cost_centi=1))
+    async with database.read() as session:
+        assert (await list_decisions(session, found.game_id))[0] == stored
+
+
+@pytest.mark.parametrize("change", ["opened again", "more moves", "dropped", "taken back", "another move"])
+async def test_what_has_changed_meanwhile_is_left_alone(database: Database, change: str) -> None:
+    await filled(database)
+    found = (await read(database))[0]
+    made = decision(quality=225.0)
+    async with database.write() as session:
+        if change == "opened again":
+            await reopen_game(session, found.game_id)
+        elif change == "more moves":
+            found = replace(found, moves=found.moves[:-1])
+        elif change == "dropped":
+            dropped = update(DecisionRow).where(DecisionRow.id == found.id)
+            await session.execute(dropped.values(state=DecisionState.DROPPED))
+        elif change == "taken back":
+            await void_after(session, found.game_id, 0)
+        else:
+            await session.execute(update(DecisionRow).where(DecisionRow.id == found.id).values(move="e6"))
+    async with database.write() as session:
+        assert not await settle_later(session, found, made, FELL)
+    again = (await read(database))[0]
+    assert not again.has_outcome
+    assert again.record == found.record
