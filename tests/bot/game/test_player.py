@@ -503,7 +503,7 @@ async def test_a_crash_while_a_reply_is_judged_costs_no_move(
         raise ValueError("a bug")
 
     monkeypatch.setattr("bot.game.ledger.classify", crash)
-    server = FakeServer("othello", pick=picker(1))
+    server = FakeServer(pick=picker(1))
     await play(server, database)
     game = await stored_game(database)
     assert (game.state, game.moves) == (GameStatus.FINISHED, server.moves)
