@@ -30,7 +30,7 @@ class RecordError(EngineFault):
 
 
 class EngineMismatch(EngineFault):
-    """A decision was made by another engine version, and ours finds other scores than its record has."""
+    """A decision was made by an engine version with another search, and ours contradicts its record."""
 
     def __init__(self, made_by: str, finding: str) -> None:
         """

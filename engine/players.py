@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
-from engine import ENGINE_VERSION
+from engine import ENGINE_VERSION, is_same_search
 from engine.choice import choose
 from engine.decision import Candidate, Decision, Pick, RandomDraw
 from engine.errors import EngineFault, EngineMismatch, RecordError
@@ -507,6 +507,6 @@ def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision
 
 def _contradiction(decision: Decision, finding: str) -> EngineFault:
     """What to raise when our search finds something else than a record says."""
-    if decision.engine_version != ENGINE_VERSION:
+    if not is_same_search(decision.engine_version):
         return EngineMismatch(decision.engine_version, finding)
     return RecordError(f"{finding}: the decision was made by the same engine version")

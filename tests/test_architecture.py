@@ -29,6 +29,7 @@ from tests.code_map import (
 # What each part may import of its own package, lowest first.  Bot may import storage, and both the engine.
 ENGINE = {
     "engine": set[str](),
+    "engine.errors": set[str](),
     "engine.game": set[str](),
     "engine.player_kinds": set[str](),
     "engine.stop": set[str](),
@@ -36,24 +37,25 @@ ENGINE = {
     "engine.expected": {"game"},
     "engine.process": {"stop"},
     "engine.games": {"game"},
-    "engine.params": {"expected"},
+    "engine.params": {"errors", "expected"},
     "engine.formats": {"game", "games"},
-    "engine.decision": {"params", "player_kinds"},
-    "engine.trappy": {"decision", "expected", "game", "params"},
+    "engine.decision": {"errors", "params", "player_kinds"},
+    "engine.trappy": {"errors", "decision", "expected", "game", "params"},
     "engine.variety": {"decision", "game"},
     "engine.lookup": {"decision", "game", "games"},
     "engine.search": {"decision", "expected", "game", "games", "params", "stop", "trappy"},
     "engine.human": {
-        "decision", "expected", "formats", "game", "games", "params", "search", "stop", "trappy",
+        "errors", "decision", "expected", "formats", "game", "games", "params", "search", "stop", "trappy",
     },
-    "engine.choice": {"decision", "human", "params", "player_kinds", "trappy", "variety"},
+    "engine.choice": {"errors", "decision", "human", "params", "player_kinds", "trappy", "variety"},
     "engine.uci": {
-        "decision", "game", "games", "human", "params", "process", "stop", "time_management", "trappy",
+        "decision", "errors", "game", "games", "human", "params", "process", "stop", "time_management",
+        "trappy",
     },
-    "engine.external": {"formats", "game", "games", "process", "stop", "uci"},
+    "engine.external": {"errors", "formats", "game", "games", "process", "stop", "uci"},
     "engine.players": {
-        "choice", "decision", "game", "games", "human", "lookup", "params", "player_kinds", "search", "stop",
-        "time_management", "trappy", "uci", "variety",
+        "choice", "decision", "errors", "game", "games", "human", "lookup", "params", "player_kinds", "search",
+        "stop", "time_management", "trappy", "uci", "variety",
     },
     "engine.native": set[str](),
     "engine.training": {"formats", "game", "games", "human", "lookup", "search", "stop"},
@@ -76,6 +78,7 @@ STORAGE = {
     "storage.decisions": {"errors", "inserts", "records", "tables", "tallies"},
     "storage.games": {"inserts", "records", "tables", "tallies"},
     "storage.outcomes": {"inserts", "tables", "tallies"},
+    "storage.recheck": {"decisions", "outcomes", "records", "tables"},
     "storage.report": {"decisions", "games", "records"},
     "storage.statistics": {"games", "intervals", "records", "tables"},
 }
@@ -90,7 +93,7 @@ BOT = {
     "bot.account": {"base", "servers", "game"},
     "bot.match": {"base", "game"},
     "bot.daemon": {"base", "servers", "arena", "game", "account"},
-    "bot.cli": {"base", "servers", "arena", "analysis", "engine_protocols", "match", "daemon"},
+    "bot.cli": {"base", "servers", "arena", "analysis", "engine_protocols", "game", "match", "daemon"},
     "bot.__main__": {"base", "cli"},
 }
 BETWEEN = {

@@ -16,7 +16,7 @@ from typing import Any
 
 from bot.game.ledger import TAKEBACK_GRANTED
 from bot.game.search_pool import Rank, WorkerPool
-from engine import ENGINE_VERSION
+from engine import is_same_search
 from engine.choice import verify
 from engine.decision import Decision
 from engine.errors import RecordError
@@ -199,7 +199,7 @@ class _Recheck:
         """
         if decision.is_complete:
             return decision
-        if decision.engine_version != ENGINE_VERSION:  # scores of two versions do not belong in one profile
+        if not is_same_search(decision.engine_version):  # scores of two searches do not belong in one profile
             raise _Left(f"only engine {decision.engine_version}, which made it, can complete its profile")
 
         def search(searcher: Searcher, stop: StopFlag) -> Decision:
