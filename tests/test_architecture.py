@@ -54,8 +54,8 @@ ENGINE = {
     },
     "engine.external": {"errors", "formats", "game", "games", "process", "stop", "uci"},
     "engine.players": {
-        "choice", "decision", "errors", "game", "games", "human", "lookup", "params", "player_kinds", "search",
-        "stop", "time_management", "trappy", "uci", "variety",
+        "choice", "decision", "errors", "game", "games", "human", "lookup", "params", "player_kinds",
+        "search", "stop", "time_management", "trappy", "uci", "variety",
     },
     "engine.native": set[str](),
     "engine.training": {"formats", "game", "games", "human", "lookup", "search", "stop"},
