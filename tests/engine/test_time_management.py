@@ -28,6 +28,61 @@ def test_limits() -> None:
             Limits(**bad)
 
 
+def test_any_depth_that_holds_a_trap_and_any_time_or_none() -> None:
+    assert (Limits(2).time_s, Limits(2, 1e-9).time_s) == (None, 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("remaining_s", "increment_s", "plies_left", "most_plies_left", "more", "time_s"),
+    [
+        # 30 moves to come, 100 that might: (60 - 100 x 0.3) / 30.
+        (60, 0, 59, 5000, {}, 1.0),
+        (60, 0, 60, 5000, {}, 1.0),
+        (60, 0, 61, 5000, {}, 30 / 31),
+        # A measured way is 0.1 x 1.1 + 0.07 a move.
+        (60, 0, 59, 5000, {"lag_s": 0.1}, 42 / 30),
+        # No more moves can come than the rules leave.
+        (60, 0, 59, 61, {"lag_s": 0.1}, (60 - 31 * 0.18) / 30),
+        (60, 0, 59, 2, {"lag_s": 0.1}, (60 - 30 * 0.18) / 30),
+        # An increment of 2 s gives 1.6 s to think, in each of the 30 moves that will come.
+        (60, 2, 59, 5000, {"lag_s": 0.1}, 60 / 30 + 1.42),
+        (60, 2, 59, 5000, {}, 60 / 30 + 1.3),
+        # It pays a part of the way only: 100 x (0.3 - 0.08) are kept.
+        (60, 0.1, 59, 5000, {}, (60 - 22) / 30),
+        # Never more than 0.8 of the clock is kept, and 100 x (0.07 - 0.8 x increment).
+        (20, 0, 59, 5000, {"lag_s": 0.4}, MIN_TIME_S),
+        (20, 0.05, 59, 5000, {"lag_s": 0.4}, (20 - 16 - 3) / 30),
+        (20, 0.1, 59, 5000, {"lag_s": 0.4}, 4 / 30),
+        # Two moves at least: 0.2 of the clock less the way, or less half of that where the way is longer.
+        (10, 0, 1, 1, {}, 2 - 0.3),
+        (10, 0, 1, 1, {"lag_s": 0.01}, 2 - 0.3),
+        (10, 0, 1, 1, {"lag_s": 0.5}, 2 - 0.55),
+        (10, 0, 3, 4, {"lag_s": 3.0}, 2 - 1),
+        (10, 0, 1, 5000, {"overhead_s": 0.08}, (10 - 8) / 2),
+        (10, 0, 4, 5000, {"overhead_s": 0.08}, (10 - 8) / 2),
+        (10, 0, 5, 5000, {"overhead_s": 0.08}, (10 - 8) / 3),
+        # An increment may be more than the clock.
+        (0.3, 20, 1, 1, {"lag_s": 0.01, "overhead_s": 0.0}, 0.06 - 0.011),
+        (60, 0, 59, 5000, {"max_time_s": 0.5}, 0.5),
+        (60, 0, 59, 5000, {"crowd": 1.0}, 0.5),
+        (60, 0, 59, 5000, {"crowd": 0.5}, 1 / 1.5),
+        (0.1, 0, 59, 5000, {}, MIN_TIME_S),
+    ],
+)
+def test_times_worked_out_by_hand(
+    remaining_s: float,
+    increment_s: float,
+    plies_left: int,
+    most_plies_left: int,
+    more: dict[str, float],
+    time_s: float,
+) -> None:
+    settings = {"max_depth": 10, "max_time_s": 3600, "overhead_s": 0.3} | more
+    limits = from_clock(remaining_s, increment_s, plies_left, most_plies_left, **settings)  # type: ignore[arg-type]
+    assert limits.depth == 10
+    assert limits.time_s == pytest.approx(time_s)
+
+
 def time_for(remaining_s: float, increment_s: float = 0, plies_left: int = 60, **more: float) -> float:
     settings = {"max_depth": 10, "max_time_s": 3600, "overhead_s": 0.3} | more
     limits = from_clock(remaining_s, increment_s, plies_left, 5000, **settings)  # type: ignore[arg-type]

@@ -17,7 +17,9 @@ from engine.trappy import (
     assess,
     bonus,
     bonus_cap,
+    ceiling,
     classify,
+    escape,
     quality_ceiling,
     reply_quality,
     reply_trappiness,
@@ -389,6 +391,26 @@ def test_ties_go_to_the_higher_raw_value_then_to_the_first() -> None:
     assert choose([higher, Candidate("c1", 448, False, 448.0)], TRAPPY, PAPER) == "b1"
 
 
+def test_what_a_lost_move_could_still_be_worth() -> None:
+    """Any trap at all, where something was left open that might let us off; else the ones that are known."""
+    lost, let_off = -WIN_CENTI - 9000, ReplyProfile("x", (50, 60, 100))
+    bare = Candidate("a", lost, False, lost, complete=True)
+    known = replace(bare, replies=(let_off,))
+    assert 0 < escape(known, PAPER) < 1
+    for candidate_, best in (
+        (bare, 0.0),
+        (known, escape(known, PAPER)),
+        (replace(bare, raw_is_bound=True), 1.0),
+        (replace(bare, complete=False), 1.0),
+        (replace(known, complete=False, replies=(let_off, ReplyProfile("y", (), 1 - WIN_CENTI))), 1.0),
+        (
+            replace(known, complete=False, replies=(let_off, ReplyProfile("y", (), -WIN_CENTI))),
+            escape(known, PAPER),
+        ),
+    ):
+        assert ceiling(candidate_, PAPER, True) == (best, lost)
+
+
 # --- Verifying and classifying a record -----------------------------------------------------------------
 
 
@@ -496,7 +518,8 @@ def test_below_the_threshold_nobody_falls() -> None:
     params = TrapParams(decided=Decided.PAPER, threshold_centi=5000)
     decision = decision_with([TRAP], "e6", params=params)
     assert not decision.is_trap
-    assert classify(decision, "f7").kind is OutcomeKind.ERRED_ELSEWHERE
+    outcome = classify(decision, "f7")
+    assert (outcome.kind, outcome.fell_for_best) == (OutcomeKind.ERRED_ELSEWHERE, False)
 
 
 def test_what_cannot_be_judged_is_refused() -> None:

@@ -50,6 +50,14 @@ def test_all_won_has_only_a_lower_limit_and_all_lost_only_an_upper() -> None:
     assert lost.high == pytest.approx(1493.0, abs=0.5)
 
 
+def test_a_rating_is_looked_for_as_far_as_the_opponents_are() -> None:
+    """Even with one of them, and certain to win or lose against the others."""
+    above = performance([Met(100, 1, 1.0), Met(9000, 2, 1.0)])
+    below = performance([Met(9000, 1, 0.0), Met(100, 2, 1.0)])
+    assert above.rating == pytest.approx(9000, abs=1e-4)
+    assert below.rating == pytest.approx(100, abs=1e-4)
+
+
 @given(
     st.lists(
         st.tuples(st.integers(400, 2800), st.integers(1, 40), st.integers(0, 80)), min_size=1, max_size=6

@@ -1,14 +1,18 @@
 import random
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Outcome, OutcomeKind
 from storage import tallies
 from storage.database import Database
 from storage.decisions import commit_decision, mark_dropped, store_profile, void_after
 from storage.games import finish_game
+from storage.intervals import Met, performance, share
 from storage.outcomes import record_outcome
 from storage.records import MATCH_SITE, Filters, GameResult
 from storage.statistics import EngineStatistics, engine_statistics
@@ -21,6 +25,11 @@ from tests.storage.samples import (
     decision,
     opened,
     settled,
+)
+
+TALLIED = (
+    *("traps_set", "traps_optimal", "traps_fell", "traps_fell_for_best", "traps_erred_elsewhere"),
+    *("traps_unanswered", "plain_optimal", "plain_erred"),
 )
 
 
@@ -42,6 +51,39 @@ async def test_matches_count_when_asked_for(database: Database) -> None:
             await finish_game(session, game.id, result=GameResult.WIN, end_reason="normal", moves=["f5"])
     assert (await one(database)).games == 1
     assert (await one(database, Filters(site=MATCH_SITE))).games == 1
+
+
+class Answers:
+    """A session in which any query finds these rows, in an order that a database is free to choose."""
+
+    def __init__(self, *rows: dict[str, object]) -> None:
+        none = dict.fromkeys(("games", "wins", "draws", "losses", "unfinished", *TALLIED), 0)
+        self.rows = [SimpleNamespace(**(none | {"opponent_rating": None} | row)) for row in rows]
+
+    async def execute(self, _statement: object) -> list[SimpleNamespace]:
+        return self.rows
+
+
+async def test_numbers_added_up_by_hand() -> None:
+    """Two rows of one player, by the opponents' rating, before one of a player whose name comes first."""
+    counts = dict(zip(TALLIED, (90, 2, 9, 5, 20, 50, 7, 3), strict=True))
+    rows = (
+        {"player": "b", "games": 9, "wins": 3, "draws": 2, "losses": 1, "unfinished": 3, **counts},
+        {"player": "b", "games": 4, "wins": 1, "draws": 1, "losses": 2, "opponent_rating": 1500},
+        {"player": "b", "games": 1, "unfinished": 1, "opponent_rating": 9000},
+        {"player": "b", "games": 1, "losses": 1, "opponent_rating": 1600},
+        {"player": "a", "games": 1},
+    )
+    first, found = await engine_statistics(cast(AsyncSession, Answers(*rows)))
+    assert (first.player, found.player) == ("a", "b")
+    assert (found.games, found.wins, found.draws, found.losses, found.unfinished) == (15, 4, 3, 4, 4)
+    assert found.performance == performance([Met(1500, 4, 1.5), Met(1600, 1, 0.0)])
+    assert (found.traps_set, found.answered, found.unanswered, found.pending) == (90, 31, 50, 9)
+    assert (found.optimal, found.fell, found.fell_for_best, found.erred_elsewhere) == (2, 9, 5, 20)
+    assert (found.fell_share, found.trap_erred_share) == (share(9, 31), share(29, 31))
+    assert (found.base_answered, found.base_optimal, found.base_erred) == (10, 7, 3)
+    assert found.base_erred_share == share(3, 10)
+    assert found.to_json()["fell_share"]["of"] == 31
 
 
 async def test_the_papers_figure_9(database: Database) -> None:

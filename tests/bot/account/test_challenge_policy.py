@@ -256,4 +256,5 @@ def test_lasting_reasons_come_first() -> None:
 
 def test_what_a_challenge_asks_for() -> None:
     assert seat_of(OFFER) == A
+    assert seat_of(replace(OFFER, challenger=None)) == GameSlot("", False, False)
     assert seat_of(replace(OFFER, challenger=ROBOT, clock=None)) == GameSlot("robot", True, True)

@@ -44,6 +44,13 @@ def test_ratings_stay_within_bounds() -> None:
     assert update(Rating(deviation=350), []).deviation == 350
 
 
+def test_the_bounds_are_reached() -> None:
+    known = [(Rating(1500, 30), 0.5)] * 40
+    assert update(Rating(1500, 46), known).deviation == 45
+    assert update(Rating(101, 350), [(Rating(100, 30), 0.0)]).rating == 100
+    assert update(Rating(3999, 350), [(Rating(4000, 30), 1.0)]).rating == 4000
+
+
 def test_newcomers_are_provisional() -> None:
     assert Rating().is_provisional
     assert not Rating(1500, 110).is_provisional

@@ -43,8 +43,11 @@ def test_a_game_that_only_one_player_can_play(method: SelectionMethod) -> None:
         ({"speed": Speed.BULLET}, "standard", 1),
         ({"site": "lichess"}, "trappy", 2),
         ({"game": "tictactoe", "opponent_rating": 2100}, "standard", 3),
+        ({"game": "tictactoe", "opponent_rating": 2000}, "standard", 3),
+        ({"game": "tictactoe", "opponent_rating": 1999}, "trappy", None),
         ({"game": "tictactoe", "opponent_rating": None}, "trappy", None),
         ({"opponent_rating": 900}, "standard", 4),
+        ({"opponent_rating": 999}, "standard", 4),
         ({"opponent_rating": 1000}, "trappy", None),
     ],
 )
@@ -103,6 +106,14 @@ def test_balanced_tells_how_and_repeats() -> None:
     assert one.detail["method"] == "balanced"
     assert one.detail["against_opponent"] == counts
     assert one.detail["chance"] == (FAVOUR if one.player == "trappy" else 1 - FAVOUR)
+
+
+def test_balanced_tells_the_chance_of_whoever_is_drawn() -> None:
+    config, chances = SelectionConfig(players=("standard", "trappy", "strong")), {}
+    for seed in range(30):
+        drawn = select(occasion(overall={"standard": 2, "strong": 2}), config, Random(seed))
+        chances[drawn.player] = drawn.detail["chance"]
+    assert chances == {"trappy": FAVOUR, "standard": (1 - FAVOUR) / 2, "strong": (1 - FAVOUR) / 2}
 
 
 def test_balanced_with_one_player() -> None:

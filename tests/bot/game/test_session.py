@@ -75,6 +75,14 @@ def joined(moves: str = "", our_side: int = 0) -> Session:
     return session
 
 
+def test_nothing_is_known_before_the_first_message() -> None:
+    new = Session()
+    assert (new.state, new.game, new.initial_position, new.moves) == (SessionState.JOINING, "", None, None)
+    assert not new.awaits_beginning
+    assert not new.draw_offered
+    assert not new.takeback_offered
+
+
 def actions(session: Session, *events: GameEvent) -> list[Action]:
     """What the last of the events asks for."""
     done: tuple[Action, ...] = ()

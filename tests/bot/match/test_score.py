@@ -8,6 +8,7 @@ from hypothesis import strategies as some
 from bot.match.play import End, Used
 from bot.match.score import (
     ScoreEstimate,
+    Spent,
     counts,
     elo_estimate,
     elo_of,
@@ -17,6 +18,7 @@ from bot.match.score import (
     share_of,
     t_95,
 )
+from storage.intervals import share
 from tests.bot.match.samples import finished
 
 SCORES = some.lists(some.sampled_from((0.0, 0.25, 0.5, 0.75, 1.0)), min_size=1, max_size=60)
@@ -53,6 +55,14 @@ def test_won_altogether() -> None:
     assert elo_estimate([0.0] * 10).low is None
 
 
+def test_pairs_that_vary_more_than_a_coin_count_as_a_coin() -> None:
+    """A pair won and one lost: two trials, though their sample variance is twice a coin's."""
+    low, high = share_interval([1.0, 0.0])
+    by_wilson = share(1, 2)
+    assert low == pytest.approx(by_wilson.low)
+    assert high == pytest.approx(by_wilson.high)
+
+
 def test_all_alike_is_not_certain() -> None:
     low, high = share_interval([0.5] * 10)
     assert 0.38 < low < 0.45
@@ -63,7 +73,9 @@ def test_nothing_is_known_before_the_first_pair() -> None:
     assert elo_estimate([]) == ScoreEstimate(None, None, None)
     with pytest.raises(ValueError, match="no pairs"):
         share_interval([])
-    assert result_of({}).share is None
+    nothing = result_of({})
+    assert (nothing.games, nothing.share, nothing.names, nothing.ends) == (0, None, ("", ""), ())
+    assert nothing.spent[0] == Spent(moves=0, mean_s=0.0, longest_s=0.0, late=0, mean_depth=None)
 
 
 @given(SCORES)
@@ -102,6 +114,10 @@ def test_a_mean() -> None:
 )
 def test_students_t(freedom: int, known: float) -> None:
     assert t_95(freedom) == pytest.approx(known, abs=0.0005)
+
+
+def test_students_t_of_few_is_from_the_table() -> None:
+    assert (t_95(1), t_95(9)) == (12.706205, 2.262157)
 
 
 def test_a_result() -> None:

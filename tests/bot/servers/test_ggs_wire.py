@@ -17,6 +17,7 @@ from bot.servers.ggs_wire import (
     TEXT_LIMIT,
     AdjournedMatch,
     Alert,
+    Blocks,
     BoardEnded,
     BoardShown,
     CentralError,
@@ -377,6 +378,24 @@ def test_nothing_grows_without_bound() -> None:
     ]
 
 
+def test_a_block_may_have_just_so_many_characters() -> None:
+    blocks = Blocks()
+    lines = ["alice: ", *(["|" + "x" * (TEXT_LIMIT // 2)] * 2), "|y", ""]
+    [block] = [block for line in lines for block in blocks.feed(line)]
+    assert isinstance(block, RawMessage)
+    assert [len(line) for line in block.lines] == [0, TEXT_LIMIT // 2, TEXT_LIMIT // 2]
+
+
+def test_a_text_of_help_ends_at_its_limit() -> None:
+    """Up to there empty lines are part of it."""
+    blocks = Blocks()
+    told = [": help faq", *([""] * (BLOCK_LIMIT - 1))]
+    assert [block for line in told for block in blocks.feed(line)] == []
+    [block] = blocks.feed("")
+    assert isinstance(block, RawMessage)
+    assert len(block.lines) == BLOCK_LIMIT
+
+
 # --- Clocks, types, what we say ------------------------------------------------------------------------
 
 
@@ -436,6 +455,25 @@ def test_moves_are_written_with_what_we_think() -> None:
 
 def messages(told: str) -> list[GgsMessage]:
     return list(Reader().feed(f"\r\n/os: {told}\r\nREADY\r\n".encode()))
+
+
+def test_rows_with_nothing_behind_what_counts() -> None:
+    matches = messages("match 1/1\r\n|  .1 1720 bob 1800 desdemon 8 R")[0]
+    assert matches == MatchList((MatchBegan(".1", ("bob", "desdemon"), "8", Flag.RATED),))
+    began = messages("+ match .1 1720 bob 1800 desdemon 8 R")[0]
+    assert began == MatchBegan(".1", ("bob", "desdemon"), "8", Flag.RATED)
+    stored = messages("stored 1 desdemon\r\n|.4 21 Nov 2026 09:36:07 bob desdemon 8")[0]
+    assert stored == StoredList("desdemon", (AdjournedMatch(".4", ("bob", "desdemon"), "8"),))
+
+
+def test_a_game_without_an_id() -> None:
+    for told in ("join x (;GM[Othello]", "update x f5", "error x what"):
+        [unknown, _] = messages(told)
+        assert unknown == Unknown("/os", (told,))
+
+
+def test_the_central_server_says_something_else() -> None:
+    assert heard(b"\n: what is this\n\n") == [Unknown("", ("what is this",))]
 
 
 def test_a_row_that_cannot_be_read_does_not_cost_the_others() -> None:

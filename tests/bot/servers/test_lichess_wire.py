@@ -1,3 +1,5 @@
+import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +124,12 @@ def test_unknown_dialect_is_a_config_error() -> None:
 @pytest.mark.parametrize("line", [b"", b"\n", b" \r\n"])
 def test_blank_lines_are_keep_alives(line: bytes) -> None:
     assert read_line(line) is None
+
+
+def test_so_many_brackets_and_no_more() -> None:
+    assert read_line(b'{"a": [%s[]]}' % (b"[]," * 497)) is not None
+    with pytest.raises(ProtocolError, match="brackets"):
+        read_line(b'{"a": [%s{}]}' % (b"[]," * 498))
 
 
 @pytest.mark.parametrize(
@@ -539,6 +547,22 @@ def test_an_impossible_list_of_moves() -> None:
             reader.read(message)
 
 
+def test_a_start_of_just_so_many_characters() -> None:
+    start = "7k/8/8/8/8/8/R7/1R5K w - - 0 1"
+    variant = {"key": "fromPosition"}
+    for length, game in ((500, "chess"), (501, None)):
+        event = read_account_event(
+            challenge(variant=variant, initialFen=start.ljust(length)), DIALECTS["lichess"], "desdemona"
+        )
+        assert isinstance(event, ChallengeReceived)
+        assert event.challenge.game == game
+
+
+def test_a_time_that_is_no_number() -> None:
+    with pytest.raises(ProtocolError, match="wtime"):
+        read_game(full(state=state(wtime=math.nan)))
+
+
 def test_a_list_of_moves_too_long_to_follow() -> None:
     with pytest.raises(ProtocolError, match="12000 moves"):
         read_game(full(state=state(moves="g1f3 g8f6 f3g1 f6g8 " * 3000)))
@@ -604,6 +628,8 @@ def test_actions_of_one_turn_are_moves_of_their_own() -> None:
     [
         ({"initial": 60000, "delay": 3000, "clockType": "bronstein"}, Clock(60, 3)),
         ({"initial": 60000, "delay": 0, "clockType": "usdelay"}, Clock(60, 0)),
+        ({"initial": 60000, "increment": None, "delay": 3000}, Clock(60, 3)),
+        ({"initial": 59600, "increment": 2600}, Clock(60, 3)),
         ({"initial": 60000, "increment": 0, "byoyomi": 9000, "periods": 1}, Clock(60, 0)),
         (None, None),
     ],
@@ -678,6 +704,13 @@ def test_a_game_at_pychess() -> None:
     assert (over.moves, over.end) == (("h3e3",), GameEnd(EndReason.UNTOLD, None, "gameEnd"))
     assert reader.is_over
     assert reader.read({"type": "gameEnd", "game": {"id": "abcd1234"}}) == over
+
+
+def test_an_increment_in_other_units() -> None:
+    minutes = replace(PYCHESS, increment_unit_s=60.0)
+    snapshot = GameReader(minutes, "Ann").read(pychess_full())
+    assert isinstance(snapshot, GameSnapshot)
+    assert snapshot.clock == Clock(300, 180)
 
 
 def test_an_end_before_the_snapshot_is_skipped() -> None:

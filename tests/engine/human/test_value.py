@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.choice import verify
+from engine.choice import choose, verify
 from engine.decision import Candidate, Decision, ModelInfo, OpponentModelUse, Person, ReplyProfile
 from engine.errors import RecordError
 from engine.expected import WHOLE, expected_score
@@ -93,6 +93,17 @@ def test_unlikely_replies_count_as_the_best(candidate: Candidate, params: ValueP
     full = sum((r.probability or 0) * worth(r.final_centi, params) for r in candidate.replies)
     value = value_of(replace(candidate, replies=unseen), params)
     assert value == value_of(candidate, params) <= full + 1e-5
+
+
+def test_a_reply_of_just_the_least_odds_counts() -> None:
+    odds, params = (0.25, 0.75), replace(PAWNS, least_percent=25)
+    replies = tuple(
+        ReplyProfile(f"r{number}", (0, score), probability=p)
+        for number, (p, score) in enumerate(zip(odds, (400, 0), strict=True))
+    )
+    move = Candidate("a", 0, False, 0.0, replies=replies, complete=True)
+    assert value_of(move, params) == 100
+    assert value_of(move, replace(params, least_percent=25.5)) == 0
 
 
 @given(scores, st.sampled_from([0.0, 0.4, 3.0, 25.0, 100.0]))
@@ -222,6 +233,12 @@ def test_a_record_proves_its_choice() -> None:
     assert [reply.probability for reply in again.chosen.replies] == [0.5, 0.5]
 
 
+@pytest.mark.parametrize("player", ["opponent_model", "calibrated", "opponent_model_uci", "calibrated_uci"])
+def test_who_goes_by_values(player: str) -> None:
+    assert choose(GOOD.candidates, player, GOOD.params) == "b"
+    verify(replace(GOOD, player=player))
+
+
 def test_forged_records_are_noticed() -> None:
     a, b, c = GOOD.candidates
 
@@ -273,6 +290,11 @@ def test_a_forced_win_is_played_without_expecting_anything() -> None:
     won = decision_of(slow, quick, model=None)
     assert won.move == "a"
     verify(won)
+    seen = replace(slow, replies=(ReplyProfile("x", (0, WIN_CENTI + 9_980)),))
+    verify(decision_of(seen, quick, model=None))
+    asked = replace(slow, replies=(ReplyProfile("x", (0, WIN_CENTI + 9_980), probability=1.0),))
+    with pytest.raises(RecordError, match="should not have been"):
+        verify(decision_of(asked, quick, model=None))
     with pytest.raises(RecordError, match="should not have been"):
         verify(decision_of(slow, valued("c", (1.0, WIN_CENTI + 9_990)), model=None))
 
