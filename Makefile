@@ -7,7 +7,7 @@ PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt PIP_D
 # Not its __pycache__, which is newer than what was installed once Python has been there.
 NATIVE := CMakeLists.txt $(wildcard engine/native/*.* engine/native/*/*.*)
 
-.PHONY: run install test dev bench lint map sanitize fuzz stub lock clean
+.PHONY: run install test dev bench lint map sanitize fuzz mutants stub lock clean
 
 run: $(VENV)/.installed
 	$(BIN)/desdemona run
@@ -34,6 +34,10 @@ sanitize:
 
 fuzz:
 	$(MAKE) -C tests/native -j 2 fuzz
+
+# Small changes of the code that matters, each of which a test must notice; some twenty minutes on two cores.
+mutants: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.mutants
 
 # The stub of the C++ core as the built module has it.
 stub: $(VENV)/.installed-dev

@@ -1,0 +1,95 @@
+"""What is mutated, which tests guard it, and the mutants that must be among those tried."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """A module and its guards."""
+
+    path: str
+    tests: tuple[str, ...]
+    """Arguments for pytest, the quickest files first: it stops at the first failure."""
+    sample: int = 16
+    """So many mutants are chosen beside the fixed ones."""
+    fixed: tuple[tuple[str, str], ...] = ()
+    """Changes that are always tried: a piece of the source that occurs exactly once, and what stands there
+    instead."""
+
+    @property
+    def is_native(self) -> bool:
+        return self.path.endswith(".hpp")
+
+
+PROFILE_TESTS = (
+    *("tests/engine/native/test_profile.py", "tests/engine/native/test_exact.py"),
+    *("-k", "not chess and not xiangqi and not othello"),  # which have no mutant: see native.py
+)
+
+TABLE = (
+    Guarded(
+        "engine/trappy.py",
+        ("tests/engine/test_trappy.py",),
+        sample=24,
+        fixed=(("kind is OutcomeKind.FELL and reply == chosen.trap", "reply == chosen.trap"),),
+    ),
+    Guarded(
+        "engine/time_management.py",
+        ("tests/engine/test_time_management.py",),
+        sample=20,
+        fixed=(
+            ("long_game if cost_s > 0 else our_moves", "long_game"),
+            ("LAG_MARGIN = 1.1", "LAG_MARGIN = 1.0"),
+            ("(plies_left + 1)", "plies_left"),
+            ("largest_s / 2", "largest_s"),
+        ),
+    ),
+    Guarded("engine/choice.py", ("tests/engine/test_choice.py", "tests/engine/test_trappy.py")),
+    Guarded(
+        "engine/human/value.py",
+        ("tests/engine/human/test_value.py",),
+        fixed=(("reply.probability >= params.least", "reply.probability > params.least"),),
+    ),
+    Guarded(
+        "engine/native/search/trap_arithmetic.hpp",
+        ("tests/engine/native/test_trap_arithmetic.py", *PROFILE_TESTS),
+        sample=24,
+    ),
+    Guarded(
+        "engine/native/search/profile.hpp",
+        PROFILE_TESTS,
+        sample=24,
+        fixed=(("reply.scores[deepest] = score;", "reply.scores[deepest] = score + 1;"),),
+    ),
+    Guarded("storage/statistics.py", ("tests/storage/test_statistics.py", "-k", "not postgresql")),
+    Guarded("storage/intervals.py", ("tests/storage/test_intervals.py",)),
+    Guarded("bot/game/session.py", ("tests/bot/game/test_session.py",)),
+    Guarded(
+        "bot/game/selection.py",
+        ("tests/bot/game/test_selection.py",),
+        fixed=(("rating >= rule.min_rating", "rating > rule.min_rating"),),
+    ),
+    Guarded("bot/account/challenge_policy.py", ("tests/bot/account/test_challenge_policy.py",)),
+    Guarded(
+        "bot/match/score.py",
+        ("tests/bot/match/test_score.py",),
+        fixed=(("min(1.0, max(1 / n, ratio))", "max(1 / n, ratio)"),),
+    ),
+    Guarded(
+        "bot/arena/glicko.py",
+        ("tests/bot/arena/test_glicko.py",),
+        fixed=(("_MAX_DEVIATION = 45.0, 350.0", "_MAX_DEVIATION = 30.0, 350.0"),),
+    ),
+    Guarded(
+        "bot/servers/lichess_wire.py",
+        ("tests/bot/servers/test_lichess_wire.py", "tests/bot/servers/test_lichess_wire_anything.py"),
+        sample=20,
+        fixed=(('clock.get("increment") is not None', '"increment" in clock'),),
+    ),
+    Guarded(
+        "bot/servers/ggs_wire.py",
+        ("tests/bot/servers/test_ggs_wire.py", "tests/bot/servers/test_ggs_transcripts.py"),
+        sample=20,
+        fixed=(("self._open.length <= TEXT_LIMIT", "self._open.length < TEXT_LIMIT"),),
+    ),
+)
