@@ -254,6 +254,7 @@ def test_the_beginning() -> None:
     assert not joined().awaits_beginning  # we are to begin
     assert joined("a1").awaits_beginning
     assert joined("", our_side=1).awaits_beginning
+    assert not joined("a1 b1", our_side=1).awaits_beginning  # both have moved
     assert not joined("a1 b1 a2").awaits_beginning
     assert not step(joined("a1"), state("a1 b1"))[0].awaits_beginning
     assert not step(joined("a1"), state("a1", WON))[0].awaits_beginning

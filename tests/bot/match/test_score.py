@@ -141,5 +141,11 @@ def test_a_result() -> None:
     assert theirs.mean_depth is None
 
 
+def test_the_most_frequent_end_comes_first() -> None:
+    games = {number: finished(number, 1) for number in (1, 2)}
+    ends = result_of({0: finished(0, 0, end=End.TIME, loser=0), **games}).ends
+    assert ends == ((End.RULES, None, 2), (End.TIME, 0, 1))
+
+
 def test_counts() -> None:
     assert counts([0, 0.25, 0.5, 0.5, 1]) == (1, 1, 2, 0, 1)

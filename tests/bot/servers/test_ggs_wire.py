@@ -451,6 +451,7 @@ def test_moves_are_written_with_what_we_think() -> None:
     assert write_move("f5", 1.45, 0.0391283) == "F5/1.45/0.04"
     assert write_move("pass", None, None) == "PA"
     assert write_move("f5", 5000.0, 1e9) == "F5/999.00/99999.00"
+    assert write_move("f5", -5000.0, -1.0) == "F5/-999.00/0.00"
 
 
 def messages(told: str) -> list[GgsMessage]:
@@ -470,6 +471,19 @@ def test_a_game_without_an_id() -> None:
     for told in ("join x (;GM[Othello]", "update x f5", "error x what"):
         [unknown, _] = messages(told)
         assert unknown == Unknown("/os", (told,))
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "illegal board type 11",
+        "random games must be komi or synchro",
+        "no preferred color in komi or rand games",
+        "synchro+komi not supported",
+    ],
+)
+def test_errors_without_a_word_in_front(told: str) -> None:
+    assert messages(told)[0] == ServiceError(told)
 
 
 def test_the_central_server_says_something_else() -> None:
