@@ -16,7 +16,9 @@ from engine.decision import (
     ReplyProfile,
     SourceInfo,
 )
+from engine.errors import RecordError
 from engine.params import Decided, TrapParams, ValueParams
+from engine.player_kinds import kind_named
 from engine.trappy import with_trap
 from tests.engine.decisions import decision_with
 
@@ -49,7 +51,7 @@ def accepts(decision: Decision) -> None:
 
 
 def refuses(decision: Decision, why: str) -> None:
-    with pytest.raises(ValueError, match=why):
+    with pytest.raises(RecordError, match=why):
         verify(decision)
 
 
@@ -66,7 +68,7 @@ def test_two_plies_are_the_least() -> None:
 def test_what_is_only_bounded_is_never_chosen() -> None:
     moves = [bound("a", 500), plain("b", 400), plain("c", 400)]
     for player in ("standard", "trappy"):
-        assert choose(moves, player, PAPER) == "b"
+        assert choose(moves, kind_named(player), PAPER) == "b"
 
 
 def test_a_bound_that_is_no_higher_proves_enough_of_a_later_move_only() -> None:

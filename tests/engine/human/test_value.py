@@ -22,6 +22,7 @@ from engine.human.value import (
     worth,
 )
 from engine.params import TrapParams, ValueParams, ValueScale
+from engine.player_kinds import kind_named
 from engine.search.reference import INFINITY
 from engine.trappy import with_trap
 
@@ -235,7 +236,7 @@ def test_a_record_proves_its_choice() -> None:
 
 @pytest.mark.parametrize("player", ["opponent_model", "calibrated", "opponent_model_uci", "calibrated_uci"])
 def test_who_goes_by_values(player: str) -> None:
-    assert choose(GOOD.candidates, player, GOOD.params) == "b"
+    assert choose(GOOD.candidates, kind_named(player), GOOD.params) == "b"
     verify(replace(GOOD, player=player))
 
 

@@ -12,6 +12,7 @@ from engine.decision import Candidate
 from engine.game import WIN_CENTI
 from engine.games import get_game
 from engine.params import Assessment, Decided, Scale, TrapParams
+from engine.player_kinds import TRAPPY
 from engine.search.profiles import LazySource, Profiler
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
@@ -117,7 +118,7 @@ def test_what_is_left_out_is_bounded_truly(name: str, params: TrapParams) -> Non
         table = Profiler(game, judge, position, params, StopFlag()).naive_candidates(depth)
         for one, whole in zip(found, table, strict=True):
             assert_bounds_hold(one, whole, params)
-        assert choose(found, "trappy", params) == choose(table, "trappy", params)
+        assert choose(found, TRAPPY, params) == choose(table, TRAPPY, params)
 
 
 def test_the_analysis_visits_as_many_positions_as_ever() -> None:
