@@ -12,8 +12,7 @@ from bot.arena.server import Arena, stored_report
 from bot.base.config import ArenaConfig
 from storage.database import Database
 from tests.browser.opponent import NAME, Opponent
-
-PATIENCE_S = 30.0
+from tests.patience import PATIENCE_S
 
 T = TypeVar("T")
 

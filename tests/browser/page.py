@@ -14,8 +14,8 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
 from tests.browser.opponent import chosen_at_random
+from tests.patience import PATIENCE_S
 
-PATIENCE_S = 30.0
 _TURN = """(() => {
     const named = (selector) => [...document.querySelectorAll(selector)].map((each) => each.dataset.square);
     const moves = [...document.querySelectorAll('.move')].map((move) => move.textContent);

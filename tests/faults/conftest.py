@@ -20,11 +20,10 @@ from bot.servers.lichess import LichessServer
 from storage.database import Database
 from tests.bot.fakes import config, services
 from tests.faults.proxy import FaultProxy, Script, Strike
+from tests.patience import PATIENCE_S
 from tests.system.ledger import troubles
 from tests.system.person import Person, Wish
 
-PATIENCE_S = 30.0
-"""Only a test that has failed waits so long."""
 KEEP_ALIVE_S = 0.1
 SLACK_S = 0.4
 HASTE = 100.0

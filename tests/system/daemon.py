@@ -9,9 +9,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from tests.patience import PATIENCE_S
+
 READY = "http://"
 """`desdemona run` prints the page's address once it listens."""
-PATIENCE_S = 60
 
 
 def free_port() -> int:
