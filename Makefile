@@ -16,7 +16,7 @@ install: $(VENV)/.installed
 
 test: $(VENV)/.installed-dev lint
 	$(BIN)/python -m compileall -q bot engine storage migrations  # once, not in each program that a test starts
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n auto
 
 dev: $(VENV)/.installed-dev
 
