@@ -49,6 +49,7 @@ def pytest_collection_finish() -> None:
     """What is there by now stays: the garbage collector need not look through it again and again."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(10_000)
 
 
 @pytest.hookimpl(optionalhook=True)
