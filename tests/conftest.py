@@ -3,10 +3,10 @@
 import gc
 import os
 from collections.abc import Generator
+from typing import Any
 
 import pytest
 from hypothesis import settings
-from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 # Several processes test at once: with threads of their own for sums they would only get in each other's way.
@@ -59,21 +59,21 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Whole files go to the processes, in the order in which they were collected."""
     config.option.loadscopereorder = False
-    return Scheduling(config, log)
+    scheduling = LoadScopeScheduling(config, log)
+    scheduling._split_scope = _scope
+    return scheduling
 
 
-class Scheduling(LoadScopeScheduling):
-    """By file, so that what a module shares is made once; by server where its start takes long."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        if "postgres" in nodeid:
-            return "PostgreSQL"
-        path = nodeid.partition("::")[0]
-        is_page = path.startswith("tests/browser") and "main_job" not in path
-        return "Chromium" if is_page else path
+def _scope(nodeid: str) -> str:
+    """What goes to one process: a file, or all that shares a server whose start takes long."""
+    if "postgres" in nodeid:
+        return "PostgreSQL"
+    path = nodeid.partition("::")[0]
+    is_page = path.startswith("tests/browser") and "main_job" not in path
+    return "Chromium" if is_page else path
 
 
 @pytest.hookimpl(wrapper=True)
