@@ -107,7 +107,7 @@ def lay(template: Path, tmp_path: Path) -> Laid:
         def clock() -> float:
             return time.monotonic() * HASTE
 
-        arena = Arena(ArenaConfig(port=0, keep_alive_s=KEEP_ALIVE_S), database)
+        arena = Arena(ArenaConfig(port=0, keep_alive_s=KEEP_ALIVE_S, first_move_s=3600), database)
         dialect = replace(DIALECTS["arena"], keep_alive_s=KEEP_ALIVE_S)
         try:
             async with arena.running(bot="Desdemona") as url:

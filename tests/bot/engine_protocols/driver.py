@@ -12,7 +12,7 @@ from bot.engine_protocols.console import Console
 from bot.engine_protocols.search_driver import SearchDriver, Settings
 from engine.games import get_game
 
-LONG_S = 60.0
+LONG_S = 300.0
 """Longer than anything takes that ends at all."""
 
 
