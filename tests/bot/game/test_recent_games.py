@@ -110,7 +110,7 @@ def has_begun(server: FakeServer) -> bool:
 async def test_an_opponent_who_repeats_itself(database: Database, player: str, our_side: int) -> None:
     """It always plays alike; yet of three games in a row no two begin alike."""
     engine = EngineConfig(
-        max_depth=2, strong_depth=2, max_time_s=60, workers=1, table_mb=1, variety_centi=400
+        max_depth=2, strong_depth=2, max_time_s=0.1, workers=1, table_mb=1, variety_centi=400
     )
     selection = SelectionConfig(method=SelectionMethod.FIXED, player=player)
     begun: list[tuple[str, ...]] = []
