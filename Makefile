@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 # The lock holds for the build's own isolated environment too; the name of that setting depends on pip's age.
 PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip
 # Not its __pycache__, which is newer than what was installed once Python has been there.
+BEGAN := $(shell date +%s)
 NATIVE := CMakeLists.txt $(wildcard engine/native/*.* engine/native/*/*.*)
 
 .PHONY: run install test dev bench lint map sanitize fuzz mutants stub lock clean
@@ -14,9 +15,12 @@ run: $(VENV)/.installed
 
 install: $(VENV)/.installed
 
+# Whatever the caller's shell says: else each process of the tests would compile them anew.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.installed-dev lint
 	$(BIN)/python -m compileall -q bot engine storage migrations  # once, not in each program that a test starts
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	@status=0; $(BIN)/python -m pytest -n auto || status=$$?; took=$$(($$(date +%s) - $(BEGAN))); \
+	echo "make test: $$((took / 60)) min $$((took % 60)) s"; exit $$status
 
 dev: $(VENV)/.installed-dev
 

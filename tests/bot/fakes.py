@@ -45,6 +45,7 @@ from bot.servers import Account
 from engine.game import replay
 from engine.games import get_game
 from storage.database import Database
+from tests.patience import PATIENCE_S
 
 OPPONENT = Opponent(id="anna", name="Anna", rating=1600, is_bot=False)
 GAME_ID = "game0001"
@@ -235,7 +236,7 @@ class FakeServer:
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait until something that a call brings about is true."""
-        async with asyncio.timeout(20), self.changed:
+        async with asyncio.timeout(PATIENCE_S), self.changed:
             await self.changed.wait_for(condition)
 
     # --- What the bot sees ------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ from storage.errors import StorageError
 from storage.games import get_game
 from storage.records import GameStatus
 from tests.bot.fakes import FakeServer
+from tests.patience import PATIENCE_S
 from tests.system.daemon import Daemon, free_port
 from tests.system.person import Person
 
@@ -55,12 +56,12 @@ async def running(config: Config) -> AsyncIterator[str]:
     url = f"http://{config.arena.host}:{config.arena.port}"
     program = asyncio.create_task(play(config))
     try:
-        async with aiohttp.ClientSession() as http, asyncio.timeout(30):
+        async with aiohttp.ClientSession() as http, asyncio.timeout(PATIENCE_S):
             while not await is_there(http, url):
                 assert not program.done(), program
         yield url
         os.kill(os.getpid(), signal.SIGTERM)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             await program
     finally:
         program.cancel()
@@ -113,14 +114,14 @@ async def test_a_game_goes_on_after_a_restart(tmp_path: Path) -> None:
     async with running(config.model_copy(update={"shutdown": ShutdownConfig(drain_s=0)})) as url:
         anna = person(url, 2)
         game = asyncio.create_task(anna.play())
-        async with aiohttp.ClientSession(url) as http, asyncio.timeout(30):
+        async with aiohttp.ClientSession(url) as http, asyncio.timeout(PATIENCE_S):
             while not await moves_made(http, anna):  # noqa: ASYNC110 - it happens in another program
                 await asyncio.sleep(0.01)
         anna._place.up.clear()
     assert not game.done()
     async with running(config):
         anna._place.up.set()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             game_id = await game
         await anna.close()
     assert await settled(tmp_path, game_id) > 20
@@ -228,7 +229,7 @@ async def test_a_signal_while_signing_in() -> None:
     waiting = asyncio.create_task(sign_in(server, stop, random.Random(1)))
     await server.until(lambda: "account" in server.calls)
     stop.set()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         assert await waiting is None
 
 
@@ -236,7 +237,7 @@ async def test_a_second_signal_leaves_at_once(tmp_path: Path) -> None:
     async with Daemon(tmp_path, engine__max_depth=3, shutdown__drain_s=3600) as daemon:
         anna = Person(daemon, "anna", 1)
         game = asyncio.create_task(anna.play())
-        async with aiohttp.ClientSession(daemon.url) as http, asyncio.timeout(30):
+        async with aiohttp.ClientSession(daemon.url) as http, asyncio.timeout(PATIENCE_S):
             while not await moves_made(http, anna):  # noqa: ASYNC110 - it happens in another program
                 await asyncio.sleep(0.01)
         game.cancel()
@@ -245,10 +246,10 @@ async def test_a_second_signal_leaves_at_once(tmp_path: Path) -> None:
         program = daemon._process
         assert program is not None
         program.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while "stopping; games going on: 1" not in daemon.log.read_text():  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         program.send_signal(signal.SIGINT)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             assert await program.wait() == 128 + signal.SIGINT
         assert "Traceback" not in daemon.log.read_text()

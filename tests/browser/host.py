@@ -12,8 +12,7 @@ from bot.arena.server import Arena, stored_report
 from bot.base.config import ArenaConfig
 from storage.database import Database
 from tests.browser.opponent import NAME, Opponent
-
-PATIENCE_S = 30.0
+from tests.patience import PATIENCE_S
 
 T = TypeVar("T")
 
@@ -95,7 +94,7 @@ class Host:
     async def _serve(self, ready: asyncio.Event) -> None:
         database = await Database.open(f"sqlite:///{self._folder / f'arena{self._databases}.db'}")
         try:
-            config = ArenaConfig(port=self._port)
+            config = ArenaConfig(port=self._port, first_move_s=3600)
             arena = self._arena = Arena(config, database, report=stored_report(database))
             async with arena.running() as self.url:
                 self._port = int(self.url.rpartition(":")[2])

@@ -1,5 +1,7 @@
 """What a person does on the page and sees there."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from selenium.common.exceptions import (
@@ -14,8 +16,8 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
 from tests.browser.opponent import chosen_at_random
+from tests.patience import PATIENCE_S
 
-PATIENCE_S = 30.0
 _TURN = """(() => {
     const named = (selector) => [...document.querySelectorAll(selector)].map((each) => each.dataset.square);
     const moves = [...document.querySelectorAll('.move')].map((move) => move.textContent);
@@ -232,6 +234,16 @@ class Page:
         while move := self.play_one():
             own.append(move)
         return own
+
+    @contextmanager
+    def wide(self, width: int) -> Iterator[None]:
+        """A window of so many pixels, a phone's if it is narrow."""
+        size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        try:
+            yield
+        finally:
+            self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
     # --- Judging ----------------------------------------------------------------------------------------
 

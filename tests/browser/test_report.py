@@ -229,27 +229,21 @@ def test_the_game_can_be_stepped_through(finished: Page) -> None:
     assert finished.text(".bar[data-colour=black] .count") == str(finished.board.count("b"))
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_nothing_sticks_out(finished: Page, width: int) -> None:
-    finished.driver.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600},
-    )
-    try:
-        wide = finished.driver.execute_script(
-            "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
-        )
-        assert wide[0] <= wide[1]
-        for i in range(finished.count(".chip")):
-            fits = finished.driver.execute_script(
-                "document.querySelectorAll('.chip')[arguments[0]].click();"
-                "return [...document.querySelectorAll('.table-scroll')]"
-                ".every((box) => box.scrollWidth <= box.clientWidth)",
-                i,
+def test_nothing_sticks_out(finished: Page) -> None:
+    for width in WIDTHS:
+        with finished.wide(width):
+            wide = finished.driver.execute_script(
+                "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
             )
-            assert fits
-    finally:
-        finished.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+            assert wide[0] <= wide[1], width
+            for i in range(finished.count(".chip")):
+                fits = finished.driver.execute_script(
+                    "document.querySelectorAll('.chip')[arguments[0]].click();"
+                    "return [...document.querySelectorAll('.table-scroll')]"
+                    ".every((box) => box.scrollWidth <= box.clientWidth)",
+                    i,
+                )
+                assert fits, width
 
 
 def test_the_lobby_remembers_the_game(finished: Page) -> None:

@@ -87,19 +87,13 @@ def test_a_mate_is_said_in_words(finished: Page) -> None:
     assert "#" not in finished.text(".moment-words")
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_nothing_sticks_out(finished: Page, width: int) -> None:
-    finished.driver.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600},
-    )
-    try:
-        for i in range(finished.count(".chip")):
-            wide = finished.driver.execute_script(
-                "document.querySelectorAll('.chip')[arguments[0]].click();"
-                "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]",
-                i,
-            )
-            assert wide[0] <= wide[1]
-    finally:
-        finished.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+def test_nothing_sticks_out(finished: Page) -> None:
+    for width in WIDTHS:
+        with finished.wide(width):
+            for i in range(finished.count(".chip")):
+                wide = finished.driver.execute_script(
+                    "document.querySelectorAll('.chip')[arguments[0]].click();"
+                    "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]",
+                    i,
+                )
+                assert wide[0] <= wide[1], width

@@ -20,11 +20,10 @@ from bot.servers.lichess import LichessServer
 from storage.database import Database
 from tests.bot.fakes import config, services
 from tests.faults.proxy import FaultProxy, Script, Strike
+from tests.patience import PATIENCE_S
 from tests.system.ledger import troubles
 from tests.system.person import Person, Wish
 
-PATIENCE_S = 30.0
-"""Only a test that has failed waits so long."""
 KEEP_ALIVE_S = 0.1
 SLACK_S = 0.4
 HASTE = 100.0
@@ -108,7 +107,7 @@ def lay(template: Path, tmp_path: Path) -> Laid:
         def clock() -> float:
             return time.monotonic() * HASTE
 
-        arena = Arena(ArenaConfig(port=0, keep_alive_s=KEEP_ALIVE_S), database)
+        arena = Arena(ArenaConfig(port=0, keep_alive_s=KEEP_ALIVE_S, first_move_s=3600), database)
         dialect = replace(DIALECTS["arena"], keep_alive_s=KEEP_ALIVE_S)
         try:
             async with arena.running(bot="Desdemona") as url:

@@ -111,6 +111,11 @@ def _ggf(text: str) -> tuple[dict[str, str], list[str]]:
     return tags, moves
 
 
+def _match(seat_id: str) -> str:
+    """Id of the match that a board belongs to."""
+    return seat_id.rpartition(".")[0] or seat_id
+
+
 class Client:
     """One connection after another by one name.
 
@@ -150,6 +155,8 @@ class Client:
         self.over: list[Over] = []
         self.abandoned: list[Over] = []
         """Matches that this client was in when its connection was lost, or the service went."""
+        self.taken_up: list[str] = []
+        """Ids of matches that began with moves on a board: stored before, they go on."""
         self.duplicates: list[str] = []
         """Moves of the other that came twice."""
         self.left = False
@@ -312,6 +319,9 @@ class Client:
         if self.login not in (tags["PB"], tags["PW"]):
             return
         old = self.seats.get(seat_id)
+        match_id = _match(seat_id)
+        if moves and match_id not in map(_match, self.seats):
+            self.taken_up.append(match_id)
         seat = Seat(seat_id, tags["PB"], tags["PW"], tags["TY"], tags["BO"], moves, Board.read(tags["BO"]))
         for move in moves:
             seat.board.play(move.split("/")[0])
@@ -383,7 +393,7 @@ class Client:
 
     def _abandon(self, who: str) -> None:
         """Whatever was going on is over here, because somebody has gone."""
-        for match_id in {seat_id.rpartition(".")[0] or seat_id for seat_id in self.seats}:
+        for match_id in {_match(seat_id) for seat_id in self.seats}:
             began = self._began.get(match_id, ("", "", "", ""))
             self.abandoned.append(Over(match_id, *began, f"{who} left", "", self._taken(match_id)))
         self.requests.clear()

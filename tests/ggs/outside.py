@@ -1,7 +1,9 @@
 """The real program, `desdemona run`, on a GGS server, fake or real: killed, started again, played with."""
 
 import asyncio
+import math
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -12,6 +14,10 @@ from tests.ggs.table import BOT, PASSWORD, troubles
 from tests.system.daemon import Daemon
 
 PLAYS = ("tell /os open 5", "tell /os rated +", "tell /os stored +")
+ANSWER_S = 60.0
+"""A wish that nothing has come of by then is said again; a busy machine takes many seconds for an answer."""
+LOOK_S = 10.0
+"""So often a wait looks whether the program still runs."""
 
 
 class Outside:
@@ -48,6 +54,7 @@ class Outside:
         )
         self.over: list[Over] = []
         self.resumed = 0
+        """How often a stored match went on."""
 
     async def play(self, client: Client, what: str, *, at: int | None = None, do: str = "") -> Over:
         """A match that the client asks for, to its end.
@@ -59,39 +66,54 @@ class Outside:
             do: ``kill`` the bot (and start it again), or ``cut`` the client's connection.
         """
         before, wish = len(client.over), f"ask {what} {self.name}"
+        taken_up = len(client.taken_up)
         while True:
-            await self._is_up()
             if not client.is_connected:
                 await client.connect(self.port, commands=PLAYS)
-            client.os(wish)
-            with suppress(TimeoutError):
-                await client.until(partial(_begun, client, before), 3)
+            if not _begun(client, before):
+                await self.until_there(client)
+                client.os(wish)
+            if await self._waits(client, partial(_begun, client, before), ANSWER_S):
                 if do:
-                    await client.until(partial(_so_far, client, at or 0))
+                    await self._waits(client, partial(_so_far, client, at or 0, before))
                 if do == "kill":
                     await self.daemon.kill()
                 elif do:
                     client.cut()
-                await client.until(partial(_over, client, before), 120)
-            if do == "kill":
-                await self.daemon.start()
-            do = ""
+                await self._waits(client, partial(_over, client, before))
+                if do == "kill":
+                    await self.daemon.start()
+                do = ""
             last = client.over[-1] if len(client.over) > before else None
             if last is not None and not (last.outcome.endswith("left") and last.key):
                 self.over.append(last)
+                self.resumed += len(client.taken_up) - taken_up
                 return last
             if not client.is_connected:
                 await client.connect(self.port, commands=PLAYS)
             before = len(client.over)
-            stored = re.findall(r"(?m)^\|(\.\d+)", await client.answer("stored"))
-            if stored:
-                self.resumed += 1
+            if stored := await self._stored(client):
                 wish = f"ask {stored[0]}"
                 # The bot asks itself, as a rule.
-                with suppress(TimeoutError):
-                    await client.until(partial(_begun, client, before), 5)
-                if client.seats or len(client.over) > before:
-                    wish = "moves"
+                await self.until_there(client)
+                await self._waits(client, partial(_begun, client, before), ANSWER_S)
+
+    async def _waits(self, client: Client, done: Callable[[], bool], patience_s: float = math.inf) -> bool:
+        """Wait while the program runs and the client is connected; whether it was worth it."""
+        while not done() and client.is_connected and patience_s > 0:
+            await self._is_up()
+            with suppress(TimeoutError):
+                await client.until(lambda: done() or not client.is_connected, min(patience_s, LOOK_S))
+            patience_s -= LOOK_S
+        return done()
+
+    async def _stored(self, client: Client) -> list[str]:
+        """Keys of what can be taken up."""
+        while True:
+            told = await client.answer("stored")
+            # An error may answer an earlier wish.
+            if told.startswith("/os: stored"):
+                return re.findall(r"(?m)^\|(\.\d+)", told)
 
     async def until_there(self, client: Client) -> None:
         """The bot is there and takes matches."""
@@ -123,5 +145,5 @@ def _over(client: Client, before: int) -> bool:
     return len(client.over) > before or not client.is_connected
 
 
-def _so_far(client: Client, plies: int) -> bool:
-    return any(len(seat.moves) >= plies for seat in client.seats.values())
+def _so_far(client: Client, plies: int, before: int) -> bool:
+    return _over(client, before) or any(len(seat.moves) >= plies for seat in client.seats.values())

@@ -9,9 +9,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from tests.patience import PATIENCE_S
+
 READY = "http://"
 """`desdemona run` prints the page's address once it listens."""
-PATIENCE_S = 60
 
 
 def free_port() -> int:
@@ -43,6 +44,9 @@ class Daemon:
             "DESDEMONA_ARENA__PORT": str(self.port),
             "DESDEMONA_ARENA__ENABLED": str(has_arena).lower(),
             "DESDEMONA_LOG__FILE": str(self.log),
+            # On a busy machine nobody may begin at once.
+            "DESDEMONA_ARENA__FIRST_MOVE_S": "3600",
+            "DESDEMONA_MANNERS__ABORT_AFTER_S": "3600",
             **{f"DESDEMONA_{key.upper()}": str(value) for key, value in settings.items()},
         }
         self.starts = 0

@@ -1,6 +1,7 @@
 """The books checked from outside: what the database says against what the server's own records say."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Container, Iterator
 from pathlib import Path
@@ -23,6 +24,9 @@ from storage.decisions import list_decisions
 from storage.games import list_games
 from storage.records import DecisionState, GameStatus, StoredDecision, StoredGame
 from tests.system.daemon import Daemon
+
+_BUSY = re.compile(r"(no answer|no connection|silent) (in|for) [0-9.]+ s")
+"""A call that was given up, and is made again."""
 
 
 async def exported(daemon: Daemon, game_ids: list[str]) -> dict[str, dict[str, Any]]:
@@ -275,3 +279,9 @@ async def check_stats(daemon: Daemon, counts: dict[str, Counter[str]]) -> str:
 def log_lines(path: Path, *levels: str) -> list[str]:
     """Lines of a log at those levels."""
     return [line for line in path.read_text().splitlines() if any(f" {level} " in line for level in levels)]
+
+
+def complaints(path: Path) -> list[str]:
+    """Warnings and errors in a log, without those that say only that the machine was busy for long."""
+    lines = log_lines(path, "ERROR", "CRITICAL", "WARNING")
+    return [line for line in lines if not (" WARNING " in line and _BUSY.search(line))]

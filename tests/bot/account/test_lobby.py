@@ -42,6 +42,7 @@ from storage.tables.types import now_utc
 from tests.bot.fakes import GAME_ID, OFFER, OPPONENT, FakeServer, config, picker, services
 from tests.bot.ledger_samples import check_books, event_kinds, stored_game
 from tests.bot.times import FakeTime
+from tests.patience import PATIENCE_S
 from tests.storage.samples import opened
 
 BEN = replace(OPPONENT, id="ben", name="Ben")
@@ -78,7 +79,7 @@ async def tell(server: FakeServer, *events: Any) -> None:
 
 
 async def drained(lobby: Lobby) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         await lobby.drained()
 
 
@@ -101,7 +102,7 @@ async def test_a_challenge_becomes_a_game(database: Database) -> None:
 
 async def noted(database: Database, kind: str, count: int = 1) -> list[StoredEvent]:
     """So many events of a kind, the earliest first, as soon as they are in the database."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             async with database.read() as session:
                 found = await list_events(session, kind=kind)
@@ -138,7 +139,7 @@ def offers(*ids: str, **changes: Any) -> list[ChallengeReceived]:
 
 async def sleepers(time: FakeTime, count: int) -> None:
     """Until so many wait for time to pass."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             if time.sleeping >= count:
                 return
@@ -407,7 +408,7 @@ async def test_who_cannot_be_asked_at_a_start_is_no_news(
         assert told not in caplog.text
         server.faults["playing"] = [TransientError("there is no connection")]
         server.news.put_nowait(None)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while True:
                 await asyncio.sleep(0)
                 if told in caplog.text:
@@ -533,7 +534,7 @@ async def test_a_refused_account_ends_everything(database: Database, call: str) 
     settings = config(challenges=ChallengesConfig(variants=("tictactoe",)))
     async with (
         services(server, database, settings=settings, sleep=FakeTime().sleep) as given,
-        asyncio.timeout(20),
+        asyncio.timeout(PATIENCE_S),
     ):
         server.news.put_nowait(ChallengeReceived(replace(OFFER, id="one")))
         server.news.put_nowait(ChallengeReceived(replace(OFFER, id="two", game=None)))
@@ -776,7 +777,7 @@ async def test_nothing_keeps_us_from_listening(database: Database, what: str, ev
         if event is not None:
             server.news.put_nowait(ChallengeReceived(event))
         server.news.put_nowait(None)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             await held.asked.wait()
         server.news.put_nowait(offers("one")[0])
         await called(server, "accept one")
@@ -966,7 +967,7 @@ async def test_an_adjourned_game_may_go_on_before_its_player_is_done(database: D
         server.pick = picker(1)
         held.hold()
         server.adjourn()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             await held.asked.wait()
         server.is_adjourned = False
         server.reply()

@@ -36,6 +36,7 @@ from storage.tables.types import now_utc
 from tests.bot.fakes import GAME_ID, FakeServer, config, services
 from tests.bot.fakes import OFFER as OFFERED
 from tests.bot.times import FakeTime
+from tests.patience import PATIENCE_S
 from tests.storage.samples import opened
 
 IDLE_S = 300.0
@@ -203,7 +204,7 @@ async def idle_lobby(
 
 async def reaches(server: FakeServer, time: FakeTime, call: str, count: int = 1, step_s: float = 100) -> None:
     """Let time pass, step by step, until something has been called so often."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while server.calls.count(call) < count:
             time.advance(step_s)
             for _ in range(10):
@@ -217,7 +218,7 @@ async def kinds(database: Database) -> list[str]:
 
 
 async def noted(database: Database, kind: str, count: int = 1) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while (await kinds(database)).count(kind) < count:
             pass
 
@@ -402,7 +403,7 @@ async def test_shutting_down_withdraws_it(database: Database) -> None:
     async with idle_lobby(server, database, time) as lobby:
         await reaches(server, time, ASKED)
         lobby.accepting = False
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             await lobby.drained()
         for _ in range(5):
             time.advance(IDLE_S)

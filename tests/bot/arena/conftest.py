@@ -14,9 +14,7 @@ import pytest
 from bot.arena.server import Arena
 from bot.base.config import ArenaConfig
 from storage.database import Database
-
-PATIENCE_S = 20.0
-"""Longer than anything takes; only a test that has failed waits so long."""
+from tests.patience import PATIENCE_S
 
 Json = dict[str, Any]
 

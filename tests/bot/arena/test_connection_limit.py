@@ -7,7 +7,8 @@ import resource
 import pytest
 
 from bot.arena import connection_limit as connections
-from tests.bot.arena.conftest import PATIENCE_S, House, Street
+from tests.bot.arena.conftest import House, Street
+from tests.patience import PATIENCE_S
 
 Link = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 

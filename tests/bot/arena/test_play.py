@@ -8,7 +8,8 @@ import pytest
 from bot.arena import variants
 from bot.arena.variants import ArenaVariant
 from engine.games import get_game
-from tests.bot.arena.conftest import PATIENCE_S, House, Json, Lines, Player, Street
+from tests.bot.arena.conftest import House, Json, Lines, Player, Street
+from tests.patience import PATIENCE_S
 
 WIPE_OUT = ["f5", "d6", "c5", "f4", "e3", "f6", "g5", "e6", "e7"]
 

@@ -22,6 +22,7 @@ from storage.database import Database
 from storage.games import list_games
 from storage.records import MATCH_SITE, Filters, GameStatus, StoredGame
 from tests.bot.match.samples import fake
+from tests.patience import PATIENCE_S
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -138,7 +139,7 @@ def test_stopped_and_resumed(place: Place, desdemona: Command, number: signal.Si
     first = place.start(*arguments)
     after(first, 3)
     first.send_signal(number)
-    out, err = first.communicate(timeout=60)
+    out, err = first.communicate(timeout=PATIENCE_S)
     if number is signal.SIGKILL:
         assert first.returncode == -signal.SIGKILL
     else:

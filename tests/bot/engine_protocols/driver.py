@@ -13,7 +13,7 @@ from bot.engine_protocols.search_driver import SearchDriver, Settings
 from engine.games import get_game
 from engine.player_kinds import kind_named
 
-LONG_S = 60.0
+LONG_S = 300.0
 """Longer than anything takes that ends at all."""
 
 

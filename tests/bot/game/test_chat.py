@@ -20,6 +20,7 @@ from storage.records import GameResult, NewGame
 from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
 from tests.bot.game.test_player import play, playing
 from tests.bot.ledger_samples import check_books, stored_game
+from tests.patience import PATIENCE_S
 
 SECRET = "I keep that to myself while we play."
 
@@ -48,7 +49,7 @@ async def talking(server: FakeServer, database: Any, settings: Config | None = N
         yield time
         server.pick = picker(1)
         server.reply()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             await running
 
 

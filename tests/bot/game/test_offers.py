@@ -23,6 +23,7 @@ from tests.bot.fakes import GAME_ID, OPPONENT, FakeServer, config, picker, servi
 from tests.bot.game.test_player import leave, live_until, moves_sent, play, playing
 from tests.bot.game.test_player_kill import late_othello
 from tests.bot.ledger_samples import check_books, event_kinds, stored_decisions, stored_game
+from tests.patience import PATIENCE_S
 
 
 def mannered(**changes: Any) -> Config:
@@ -244,7 +245,7 @@ async def test_the_server_knows_better_how_a_resigned_game_ended(
                 await answered.wait()
 
     server = lost_game(Lingering)
-    async with services(server, database, settings=RESIGNS) as given, asyncio.timeout(30):
+    async with services(server, database, settings=RESIGNS) as given, asyncio.timeout(PATIENCE_S):
         player = GamePlayer(GAME_ID, given)
 
         async def resign(game_id: str) -> None:  # noqa: ARG001
@@ -378,7 +379,7 @@ async def test_a_reply_that_is_taken_back_is_the_one_that_counts(database: Datab
         server.reply(server.legal[-1])
         second = server.moves[-1]
         server.pick = picker(7)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             await running
     assert first != second
     await check_books(database, server, taken_back={1: first})
@@ -412,7 +413,7 @@ async def test_a_takeback_while_we_think(database: Database) -> None:
         await server.until(lambda: len(server.moves) == 3)
         server.pick = picker(5)
         server.reply()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             await running
     assert first != second
     await check_books(database, server, taken_back={1: first})

@@ -23,11 +23,12 @@ from storage.games import list_open_games
 from storage.records import DecisionState, GameResult, GameStatus
 from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
 from tests.bot.ledger_samples import check_books, event_kinds, stored_decisions, stored_game
+from tests.patience import PATIENCE_S
 
 
 async def play(server: FakeServer, database: Database, **more: Any) -> GamePlayer:
     """A game to its end."""
-    async with services(server, database, **more) as given, asyncio.timeout(30):
+    async with services(server, database, **more) as given, asyncio.timeout(PATIENCE_S):
         player = GamePlayer(GAME_ID, given)
         await player.run()
     return player
@@ -40,7 +41,7 @@ async def playing(server: FakeServer, database: Database, **more: Any) -> AsyncI
         running = asyncio.create_task(GamePlayer(GAME_ID, given).run())
         try:
             yield running
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(PATIENCE_S):
                 await running
         finally:
             running.cancel()
@@ -67,7 +68,7 @@ async def leave(server: FakeServer, database: Database, moves: int) -> None:
 
 async def judged(database: Database, ply: int) -> None:
     """Wait for a decision's outcome; the database tells nobody, so it is asked."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while not any(d.ply == ply and d.outcome for d in await stored_decisions(database)):  # noqa: ASYNC110
             await asyncio.sleep(0)
 
@@ -99,7 +100,7 @@ async def test_what_it_thinks_is_told_with_the_move(database: Database) -> None:
         return now
 
     server = FakeServer("othello", pick=picker(1))
-    async with services(server, database) as given, asyncio.timeout(30):
+    async with services(server, database) as given, asyncio.timeout(PATIENCE_S):
         await GamePlayer(GAME_ID, replace(given, clock=clock)).run()
     decisions = await stored_decisions(database)
     assert [found_by_search.score_centi for found_by_search in server.thoughts] == [
@@ -381,7 +382,7 @@ async def test_a_game_that_nobody_knows(database: Database) -> None:
 
 async def test_impossible_moves_end_it(database: Database) -> None:
     server = FakeServer()
-    async with services(server, database) as given, asyncio.timeout(30):
+    async with services(server, database) as given, asyncio.timeout(PATIENCE_S):
         running = asyncio.create_task(GamePlayer(GAME_ID, given).run())
         await server.until(lambda: len(server.moves) == 1)
         server.push(replace(server.state, moves=(server.moves[0], "z9")))
@@ -530,7 +531,7 @@ async def test_thinking_stops_when_the_game_ends(database: Database) -> None:
                 stopped.set()
 
     server = FakeServer()
-    async with services(server, database) as given, asyncio.timeout(30):
+    async with services(server, database) as given, asyncio.timeout(PATIENCE_S):
         slow: Any = SlowPool()
         running = asyncio.create_task(GamePlayer(GAME_ID, replace(given, pool=slow)).run())
         await started.wait()

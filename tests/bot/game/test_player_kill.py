@@ -21,6 +21,7 @@ from storage.database import Database
 from storage.tables.base import Base
 from tests.bot.fakes import GAME_ID, FakeServer, Killer, config, picker, services
 from tests.bot.ledger_samples import check_books, event_kinds
+from tests.patience import PATIENCE_S
 
 
 def late_othello(empties: int, seed: int) -> str:
@@ -59,7 +60,7 @@ async def play(
     async with services(server, database, settings=settings) as given:
         running = asyncio.create_task(GamePlayer(GAME_ID, killer.wrap(given)).run())
         dead = asyncio.create_task(killer.killed.wait())
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             await asyncio.wait([running, dead], return_when=asyncio.FIRST_COMPLETED)
         dead.cancel()
         if running.done():

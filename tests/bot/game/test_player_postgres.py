@@ -13,6 +13,7 @@ from storage.events import list_events
 from tests.bot.fakes import GAME_ID, FakeServer, Killer, services
 from tests.bot.game.test_player_kill import make_server, play
 from tests.bot.ledger_samples import check_books
+from tests.patience import PATIENCE_S
 from tests.storage.conftest import create_database, postgres, postgres_template
 
 __all__ = ["postgres", "postgres_template"]  # fixtures, used by name
@@ -51,7 +52,7 @@ async def test_words_that_no_database_takes(database: Database) -> None:
             *[RefusedError(words, 404)] * (UNKNOWN_TRIES + 1),
         ]
         server.cut()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             await running
     async with database.read() as session:
         told = {event.kind: event.detail for event in await list_events(session)}

@@ -19,6 +19,7 @@ from storage.errors import StorageError
 from storage.games import finish_game, list_games, open_game, set_moves
 from storage.records import GameResult, StoredGame
 from tests.bot.fakes import FakeServer, config, services
+from tests.patience import PATIENCE_S
 from tests.storage.samples import NEW_GAME
 
 othello = get_game("othello")
@@ -117,7 +118,7 @@ async def test_an_opponent_who_repeats_itself(database: Database, player: str, o
         server = FakeServer("othello", our_side=our_side, pick=lambda moves: moves[0])
         server.game_id = f"game{number}"
         settings = config(engine=engine, selection=selection)
-        async with services(server, database, settings=settings) as given, asyncio.timeout(60):
+        async with services(server, database, settings=settings) as given, asyncio.timeout(PATIENCE_S):
             game = asyncio.create_task(GamePlayer(server.game_id, given).run())
             await server.until(partial(has_begun, server))
             server.finish(EndReason.RESIGNATION, our_side)

@@ -9,6 +9,7 @@ import pytest
 from bot.game.search_pool import Rank, Shift, WorkerPool
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
+from tests.patience import PATIENCE_S
 
 
 class Gate:
@@ -38,7 +39,7 @@ class Gate:
         return "done"
 
     async def has_started(self) -> None:
-        assert await asyncio.to_thread(self.started.acquire, timeout=20)
+        assert await asyncio.to_thread(self.started.acquire, timeout=PATIENCE_S)
 
 
 async def test_a_result_and_an_error() -> None:

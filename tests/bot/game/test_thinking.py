@@ -29,6 +29,7 @@ from storage.records import GameStatus, StoredGame
 from tests.bot.fakes import GAME_ID, FakeServer, Killer, config, picker, services
 from tests.bot.ledger_samples import check_books, stored_decisions
 from tests.engine.human.fakes import FakeModel, OneModel
+from tests.patience import PATIENCE_S
 from tests.storage.samples import NEW_GAME
 
 GAME = get_game("tictactoe")
@@ -93,7 +94,7 @@ class GatedSearcher:
         return self.searcher.search(position, depth, alpha, beta, stop)
 
     async def is_waiting(self) -> None:
-        assert await asyncio.to_thread(self.waits.acquire, timeout=20)
+        assert await asyncio.to_thread(self.waits.acquire, timeout=PATIENCE_S)
 
 
 class Scene:
@@ -134,7 +135,7 @@ async def scene(**engine: Any) -> AsyncIterator[Scene]:
     searcher, clock = GatedSearcher(), Clock()
     make: Any = lambda *_: searcher  # noqa: E731
     settings = {"max_depth": 4, "max_time_s": 30, "workers": 1, "ponder": True, "variety_centi": 0} | engine
-    async with WorkerPool(1, 1, make) as pool, asyncio.timeout(30), asyncio.TaskGroup() as tasks:
+    async with WorkerPool(1, 1, make) as pool, asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
         given = Services(
             server=FakeServer(),
             database=None,  # type: ignore[arg-type]
@@ -453,7 +454,10 @@ async def test_a_whole_game_is_decided_the_same(database: Database, our_side: in
     """Whatever is done on the opponent's time, the books say the same; nothing is left running."""
     engine = EngineConfig(max_depth=4, workers=1, table_mb=1, ponder=True)
     server = FakeServer(our_side=our_side, pick=picker(seed))
-    async with services(server, database, settings=config(engine=engine)) as given, asyncio.timeout(30):
+    async with (
+        services(server, database, settings=config(engine=engine)) as given,
+        asyncio.timeout(PATIENCE_S),
+    ):
         before = asyncio.all_tasks()
         await GamePlayer(GAME_ID, given).run()
         assert asyncio.all_tasks() == before
@@ -477,7 +481,7 @@ async def test_killed_while_thinking_ahead(database: Database, seed: int) -> Non
             mortal = killer.wrap(given)
             running = asyncio.create_task(GamePlayer(GAME_ID, mortal).run())
             dead = asyncio.create_task(killer.killed.wait())
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(PATIENCE_S):
                 await asyncio.wait([running, dead], return_when=asyncio.FIRST_COMPLETED)
             finished = running.done()
             dead.cancel()

@@ -40,6 +40,7 @@ from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
 from tests.bot.ledger_samples import check_books, stored_decisions, stored_game
 from tests.engine.uci.fake_uci import NAME
 from tests.engine.uci.test_links import KINDS, SCRIPT, fake
+from tests.patience import PATIENCE_S
 
 # --- Settings ----------------------------------------------------------------------------------------------
 
@@ -207,7 +208,7 @@ async def test_a_game_on_another_engines_scores(database: Database, tmp_path: Pa
     once = f"once={tmp_path / 'was-here'}"
     engines = Engines([fake("chess", "uci", "crash=2", once, depth=3, candidates=2)])
     server = Untimed("chess", pick=picker(3))
-    async with services(server, database, settings=given_settings) as given, asyncio.timeout(60):
+    async with services(server, database, settings=given_settings) as given, asyncio.timeout(PATIENCE_S):
         running = asyncio.create_task(GamePlayer(GAME_ID, replace(given, engines=engines)).run())
         await server.until(lambda: sum(call.startswith("move") for call in server.calls) == 4)
         server.finish(EndReason.RESIGNATION, 0)
@@ -235,7 +236,7 @@ async def test_a_game_of_a_variant(database: Database, initial: str | None) -> N
     )
     engines = Engines([fake("atomic", "uci", depth=2, candidates=1)])
     server = Untimed("atomic", pick=picker(3), initial_position=initial)
-    async with services(server, database, settings=given_settings) as given, asyncio.timeout(60):
+    async with services(server, database, settings=given_settings) as given, asyncio.timeout(PATIENCE_S):
         running = asyncio.create_task(GamePlayer(GAME_ID, replace(given, engines=engines)).run())
         # From the second start an explosion wins at once.
         await server.until(
@@ -262,7 +263,7 @@ async def test_a_game_goes_on_when_its_engine_was_taken_away(database: Database)
     """It was chosen for the game, which is not to be lost when the settings have none any more."""
     given_settings = config(selection=SelectionConfig(method=SelectionMethod.FIXED, player="trappy_uci"))
     server = FakeServer("tictactoe", pick=picker(1))
-    async with services(server, database, settings=given_settings) as given, asyncio.timeout(60):
+    async with services(server, database, settings=given_settings) as given, asyncio.timeout(PATIENCE_S):
         await GamePlayer(GAME_ID, given).run()
     await check_books(database, server)
     assert "engine" not in (await stored_game(database)).selection

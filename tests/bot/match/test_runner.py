@@ -12,6 +12,7 @@ from bot.match.runner import MOST_DEATHS, Match, MatchStanding, run_match
 from bot.match.sprt import Sprt, SprtVerdict
 from storage.database import Database
 from tests.bot.match.samples import match, played, terms
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture
@@ -79,7 +80,7 @@ async def run(
         if now.match.games - now.result.games < workers.capacity():
             workers.flush()
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         return await run_match(given, database, workers, on_game, stop)
 
 

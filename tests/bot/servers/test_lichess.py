@@ -48,6 +48,7 @@ from bot.servers import Account, Server
 from bot.servers.lag import Lag
 from bot.servers.lichess import FULL_STATE_S, UNTOLD_SLACK_S, LichessServer, Refusals, StreamRateLimiter
 from bot.servers.lichess_wire import ChallengeDone, ChallengeMade, read_challenge_answer
+from tests.patience import PATIENCE_S
 
 TOKEN = "lip_VerySecretToken42"
 GAME = "abcd1234"
@@ -852,7 +853,7 @@ async def test_withdrawing_a_challenge(
     monkeypatch.setattr("bot.servers.lichess.read_challenge_answer", note)
     peer.script(CHALLENGE_IAGO, wait)
     asking = asyncio.create_task(server.challenge("iago", PROPOSAL))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         await read.wait()
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -1224,7 +1225,7 @@ async def test_leaving_a_stream_closes_it(peer: Peer, server: LichessServer) -> 
     assert await anext(events) is None
     assert isinstance(await anext(events), GameSnapshot)
     await events.aclose()
-    await asyncio.wait_for(left.wait(), 5)
+    await asyncio.wait_for(left.wait(), PATIENCE_S)
 
 
 async def test_a_game_goes_on_through_every_kind_of_loss(peer: Peer, server: LichessServer) -> None:

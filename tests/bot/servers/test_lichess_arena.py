@@ -33,6 +33,7 @@ from bot.servers.lichess import LichessServer
 from engine.game import replay
 from engine.games import get_game
 from storage.database import Database
+from tests.patience import PATIENCE_S
 
 OTHELLO = get_game("othello")
 
@@ -160,7 +161,7 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 
 async def test_a_whole_game_at_the_arena(database: Database) -> None:
     arena = Arena(ArenaConfig(port=0), database)
-    async with asyncio.timeout(60), arena.running() as url:
+    async with asyncio.timeout(PATIENCE_S), arena.running() as url:
         token = await arena.ensure_bot("Desdemona")
         server = LichessServer(DIALECTS["arena"], url, token)
         bot = Bot(server, random.Random(1))
@@ -225,7 +226,7 @@ START_960 = "bqnnrkrb/pppppppp/8/8/8/8/PPPPPPPP/BQNNRKRB w KQkq - 0 1"
 @asynccontextmanager
 async def two_programs(database: Database) -> AsyncIterator[tuple[LichessServer, LichessServer]]:
     arena = Arena(ArenaConfig(port=0), database)
-    async with asyncio.timeout(60), arena.running() as url:
+    async with asyncio.timeout(PATIENCE_S), arena.running() as url:
         both = [
             LichessServer(DIALECTS["arena"], url, await arena.ensure_bot(name))
             for name in ("Iago", "Desdemona")
@@ -315,7 +316,7 @@ async def until_moved(stream: AsyncIterator[GameEvent | None], plies: int) -> Ga
 
 async def test_a_person_becomes_a_program(database: Database) -> None:
     arena = Arena(ArenaConfig(port=0), database)
-    async with asyncio.timeout(60), arena.running() as url, aiohttp.ClientSession(url) as http:
+    async with asyncio.timeout(PATIENCE_S), arena.running() as url, aiohttp.ClientSession(url) as http:
         person = Person(http, random.Random(1))
         await person.arrive("Cassio")
         server = LichessServer(DIALECTS["arena"], url, http.headers["Authorization"].removeprefix("Bearer "))

@@ -17,6 +17,7 @@ from bot.base.events import EndReason, GameEnd, GameSnapshot, GameState
 from bot.servers.lichess import LichessServer
 from engine.game import Game, replay
 from engine.games import get_game
+from tests.patience import PATIENCE_S
 
 FLIPELLO, XIANGQI = "flipello", "xiangqi"
 assert {FLIPELLO, XIANGQI} <= set(pyffish.variants())
@@ -160,7 +161,7 @@ async def test_whole_games(variant: str, seed: int) -> None:
     host, port = runner.addresses[0][:2]
     server = LichessServer(DIALECTS["playstrategy"], f"http://{host}:{port}", "ps_token")
     try:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             states = await play(server, game, seed)
     finally:
         await server.close()

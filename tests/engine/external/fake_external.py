@@ -31,7 +31,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from engine.formats.ggf import parse, replay
 from engine.game import if_it_goes_on
 from engine.games import get_game
 from engine.uci.lines import shift_ranks
@@ -122,6 +121,9 @@ class NBoard(Player):
             case "nboard":
                 self.say("---- Heights ----", "set myname Made-up")
             case "set" if words[1] == "game":
+                # Only here: it takes as long as all the rest of the program's start.
+                from engine.formats.ggf import parse, replay
+
                 self.position = replay(parse(" ".join(words[2:])))
             case "ping":
                 self.say(f"pong {words[1]}")

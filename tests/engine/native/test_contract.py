@@ -146,7 +146,7 @@ def test_a_deadline_ends_a_search_and_the_core_is_sound() -> None:
     began = time.monotonic()
     with pytest.raises(Stopped):
         core.search(p, 60, -INFINITY, INFINITY, stop)
-    assert time.monotonic() - began < 10  # by far less, but the machine may be busy
+    assert time.monotonic() - began < 60  # by far less, but the machine may be busy
     fresh = _native.OthelloSearch(1, othello_evaluation())
     for depth in range(6):
         scores = {c.search(p, depth, -INFINITY, INFINITY, StopFlag()) for c in (core, fresh)}

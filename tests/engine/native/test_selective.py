@@ -15,6 +15,7 @@ from engine.search.result import SearchResult
 from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag, Stopped
 from tests.engine.positions import positions, random_position
+from tests.patience import PATIENCE_S
 from tests.shared_data import shared_path
 
 GAMES = ("chess", "xiangqi")
@@ -265,7 +266,7 @@ def test_stopped_from_another_thread(name: str) -> None:
         pass
     assert thread.is_alive()
     stop.set()
-    thread.join(timeout=30)
+    thread.join(timeout=PATIENCE_S)
     check_is_sane(game, game.initial(), found[0])
 
 

@@ -16,6 +16,7 @@ from engine.search.result import SearchResult
 from engine.search.searchers import NativeOthelloSearcher, othello_evaluation
 from engine.stop import StopFlag, Stopped
 from tests.engine.positions import positions, random_position
+from tests.patience import PATIENCE_S
 
 othello = Othello()
 # One for all examples: what was searched before must not make a result wrong.
@@ -244,7 +245,7 @@ def test_stopped_from_another_thread() -> None:
         pass
     assert thread.is_alive()
     stop.set()
-    thread.join(timeout=30)
+    thread.join(timeout=PATIENCE_S)
     check_is_sane(othello.initial(), found[0])
 
 

@@ -22,6 +22,7 @@ from engine.search.reference import (
 from engine.search.searchers import NativeOthelloSearcher, make_searcher, othello_evaluation
 from engine.stop import StopFlag, Stopped
 from tests.engine.positions import positions, random_position
+from tests.patience import PATIENCE_S
 
 othello = Othello()
 tictactoe = get_game("tictactoe")
@@ -161,7 +162,7 @@ def test_a_search_is_stopped_from_another_thread() -> None:
         pass
     assert thread.is_alive()
     stop.set()
-    thread.join(timeout=30)
+    thread.join(timeout=PATIENCE_S)
     assert outcome == ["stopped"]
 
 
@@ -216,4 +217,4 @@ def test_an_object_searches_for_one_thread_at_a_time() -> None:
     with pytest.raises(RuntimeError, match="another thread"):
         exact_score(searcher, othello.initial(), 2, StopFlag())
     stop.set()
-    thread.join(timeout=30)
+    thread.join(timeout=PATIENCE_S)

@@ -26,7 +26,7 @@ MIDDLE_GAMES = {
     "xiangqi": "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1 moves h3e3 h10g8",
 }
 KINDS = [("chess", "uci"), ("xiangqi", "uci"), ("xiangqi", "ucci")]
-LONG_S = 60.0
+LONG_S = 300.0
 """Longer than anything takes that ends at all."""
 
 
