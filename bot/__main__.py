@@ -3,16 +3,12 @@
 import sys
 
 try:
+    from bot.base.errors import DesdemonaError
+    from bot.base.log import printable
     from bot.cli.main import app
-except ImportError as wrong:
-    if "DESDEMONA_UNIT" not in str(wrong):
-        raise
-    sys.exit(f"desdemona: environment: {wrong}")  # the core was told to use what this processor lacks
+    from storage.errors import StorageError
 except KeyboardInterrupt:
     sys.exit(130)  # before there was anything to put in order
-from bot.base.errors import DesdemonaError
-from bot.base.log import printable
-from storage.errors import StorageError
 
 FAILED = 2
 """Exit status when the operator has to put something right."""
@@ -27,6 +23,10 @@ def main() -> None:
     except (DesdemonaError, StorageError) as error:
         sys.stderr.write(f"desdemona: {printable(str(error))}\n")
         sys.exit(NO_STORAGE if isinstance(error, StorageError) else FAILED)
+    except ImportError as wrong:
+        if "DESDEMONA_UNIT" not in str(wrong):
+            raise
+        sys.exit(f"desdemona: environment: {wrong}")  # the core was told to use what this processor lacks
 
 
 if __name__ == "__main__":

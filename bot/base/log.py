@@ -9,10 +9,12 @@ import logging
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bot.base.config import LogConfig
 from bot.base.errors import ConfigError
+
+if TYPE_CHECKING:
+    from bot.base.config import LogConfig  # takes long to import, and most want `printable` alone
 
 _USUAL = set(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
 """What every record has; anything else was given by the caller as ``extra``."""
@@ -53,7 +55,7 @@ def printable(text: str) -> str:
     )
 
 
-def set_up(config: LogConfig) -> None:
+def set_up(config: "LogConfig") -> None:
     """Send all logging where the settings say.
 
     Raises:

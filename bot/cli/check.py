@@ -8,10 +8,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from bot.base.config import Config, read_token
+import typer
+
+from bot.base.config import Config, read_token, source_of
 from bot.base.dialects import Ability, get_dialect
 from bot.base.errors import AuthError, ConfigError, DesdemonaError
 from bot.base.events import FROM_POSITION
+from bot.base.log import printable
+from bot.cli.common import config_of
 from bot.daemon import role_of
 from bot.servers import Server
 from bot.servers.adapters import make_server
@@ -47,6 +51,17 @@ class Finding:
     is_good: bool
     text: str
     """What was found, or what is wrong; one line."""
+
+
+def check_command(context: typer.Context) -> None:
+    """Try everything that playing needs.
+
+    Configuration, database, engine and account; the exit status is 1 when one of them fails.
+    """
+    findings = asyncio.run(check(config_of(context), source_of(context.obj)))
+    for finding in findings:
+        print(printable(f"{'ok  ' if finding.is_good else 'FAIL'}  {finding.what}: {finding.text}"))
+    raise typer.Exit(0 if all(finding.is_good for finding in findings) else 1)
 
 
 async def check(config: Config, source: str = "settings") -> list[Finding]:

@@ -1,6 +1,5 @@
 """Options, settings, database access and output shared by the operator's commands."""
 
-import asyncio
 import csv
 import json
 import math
@@ -8,18 +7,21 @@ import sys
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime, time, timedelta
 from enum import StrEnum
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
-from rich.console import Console, RenderableType
 
-from bot.base.config import Config, load_config
 from bot.base.errors import DesdemonaError
 from bot.base.log import printable
-from engine.games import GAMES
 from engine.player_kinds import PLAYER_KINDS
-from storage.database import Database
-from storage.records import Filters
+
+# Functions import what takes long, so that `--help` need not wait for it.
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from bot.base.config import Config
+    from storage.database import Database
+    from storage.records import Filters
 
 T = TypeVar("T")
 Rows = Sequence[dict[str, Any]]
@@ -69,19 +71,24 @@ Rated = Annotated[
 FormatOption = Annotated[OutputFormat, typer.Option("--format", help="How to write it.")]
 
 
-def config_of(context: typer.Context) -> Config:
+def config_of(context: typer.Context) -> "Config":
     """The settings that the command was started with."""
+    from bot.base.config import load_config
+
     return load_config(context.obj)
 
 
 def ask_database(
-    context: typer.Context, read: Callable[[Database], Awaitable[T]], url: str | None = None
+    context: typer.Context, read: "Callable[[Database], Awaitable[T]]", url: str | None = None
 ) -> T:
     """What a function finds in the database, which has to be there already.
 
     Args:
         url: Of the database; None: the settings'.
     """
+    import asyncio
+
+    from storage.database import Database
 
     async def work() -> T:
         database = await Database.open(url or config_of(context).storage.url, upgrade=False)
@@ -105,8 +112,11 @@ def filters_of(
     *,
     opponent: str | None,
     match: str | None = None,
-) -> Filters:
+) -> "Filters":
     """The filters of the options; `UsageError` for what is not known."""
+    from engine.games import GAMES
+    from storage.records import Filters
+
     require_known("--player", player, PLAYER_KINDS)
     require_known("--game", game, GAMES)
     return Filters(
@@ -145,8 +155,10 @@ def moment_of(option: str, text: str, *, end_of_day: bool = False) -> datetime:
     return moment
 
 
-def console() -> Console:
+def console() -> "Console":
     """Where tables are written."""
+    from rich.console import Console
+
     # Names come from outside, so no markup.  A pipe has no width of its own: wide enough for every table.
     plain = Console(markup=False, highlight=False)
     return plain if plain.is_terminal else Console(markup=False, highlight=False, width=140)
@@ -157,7 +169,7 @@ def note(text: str) -> None:
     print(printable(text), file=sys.stderr)
 
 
-def write(output: OutputFormat, table: RenderableType, rows: Rows, *, nested: Rows) -> None:
+def write(output: OutputFormat, table: "RenderableType", rows: Rows, *, nested: Rows) -> None:
     """Write an answer as a table, as flat rows (CSV), or as the same rows with their structure (JSON)."""
     if output is OutputFormat.JSON:
         print_json(nested)

@@ -2,16 +2,18 @@
 
 import sys
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.base.config import Config, load_config
 from bot.base.errors import ConfigError
-from bot.engine_protocols.search_driver import SearchDriver, Settings
 from engine.external.settings import PROTOCOL_GAMES
-from engine.games import get_game
 from engine.player_kinds import OWN_KINDS, TRAPPY, kind_named
+
+# Functions import what takes long, so that `--help` need not wait for it.
+if TYPE_CHECKING:
+    from bot.base.config import Config
+    from bot.engine_protocols.search_driver import SearchDriver, Settings
 
 
 class ProtocolName(StrEnum):
@@ -49,12 +51,18 @@ def engine(
         raise ConfigError(f"--game: {protocol} is for {' and '.join(games)}, not for {game!r}")
     if player is not None and player not in OWN_KINDS:
         raise ConfigError(f"--player: {player!r} is not known; known: {', '.join(OWN_KINDS)}")
+    from bot.base.config import load_config
+    from bot.engine_protocols.search_driver import SearchDriver
+    from engine.games import get_game
+
     config = load_config(context.obj)
     run(protocol, SearchDriver(get_game(game or games[0]), settings(config, player, depth)))
 
 
-def settings(config: Config, player: str | None, depth: int | None) -> Settings:
+def settings(config: "Config", player: str | None, depth: int | None) -> "Settings":
     """How to play, by the settings where nothing else is said."""
+    from bot.engine_protocols.search_driver import Settings
+
     usual = config.selection.player if config.selection.player in OWN_KINDS else TRAPPY.name
     return Settings(
         kind=kind_named(player or usual),
@@ -68,7 +76,7 @@ def settings(config: Config, player: str | None, depth: int | None) -> Settings:
     )
 
 
-def run(protocol: str, driver: SearchDriver) -> None:
+def run(protocol: str, driver: "SearchDriver") -> None:
     """Obey what standard input says."""
     from bot.engine_protocols.console import Console
     from bot.engine_protocols.gtp import Gtp

@@ -12,13 +12,10 @@ from bot.cli.common import ShowFormat, UsageError, console, note, print_json
 from engine.games import get_game
 from engine.human.model import BadModel, HumanModel, PredictionQuery, predicted
 
-model = typer.Typer(no_args_is_help=True, help="Models of how people move.", rich_markup_mode=None)
-
 _LONGEST_SHOWN = 2000
 _MOVES_SHOWN = 5
 
 
-@model.command("import")
 def import_model(
     files: Annotated[list[Path], typer.Argument(help="Maia's networks as published: maia-1500.pb.gz.")],
     out: Annotated[Path, typer.Option(help="The folder for the models.")] = Path("data/models"),
@@ -53,7 +50,6 @@ def import_model(
         )
 
 
-@model.command()
 def show(
     file: Annotated[
         Path, typer.Argument(help="A model (*.onnx), or a folder with Maia's for several ratings.")

@@ -317,12 +317,13 @@ def test_a_bot_account_gets_a_token(desdemona: Command) -> None:
 
 def test_the_core_can_be_forced_to_an_instruction_set() -> None:
     for unit, status, told in (
-        ("baseline", 0, "Usage"),
+        ("baseline", 0, "= Desdemona"),
         ("z80", 1, "DESDEMONA_UNIT is 'z80'; this processor runs"),
     ):
         done = subprocess.run(
-            [sys.executable, "-m", "bot", "--help"],
+            [sys.executable, "-m", "bot", "engine", "--protocol", "gtp"],
             env={**os.environ, "DESDEMONA_UNIT": unit},
+            input="name\nquit\n",
             capture_output=True,
             text=True,
             check=False,

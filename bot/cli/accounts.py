@@ -1,0 +1,81 @@
+"""`desdemona add-bot` and `desdemona upgrade-account`: accounts for bot programs."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Annotated
+
+import typer
+
+from bot.base.config import read_token
+from bot.base.dialects import Ability, get_dialect
+from bot.cli.common import T, UsageError, config_of, note
+from bot.servers import Server
+from storage.database import Database
+
+
+def add_bot(
+    context: typer.Context, name: Annotated[str, typer.Argument(help="Name of the account.")]
+) -> None:
+    """Make an arena account for another bot program.
+
+    Prints its token; an account that exists already gets a new one.
+    """
+    from bot.arena.accounts import add_bot as add
+
+    config = config_of(context)
+    if config.uses_arena and name.lower() == config.server.name.lower():
+        raise UsageError(
+            f"{name} is the bot's own account (server.name): `run` gives it a token at every start"
+        )
+
+    async def work() -> str:
+        database = await Database.open(config.storage.url)
+        try:
+            return await add(database, name)
+        finally:
+            await database.close()
+
+    token = asyncio.run(work())
+    note(f"Token of {name}; it is kept nowhere and not shown again:")
+    print(token)
+
+
+def upgrade_account(
+    context: typer.Context,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Make the account of the settings a bot account, for good.
+
+    Sites let programs play with such accounts only; a person cannot play with it any more.
+    """
+    from bot.servers.adapters import make_server
+
+    config = config_of(context)
+    if config.uses_arena:
+        raise UsageError("the embedded arena makes the bot's account by itself")
+    dialect = get_dialect(config.server.dialect)
+    if Ability.UPGRADE not in dialect.abilities:
+        raise UsageError(f"{dialect.name} has no accounts of a kind of their own for programs")
+    url = config.server.url or dialect.home
+    token = read_token(config.server)
+
+    async def at_server(work: Callable[[Server], Awaitable[T]]) -> T:
+        server = make_server(config, dialect, url, token)
+        try:
+            return await work(server)
+        finally:
+            await server.close()
+
+    account = asyncio.run(at_server(lambda server: server.account()))
+    who = f"{account.name} at {url}"
+    if account.is_bot:
+        raise UsageError(f"{who} is a bot account already")
+    if account.games:
+        raise UsageError(
+            f"{who} has played already (games: {account.games}), and only an account that never played can "
+            "become a bot account: make a new one"
+        )
+    if not yes:
+        typer.confirm(f"Make {who} a bot account?  This cannot be undone.", abort=True, err=True)
+    asyncio.run(at_server(lambda server: server.upgrade()))
+    print(f"{who} is a bot account now")

@@ -1,0 +1,136 @@
+"""`desdemona stats`, `games` and `show`: what the database knows of the games played."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.common import (
+    MOST,
+    FormatOption,
+    GameName,
+    MatchId,
+    MaxRating,
+    MinRating,
+    OpponentOption,
+    OutputFormat,
+    PlayerName,
+    Rated,
+    ShowFormat,
+    Since,
+    Site,
+    Until,
+    UsageError,
+    ask_database,
+    console,
+    filters_of,
+    print_json,
+    write,
+)
+
+if TYPE_CHECKING:
+    from storage.database import Database
+    from storage.records import StoredGame
+    from storage.report import GameReport
+    from storage.statistics import EngineStatistics
+
+
+def stats(
+    context: typer.Context,
+    player: PlayerName = None,
+    site: Site = None,
+    game: GameName = None,
+    opponent: OpponentOption = None,
+    match: MatchId = None,
+    since: Since = None,
+    until: Until = None,
+    min_rating: MinRating = None,
+    max_rating: MaxRating = None,
+    rated: Rated = None,
+    output: FormatOption = OutputFormat.TABLE,
+) -> None:
+    """Results and traps (Figure 9), for each player.
+
+    With performance ratings, and with intervals that hold the truth 19 times in 20.
+    """
+    from bot.cli import rich_tables as tables
+    from storage.statistics import engine_statistics
+
+    filters = filters_of(
+        player, site, game, since, until, min_rating, max_rating, rated, opponent=opponent, match=match
+    )
+
+    async def read(database: "Database") -> "list[EngineStatistics]":
+        async with database.read() as session:
+            return await engine_statistics(session, filters)
+
+    found = ask_database(context, read)
+    table, rows = tables.statistics_table(found), tables.statistics_rows(found)
+    write(output, table, rows, nested=[row.to_json() for row in found])
+
+
+def games(
+    context: typer.Context,
+    player: PlayerName = None,
+    site: Site = None,
+    game: GameName = None,
+    opponent: OpponentOption = None,
+    match: MatchId = None,
+    since: Since = None,
+    until: Until = None,
+    min_rating: MinRating = None,
+    max_rating: MaxRating = None,
+    rated: Rated = None,
+    limit: Annotated[int, typer.Option(min=1, max=MOST, help="At most so many, the latest first.")] = 20,
+    output: FormatOption = OutputFormat.TABLE,
+) -> None:
+    """List the latest games."""
+    from bot.cli import rich_tables as tables
+    from storage.games import list_games
+
+    filters = filters_of(
+        player, site, game, since, until, min_rating, max_rating, rated, opponent=opponent, match=match
+    )
+
+    async def read(database: "Database") -> "list[StoredGame]":
+        async with database.read() as session:
+            return await list_games(session, filters, limit)
+
+    found = ask_database(context, read)
+    rows = tables.games_rows(found)
+    write(output, tables.games_table(found), rows, nested=rows)
+
+
+def show(
+    context: typer.Context,
+    game: Annotated[str, typer.Argument(help="The site's key of the game, as `games` shows it.")],
+    site: Annotated[str | None, typer.Option(help="Needed when two sites use the same key.")] = None,
+    traps: Annotated[bool, typer.Option("--traps", help="Only the moves that set a trap.")] = False,
+    output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
+) -> None:
+    """Tell a game and its traps, move by move.
+
+    Board, moves, and for each move of ours what it was worth, its trap, and the reply.
+    """
+    from bot.cli import rich_tables as tables
+    from storage.games import list_games_by_site_id
+    from storage.report import game_report
+
+    async def read(database: "Database") -> "GameReport":
+        async with database.read() as session:
+            found = [
+                known for known in await list_games_by_site_id(session, game) if site in (None, known.site)
+            ]
+            if not found:
+                raise UsageError(f"no game {game!r} is known{'' if site is None else f' on {site}'}")
+            if len(found) > 1:
+                sites = ", ".join(known.site for known in found)
+                raise UsageError(f"game {game!r} is on several sites ({sites}): say which with --site")
+            report = await game_report(session, found[0].site, game)
+            assert report is not None, "it has just been read"  # noqa: S101
+            return report
+
+    report = ask_database(context, read)
+    if output is ShowFormat.JSON:
+        print_json(report.to_json())
+    else:
+        console().print(tables.game_view(report, traps_only=traps))
