@@ -231,11 +231,15 @@ def _set_up_sqlite(connection: Any, _entry: ConnectionPoolEntry) -> None:
     # The driver must not begin transactions by itself: it would, but only before the first write.
     connection.isolation_level = None
     cursor = connection.cursor()
-    cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
-    connection.run_async(_switch_to_wal)
-    # A committed decision has to survive a power cut, since its move may be on the server already.
-    cursor.execute("PRAGMA synchronous = FULL")
-    cursor.execute("PRAGMA foreign_keys = ON")
+    try:
+        cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+        connection.run_async(_switch_to_wal)
+        # A committed decision has to survive a power cut, since its move may be on the server already.
+        cursor.execute("PRAGMA synchronous = FULL")
+        cursor.execute("PRAGMA foreign_keys = ON")
+    except BaseException:
+        connection.close()  # which SQLAlchemy leaves to us, with its thread
+        raise
     cursor.close()
 
 

@@ -154,7 +154,6 @@ class _Process:
 
 def _serve(line: Connection) -> None:
     """In a new process: do what one is told, one job after the other."""
-    os.set_inheritable(line.fileno(), False)  # programs that play here are not to keep it open
     jobs: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_listen, args=(line, jobs), name="line", daemon=True).start()
     try:
