@@ -10,75 +10,15 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Future
 from multiprocessing import resource_tracker
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bot.base.process_pool import ProcessPool, WorkerDied
+from tests.bot.base import jobs
 
 LONG_S = 300.0
-
-
-def pid(_: object) -> int:
-    return os.getpid()
-
-
-def die(_: object) -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def die_half_told(_: object) -> bytes:
-    """The process is killed in the middle of its answer."""
-
-    def send(line: Connection, data: Any) -> None:
-        os.write(line.fileno(), bytes(data)[: len(data) // 2])
-        die(None)
-
-    Connection._send = send  # type: ignore[attr-defined]
-    return bytes(1_000)
-
-
-def wait_for(place: Path) -> str:
-    """Tell that we are at work, and wait until we are told to end."""
-    with (place / "told").open("w") as told:
-        told.write(f"{os.getpid()}\n")
-    with (place / "go").open() as go:
-        return go.readline()
-
-
-def fail(_: object) -> None:
-    raise ValueError("on purpose")
-
-
-class Odd(Exception):
-    """It can be sent, and not be read again."""
-
-    def __init__(self, what: str, number: int) -> None:
-        super().__init__(f"{what} {number}")
-
-
-def fail_oddly(_: object) -> None:
-    raise Odd("odd", 1)
-
-
-def fail_with_a_lock(_: object) -> None:
-    error = ValueError("holds what can't be sent")
-    error.lock = threading.Lock()  # type: ignore[attr-defined]
-    raise error
-
-
-def answer_oddly(_: object) -> object:
-    return lambda: None
-
-
-def mask(_: object) -> bool:
-    return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
-
-
-def leave(_: object) -> None:
-    sys.exit("by itself")
 
 
 @pytest.fixture
@@ -101,7 +41,7 @@ class Place:
 
     def job(self, pool: ProcessPool) -> tuple["Future[str]", int]:
         """A job that has begun, and the process that does it."""
-        job = pool.run(wait_for, self.folder)
+        job = pool.run(jobs.wait_for, self.folder)
         assert select.select([self.told], [], [], LONG_S)[0], "it has not begun"
         return job, int(os.read(self.told, 100))
 
@@ -122,13 +62,13 @@ def gone(worker: int) -> bool:
     return False
 
 
-@pytest.mark.parametrize("death", [die, die_half_told, leave])
+@pytest.mark.parametrize("death", [jobs.die, jobs.die_half_told, jobs.leave])
 def test_a_process_that_dies_fails_its_own_job_alone(pool: ProcessPool, place: Place, death: Any) -> None:
     job, worker = place.job(pool)
     for _ in range(2):
         with pytest.raises(WorkerDied):
             pool.run(death, None).result(LONG_S)
-    assert pool.run(pid, None).result(LONG_S) != worker
+    assert pool.run(jobs.pid, None).result(LONG_S) != worker
     os.write(place.go, b"go\n")
     assert job.result(LONG_S) == "go\n"
 
@@ -138,33 +78,33 @@ def test_one_that_dies_while_it_starts(pool: ProcessPool, monkeypatch: pytest.Mo
     with monkeypatch.context() as patched:
         patched.setattr(multiprocessing.spawn, "_python_exe", b"/bin/false")
         with pytest.raises(WorkerDied):
-            pool.run(pid, None).result(LONG_S)
-    assert pool.run(pid, None).result(LONG_S) != os.getpid()
+            pool.run(jobs.pid, None).result(LONG_S)
+    assert pool.run(jobs.pid, None).result(LONG_S) != os.getpid()
 
 
 def test_one_that_dies_between_two_jobs_costs_nothing(pool: ProcessPool) -> None:
-    worker = pool.run(pid, None).result(LONG_S)
+    worker = pool.run(jobs.pid, None).result(LONG_S)
     os.kill(worker, signal.SIGKILL)
     os.waitid(os.P_PID, worker, os.WEXITED | os.WNOWAIT)
-    assert pool.run(pid, None).result(LONG_S) != worker
+    assert pool.run(jobs.pid, None).result(LONG_S) != worker
     assert gone(worker)
 
 
 def test_a_job_that_fails_leaves_its_process_to_others() -> None:
     pool = ProcessPool(1)
-    worker = pool.run(pid, None).result(LONG_S)
+    worker = pool.run(jobs.pid, None).result(LONG_S)
     with pytest.raises(ValueError, match="on purpose") as caught:
-        pool.run(fail, None).result(LONG_S)
+        pool.run(jobs.fail, None).result(LONG_S)
     assert "in fail\n" in caught.value.__notes__[0]
     with pytest.raises(TypeError, match="missing 1 required"):
-        pool.run(fail_oddly, None).result(LONG_S)
+        pool.run(jobs.fail_oddly, None).result(LONG_S)
     with pytest.raises(RuntimeError, match="ValueError: holds what can't be sent"):
-        pool.run(fail_with_a_lock, None).result(LONG_S)
+        pool.run(jobs.fail_with_a_lock, None).result(LONG_S)
     with pytest.raises(AttributeError, match="Can't pickle"):
-        pool.run(answer_oddly, None).result(LONG_S)
+        pool.run(jobs.answer_oddly, None).result(LONG_S)
     with pytest.raises(AttributeError, match="Can't pickle"):
-        pool.run(pid, lambda: None).result(LONG_S)
-    assert pool.run(pid, None).result(LONG_S) == worker
+        pool.run(jobs.pid, lambda: None).result(LONG_S)
+    assert pool.run(jobs.pid, None).result(LONG_S) == worker
     pool.close()
 
 
@@ -172,7 +112,7 @@ def test_a_job_that_fails_leaves_its_process_to_others() -> None:
 def test_closing_ends_all_at_once(place: Place, is_stopped: bool) -> None:
     pool = ProcessPool(1)
     job, worker = place.job(pool)
-    waiting = pool.run(pid, None)
+    waiting = pool.run(jobs.pid, None)
     if is_stopped:
         os.kill(worker, signal.SIGSTOP)
     pool.close()
@@ -185,11 +125,11 @@ def test_closing_ends_all_at_once(place: Place, is_stopped: bool) -> None:
 
 
 def test_closing_ends_idle_ones(pool: ProcessPool) -> None:
-    worker = pool.run(pid, None).result(LONG_S)
+    worker = pool.run(jobs.pid, None).result(LONG_S)
     pool.close()
     assert gone(worker)
     with pytest.raises(RuntimeError, match="after shutdown"):
-        pool.run(pid, None)
+        pool.run(jobs.pid, None)
 
 
 def test_closing_while_a_process_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,7 +144,7 @@ def test_closing_while_a_process_is_started(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(pool, "_take", closed_first)
     with pytest.raises(WorkerDied, match="are closed"):
-        pool.run(pid, None).result(LONG_S)
+        pool.run(jobs.pid, None).result(LONG_S)
     assert not pool._alive
     pool.close()
 
@@ -212,19 +152,13 @@ def test_closing_while_a_process_is_started(monkeypatch: pytest.MonkeyPatch) -> 
 SCRIPT = """
 import sys
 from bot.base.process_pool import ProcessPool
-from tests.bot.base import test_process_pool as jobs
+from tests.bot.base import jobs
 
 if __name__ == "__main__":
     pool = ProcessPool(2)
     print(pool.run(jobs.mask, None).result(), flush=True)  # of the very first one
     pool.run(jobs.forever, None).result()
 """
-
-
-def forever(_: object) -> None:
-    print("at work", flush=True)  # noqa: T201 - read below
-    while True:
-        pass
 
 
 def test_processes_hear_of_no_ctrl_c_and_end_with_their_owner() -> None:
