@@ -3,6 +3,10 @@
 Readers and writers of SQLite meet in WAL mode: readers never wait, and writers of this process queue at a
 lock of ours instead of at SQLite's, which gives up after a time.  A writer takes SQLite's write lock at once
 (``BEGIN IMMEDIATE``), because a transaction that first reads and then writes can't be helped by waiting.
+
+Writers of other processes meet at SQLite's lock, which is not fair: each asks again every tenth of a second,
+and on a busy machine may find it taken for a long time.  So how long they wait is a matter of who asks:
+`Database.open` has it as `patience_s`.
 """
 
 import asyncio
@@ -19,7 +23,7 @@ from urllib.parse import quote
 from asyncpg import InterfaceError, PostgresError  # type: ignore[import-untyped]
 from sqlalchemy import URL, event, make_url, text
 from sqlalchemy.engine import Connection
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -28,7 +32,15 @@ from storage import migrate
 from storage.errors import RoleTaken, StorageError
 
 BUSY_TIMEOUT_MS = 10_000
-"""How long SQLite waits for another *process* that writes."""
+"""How long one statement waits for another *process* that writes."""
+
+PATIENCE_S = 10.0
+"""How long a transaction waits for the write lock where a move is waited for: it is worth more."""
+
+LONG_PATIENCE_S = 120.0
+"""The same where nobody waits: for the results of matches and analyses, and while opening."""
+
+_WAL_RETRY_S = 0.05
 
 ROLE_LOCK = 0xDE5D
 """First half of PostgreSQL's advisory locks for `Database.sole`; the number is our own."""
@@ -46,13 +58,13 @@ _ODD_VALUES = (OverflowError, UnicodeError)
 class Database:
     """An open database; `open` makes one, `close` ends it."""
 
-    def __init__(self, url: URL, engine: AsyncEngine) -> None:
+    def __init__(self, url: URL, engine: AsyncEngine, patience_s: float = PATIENCE_S) -> None:
         self._url = url
         self._engine = engine
         is_sqlite = engine.dialect.name == "sqlite"
         self._write_turn: asyncio.Lock | nullcontext[None] = asyncio.Lock() if is_sqlite else nullcontext()
         self._readers = async_sessionmaker(engine, expire_on_commit=False)
-        writing = engine.execution_options(sqlite_begin="BEGIN IMMEDIATE")
+        writing = engine.execution_options(sqlite_begin="BEGIN IMMEDIATE", sqlite_patience_s=patience_s)
         self._writers = async_sessionmaker(writing, expire_on_commit=False)
 
     @property
@@ -61,13 +73,15 @@ class Database:
         return _shown(self._url)
 
     @classmethod
-    async def open(cls, url: str, *, upgrade: bool = True) -> Self:
+    async def open(cls, url: str, *, upgrade: bool = True, patience_s: float = PATIENCE_S) -> Self:
         """Open a database whose schema is the newest one.
 
         Args:
             url: ``sqlite:///folder/file.db`` or ``postgresql://user:password@host/name``.
             upgrade: Create what is missing (the folder, the file, the tables) and bring an older schema up to
                 date; otherwise a database that is missing or older is an error.
+            patience_s: How long a writer waits for other programs that write to SQLite.  Opening itself waits
+                `LONG_PATIENCE_S`: another program may be creating the tables.
 
         Raises:
             StorageError: In one line, what is wrong with which database.
@@ -78,11 +92,13 @@ class Database:
         engine = create_engine(parsed)
         try:
             with _opening(parsed):
-                await (migrate.upgrade(engine) if upgrade else migrate.require_newest(engine))
+                await (
+                    migrate.upgrade(engine, LONG_PATIENCE_S) if upgrade else migrate.require_newest(engine)
+                )
         except BaseException:
             await engine.dispose()
             raise
-        return cls(parsed, engine)
+        return cls(parsed, engine, patience_s)
 
     async def close(self) -> None:
         """Close every connection; no transaction may be open."""
@@ -215,24 +231,28 @@ def _set_up_sqlite(connection: Any, _entry: ConnectionPoolEntry) -> None:
     # The driver must not begin transactions by itself: it would, but only before the first write.
     connection.isolation_level = None
     cursor = connection.cursor()
-    cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
-    _switch_to_wal(cursor)
-    # A committed decision has to survive a power cut, since its move may be on the server already.
-    cursor.execute("PRAGMA synchronous = FULL")
-    cursor.execute("PRAGMA foreign_keys = ON")
+    try:
+        cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+        connection.run_async(_switch_to_wal)
+        # A committed decision has to survive a power cut, since its move may be on the server already.
+        cursor.execute("PRAGMA synchronous = FULL")
+        cursor.execute("PRAGMA foreign_keys = ON")
+    except BaseException:
+        connection.close()  # which SQLAlchemy leaves to us, with its thread
+        raise
     cursor.close()
 
 
-def _switch_to_wal(cursor: Any) -> None:
+async def _switch_to_wal(connection: Any) -> None:
     """Once in a database's life; this is the one lock that SQLite does not wait for by itself."""
-    give_up = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+    give_up = time.monotonic() + LONG_PATIENCE_S
     while True:
         try:
-            cursor.execute("PRAGMA journal_mode = WAL")
+            await connection.execute("PRAGMA journal_mode = WAL")
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
+            if not _is_busy(error) or time.monotonic() >= give_up:
                 raise
-            time.sleep(0.01)
+            await asyncio.sleep(_WAL_RETRY_S)
         else:
             return
 
@@ -241,7 +261,22 @@ def _begin_sqlite(connection: Connection) -> None:
     options = connection.get_execution_options()
     if before := options.get("sqlite_before_begin"):  # some settings can't be changed in a transaction
         connection.exec_driver_sql(before)
-    connection.exec_driver_sql(options.get("sqlite_begin", "BEGIN"))
+    give_up = time.monotonic() + options.get("sqlite_patience_s", 0.0)
+    while True:
+        try:
+            connection.exec_driver_sql(options.get("sqlite_begin", "BEGIN"))
+        except OperationalError as error:
+            # SQLite has waited already, and the event loop has gone on meanwhile.
+            if not _is_busy(error.orig) or time.monotonic() >= give_up:
+                raise
+        else:
+            return
+
+
+def _is_busy(error: BaseException | None) -> bool:
+    """Whether somebody else has the lock; the low byte is the code, the others say more of it."""
+    code = error.sqlite_errorcode if isinstance(error, sqlite3.OperationalError) else 0
+    return code & 0xFF == sqlite3.SQLITE_BUSY
 
 
 def _roll_back_sqlite(connection: Any, _entry: ConnectionPoolEntry, _error: BaseException | None) -> None:

@@ -54,8 +54,11 @@ async def current(engine: AsyncEngine) -> str | None:
         return await connection.run_sync(_current)
 
 
-async def upgrade(engine: AsyncEngine) -> None:
+async def upgrade(engine: AsyncEngine, patience_s: float = 0.0) -> None:
     """Bring the schema to `head`, all of it or, on an error, nothing.
+
+    Args:
+        patience_s: How long to wait for other programs that write to SQLite, beyond its own time.
 
     Raises:
         SchemaError: A newer program has written the schema.
@@ -63,9 +66,13 @@ async def upgrade(engine: AsyncEngine) -> None:
     # A database that is up to date, as nearly always, need not be locked.
     if await current(engine) == head():
         return
+    from alembic import command  # noqa: F401 - it takes a while, and others wait for the lock below
+
     # SQLite alters a table by copying it, and in between the rows that refer to it would refer to nothing.
     migrating = engine.execution_options(
-        sqlite_before_begin="PRAGMA foreign_keys = OFF", sqlite_begin="BEGIN IMMEDIATE"
+        sqlite_before_begin="PRAGMA foreign_keys = OFF",
+        sqlite_begin="BEGIN IMMEDIATE",
+        sqlite_patience_s=patience_s,
     )
     async with migrating.connect() as connection:
         try:
@@ -120,7 +127,10 @@ def _upgrade(connection: Connection) -> None:
 
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": UPGRADE_LOCK})
-    _refuse_newer(_current(connection))
+    revision = _current(connection)
+    _refuse_newer(revision)
+    if revision == head():  # another program was faster, and more may be waiting
+        return
     command.upgrade(_config(connection), "head")
     if connection.dialect.name == "sqlite":
         lost = connection.execute(text("PRAGMA foreign_key_check")).fetchall()

@@ -154,7 +154,9 @@ def map_text() -> str:
                 {path.parent for path in sources() if path.parts[:2] == ("engine", "native")}
             ):
                 headers = [
-                    path for path in sources() if path.parent == native and path.suffix in (".hpp", ".cpp")
+                    path
+                    for path in sources()
+                    if path.parent == native and path.suffix in (".hpp", ".cpp", ".py")
                 ]
                 lines += _table(native.as_posix(), [path for path in headers if first_paragraph(path)])
     page = "bot/arena/static"

@@ -29,7 +29,7 @@ from engine.process import EngineError
 from engine.uci.settings import EngineSettings
 from engine.uci.source import open_link
 from storage.analysis import AnalysisSettings
-from storage.database import Database
+from storage.database import LONG_PATIENCE_S, Database
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -167,7 +167,7 @@ async def _run(
     loop = asyncio.get_running_loop()
     for number in _SIGNALS:
         loop.add_signal_handler(number, on_signal, number)
-    database = await Database.open(url)
+    database = await Database.open(url, patience_s=LONG_PATIENCE_S)
     predicted = 0
     try:
         with counting("profiles", len(wanted)) as on_count:

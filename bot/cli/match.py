@@ -22,7 +22,7 @@ from bot.match.report import game_line, is_remarkable, result_json, result_text,
 from bot.match.runner import Match, MatchStanding, OnGame, run_match
 from bot.match.sprt import parse_sprt
 from bot.match.worker_pool import ClusterWorkers, LocalWorkers, Workers
-from storage.database import Database
+from storage.database import LONG_PATIENCE_S, Database
 
 _OPENINGS_LIMIT = 64 << 20
 """Longest file of openings that is read, in bytes."""
@@ -139,7 +139,7 @@ async def _run(config: Config, match: Match, workers: Workers) -> tuple[MatchSta
     loop = asyncio.get_running_loop()
     for number in _SIGNALS:
         loop.add_signal_handler(number, on_signal, number)
-    database = await Database.open(config.storage.url)
+    database = await Database.open(config.storage.url, patience_s=LONG_PATIENCE_S)
     try:
         with _progress(match.games) as on_game:
             standing = await run_match(match, database, workers, on_game, stop)

@@ -4,20 +4,13 @@ Workers play and hand back, and know nothing of the database.  One that dies tak
 then played again; nobody else notices.  They do other work of many small parts as well (`run`).
 """
 
-import atexit
-import contextlib
 import importlib
 import logging
-import multiprocessing
-import os
-import signal
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.connection import Connection
+from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any, Protocol, TypeVar
 
+from bot.base.process_pool import ProcessPool, WorkerDied
 from bot.match.play import GameTask, Played, play
 from bot.match.player_specs import MatchError
 
@@ -44,20 +37,14 @@ class Workers(Protocol):
         """End the workers, or give back what they are doing; games that are being played are dropped."""
 
 
-class LocalWorkers:
-    """Processes on this machine.
+class LocalWorkers(ProcessPool):
+    """Processes on this machine."""
 
-    They are started afresh, not forked (a fork takes locks along that other threads hold).  Ctrl-C is for the
-    one process that runs the match; they never hear of it.  They end at once when that process ends, however
-    that comes about: they hold the reading end of a pipe whose other end only it holds.
-    """
-
-    deaths: tuple[type[BaseException], ...] = (BrokenProcessPool,)
+    deaths: tuple[type[BaseException], ...] = (WorkerDied,)
 
     def __init__(self, processes: int) -> None:
+        super().__init__(processes)
         self._processes = processes
-        self._leash, self._hold = multiprocessing.Pipe(duplex=False)
-        self._pool = self._new_pool()
 
     def capacity(self) -> int:
         """See `Workers.capacity`."""
@@ -66,30 +53,6 @@ class LocalWorkers:
     def submit(self, task: GameTask) -> "Future[Played]":
         """See `Workers.submit`."""
         return self.run(play, task)
-
-    def run(self, work: Callable[[T], R], task: T) -> "Future[R]":
-        """Have something done: a function of a module, and what it is to be given."""
-        with _sigint_blocked():  # a new process has it blocked from its first moment on
-            try:
-                return self._pool.submit(work, task)
-            except BrokenProcessPool:  # when one process dies, all the others are ended
-                self._pool.shutdown()
-                self._pool = self._new_pool()
-                return self._pool.submit(work, task)
-
-    def close(self) -> None:
-        """See `Workers.close`."""
-        self._hold.close()
-        self._pool.shutdown(cancel_futures=True)
-        self._leash.close()
-
-    def _new_pool(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(
-            self._processes,
-            mp_context=multiprocessing.get_context("spawn"),
-            initializer=_begin,
-            initargs=(self._leash,),
-        )
 
 
 class ClusterWorkers:
@@ -134,7 +97,7 @@ class ClusterWorkers:
         return self.run(play, task)
 
     def run(self, work: Callable[[T], R], task: T) -> "Future[R]":
-        """See `LocalWorkers.run`."""
+        """See `ProcessPool.run`."""
         if self._client.status != "running":
             raise MatchError(f"the cluster at {self._address} is gone; start again to go on")
         future: Future[R] = self._executor.submit(work, task)
@@ -144,26 +107,3 @@ class ClusterWorkers:
         """See `Workers.close`."""
         self._executor.shutdown(wait=False)
         self._client.close()
-
-
-@contextlib.contextmanager
-def _sigint_blocked() -> Iterator[None]:
-    """Processes that this thread starts inherit it; a signal that comes meanwhile is heard later."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _begin(leash: Connection) -> None:
-    """In a new process."""
-    # It leaves without taking the interpreter apart, of which the core would complain while the thread runs.
-    atexit.register(os._exit, 0)
-    threading.Thread(target=_follow, args=(leash,), name="leash", daemon=True).start()
-
-
-def _follow(leash: Connection) -> None:
-    with contextlib.suppress(OSError, EOFError):
-        leash.recv_bytes()  # nobody ever sends anything: it ends with the other end
-    os._exit(1)  # other programs that play here end when we do

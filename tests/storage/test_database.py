@@ -1,15 +1,17 @@
 import asyncio
 import socket
+import sqlite3
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
 from storage import migrate
-from storage.database import Database, create_engine, parse_url
+from storage.database import LONG_PATIENCE_S, Database, create_engine, parse_url
 from storage.errors import RoleTaken, StorageError
 from storage.events import list_events, record_event
 from storage.games import list_games
+from tests.storage.busy import BusyWriter
 from tests.storage.samples import opened
 
 
@@ -166,3 +168,67 @@ async def test_a_socket_that_is_not_there(tmp_path: Path) -> None:
 async def test_no_such_database_on_the_server(postgres: str) -> None:
     with pytest.raises(StorageError, match='database "nowhere" does not exist'):
         await Database.open(f"postgresql://postgres@/nowhere?host={postgres}")
+
+
+def path_of(url: str) -> Path:
+    return Path(url.removeprefix("sqlite:///"))
+
+
+@pytest.mark.parametrize("backend", ["sqlite"])
+async def test_a_patient_writer_waits_for_another_program(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("storage.database.BUSY_TIMEOUT_MS", 1)
+    database = await Database.open(url, patience_s=LONG_PATIENCE_S)
+    writer = BusyWriter(monkeypatch, path_of(url), refusals=4)
+    async with database.write() as session:
+        await record_event(session, "arena", "connected", {})
+    async with database.read() as session:
+        assert len(await list_events(session)) == 1
+    await database.close()
+    assert writer.refusals == 4
+
+
+@pytest.mark.parametrize("backend", ["sqlite"])
+async def test_where_a_move_is_waited_for_a_writer_is_not_patient(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("storage.database.BUSY_TIMEOUT_MS", 1)
+    database = await Database.open(url)
+    writer = BusyWriter(monkeypatch, path_of(url), refusals=100)
+    with pytest.raises(StorageError, match="database is locked"):
+        async with database.write() as session:
+            await record_event(session, "arena", "connected", {})
+    writer.end()
+    async with database.write() as session:
+        await record_event(session, "arena", "connected", {})
+    await database.close()
+    assert writer.refusals == 1
+
+
+async def test_opening_waits_for_a_program_that_makes_the_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "desdemona.db"
+    sqlite3.connect(path).execute("PRAGMA journal_mode = WAL").connection.close()
+    writer = BusyWriter(monkeypatch, path, refusals=4)
+    await (await Database.open(f"sqlite:///{path}")).close()
+    assert writer.refusals == 4
+
+
+async def test_opening_waits_to_switch_the_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "desdemona.db"
+    writer = BusyWriter(monkeypatch, path, refusals=4)
+    await (await Database.open(f"sqlite:///{path}")).close()
+    assert writer.refusals == 4
+
+
+@pytest.mark.parametrize("journal", ["DELETE", "WAL"])
+async def test_opening_does_not_wait_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, journal: str
+) -> None:
+    path = tmp_path / "desdemona.db"
+    sqlite3.connect(path).execute(f"PRAGMA journal_mode = {journal}").connection.close()
+    writer = BusyWriter(monkeypatch, path, refusals=100)
+    with pytest.raises(StorageError, match=r"cannot open the database .*: database is locked"):
+        await Database.open(f"sqlite:///{path}")
+    writer.end()
+    assert writer.refusals == LONG_PATIENCE_S / 20

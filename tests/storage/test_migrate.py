@@ -165,3 +165,17 @@ def test_migrations_import_nothing_of_ours(script: Path) -> None:
         elif isinstance(node, ast.ImportFrom):
             modules.add(node.module or "")
     assert {re.split(r"\W", module)[0] for module in modules} <= {"alembic", "sqlalchemy"}
+
+
+@pytest.mark.usefixtures("database")
+async def test_a_program_that_was_slower_upgrades_nothing(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another one did between our look at the schema and our turn; more may be waiting for theirs."""
+
+    async def before(_: object) -> None:
+        return None
+
+    monkeypatch.setattr(migrate, "current", before)
+    monkeypatch.setattr("alembic.command.upgrade", pytest.fail)
+    engine = create_engine(parse_url(url))
+    await migrate.upgrade(engine)
+    await engine.dispose()

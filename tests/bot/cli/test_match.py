@@ -23,6 +23,7 @@ from storage.games import list_games
 from storage.records import MATCH_SITE, Filters, GameStatus, StoredGame
 from tests.bot.match.samples import fake
 from tests.patience import PATIENCE_S
+from tests.storage.busy import BusyWriter
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -131,6 +132,17 @@ def test_a_match(place: Place, desdemona: Command) -> None:
     assert "6 of 6 games" in out
     assert "6 games have been played already" in err
     assert len(place.games()) == 6
+
+
+def test_a_game_waits_for_other_programs_that_write(
+    place: Place, desdemona: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert place.games() == []  # the tables are there
+    writer = BusyWriter(monkeypatch, place.folder / "desdemona.db", refusals=4)
+    code, _, _ = desdemona(*QUICK, "--games", "2")
+    assert code == 0
+    assert writer.refusals == 4
+    assert numbers(place.games()) == [0, 1]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

@@ -20,6 +20,8 @@ from storage.database import Database
 from tests.bot.match.samples import match, terms
 
 GAMES = 24
+LONG_S = 600.0
+"""A match that takes longer hangs."""
 
 
 @pytest.fixture
@@ -37,7 +39,7 @@ def local() -> Iterator[LocalWorkers]:
 def test_games_in_processes(local: LocalWorkers) -> None:
     given = terms("standard", "trappy", game="tictactoe")
     futures = [local.submit(GameTask(given, number, 1, Opening(None, ()))) for number in range(4)]
-    assert [future.result(60).finished.number for future in futures] == [0, 1, 2, 3]
+    assert [future.result(LONG_S).finished.number for future in futures] == [0, 1, 2, 3]
 
 
 async def test_processes_that_are_killed(database: Database, local: LocalWorkers) -> None:
@@ -52,7 +54,7 @@ async def test_processes_that_are_killed(database: Database, local: LocalWorkers
             os.kill(victims[0].pid or 0, signal.SIGKILL)
 
     given = match(terms("standard", "trappy", game="tictactoe"), 6)
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(LONG_S):
         end = await run_match(given, database, local, on_game, asyncio.Event())
     assert killed == 2
     assert end.result.games == 6
@@ -78,7 +80,7 @@ async def test_a_cluster_one_of_whose_workers_is_killed(database: Database) -> N
 
         try:
             assert workers.capacity() == 2
-            async with asyncio.timeout(120):
+            async with asyncio.timeout(LONG_S):
                 end = await run_match(given, database, workers, on_game, asyncio.Event())
         finally:
             await asyncio.to_thread(workers.close)
