@@ -11,13 +11,4 @@ of plain minimax: a record says so (`engine.decision.Decision.search_mode` is ``
 (`engine.decision.SourceInfo`).  Its transposition table is cleared before every search.  A table that is warm
 from the root search knows the refutations already, and the shallow scores, in which traps show, would be
 worthless: measured with Stockfish 15.1, they differ by 60 centipawns on average.
-
-======================  ==============================================================================
-`settings`              which engine, and how it is asked
-`link`                  what a running engine offers, whatever the protocol
-`lines`                 our own link for all other games: UCI and UCCI, over `engine.process`
-`chess_link`            the link for chess: python-chess's ``SimpleEngine``
-`scores`                from printed lines to scores by depth: pure
-`source`                root, candidates, replies; failures, restarts
-======================  ==============================================================================
 """
