@@ -2,8 +2,6 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# The lock holds for the build's own isolated environment too; the name of that setting depends on pip's age.
-PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip
 # Not its __pycache__, which is newer than what was installed once Python has been there.
 BEGAN := $(shell date +%s)
 NATIVE := CMakeLists.txt $(wildcard engine/native/*.* engine/native/*/*.*)
@@ -11,7 +9,8 @@ NATIVE := CMakeLists.txt $(wildcard engine/native/*.* engine/native/*/*.*)
 .PHONY: run install test dev bench lint map sanitize fuzz mutants stub lock clean
 
 run: $(VENV)/.installed
-	$(BIN)/desdemona run
+	@echo "Starting the bot, which makes its database if there is none, and prints the page's address"
+	@$(BIN)/desdemona run
 
 install: $(VENV)/.installed
 
@@ -51,20 +50,14 @@ stub: $(VENV)/.installed-dev
 map: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.code_map
 
-$(BIN)/python:
-	$(PYTHON) -c 'import sys; sys.exit("Desdemona needs Python 3.11 or newer: make run PYTHON=python3.12, for instance" if sys.version_info < (3, 11) else 0)'
-	$(PYTHON) -m venv $(VENV)
-
-$(VENV)/.installed: pyproject.toml constraints.txt $(NATIVE) | $(BIN)/python
-	@echo "Installing, and compiling the core: one to a few minutes"
-	$(PIP) install --quiet --editable .
-	touch $@
+$(VENV)/.installed: pyproject.toml constraints.txt $(NATIVE)
+	@$(PYTHON) deploy/install.py
+	@touch $@
 
 # Not on top of the other: the core would be compiled twice.
-$(VENV)/.installed-dev: pyproject.toml constraints.txt $(NATIVE) | $(BIN)/python
-	@echo "Installing with what tests need, and compiling the core: one to a few minutes"
-	$(PIP) install --quiet --editable '.[dev]'
-	touch $(VENV)/.installed $@
+$(VENV)/.installed-dev: pyproject.toml constraints.txt $(NATIVE)
+	@$(PYTHON) deploy/install.py dev
+	@touch $(VENV)/.installed $@
 
 # Refresh the lock from what is newest today, in an environment of its own.
 lock:

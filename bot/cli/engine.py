@@ -79,14 +79,17 @@ def settings(config: "Config", player: str | None, depth: int | None) -> "Settin
 def run(protocol: str, driver: "SearchDriver") -> None:
     """Obey what standard input says."""
     from bot.engine_protocols.console import Console
-    from bot.engine_protocols.gtp import Gtp
-    from bot.engine_protocols.nboard import NBoard
-    from bot.engine_protocols.uci import Uci
 
     console = Console(sys.stdin.buffer, sys.stdout.buffer)
     if protocol == "nboard":
+        from bot.engine_protocols.nboard import NBoard
+
         NBoard(console, driver).run()
     elif protocol == "gtp":
+        from bot.engine_protocols.gtp import Gtp
+
         Gtp(console, driver).run()
     else:
+        from bot.engine_protocols.uci import Uci
+
         Uci(console, driver, protocol).run()

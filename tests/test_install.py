@@ -1,0 +1,142 @@
+"""The installer that the Makefile calls: what it asks for, and what it says when something is missing."""
+
+import importlib.util
+import os
+import signal
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SCRIPT = ROOT / "deploy" / "install.py"
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The installer, its folder for logs in an empty project."""
+    spec = importlib.util.spec_from_file_location("install", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "BUILD", tmp_path / "build")
+    module.BUILD.mkdir()
+    return module
+
+
+@pytest.fixture
+def whole(install: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
+    """The installer on a machine that lacks nothing."""
+    (tmp_path / "Python.h").touch()
+    monkeypatch.setattr(install, "get_path", lambda _: str(tmp_path))
+    monkeypatch.setattr(install, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(install, "find_spec", lambda _: object())
+    monkeypatch.delenv("CXX", raising=False)
+    install.check_system()
+    return install
+
+
+def test_the_program_and_its_extras_get_all_that_they_need(install: ModuleType) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    assert install.requirements("") == project["dependencies"]
+    wanted = {*project["dependencies"], *extras["cluster"], *extras["fit"], *extras["dev"]}
+    named = {each for each in wanted if each.startswith("desdemona[")}
+    assert named == {"desdemona[cluster]", "desdemona[fit]"}
+    assert set(install.requirements("dev")) == wanted - named
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("which", lambda _: None, "Missing: a C++ compiler.  On Debian: apt install g++"),
+        ("find_spec", lambda _: None, "Missing: Python's venv.  On Debian: apt install python3-venv"),
+        ("get_path", lambda _: "/n", "Missing: Python's header files.  On Debian: apt install python3-dev"),
+    ],
+)
+def test_what_is_missing_is_said(
+    whole: ModuleType, monkeypatch: pytest.MonkeyPatch, name: str, value: Any, message: str
+) -> None:
+    monkeypatch.setattr(whole, name, value)
+    with pytest.raises(SystemExit, match="^" + message.replace("+", r"\+") + "$"):
+        whole.check_system()
+
+
+def test_all_that_is_missing_is_said_at_once(whole: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole, "which", lambda _: None)
+    monkeypatch.setattr(whole, "find_spec", lambda _: None)
+    with pytest.raises(SystemExit, match=r"apt install g\+\+ python3-venv$"):
+        whole.check_system()
+
+
+def test_a_chosen_compiler_has_to_be_there(whole: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole, "which", lambda name: name if name == "clang++-19" else None)
+    monkeypatch.setenv("CXX", "clang++-19 -pipe")
+    whole.check_system()
+    monkeypatch.setenv("CXX", "g++")
+    with pytest.raises(SystemExit, match=r"C\+\+ compiler"):
+        whole.check_system()
+
+
+def test_an_old_python_is_told_apart(whole: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "version_info", (3, 10, 14))
+    with pytest.raises(SystemExit, match=r"needs Python 3\.11 or newer"):
+        whole.check_system()
+
+
+def test_no_environment_without_pip(
+    install: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    python = tmp_path / "bin" / "python"
+    monkeypatch.setattr(install, "VENV", tmp_path)
+    monkeypatch.setattr(install, "PYTHON", str(python))
+    assert not install.has_pip()
+    python.parent.mkdir()
+    for status, whether in ((1, False), (0, True)):
+        python.write_text(f"#!/bin/sh\nexit {status}\n")
+        python.chmod(0o755)
+        assert install.has_pip() is whether
+
+
+@pytest.mark.parametrize(
+    ("said", "lines", "last"),
+    [
+        ("NewConnectionError(...)\nERROR: No matching distribution found", 0, "is there a network"),
+        ("error: expected ';'", 15, "This failed; all of what it said is in build/core.log"),
+    ],
+)
+def test_a_failure_ends_with_one_line(
+    install: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    said: str,
+    lines: int,
+    last: str,
+) -> None:
+    monkeypatch.setattr(install, "ROOT", install.BUILD.parent)
+    program = f"import sys; print('line\\n' * 100 + {said!r}); sys.exit(3)"
+    with pytest.raises(SystemExit, match=last):
+        install.run("core", [sys.executable, "-c", program])
+    told = capfd.readouterr().err
+    assert told.count("\n") == lines
+    assert (said in told) is bool(lines)
+
+
+def test_one_that_fails_stops_the_others(install: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(install, "ROOT", install.BUILD.parent)
+    other = install.start("packages", ["sleep", "1000"])
+    with pytest.raises(SystemExit, match=r"core\.log"):
+        install.finish(other, install.start("core", ["false"]))
+    assert other[0].returncode == -signal.SIGTERM
+
+
+def test_both_have_to_end(install: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(install, "ROOT", install.BUILD.parent)
+    programs = [install.start(name, ["true"]) for name in ("packages", "core")]
+    install.finish(*programs)
+    assert [process.returncode for process, _ in programs] == [0, 0]
+    assert not any(os.path.getsize(log) for _, log in programs)
