@@ -1,7 +1,7 @@
 """`Decision`: the complete, frozen record of one choice, the same in memory and in the database.
 
-Anyone can recompute the choice from the record alone (`engine.trappy.verify`), and everything that is later
-said about a trap (set or not, fallen into or not, what it cost) is derived from it.
+The record alone is enough to recompute the choice (`engine.choice.verify`) and to derive everything later
+said about a trap: whether it was set, whether the opponent fell into it, and what it cost.
 """
 
 from dataclasses import asdict, dataclass, replace
@@ -22,134 +22,132 @@ class ReplyProfile:
     """s_2 .. s_D: exact scores of the line after searches of 2 .. D plies, our view.  Empty when bounds were
     enough."""
     bound_centi: int | None = None
-    """The search only proved that s_D is at most this (our view); None when the scores are there.  A bound at
-    or beyond `engine.search.reference.INFINITY`: nobody looked."""
+    """The search only proved that s_D is at most this (our view); None when the scores are known.  A bound at
+    or beyond `engine.search.reference.INFINITY` means that the reply was not searched."""
     shallow_bound_centi: float | None = None
     """The search proved that the assessment of the shallow scores is at least this (our view, in the unit of
-    the params' scale).  A bound at or beyond `engine.search.reference.INFINITY` says nothing; None: there is
-    none, or the scores are there."""
+    the params' scale).  A bound at or beyond `engine.search.reference.INFINITY` carries no information; None:
+    no bound, or the scores are known."""
     probability: float | None = None
-    """How likely the person is to play it, by the decision's model; None: no model was asked about it."""
+    """Probability that the person plays it, by the decision's model; None: the model was not queried."""
 
     @property
     def final_centi(self) -> int:
-        """s_D, or what it is known not to exceed."""
+        """s_D, or the upper bound on it."""
         return self.scores_centi[-1] if self.bound_centi is None else self.bound_centi
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One legal move of ours, as far as it had to be looked into."""
+    """One legal move of ours, analysed as far as the choice required."""
 
     move: str
     raw_centi: int
-    """What plain minimax says: the least s_D over the replies, our view."""
+    """The plain minimax value: the least s_D over the replies, our view."""
     raw_is_bound: bool
     """The search only proved that the raw value is at most `raw_centi`: the move could not be chosen.  In the
-    mode ``engine``: what the engine said at the root of a move that was not looked into."""
+    mode ``engine``, `raw_centi` is then the engine's score at the root for a move not analysed further."""
     adjusted_centi: float
-    """What the raw value is worth on the params' scale, plus the bonus for the best trap; for the standard
-    player without it.  Centi-units, or hundredths of a per cent on the expected scale."""
+    """The raw value on the params' scale plus the bonus for the best trap; for the standard player without
+    the bonus.  Centi-units, or hundredths of a per cent on the expected scale."""
     quality_centi: float = 0.0
-    """Quality of the best trap among the replies that were looked into, in the same unit."""
+    """Quality of the best trap among the searched replies, in the same unit."""
     trap: str | None = None
-    """The reply that is the best trap; None: there is none."""
+    """The reply that is the best trap; None: no reply is a trap."""
     replies: tuple[ReplyProfile, ...] = ()
-    """Profiles of the replies; empty when none was needed or the move ends the game."""
+    """Profiles of the replies; empty if the choice needed none or the move ends the game."""
     complete: bool = False
-    """Every legal reply is there with exact scores at every depth."""
+    """`replies` has every legal reply, with exact scores at every depth."""
     value: float | None = None
-    """What the move is worth over the replies that a person may choose (`engine.human.value`), in the unit of
-    the decision's `ValueParams`; None: not found, for the player does not go by it or the move is out of its
-    budget."""
+    """The move's expected value over a person's replies (`engine.human.value`), in the unit of the decision's
+    `ValueParams`; None: not computed, because the player does not use it or the move exceeds its budget."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """What a strong search or a book said of a move, whose choice does not follow from exact scores."""
+    """The result of a selective search, book or table that chose the move instead of exact scores."""
 
     score_centi: int | None
-    """Of the chosen move, our view; a forced win or loss is beyond `WIN_CENTI`, and just `WIN_CENTI` when
-    nobody counted how far off the end is.  None: a book that says which moves are played, not what they are
-    worth."""
+    """Score of the chosen move, our view; a forced win or loss is beyond `WIN_CENTI`, or exactly `WIN_CENTI`
+    when its distance is unknown.  None: the book lists moves without scores."""
     depth: int
-    """Plies of the search that found it; 0: no search did."""
+    """Depth of the search that found it, in plies; 0: no search."""
     confidence: int
-    """Per cent: how sure each cut of the search was; 100: full width; 0: a book does not say."""
+    """Confidence of each cut of the search, in per cent; 100: full width; 0: unknown, from a book."""
     solved: bool
     """The score is the game's true result."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceInfo:
-    """Another engine that a choice's scores are from, and how it was asked."""
+    """The other engine that produced a choice's scores, and its search settings."""
 
     name: str
-    """As it calls itself, with its version."""
+    """The name that the engine reports, with its version."""
     protocol: str
     """``uci`` or ``ucci``."""
     options: tuple[tuple[str, str], ...]
-    """Names and values of the options that were set, as configured."""
+    """Names and values of the configured options."""
     window_centi: int
-    """Moves were looked into when their score at the root was at most this below the best known."""
+    """Moves were analysed if their score at the root was at most this below the best known."""
     floor_centi: int
-    """The least such score of a move that was looked into: every move above it was."""
+    """The least score at the root of an analysed move: every move above it was analysed."""
     nodes: int
-    """Positions that the engine visited, as it counts them."""
+    """Positions that the engine reports to have visited."""
 
 
 @dataclass(frozen=True, slots=True)
 class RandomDraw:
-    """How a move was drawn; with the candidates it gives the move again (`engine.variety.drawn`)."""
+    """How a move was drawn; with the candidates it reproduces the move (`engine.variety.drawn`)."""
 
     within_centi: int
-    """Candidates whose raw value was at most this below the best took part; theirs are exact, and those of
-    all others are known to be lower."""
+    """The draw included candidates whose raw value was at most this below the best; their raw values are
+    exact, and all others are proven lower."""
     avoided: tuple[str, ...]
-    """Moves that did not take part: they were played in this position before."""
+    """Moves excluded because they were played in this position before."""
     number: int
-    """What was drawn, at least 0."""
+    """The number drawn, at least 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """What is known of who is to move."""
+    """What is known about the person to move."""
 
     rating: int | None = None
-    """On the site's own scale; None: unknown."""
+    """Rating on the site's own scale; None: unknown."""
     clock_s: float | None = None
-    """Left to them, in seconds; None: unknown, or no clock."""
+    """Time left on their clock, in seconds; None: unknown, or no clock."""
 
 
 UNKNOWN_PERSON = Person()
-"""Nothing is known of who is to move."""
+"""A person about whom nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """Which model it was; stored with every decision that counted on it."""
+    """Identity of a model; stored with every decision that used it."""
 
     kind: str
     """``maia``, ``othello``, ``shallow``, ``calibrated`` or ``none``; a mean over networks
-    (`engine.human.rating_average`) has theirs."""
+    (`engine.human.rating_average`) has the networks' kind."""
     name: str
-    """For people: ``maia-1500``."""
+    """Readable name, such as ``maia-1500``."""
     sha256: str
-    """Of the file, in hexadecimal; of a model without one, of its parameters as text."""
+    """SHA-256 of the file, in hexadecimal; without a file, of the parameters as text."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpponentModelUse:
-    """How a move was chosen by what a person is expected to reply."""
+    """How predicted replies of a person were used to choose a move."""
 
     value: ValueParams
     person: Person
-    """Who was expected to reply, as far as the models were told."""
+    """The person expected to reply, as the models received them."""
     human: ModelInfo | None
-    """The human-move model that was asked; None: none was."""
+    """The human-move model that was queried; None: none."""
     trouble: str = ""
-    """Why the move was decided without a model, as by the standard player; empty: it was not, or it is a
-    forced win and nobody was asked."""
+    """Why the move was decided without a model, as by the standard player; empty: a model was used, or the
+    move is a forced win and no model was queried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,74 +156,71 @@ class Decision:
 
     game: str
     position: str
-    """`Game.position_text` of the position that the move was chosen in."""
+    """`Game.position_text` of the position before the move."""
     player: str
-    """Name of one of `engine.player_kinds.PLAYER_KINDS`."""
+    """A name in `engine.player_kinds.PLAYER_KINDS`."""
     params: TrapParams
-    """Of the trap arithmetic.  For other players than trappy they only say what counts as a trap in
-    hindsight."""
+    """Parameters of the trap arithmetic.  For players other than trappy they only define what counts as a
+    trap in hindsight."""
     move: str
     """The chosen move."""
     candidates: tuple[Candidate, ...]
-    """Every legal move once, in the game's fixed order."""
+    """Every legal move once, in the game's move order."""
     depth: int
     """D: plies of the full search, counted from `position`, at least 2."""
     principal_variation: tuple[str, ...]
-    """The line that plain minimax expects, starting with its own best move; or the line of what picked the
-    move."""
+    """Principal variation of plain minimax, starting with its own best move; or that of `pick`."""
     nodes: int
     """Positions that the search visited."""
     time_s: float
-    """Seconds of searching, on whoever's clock: also before a pause of the search, and on the opponent's time
-    when the reply had been expected.  Waiting for a thread does not count."""
+    """Search time in seconds, on either side's clock: includes time before a pause and pondering on the reply
+    that was then played.  Excludes waiting for a thread."""
     profile_source: str
-    """Which search the scores are from: ``reference``, ``native``, or another engine by its name."""
+    """The search that produced the scores: ``reference``, ``native``, or another engine's name."""
     engine_version: str
     search_mode: str = "exact"
-    """``exact``: chosen by the candidates' scores, which are of full width and fixed depth.  ``strong``: by a
-    selective search.  ``book``: by an opening book.  ``tablebase``: by a table of endings.  The candidates'
-    scores are exact at `depth` in any case, so that the reply can be judged.  But ``engine``: chosen by the
-    scores of another engine, which searches selectively (`source`), among the candidates that it was asked to
-    look into.  ``lot``: drawn among the moves whose exact scores are nearly the best, traps left aside, so as
-    not to play the same opening again (`lot`)."""
+    """What chose the move.  ``exact``: the candidates' full-width, fixed-depth scores.  ``strong``: a
+    selective search.  ``book``: an opening book.  ``tablebase``: an endgame tablebase.  ``lot``: a random
+    draw among the moves whose exact scores are nearly the best, ignoring traps, to vary the opening (`lot`).
+    In all these modes the candidates' scores are exact at `depth`, so that the reply can be judged.
+    ``engine``: another engine's scores (`source`), from selective searches of the candidates sent to it."""
     pick: Pick | None = None
-    """What chose the move when `search_mode` is ``strong``, ``book`` or ``tablebase``."""
+    """What chose the move if `search_mode` is ``strong``, ``book`` or ``tablebase``."""
     source: SourceInfo | None = None
-    """The other engine, when `search_mode` is ``engine``."""
+    """The other engine, if `search_mode` is ``engine``."""
     lot: RandomDraw | None = None
-    """The draw, when `search_mode` is ``lot``."""
+    """The draw, if `search_mode` is ``lot``."""
     model: ModelInfo | None = None
-    """Whose the replies' probabilities are; None: the choice counted on none."""
+    """The model behind the replies' probabilities; None: the choice used none."""
     reckoning: OpponentModelUse | None = None
-    """How the move was chosen, of players that reckon with a person's replies (unless it was drawn); None: of
-    all others."""
+    """How a player that models the opponent chose the move; None: for other players, and for a drawn move."""
 
     @property
     def kind(self) -> PlayerKind:
         """The player's kind.
 
         Raises:
-            ValueError: This version knows no player of that name.
+            ValueError: This version has no player of that name.
         """
         return kind_named(self.player)
 
     @property
     def chosen(self) -> Candidate:
-        """The candidate that was played."""
+        """The candidate of the chosen move."""
         return next(c for c in self.candidates if c.move == self.move)
 
     @property
     def is_complete(self) -> bool:
-        """Whether the chosen move's whole profile is in the record, so that any reply can be judged."""
+        """Whether the record has the chosen move's whole profile, so that any reply can be judged."""
         return self.chosen.complete
 
     @property
     def is_trap(self) -> bool:
-        """Whether the chosen move sets a trap: its best reaches the threshold.  Needs the whole profile."""
+        """Whether the chosen move's best trap reaches the threshold.  Needs the whole profile."""
         return self.chosen.trap is not None and self.chosen.quality_centi >= self.params.threshold_centi
 
     def with_chosen(self, candidate: Candidate) -> Self:
-        """The same decision with more known about the chosen move."""
+        """A copy with a fuller record of the chosen move."""
         if candidate.move != self.move:
             raise ValueError(f"{candidate.move} was not chosen, {self.move} was")
         return replace(
@@ -241,7 +236,7 @@ class Decision:
         """The decision that `to_record` wrote.
 
         Raises:
-            RecordError: The record lacks a field, has one too many, or a value of the wrong kind.
+            RecordError: The record lacks a field, has an unknown one, or has a value of the wrong type.
         """
         try:
             candidates = tuple(
@@ -275,7 +270,7 @@ class Decision:
 
 def _params(record: dict[str, Any]) -> TrapParams:
     record = {**record}
-    scale = Scale(record.get("scale", Scale.PAPER))  # old ones do not say, and know no share
+    scale = Scale(record.get("scale", Scale.PAPER))  # old records lack the scale and the share
     old = {"risk_share_percent": 100.0} if scale is Scale.EXPECTED else {}
     assessment, decided = Assessment(record["assessment"]), Decided(record["decided"])
     return TrapParams(**{**old, **record, "assessment": assessment, "decided": decided, "scale": scale})
@@ -293,7 +288,7 @@ def _lot(record: dict[str, Any]) -> RandomDraw:
 def _reckoning(record: dict[str, Any]) -> OpponentModelUse:
     value = record["value"]
     return OpponentModelUse(
-        # Old ones know no share.
+        # Old records lack the share.
         value=ValueParams(**{"share_percent": 100.0, **value, "scale": ValueScale(value["scale"])}),
         person=Person(**record["person"]),
         human=ModelInfo(**record["human"]) if record["human"] else None,
@@ -302,7 +297,7 @@ def _reckoning(record: dict[str, Any]) -> OpponentModelUse:
 
 
 class OutcomeKind(StrEnum):
-    """What the opponent did with a move of ours (Gordon & Reda 2006, Figure 9)."""
+    """Classes of the opponent's reply to our move (Gordon & Reda 2006, Figure 9)."""
 
     OPTIMAL = "optimal"
     """The reply is one of the best: its s_D equals the raw value of our move."""
@@ -311,12 +306,12 @@ class OutcomeKind(StrEnum):
     ERRED_ELSEWHERE = "erred_elsewhere"
     """Any other reply."""
     UNANSWERED = "unanswered"
-    """The game ended first.  Outside Figure 9's sum, but never dropped."""
+    """The game ended first.  Not part of Figure 9's sum, but always recorded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a move of ours was answered."""
+    """The opponent's answer to our move."""
 
     kind: OutcomeKind
     reply: str | None
@@ -326,4 +321,4 @@ class Outcome:
     quality_centi: float
     """Quality of the reply as a trap, in the unit of the params' scale."""
     cost_centi: int
-    """What the reply cost the opponent: s_D of it less our raw value, at least 0; centi-units."""
+    """Cost of the reply to the opponent: its s_D less our raw value, at least 0; centi-units."""

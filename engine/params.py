@@ -13,7 +13,7 @@ class Assessment(StrEnum):
     """How a reply's shallow scores become one number, U (Gordon & Reda 2006, section 3.2)."""
 
     MEDIAN = "median"
-    """The middle one: for people, who look at all depths a little."""
+    """The middle one: for people, who consider all depths a little."""
     BEST = "best"
     """The best for the opponent: for people, who see what they hope for."""
     LAST = "last"
@@ -21,7 +21,7 @@ class Assessment(StrEnum):
 
 
 class Decided(StrEnum):
-    """What to do with scores of decided games, which are not distances."""
+    """How to treat scores of decided games, which are not distances."""
 
     SWINDLE = "swindle"
     """A forced win gets no bonus; when every move loses by force, play the trap that is hardest to see."""
@@ -30,12 +30,12 @@ class Decided(StrEnum):
 
 
 class Scale(StrEnum):
-    """What the arithmetic counts in, and against what it holds a trap."""
+    """Unit of the trap arithmetic, and the yardstick for a trap's size."""
 
     PAPER = "paper"
-    """Centi-units, relative to the size of the score itself: an even game has next to no traps."""
+    """Centi-units, relative to the size of the score itself: an even game has almost no traps."""
     EXPECTED = "expected"
-    """Hundredths of a per cent of expected score, against a fixed risk, whatever the score."""
+    """Hundredths of a per cent of expected score, relative to a fixed risk, whatever the score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +44,20 @@ class TrapParams:
 
     assessment: Assessment = Assessment.MEDIAN
     margin_centi: int = 0
-    """Least size that a score counts as in trappiness and scale, so that even positions get a bonus too.
-    0 is the paper, and all that the expected scale knows, where sizes do not depend on scores."""
+    """Lower limit on a score's size in trappiness and scale, so that even positions get a bonus too.  0 in
+    the paper; must be 0 on the expected scale, where sizes do not depend on scores."""
     decided: Decided = Decided.SWINDLE
     threshold_centi: int = 100
     """A played move is a *trap set* when the quality of its best trap reaches this (the paper leaves it
-    open); at least 1.  Centi-units, or hundredths of a per cent with the expected scale."""
+    open); at least 1.  Centi-units, or hundredths of a per cent on the expected scale."""
     scale: Scale = Scale.PAPER
     risk_percent: float = 5.0
-    """The most points of expected score (hundredths of a game) that are given up for a trap; above 0.  Of the
-    expected scale alone."""
+    """Most points of expected score (hundredths of a game) to give up for a trap; above 0.  Only on the
+    expected scale."""
     risk_share_percent: float = 25.0
-    """The most of the best move's expected score, in per cent of it, that is given up for a trap: where
-    little is left, `risk_percent` alone would allow anything.  Above 0; 100: no such limit.  Of the expected
-    scale alone."""
+    """Largest share of the best move's expected score to give up for a trap, in per cent: when little is
+    left, `risk_percent` alone would allow anything.  Above 0; 100: no such limit.  Only on the expected
+    scale."""
     logistic_centi: float = 0.0
     """s of the expected scale's 1 / (1 + exp(-score / s)), in centi-units; 0: the game's own, which the
     player fills in before it searches (`for_position`)."""
@@ -86,22 +86,22 @@ class TrapParams:
 
     @property
     def risk_share(self) -> float:
-        """The most that a move's bonus may be, as a multiple of what the move itself is worth.
+        """Upper limit on a move's bonus, as a multiple of the move's own worth.
 
-        With k = share / (1 - share) a move worth w gets at most to (1 + k) w = w / (1 - share): so one that
-        is worth less than (1 - share) of the best is not played.
+        With k = share / (1 - share), a bonus lifts a move worth w to at most (1 + k) w = w / (1 - share), so
+        a move worth less than (1 - share) of the best is never played.
         """
         kept = 100 - self.risk_share_percent
         return self.risk_share_percent / kept if kept else math.inf
 
     def for_position(self, expected_scale_centi: float) -> Self:
-        """The same with the game's own logistic function filled in, if it is needed and not set.
+        """A copy with the game's own logistic function, if one is needed and not set.
 
         Args:
             expected_scale_centi: `Game.expected_scale_centi` of the position that is searched.
 
         Raises:
-            BadSettings: That is no such number.
+            BadSettings: `expected_scale_centi` is out of range.
         """
         if self.scale is Scale.PAPER or self.logistic_centi != 0:
             return self
@@ -109,32 +109,32 @@ class TrapParams:
 
 
 class ValueScale(StrEnum):
-    """What values of moves are counted in."""
+    """Unit of the values of moves."""
 
     EXPECTED = "expected"
     """Hundredths of a per cent of expected score."""
     PAWNS = "pawns"
-    """Centi-units (hundredths of a pawn, a disc), at most `ValueParams.checkmate_centi` either way: the paper
-    "When Suboptimal Minimax is Better"."""
+    """Centi-units (hundredths of a pawn or disc), limited to `ValueParams.checkmate_centi` either way, as in
+    the paper "When Suboptimal Minimax is Better"."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueParams:
-    """Settings of the players that reckon with what a person will reply; stored with their decisions."""
+    """Settings of the players that model the opponent; stored with their decisions."""
 
     scale: ValueScale = ValueScale.EXPECTED
     budget_percent: float = 3.0
-    """The most points of expected score (hundredths of a game) that a move may give up against the best: what
-    the best reply to it takes, for sure.  0: none; on either scale."""
+    """Most points of expected score (hundredths of a game) that a move may give up against the best move,
+    both followed by their best replies.  0: none; on either scale."""
     share_percent: float = 25.0
-    """The most of the best move's expected score, in per cent of it, that a move may give up: where little is
-    left, `budget_percent` alone would allow anything.  Nor may a move lose by force that need not.  Above 0;
-    100: no such limits."""
+    """Largest share of the best move's expected score that a move may give up, in per cent: when little is
+    left, `budget_percent` alone would allow anything.  Nor may a move lose by force if another does not.
+    Above 0; 100: no such limits."""
     least_percent: float = 2.0
-    """Replies that are less likely are not looked into: they count as if each were the best.  With calibrated
-    odds, for which every reply is looked into, it is 0."""
+    """Less likely replies are not searched: each counts as if it were the best.  0 with calibrated odds,
+    which need every reply searched."""
     checkmate_centi: int = 1000
-    """What a decided game counts on the scale of pawns, and the most that any score does (the paper's
+    """Value of a decided game on the scale of pawns, and the limit on any score there (the paper's
     CHECKMATE_WEIGHT, ten pawns)."""
     logistic_centi: float = 0.0
     """s of the expected score's 1 / (1 + exp(-score / s)), in centi-units; 0: the game's own, which the
@@ -160,16 +160,16 @@ class ValueParams:
 
     @property
     def least(self) -> float:
-        """The least probability of a reply that is looked into."""
+        """The least probability of a reply that is searched."""
         return self.least_percent / 100
 
     def for_position(self, expected_scale_centi: float) -> Self:
-        """The same with the game's own logistic function filled in, if none is set.
+        """A copy with the game's own logistic function, if none is set.
 
         Args:
             expected_scale_centi: `Game.expected_scale_centi` of the position that is searched.
 
         Raises:
-            BadSettings: That is no such number.
+            BadSettings: `expected_scale_centi` is out of range.
         """
         return self if self.logistic_centi else replace(self, logistic_centi=expected_scale_centi)

@@ -1,6 +1,6 @@
 """The kinds of players: what each chooses by, and everything else that tells them apart.
 
-Records, settings and messages carry a player's name.  Code never compares names: it asks the kind of that
+Records, settings and messages carry a player's name.  Code never compares names: it looks up the kind of that
 name (`kind_named`).  So a new kind takes one value here, and a new way to choose one case in `engine.choice`.
 """
 
@@ -11,38 +11,38 @@ from types import MappingProxyType
 
 
 class Choosing(StrEnum):
-    """What a player goes by when it chooses, and so how its choice is verified (`engine.choice`)."""
+    """How a player chooses its move, and thus how its choice is verified (`engine.choice`)."""
 
     RAW = "raw"
     """The raw value: minimax by alpha-beta."""
     ADJUSTED = "adjusted"
     """The raw value adjusted for the best trap: trappy minimax."""
     EXPECTED = "expected"
-    """The expected value over the replies that a model of the opponent gives (`engine.human.value`)."""
+    """The expected value over the replies that a model of the opponent predicts (`engine.human.value`)."""
     SELECTIVE = "selective"
-    """Books, tables and a selective search, as good as the time allows; the raw value where there is none."""
+    """Books, tables and a time-limited selective search; the raw value for games without that search."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayerKind:
-    """What tells one kind of player from the others."""
+    """The properties of one kind of player."""
 
     name: str
-    """In records, settings and messages."""
+    """The player's name in records, settings and messages."""
     choosing: Choosing
-    """What it goes by."""
+    """How it chooses."""
     asks_engine: bool = False
-    """Its scores are another engine's (UCI, UCCI); while there is no engine, those of our own search."""
+    """It uses another engine's scores (UCI, UCCI); our own search's while no engine is available."""
     is_calibrated: bool = False
-    """It counts on odds of the replies that were learned from recorded games (`engine.human.calibrated`)."""
+    """It uses reply odds that were learned from recorded games (`engine.human.calibrated`)."""
     plays_engine_games: bool = False
-    """It plays the games that need another engine, too (`engine.games.ENGINE_GAMES`)."""
+    """It also plays the games that need another engine (`engine.games.ENGINE_GAMES`)."""
     is_compared: bool = False
     """It takes part in the comparison, unless the settings name other players."""
 
     @property
     def sets_traps(self) -> bool:
-        """Whether it means the traps that it sets; the others set them by accident only."""
+        """Whether it sets traps on purpose; other players set them only by accident."""
         return self.choosing in (Choosing.ADJUSTED, Choosing.EXPECTED)
 
     @property
@@ -63,14 +63,13 @@ TRAPPY = PlayerKind(name="trappy", choosing=Choosing.ADJUSTED, is_compared=True)
 """Trappy minimax."""
 
 STRONG = PlayerKind(name="strong", choosing=Choosing.SELECTIVE)
-"""The best move that the time allows, by selective search, with openings from books, and endings solved or
-from tables."""
+"""The best move in the time available: selective search, opening books, endgames solved or from tables."""
 
 OPPONENT_MODEL = PlayerKind(name="opponent_model", choosing=Choosing.EXPECTED)
-"""The move that is worth most over the replies that a model of people expects."""
+"""The move of the highest expected value over the replies that a model of people predicts."""
 
 CALIBRATED = PlayerKind(name="calibrated", choosing=Choosing.EXPECTED, is_calibrated=True)
-"""The same with odds of the replies that were learned from recorded games."""
+"""`OPPONENT_MODEL` with reply odds that were learned from recorded games."""
 
 TRAPPY_UCI = PlayerKind(
     name="trappy_uci", choosing=Choosing.ADJUSTED, asks_engine=True, plays_engine_games=True
@@ -108,10 +107,10 @@ def _names(belongs: Callable[[PlayerKind], bool]) -> tuple[str, ...]:
 
 
 OWN_KINDS = _names(lambda kind: not kind.asks_engine)
-"""Names of the players that need nothing but ourselves."""
+"""Names of the players that need no other engine."""
 
 COMPARED_KINDS = _names(lambda kind: kind.is_compared)
-"""Names of the players of the papers, which differ in nothing but the traps."""
+"""Names of the players that the papers compare, which differ only in the traps."""
 
 ENGINE_GAME_KINDS = _names(lambda kind: kind.plays_engine_games)
 """Names of the players of games that need another engine."""
@@ -121,7 +120,7 @@ def kind_named(name: str) -> PlayerKind:
     """The kind of that name.
 
     Raises:
-        ValueError: There is none; the message lists those there are.
+        ValueError: There is no such kind; the message lists the known ones.
     """
     try:
         return PLAYER_KINDS[name]

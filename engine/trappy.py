@@ -1,21 +1,20 @@
 """The trap arithmetic of trappy minimax: pure functions on scores, whatever search they come from.
 
 Theory of operation.  A reply of the opponent is a *trap* when it looks good to shallow searches and is bad at
-full depth.  How good it looks is one number U made of the shallow scores (`assess`); how deceptive that is,
-`trappiness` says in [0, 1]; what falling into it costs is its profit; the product is the trap's quality.  A
-move's best trap adds a bonus of at most a quarter of the move's own value (`scale`), so a trap can tip the
-balance between nearly equal moves and never justify a bad one.
+full depth.  `assess` turns the shallow scores into one number U, how good the reply looks; `trappiness` in
+[0, 1] measures how deceptive that is; the trap's profit is the cost of falling into it; its quality is
+trappiness times profit.  A move's best trap adds a bonus of at most a quarter of the move's own value
+(`scale`), so a trap can tip the balance between nearly equal moves but never justify a bad one.
 
-The formulas are Gordon & Reda 2006, Figures 2, 3 and 5, with their typing errors mended: Figure 2 sets the
+The formulas are Gordon & Reda 2006, Figures 2, 3 and 5, with their typing errors corrected: Figure 2 sets the
 raw value once, outside the loop over moves; Figure 5 lacks its M's, and is continuous and matches Figure 8
-only as `scale` has it.
+only in the form of `scale`.
 
-All of that may be done on two *scales* (`engine.params.Scale`).  The paper's takes scores as they are and
-holds a trap against the size of the score, so that it gives even games no bonus.  The expected one turns them
-into expected score first (`worth`), in which an error costs as much wherever it is made, and holds a trap
-against a constant, the risk; but gives no move a bonus of more than a share of what the move is worth.
-Assessments, qualities, bonuses and adjusted values are in the scale's unit; scores, raw values and their
-bounds are centi-units on both.
+There are two *scales* (`engine.params.Scale`).  The paper's takes scores as they are and measures a trap
+against the size of the score, so an even game gets no bonus.  The expected scale first converts scores into
+expected score (`worth`), where an error costs the same whatever the score, and measures a trap against a
+constant, the risk; but no bonus exceeds a share of the move's own worth.  Assessments, qualities, bonuses and
+adjusted values are in the scale's unit; scores, raw values and their bounds are centi-units on both.
 """
 
 import math
@@ -33,10 +32,10 @@ from engine.params import Assessment, Decided, Scale, TrapParams
 
 
 def worth(score_centi: int, params: TrapParams) -> int:
-    """A score in the unit that the arithmetic counts in; it never falls when the score rises.
+    """Convert a score to the scale's unit; monotonic: it never falls when the score rises.
 
     Raises:
-        BadSettings: The expected scale was never given its logistic function (`TrapParams.for_position`).
+        BadSettings: The expected scale has no logistic function yet (`TrapParams.for_position`).
     """
     if params.scale is Scale.PAPER:
         return score_centi
@@ -46,14 +45,14 @@ def worth(score_centi: int, params: TrapParams) -> int:
 
 
 def _size(value: float, params: TrapParams) -> float:
-    """What a gap or a quality beside that value is held against: M of Figures 3 and 5."""
+    """M of Figures 3 and 5: the size against which to measure a gap or a quality at that value."""
     if params.scale is Scale.EXPECTED:
-        return 4 * params.risk  # Figure 5 then gives no more than the risk
+        return 4 * params.risk  # so Figure 5 gives at most the risk
     return max(abs(value), params.margin_centi)
 
 
 def _room(value: float, params: TrapParams) -> float:
-    """The same for the bonus of a move that is worth that much; the less is left, the less is risked."""
+    """`_size` for the bonus of a move of that worth; the less is left, the less is risked."""
     if params.scale is Scale.PAPER or math.isinf(params.risk_share):
         return _size(value, params)
     return min(4 * params.risk_share * value, _size(value, params))
@@ -80,12 +79,12 @@ def assess(shallow: Sequence[float], assessment: Assessment) -> float:
 
 
 def trappiness(upper: float, final: float, margin: float = 0) -> float:
-    """How easily the opponent mistakes a reply for a good one, in [0, 1] (Figure 3, maximising column).
+    """How easily the opponent mistakes the reply for a good one, in [0, 1] (Figure 3, maximising column).
 
     Args:
         upper: U, the shallow assessment, opponent's view.
         final: M, the score at full depth, opponent's view.
-        margin: Least size that M counts as; 0 is the paper.
+        margin: Lower limit on the size of M; 0 in the paper.
     """
     return _trappiness_of(upper - final, max(abs(final), margin))
 
@@ -101,7 +100,7 @@ def _trappiness_of(gap: float, size: float) -> float:
 
 
 def trappiness_minimising(upper: float, final: float, margin: float = 0) -> float:
-    """Figure 3's other column: the same with both scores from the view of the side that sets the trap."""
+    """Figure 3's minimising column: both scores from the view of the side that sets the trap."""
     return trappiness(-upper, -final, margin)
 
 
@@ -109,8 +108,8 @@ def reply_trappiness(scores_centi: Sequence[int], params: TrapParams) -> float:
     """Trappiness of a reply from its s_2 .. s_D, our view; 0 when there is no shallow score."""
     if len(scores_centi) < 2:
         return 0.0
-    # Opponent's view: on the expected scale less by WHOLE than what the opponent expects, which no difference
-    # tells.
+    # Opponent's view: on the expected scale this is the opponent's expected score less WHOLE, a constant that
+    # cancels in every difference.
     *shallow, final = (-worth(score, params) for score in scores_centi)
     return _trappiness_of(assess(shallow, params.assessment) - final, _size(final, params))
 
@@ -122,17 +121,17 @@ def reply_quality(scores_centi: Sequence[int], raw_centi: int, params: TrapParam
 
 
 def quality_ceiling(shallow_bound: float, final_bound: int, raw: int, params: TrapParams) -> float:
-    """The most that a reply's quality can be when its scores are only bounded.
+    """Upper bound on a reply's quality when its scores are only bounded.
 
     On the paper's scale quality does not always grow with the full-depth score: while our move is losing and
     the reply seems to lose by more, trappiness falls as the score rises, and the product of profit and
-    trappiness is convex; so the greatest value lies at one of the two ends of that stretch.  Elsewhere, and
-    always on the expected scale, quality grows.
+    trappiness is convex; so its maximum lies at one end of that range.  Elsewhere, and always on the expected
+    scale, quality grows.
 
     Args:
         shallow_bound: The assessment of the shallow scores is at least this, our view, in the scale's unit.
         final_bound: s_D is at most this, our view, in centi-units.
-        raw: Raw value of the move, in centi-units.
+        raw: The move's raw value, in centi-units.
     """
     low = worth(raw, params)
 
@@ -152,7 +151,7 @@ def quality_ceiling(shallow_bound: float, final_bound: int, raw: int, params: Tr
 
 
 def scale(quality: float, raw: float, margin: float = 0) -> float:
-    """The bonus that a trap of that quality gives a move of that raw value (Figure 5, mended)."""
+    """The bonus that a trap of that quality gives a move of that raw value (Figure 5, corrected)."""
     return _bonus_of(quality, max(abs(raw), margin))
 
 
@@ -163,24 +162,24 @@ def _bonus_of(quality: float, size: float) -> float:
         return 0.8 * quality
     if quality < 2 * size:
         bonus = 0.2 * size + 0.05 * (quality - 0.25 * size) / 1.75
-        return min(bonus, 0.25 * size)  # which rounding could exceed, and pruning goes by
+        return min(bonus, 0.25 * size)  # rounding could exceed this limit, on which pruning relies
     return 0.25 * size
 
 
 def bonus_cap(raw: int, params: TrapParams) -> float:
-    """The largest bonus that a move of that raw value (in centi-units) can get, in the scale's unit."""
+    """Upper limit on the bonus of a move of that raw value (in centi-units), in the scale's unit."""
     if params.decided is Decided.SWINDLE and raw >= WIN_CENTI:
         return 0.0  # a forced win needs no trap
     if params.scale is Scale.PAPER:
         return 0.25 * _size(raw, params)
     if params.decided is Decided.SWINDLE and raw <= -WIN_CENTI:
-        return 0.0  # with no other limit a risk would be a reason to lose by force
-    # No reply gains more than certainty: so no trap lifts a move to the worth of a forced win.
+        return 0.0  # otherwise a bonus could be a reason to lose by force
+    # No reply is worth more than a sure win, so no trap lifts a move to the worth of a forced win.
     return _bonus_of(WHOLE - worth(raw, params), _room(worth(raw, params), params))
 
 
 def bonus(quality: float, raw: int, params: TrapParams) -> float:
-    """The bonus of a move under all options, in the scale's unit; `raw` in centi-units."""
+    """A move's bonus under the given parameters, in the scale's unit; `raw` in centi-units."""
     if bonus_cap(raw, params) == 0:
         return 0.0
     return _bonus_of(quality, _room(worth(raw, params), params))
@@ -190,12 +189,12 @@ def bonus(quality: float, raw: int, params: TrapParams) -> float:
 
 
 class Standing(NamedTuple):
-    """What moves are compared by: the greater is played; equal ones fall to the first in order."""
+    """Sort key of moves: the greatest is played; among equal ones, the first in order."""
 
     adjusted: float
     """In the scale's unit."""
     raw: int
-    """In centi-units, so it tells moves apart that are worth the same on the expected scale."""
+    """In centi-units; separates moves of the same worth on the expected scale."""
 
 
 def is_swindle(candidates: Sequence[Candidate], params: TrapParams) -> bool:
@@ -204,7 +203,7 @@ def is_swindle(candidates: Sequence[Candidate], params: TrapParams) -> bool:
 
 
 def escape(candidate: Candidate, params: TrapParams) -> float:
-    """Trappiness of the reply that most deceptively throws a forced win away; 0: there is none."""
+    """Trappiness of the most deceptive reply that throws away a forced win; 0: no reply does."""
     return max(
         (
             reply_trappiness(reply.scores_centi, params)
@@ -216,7 +215,7 @@ def escape(candidate: Candidate, params: TrapParams) -> float:
 
 
 def with_trap(candidate: Candidate, params: TrapParams, swindle: bool = False) -> Candidate:
-    """The candidate with trap, quality and adjusted value worked out from its replies' profiles."""
+    """The candidate with trap, quality and adjusted value computed from its replies' profiles."""
     trap, quality = None, 0.0
     for reply in candidate.replies:
         if reply.scores_centi:
@@ -239,14 +238,14 @@ def with_trap(candidate: Candidate, params: TrapParams, swindle: bool = False) -
 
 
 def standing(candidate: Candidate, params: TrapParams, swindle: bool) -> Standing:
-    """The candidate's standing as far as its profile is known."""
+    """The candidate's standing, as far as its profile goes."""
     if swindle:
         return Standing(escape(candidate, params), candidate.raw_centi)
     return Standing(candidate.adjusted_centi, candidate.raw_centi)
 
 
 def ceiling(candidate: Candidate, params: TrapParams, swindle: bool) -> Standing:
-    """The best standing that the candidate could have, given what is proven and what is left open."""
+    """Upper bound on the candidate's standing, given its proven scores and bounds."""
     raw = candidate.raw_centi
     pruned = [reply for reply in candidate.replies if reply.bound_centi is not None]
     is_open = candidate.raw_is_bound or not (candidate.complete or candidate.replies)
@@ -269,16 +268,16 @@ def _reply_ceiling(reply: ReplyProfile, raw: int, params: TrapParams) -> float:
 
 
 def classify(decision: Decision, reply: str | None) -> Outcome:
-    """What the opponent did with the chosen move (Figure 9), from the scores stored with the decision.
+    """Classify the opponent's reply to the chosen move (Figure 9), from the scores stored with the decision.
 
     Args:
-        decision: With the chosen move's whole profile, unless there was no reply.
-        reply: The opponent's move; None: the game ended first.  Where our rules ended it with our move, and
-            the server played on (`Game.goes_on`), any reply counts as none.
+        decision: A decision with the chosen move's whole profile, unless there was no reply.
+        reply: The opponent's move; None: the game ended first.  When our rules ended the game with our move
+            but the server played on (`Game.goes_on`), any reply counts as none.
 
     Raises:
-        IncompleteProfile: The chosen move's profile is not complete.
-        RecordError: The profile is complete, and does not hold the reply.
+        IncompleteProfile: The chosen move's profile is incomplete.
+        RecordError: The profile is complete and lacks the reply.
     """
     chosen = decision.chosen
     if reply is None or (chosen.complete and not chosen.replies):

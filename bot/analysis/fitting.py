@@ -1,8 +1,8 @@
 """Fits a calibrated model to a database's analyses, and rejects one that learned nothing.
 
-A model is kept only if it is better than the one that it is to replace, on moves that it has not seen: by
-cross-validation over whole games, and beyond chance.  Its part for where there is no human-move model must at
-least not be worse.
+A new model is accepted only if it beats the one that it replaces on moves that it has not seen: in
+cross-validation over whole games, and significantly.  Its part for positions without a human-move model must
+at least not be worse.
 """
 
 from collections.abc import Callable
@@ -33,48 +33,48 @@ from engine.training.calibrated import (
 )
 
 LEAST_POSITIONS, LEAST_GAMES, LEAST_ERRORS = 500, 100, 50
-"""Less data than that teaches noise."""
+"""With less data than this, a model learns noise."""
 LICENCE = "GPL-3.0-or-later"
 _NAMES = {True: "with a human-move model", False: "without a human-move model"}
 
 
 class FitRefused(DesdemonaError):
-    """No model was made; the message says why, with numbers."""
+    """The new model was rejected; the message gives the reason and the numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Validated:
-    """What cross-validation found of one of a model's two parts."""
+    """Cross-validation result for one of a model's two parts."""
 
     part: str
     penalty: float
     trees: int
     nll: float
-    """Mean negative log-likelihood of the replies played in games not learned from, natural logarithm."""
+    """Mean negative log-likelihood of the replies played in held-out games, natural logarithm."""
     against: str
     against_nll: float
     better: Estimate
-    """By how much it is better, a reply."""
+    """Improvement in log-loss per reply."""
     auc: Estimate
-    """Of "this bad reply is played", over all bad replies."""
+    """AUC of "this bad reply is played", over all bad replies."""
     auc_better: Estimate
-    """By how much that is above what it was compared with."""
+    """Improvement in that AUC."""
     tried: tuple[Tried, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A model, and how it came about."""
+    """A fitted model and its validation."""
 
     data: bytes
     """The ONNX file."""
     model: CalibratedModel
     human: str
-    """The human-move model that it was told of; empty: none."""
+    """Name of the human-move model among its inputs; empty: none."""
     validated: tuple[Validated, ...]
 
     def card(self, about: dict[str, Any]) -> dict[str, Any]:
-        """What should be known of the model, as plain JSON values, after what its maker has to say."""
+        """The model's card as plain JSON values, beginning with `about`."""
         return {
             **about,
             "human_model": self.human,
@@ -96,15 +96,14 @@ def fit(
     resamples: int = 1000,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> Fitted:
-    """Learn a model.
+    """Fit a model and validate it.
 
     Args:
-        against: The model that it has to be better than; None: the human-move model, and, without one, that
-            all replies are alike.
-        on_step: Told what comes next.
+        against: The model to beat; None: the human-move model, or, without one, equal odds for all replies.
+        on_step: Called with the name of each step before it begins.
 
     Raises:
-        Refused: There is too little data, or the model is no better, or worse without a human-move model.
+        FitRefused: There is too little data, or the model is no better, or worse without a human-move model.
         NoScikit: scikit-learn is not installed.
     """
     _require_enough(people)
@@ -117,15 +116,15 @@ def fit(
         validated.append(_validated(people, rows, has_human, tried, odds, against, resamples, seed))
         parts[has_human] = fit_part(rows, tried[0].penalty, tried[0].trees, seed)
     human = next(iter(people.models), "")
-    told = {
+    metadata = {
         "human": human,
         "game": people.game.name,
         "name": name,
         "licence": LICENCE,
         "date": date.today().isoformat(),  # noqa: DTZ011 - a day, for people
     }
-    # Where no human-move model was there to learn from, its word changes nothing.
-    data = to_onnx(parts.get(True, parts[False]), parts[False], told)
+    # Without a human-move model to learn from, both parts are the same.
+    data = to_onnx(parts.get(True, parts[False]), parts[False], metadata)
     _check_gain(validated)
     return Fitted(data, CalibratedModel(OnnxNetwork.load(data, name)), human, tuple(validated))
 
@@ -184,9 +183,9 @@ def _validated(
 
 
 def _check_gain(validated: list[Validated]) -> None:
-    """Raises `FitRefused` unless the first part is better beyond chance, and no other is worse beyond chance.
+    """Raise `FitRefused` unless the first part is significantly better and no other is significantly worse.
 
-    The first one is used wherever it can be, the one without a human-move model wherever there is none.
+    The first part serves wherever its inputs exist; the other serves where there is no human-move model.
     """
     for at, each in enumerate(validated):
         if at == 0 and not each.better.low > 0:

@@ -29,87 +29,87 @@ class GivenGame:
 
     record: GameRecord
     key: str
-    """`storage.archive.content_key`."""
+    """The record's `storage.archive.content_key`."""
     clocks_s: tuple[float, ...]
-    """What each mover had left after each move, in seconds; empty: not known."""
+    """Clock of the mover after each move, in seconds; empty: unknown."""
     source: str
-    """Name of the file."""
+    """The file's name."""
     source_format: str
 
     @property
     def year(self) -> int | None:
-        """When it was played; None: not known."""
+        """Year of the game; None: unknown."""
         return year_of(self.record.date)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoveFilter:
-    """Which moves of which games are looked into."""
+    """Selects the moves to analyse."""
 
     from_year: int | None = None
     to_year: int | None = None
     players: tuple[str, ...] = ()
-    """Only replies of somebody with one of these in the name, in whatever case; empty: of everybody."""
+    """Only replies of players whose name contains one of these, in any case; empty: of all players."""
     min_rating: int | None = None
     max_rating: int | None = None
-    """Of the person; those without a rating are out when one of the two is set."""
+    """Limits on the replying person's rating; if either is set, unrated people are excluded."""
     from_ply: int = 1
-    """Only replies before which at least so many moves were made."""
+    """Only replies after at least this many moves."""
     to_ply: int | None = None
     every: int = 1
-    """Only every so manieth move of a game; which one is first differs from game to game."""
+    """Only every n-th move of a game; the first one differs from game to game."""
     sample: int | None = None
-    """No more than so many moves, drawn from all; a larger sample holds the smaller one."""
+    """Number of moves to draw at most; a larger sample contains the smaller one."""
     seed: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A move that somebody answered, with a choice between two replies at least."""
+    """A move and the reply to it, where there were at least two legal replies."""
 
     game: GivenGame
     ply: int
-    """Of the reply."""
+    """Ply of the reply."""
     position: str
-    """Before the move, as the root of a search."""
+    """Position before the move, as the root of a search."""
     move: str
     reply: str
     side: int
-    """The person's, who replied."""
+    """Side of the person who replied."""
     logistic_centi: float
     """`Game.expected_scale_centi` of the position."""
 
     @property
     def rating(self) -> int | None:
-        """The person's."""
+        """Rating of the person who replied."""
         found = self.game.record.ratings[self.side]
         return None if found is None else round(found)
 
     @property
     def clock_s(self) -> float | None:
-        """Left to the person before the reply: after their move before."""
+        """The person's clock before the reply, recorded after their previous move."""
         clocks = self.game.clocks_s
         return clocks[self.ply - 2] if clocks and self.ply >= 2 else None
 
 
 def year_of(date: str) -> int | None:
-    """The year of a date as files write it; None: there is none in it."""
+    """The year in a date as game files write it; None: the date has no year."""
     found = re.search(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)", date)
     return None if found is None else int(found[1])
 
 
 def is_within(number: float | None, least: int | None, most: int | None) -> bool:
-    """Whether a year or a rating that may not be known is one of these; None: there is no least or most."""
+    """Whether a year or rating lies within the limits; None: no limit, or an unknown number."""
     if least is None and most is None:
         return True
     return number is not None and (least is None or number >= least) and (most is None or number <= most)
 
 
 def half_of(key: str, seed: int) -> int:
-    """Which half of all games a game is of, 0 or 1: for learning from one and testing on the other.
+    """The half of all games to which a game belongs, 0 or 1: learn from one and test on the other.
 
     Args:
-        key: `storage.archive.content_key`, so that the halves are the same in every database.
+        key: The game's `storage.archive.content_key`, so that the halves are the same in every database.
     """
     return _draw(seed, key, "half") & 1
 
@@ -120,11 +120,11 @@ def read_games(
     form: GameFormat | None = None,
     on_bad: Callable[[str], None] = lambda _: None,
 ) -> Iterator[GivenGame]:
-    """The games of files in order, those of other games left out.
+    """Read one game's records from files, in order, skipping records of other games.
 
     Args:
-        form: Of the files; None: by what is in each.
-        on_bad: Told what cannot be read, in a line for each of the first few games of a file.
+        form: The files' format; None: detect it from each file's contents.
+        on_bad: Called with a line for each of the first few unreadable games of a file.
 
     Raises:
         AnalysisError: A file cannot be read.
@@ -171,10 +171,10 @@ def choose(
     sample = choice.sample
     if sample is None:
         return list(_answered(games, wanted, len(wanted), on_look))
-    drawn = sample + sample // 8 + 64  # some have no choice
+    drawn = sample + sample // 8 + 64  # some leave no choice of replies
     while True:
-        lots = ((_draw(choice.seed, games[at].key, ply), at, ply) for at, ply in wanted)
-        first = [(at, ply) for _, at, ply in heapq.nsmallest(drawn, lots)]
+        draws = ((_draw(choice.seed, games[at].key, ply), at, ply) for at, ply in wanted)
+        first = [(at, ply) for _, at, ply in heapq.nsmallest(drawn, draws)]
         found = list(_answered(games, first, sample, on_look))
         if len(found) == sample or drawn >= len(wanted):
             return found
@@ -211,7 +211,7 @@ def _answered(
     most: int,
     on_look: Callable[[int], None],
 ) -> Iterator[Answered]:
-    """The first so many of these moves that left a choice."""
+    """The first `most` of these moves that left a choice of replies."""
     plies: dict[int, list[int]] = {}
     for at, ply in wanted:
         plies.setdefault(at, []).append(ply)

@@ -1,8 +1,8 @@
 """Quality of a predictor: AUC, Brier score, log-loss, reliability; intervals by resampling whole games.
 
-Moves of one game are not independent, so a resample draws games with replacement and takes all that is in
-them (the cluster bootstrap); an interval holds the middle 95 % of what the resamples give.  Differences
-between two predictors are taken within each resample, which is why they are known so much better than either.
+Moves of one game are not independent, so a resample draws games with replacement and takes all their moves
+(the cluster bootstrap); an interval spans the middle 95 % of the resamples.  Differences between two
+predictors are taken within each resample, so they are much more precise than either predictor's own score.
 """
 
 import math
@@ -24,7 +24,7 @@ _LEAST = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number with its 95 % interval; NaN stands for what is not defined."""
+    """A number with its 95 % interval; NaN: undefined."""
 
     value: float
     low: float
@@ -33,27 +33,27 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Cases that were given about the same probability."""
+    """Cases with about the same predicted probability."""
 
     predicted: float
-    """On average."""
+    """Mean predicted probability."""
     actual: Share
 
 
 class Drawn:
-    """A number, and what it was in each resample."""
+    """A statistic, and its value in each resample."""
 
     def __init__(self, value: float, draws: Floats) -> None:
         self._value = value
         self._draws = draws
 
     def minus(self, other: "Drawn") -> "Drawn":
-        """The difference from another number of the same resamples."""
+        """The difference from another statistic over the same resamples."""
         return Drawn(self._value - other._value, self._draws - other._draws)
 
     @property
     def estimate(self) -> Estimate:
-        """With its interval; resamples in which the number is not defined do not count."""
+        """The value with its interval; ignores resamples in which the statistic is undefined."""
         found = self._draws[np.isfinite(self._draws)]
         if not len(found):
             return Estimate(self._value, math.nan, math.nan)
@@ -62,7 +62,7 @@ class Drawn:
 
 
 class Resamples:
-    """The same resamples of games for everything that is measured on some cases.
+    """Resamples of games, shared by all statistics on a set of cases.
 
     Args:
         groups: The game of each case, as a number from 0.
@@ -72,23 +72,23 @@ class Resamples:
         self._groups = groups
         self._games = int(groups.max()) + 1
         if self._games == 1:
-            count = 0  # drawn again and again, one game would look like certainty
+            count = 0  # resampling a single game would look like certainty
         rng = np.random.default_rng(seed)
-        # The first is what there is itself.
+        # The first row is the original data.
         drawn = rng.multinomial(self._games, np.full(self._games, 1 / self._games), count)
         self._weights = np.concatenate([np.ones((1, self._games)), drawn])
 
     def ratio(self, above: Floats, below: Floats) -> Drawn:
-        """The sum of one value of each case over that of another."""
+        """The sum of one value over all cases, divided by the sum of another."""
         sums = self._sums(above), self._sums(below)
         tops, bottoms = (self._weights @ each for each in sums)
         found = np.divide(tops, bottoms, out=np.full(len(tops), math.nan), where=bottoms != 0)
         if np.count_nonzero(sums[1]) == 1:
-            found[1:] = math.nan  # whatever is drawn, it is that game's
+            found[1:] = math.nan  # every resample has the same single game below the line
         return _drawn(found)
 
     def mean(self, values: Floats) -> Drawn:
-        """The mean of a value of each case."""
+        """The mean of a value over all cases."""
         return self.ratio(values, np.ones(len(values)))
 
     def brier(self, odds: Floats, hits: Bools) -> Drawn:
@@ -101,7 +101,7 @@ class Resamples:
         return self.mean(-np.where(hits, np.log(inside), np.log(1 - inside)))
 
     def auc(self, scores: Floats, hits: Bools) -> Drawn:
-        """The chance that a hit is scored above a miss, ties counting half (Mann-Whitney)."""
+        """Probability that a hit scores above a miss, ties counting half (Mann-Whitney)."""
         order = np.argsort(scores, kind="stable")
         hit, groups, ordered = hits[order].astype(np.float64), self._groups[order], scores[order]
         starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
@@ -125,7 +125,7 @@ def _drawn(found: Floats) -> Drawn:
 
 
 def reliability(odds: Floats, hits: Bools) -> list[Bin]:
-    """The reliability curve: what was predicted and what happened, in tenths of the cases by prediction."""
+    """The reliability curve: predicted and actual frequency in each decile of the predictions."""
     order = np.argsort(odds, kind="stable")
     return [
         Bin(float(odds[part].mean()), share(int(hits[part].sum()), len(part)))
@@ -135,9 +135,9 @@ def reliability(odds: Floats, hits: Bools) -> list[Bin]:
 
 
 def as_probabilities(scores: Floats, hits: Bools, groups: Ints, folds: int = 5) -> Floats:
-    """Scores of any scale as probabilities: a logistic curve, fitted on other games than it is used on.
+    """Turn scores of any scale into probabilities, with a logistic curve fitted on other games.
 
-    NaN where there are no others.
+    NaN if there are no other games.
     """
     spread = scores.std()
     scaled = (scores - scores.mean()) / spread if spread > 0 else np.zeros(len(scores))
@@ -152,7 +152,7 @@ def as_probabilities(scores: Floats, hits: Bools, groups: Ints, folds: int = 5) 
 
 
 def _logistic(scores: Floats, hits: Bools) -> tuple[float, float]:
-    """Base and slope of log-odds, by Newton's method with a little penalty on the slope."""
+    """Intercept and slope of the log-odds, by Newton's method with a small penalty on the slope."""
     inputs = np.stack([np.ones(len(scores)), scores], axis=1)
     penalty = np.array([1e-9, 1.0])
     share_of = np.clip(hits.mean() if len(hits) else 0.5, 1e-6, 1 - 1e-6)

@@ -1,7 +1,7 @@
 """The bot's own games with people: what one human-move model predicts for every reply in them.
 
-What was recorded when they were played does not serve: only some players ask a human-move model, and not
-always the same one, so what they recorded is of a selection of games.
+The predictions recorded during play do not serve: only some players query a human-move model, and not always
+the same one, so those predictions cover a biased selection of games.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,19 +17,20 @@ from engine.human.model import HumanModel, PredictionQuery, predicted
 from storage.analysis import AnalysedPosition, StoredPosition
 
 
-def with_words(
+def with_predictions(
     model: HumanModel,
     given: Sequence[tuple[StoredPosition, GameRecord]],
     on_count: Callable[[int], None] = lambda _: None,
 ) -> list[StoredPosition]:
-    """Positions with what a model says of their replies, told as much of each game as it wants.
+    """Add a model's predictions to positions; the model receives as much of each game as it uses.
 
     Args:
-        given: Positions with their games, which are asked about one after the other.
-        on_count: Told how many more are done.
+        given: Positions with their games; the model is queried game by game.
+        on_count: Called with the number of positions just done.
 
     Returns:
-        In the same order; without a word where the rules no longer allow the replies that were stored.
+        The positions in the same order; without a prediction where the rules no longer allow the stored
+        replies.
 
     Raises:
         BadModel: The model gives no answer.
@@ -39,17 +40,17 @@ def with_words(
     by_game: dict[str, list[int]] = {}
     for at, stored in enumerate(found):
         by_game.setdefault(stored.game_key, []).append(at)
-    for places in by_game.values():
-        played = _positions(given[places[0]][1])
-        asks = [_ask(model, game, played, found[at].found) for at in places]
-        for at, ask, odds in zip(places, asks, predicted(model, game, asks), strict=True):
-            found[at] = replace(found[at], human=_by_reply(game, ask, odds, found[at].found.replies))
-        on_count(len(places))
+    for indexes in by_game.values():
+        played = _positions(given[indexes[0]][1])
+        queries = [_query(model, game, played, found[at].found) for at in indexes]
+        for at, query, odds in zip(indexes, queries, predicted(model, game, queries), strict=True):
+            found[at] = replace(found[at], human=_by_reply(game, query, odds, found[at].found.replies))
+        on_count(len(indexes))
     return found
 
 
 def _positions(record: GameRecord) -> list[Any]:
-    """Those in which a move was made, as far as the rules allow the moves that were stored."""
+    """Positions before each stored move, up to the first move that the rules no longer allow."""
     found = []
     with suppress(BadGame):
         for position, _ in steps(record):
@@ -57,8 +58,8 @@ def _positions(record: GameRecord) -> list[Any]:
     return found
 
 
-def _ask(model: HumanModel, game: Game[Any], played: list[Any], found: AnalysedPosition) -> PredictionQuery:
-    """The question of a position, without the game before it where the stored moves lead elsewhere."""
+def _query(model: HumanModel, game: Game[Any], played: list[Any], found: AnalysedPosition) -> PredictionQuery:
+    """The query for a position, without its history if the stored moves lead elsewhere."""
     root = game.parse_position(found.position)
     after = game.play(root, game.parse_move(root, found.move))
     known = played[: found.ply + 1]
@@ -68,10 +69,10 @@ def _ask(model: HumanModel, game: Game[Any], played: list[Any], found: AnalysedP
 
 
 def _by_reply(
-    game: Game[Any], ask: PredictionQuery, odds: tuple[float, ...], replies: tuple[ReplyProfile, ...]
+    game: Game[Any], query: PredictionQuery, odds: tuple[float, ...], replies: tuple[ReplyProfile, ...]
 ) -> tuple[float, ...] | None:
-    """The odds in the order of the profile, which a player's questions may have changed."""
-    position = ask.positions[-1]
+    """The odds in the profile's order, which may differ from the game's move order."""
+    position = query.positions[-1]
     of = dict(zip(map(game.move_text, game.legal_moves(position)), odds, strict=True))
     if of.keys() != {each.reply for each in replies}:
         return None

@@ -17,11 +17,11 @@ _OTHER = "#8a8a8a"
 
 
 class NoPlots(Exception):
-    """matplotlib is not installed; the message says how it gets there."""
+    """matplotlib is not installed; the message says how to install it."""
 
 
 def draw(found: Study, folder: Path, name: str) -> list[Path]:
-    """Write the plots into a folder, which is made: AUCs, reliability, and what traps tempt to.
+    """Write the plots (AUC, reliability, temptation by traps) to a folder, created if needed.
 
     Raises:
         NoPlots: matplotlib is not installed.
@@ -59,7 +59,7 @@ def _colours(found: Study) -> dict[str, str]:
 
 
 def _plain(name: str) -> str:
-    """A name as matplotlib takes it that has nothing of a formula."""
+    """Escape a name so that matplotlib does not read it as a formula."""
     return name.replace("$", r"\$")
 
 
@@ -90,7 +90,7 @@ def _areas(pyplot: Any, found: Study) -> Any:
 
 
 def _reliability(pyplot: Any, found: Study) -> Any:
-    """What models predicted and what happened, in tenths."""
+    """Predicted and actual frequencies of the models, by decile."""
     sides: list[tuple[str, Sequence[Judged]]] = [
         ("this bad reply is played", found.bad_reply),
         ("this position provokes an error", found.error),
@@ -131,7 +131,7 @@ def _reliability(pyplot: Any, found: Study) -> Any:
 
 
 def _temptation(pyplot: Any, found: Study) -> Any:
-    """Replies that cost the same: traps and others."""
+    """How often replies of equal cost are played: traps and others."""
     count = len(found.temptation)
     figure, axes = pyplot.subplots(1, count, figsize=(3 * count, 3), sharey=True)
     for axis, (name, rows) in zip(axes, found.temptation.items(), strict=True):
@@ -141,8 +141,8 @@ def _temptation(pyplot: Any, found: Study) -> Any:
                 if each.share is None or each.low is None or each.high is None:
                     continue
                 axis.plot([at + shift] * 2, [100 * each.low, 100 * each.high], color=colour, linewidth=2)
-                told = label if at == 0 else None
-                axis.plot([at + shift], [100 * each.share], "o", color=colour, markersize=4, label=told)
+                shown = label if at == 0 else None
+                axis.plot([at + shift], [100 * each.share], "o", color=colour, markersize=4, label=shown)
         axis.set_xticks(range(len(rows)), [f"{100 * row.low:.0f}-{100 * row.high:.0f}" for row in rows])
         axis.set_xlabel("cost, % of expected score")
         axis.set_title(name)

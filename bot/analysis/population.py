@@ -16,25 +16,25 @@ from storage.analysis import StoredPosition, each_position
 from storage.database import Database
 
 BAD = 0.10
-"""A reply is *bad*, or an *error*, when it costs so much of expected score."""
+"""A reply is *bad*, or an *error*, when it costs at least this much expected score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Portion:
-    """Which positions of an analysis count."""
+    """Filter on the positions of an analysis."""
 
     half: int | None = None
-    """0 or 1: those of one half of the games (`bot.analysis.games.half_of`); None: of all."""
+    """0 or 1: positions of one half of the games (`bot.analysis.games.half_of`); None: of all games."""
     seed: int = 1
-    """Of the halves."""
+    """Seeds the split into halves."""
     from_year: int | None = None
     to_year: int | None = None
     min_rating: int | None = None
     max_rating: int | None = None
-    """Of the person; those without a rating are out when one of the two is set."""
+    """Limits on the person's rating; if either is set, unrated people are excluded."""
 
     def holds(self, stored: StoredPosition) -> bool:
-        """Whether a position counts."""
+        """Whether a position passes the filter."""
         if self.half is not None and half_of(stored.game_key, self.seed) != self.half:
             return False
         return is_within(year_of(stored.date), self.from_year, self.to_year) and is_within(
@@ -44,35 +44,35 @@ class Portion:
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """Positions, and all their replies one after the other."""
+    """Positions, with the replies of all of them concatenated."""
 
     game: Game[Any]
     positions: list[StoredPosition]
     rows: ReplyRows
-    """Features of the replies; those of a human-move model where every position has its word."""
+    """Features of the replies; with those from a human-move model if every position has a prediction."""
     models: dict[str, NDArray[np.float64]]
-    """What human-move models said of each reply, by their names; the features have the first one's word."""
+    """Each human-move model's odds of the replies, by model name; the features use the first model's."""
     loss: NDArray[np.float64]
-    """What each reply costs the person, in expected score by the scale of the position before our move, as in
-    the arithmetic of traps.  The features go by that of the position after it, which hardly differs."""
+    """Cost of each reply to the person, in expected score on the scale of the position before our move, as in
+    the trap arithmetic.  The features use the scale of the position after it, which hardly differs."""
     of_position: NDArray[np.int64]
     """Number of each reply's position."""
     left_out: int
-    """So many more positions were given, of which the human-move model did not speak."""
+    """Number of positions left out because the human-move model has no prediction for them."""
 
     @property
     def has_human(self) -> bool:
-        """Whether there is a human-move model's word."""
+        """Whether there are predictions of a human-move model."""
         return bool(self.models)
 
     @property
     def games(self) -> NDArray[np.int64]:
-        """The game of each position, a number from 0."""
+        """The game of each position, numbered from 0."""
         return self.rows.games
 
     @property
     def is_played(self) -> NDArray[np.bool_]:
-        """Whether each reply was the one that was played."""
+        """Whether each reply was played."""
         played = np.zeros(len(self.loss), bool)
         played[self.rows.played] = True
         return played
@@ -82,14 +82,14 @@ class Population:
         return np.asarray(np.add.reduceat(values.astype(np.float64), self.rows.starts))
 
     def most(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        """The greatest over each position's replies."""
+        """Maxima over each position's replies."""
         return np.asarray(np.maximum.reduceat(values.astype(np.float64), self.rows.starts))
 
 
 async def load(
     database: Database, analysis_id: int, model_id: int | None, portion: Portion
 ) -> list[StoredPosition]:
-    """The positions of an analysis that count."""
+    """The positions of an analysis that pass the filter."""
     async with database.read() as session:
         return [
             stored async for stored in each_position(session, analysis_id, model_id) if portion.holds(stored)
@@ -103,19 +103,20 @@ def population(
     others: Mapping[str, Mapping[int, Sequence[float]]] | None = None,
     on_count: Callable[[int], None] = lambda _: None,
 ) -> Population:
-    """Positions as arrays; there is one at least.
+    """Convert positions to arrays; there must be at least one.
 
-    When a human-move model spoke of some of the positions, the others are left out (`Population.left_out`).
+    If a human-move model has predictions for some of the positions, the others are left out
+    (`Population.left_out`).
 
     Args:
         model: The name of that model.
-        others: What other models said, by their names and the positions' keys; those that did not speak of
-            all of the positions are left out.
-        on_count: Told how many more are done.
+        others: Odds of other models, by model name and position key; models without odds for all of the
+            positions are left out.
+        on_count: Called with the number of positions just done.
     """
     game = get_game(game_name)
-    spoken = [stored for stored in positions if stored.human is not None]
-    used = spoken or list(positions)
+    predicted = [stored for stored in positions if stored.human is not None]
+    used = predicted or list(positions)
     numbers: dict[str, int] = {}
     parts, losses = [], []
     for stored in used:
@@ -133,11 +134,11 @@ def population(
         on_count(1)
     rows = join(parts)
     models = {}
-    if spoken:
+    if predicted:
         models[model] = np.concatenate([stored.human or () for stored in used]).astype(np.float64)
-        for name, said in (others or {}).items():
-            if all(stored.id in said for stored in used):
-                models[name] = np.concatenate([said[stored.id] for stored in used]).astype(np.float64)
+        for name, odds in (others or {}).items():
+            if all(stored.id in odds for stored in used):
+                models[name] = np.concatenate([odds[stored.id] for stored in used]).astype(np.float64)
     return Population(
         game,
         used,

@@ -21,7 +21,7 @@ from engine.uci.settings import EngineSettings
 from engine.uci.source import open_link
 
 _TABLE_MB = 16
-_mine = threading.local()  # searchers and engines are for one thread at a time
+_per_thread = threading.local()  # searchers and engines are for one thread at a time
 
 
 class AnalysisError(DesdemonaError):
@@ -29,7 +29,7 @@ class AnalysisError(DesdemonaError):
 
 
 class _Engine:
-    """A running engine that ends with the thread that it is for, lest it keep the process alive."""
+    """A running engine that ends with its thread, so that it does not keep the process alive."""
 
     def __init__(self, settings: EngineSettings) -> None:
         self.link = open_link(settings)
@@ -38,12 +38,12 @@ class _Engine:
 
 @dataclass(frozen=True, slots=True)
 class ProfileTask:
-    """One move to be looked into."""
+    """One move to analyse."""
 
     number: int
     game: str
     position: str
-    """Before the move."""
+    """Position before the move."""
     move: str
     depth: int
     engine: EngineSettings | None
@@ -52,7 +52,7 @@ class ProfileTask:
 
 @dataclass(frozen=True, slots=True)
 class ProfiledMove:
-    """What there was."""
+    """The result of a `ProfileTask`."""
 
     number: int
     replies: tuple[ReplyProfile, ...]
@@ -64,7 +64,7 @@ def profile(task: ProfileTask) -> ProfiledMove:
     """Every reply's scores after 2 .. D plies, our view.
 
     Raises:
-        AnalysisError: The engine failed; it is started again for the next task.
+        AnalysisError: The engine failed; the next task starts it again.
     """
     began = time.perf_counter()
     replies, nodes = _native(task) if task.engine is None else _engine(task, task.engine)
@@ -73,7 +73,7 @@ def profile(task: ProfileTask) -> ProfiledMove:
 
 def _native(task: ProfileTask) -> tuple[tuple[ReplyProfile, ...], int]:
     game = get_game(task.game)
-    searchers: dict[str, Searcher] = _mine.__dict__.setdefault("searchers", {})
+    searchers: dict[str, Searcher] = _per_thread.__dict__.setdefault("searchers", {})
     if task.game not in searchers:
         searchers[task.game] = make_searcher(task.game, _TABLE_MB)
     searcher = searchers[task.game]
@@ -91,7 +91,7 @@ def _engine(task: ProfileTask, settings: EngineSettings) -> tuple[tuple[ReplyPro
     after: Any = game.play(position, game.parse_move(position, task.move))
     text = game.position_text(after)
     moves = tuple(game.move_text(move) for move in game.legal_moves(after))
-    engines: dict[EngineSettings, _Engine] = _mine.__dict__.setdefault("engines", {})
+    engines: dict[EngineSettings, _Engine] = _per_thread.__dict__.setdefault("engines", {})
     depth = task.depth - 1
     try:
         if settings not in engines:

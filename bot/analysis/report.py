@@ -10,7 +10,7 @@ from storage.intervals import Share
 
 
 def study_text(found: Study) -> str:
-    """All of a study."""
+    """The whole study as text."""
     models = [
         f"  {name}: log-loss {_number(found.nll[name], 4)}, first guess right {_percent(found.top1[name])}"
         for name in found.nll
@@ -32,7 +32,7 @@ def study_text(found: Study) -> str:
 
 
 def fitted_text(fitted: Fitted) -> str:
-    """What cross-validation found of a model."""
+    """A model's cross-validation results as text."""
     lines = []
     for each in fitted.validated:
         lines += [
@@ -45,7 +45,7 @@ def fitted_text(fitted: Fitted) -> str:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Columns of equal width: the first to the left, the others to the right."""
+    """Align columns: the first to the left, the others to the right."""
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     lines = []
     for row in rows:
@@ -130,7 +130,7 @@ def _estimate(each: Estimate, form: str) -> str:
 
 
 def _value(each: Estimate, form: str) -> str:
-    """Without its interval; a dash: not defined."""
+    """The value without its interval; a dash: undefined."""
     return "-" if math.isnan(each.value) else f"{each.value:{form}}"
 
 

@@ -31,38 +31,38 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _AHEAD = 4
-"""So many moves wait for each worker."""
+"""Moves queued for each worker."""
 _MOST_DEATHS = 3
-"""So many workers may die one after the other, for each move that is handed out at a time."""
+"""Limit on consecutive worker deaths, for each move handed out at a time."""
 _MOST_FAILURES = 3
-"""So many moves may fail before the first that goes well."""
+"""Limit on failed moves before the first success."""
 _PREDICTED_AT_ONCE = 64
 
 OnCount = Callable[[int], None]
-"""Told of how many more."""
+"""Called with the number of items just done."""
 
 
-class Hands(Protocol):
-    """Those who do the work: `bot.match.worker_pool`."""
+class WorkerPool(Protocol):
+    """The workers that run the tasks, as `bot.match.worker_pool` provides them."""
 
     deaths: tuple[type[BaseException], ...]
 
     def capacity(self) -> int:
-        """How much is done at a time."""
+        """Number of tasks that run at the same time."""
 
     def run(self, work: Callable[[T], R], task: T) -> "Future[R]":
-        """Have something done."""
+        """Run `work` on a task in a worker."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """What became of the moves that were to be looked into."""
+    """Counts of the moves to analyse, by result."""
 
     known: int
-    """Had been before."""
+    """Already analysed before this run."""
     new: int
     failed: int
-    """The engine failed at them: they are tried again another time."""
+    """The engine failed on them; a later run tries them again."""
 
 
 async def run_analysis(
@@ -70,19 +70,22 @@ async def run_analysis(
     engine: EngineSettings | None,
     wanted: Sequence[Answered],
     database: Database,
-    hands: Hands,
+    workers: WorkerPool,
     on_count: OnCount,
     stop: asyncio.Event,
 ) -> tuple[int, Tally]:
-    """Look into the moves that have not been looked into in this way; the analysis's key, and a tally.
+    """Analyse the moves that this analysis lacks.
 
     Args:
-        engine: Which one is asked; None: the native search.
-        stop: Ends it early; what has been found is kept.
+        engine: The engine to use; None: the native search.
+        stop: Ends the run early; results so far are stored.
+
+    Returns:
+        The analysis's key, and a tally.
 
     Raises:
-        AnalysisError: It cannot go on.
-        StorageError: What was found cannot be kept.
+        AnalysisError: The analysis cannot go on.
+        StorageError: A result cannot be stored.
     """
     async with database.write() as session:
         analysis_id = await keep_analysis(session, analysis)
@@ -96,11 +99,11 @@ async def run_analysis(
     stopped = asyncio.ensure_future(stop.wait())
     try:
         while (todo or running) and not stop.is_set():
-            places = _AHEAD * await asyncio.to_thread(hands.capacity)  # a cluster may keep us waiting
-            while todo and len(running) < places:
+            slots = _AHEAD * await asyncio.to_thread(workers.capacity)  # may wait for a cluster
+            while todo and len(running) < slots:
                 at = todo.popleft()
                 task = _task(at, wanted[at], analysis, engine)
-                running[asyncio.wrap_future(hands.run(profile, task))] = at
+                running[asyncio.wrap_future(workers.run(profile, task))] = at
             both: set[asyncio.Future[Any]] = {*running, stopped}
             done, _ = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
             found: list[ProfiledMove] = []
@@ -109,9 +112,9 @@ async def run_analysis(
                 try:
                     found.append(future.result())
                     deaths = 0
-                except hands.deaths:
+                except workers.deaths:
                     deaths += 1
-                    if deaths >= _MOST_DEATHS * places:
+                    if deaths >= _MOST_DEATHS * slots:
                         raise AnalysisError(f"{deaths} workers died one after the other") from None
                     todo.appendleft(at)
                 except AnalysisError as error:
@@ -123,24 +126,24 @@ async def run_analysis(
                 except Exception as error:
                     raise AnalysisError(f"a worker cannot work: {type(error).__name__}: {error}") from error
             if found:
-                await _keep(database, analysis_id, wanted, found, ids)
+                await _store(database, analysis_id, wanted, found, ids)
                 new += len(found)
                 on_count(len(found))
     finally:
         stopped.cancel()
         for future in running:
             if not future.cancel() and not future.cancelled():
-                future.exception()  # nobody wants to know any more
+                future.exception()  # mark it as retrieved: the result is no longer needed
     return analysis_id, Tally(known=resumed, new=new, failed=failed)
 
 
 async def predict(
     analysis_id: int, model: HumanModel, database: Database, on_count: OnCount, stop: asyncio.Event
 ) -> int:
-    """Have a model say how likely each reply was, wherever it has not yet; of how many positions.
+    """Add a model's reply odds to the positions that lack them; return the number of positions.
 
     Raises:
-        BadModel: It gives no answer.
+        BadModel: The model gives no answer.
     """
     async with database.write() as session:
         model_id = await keep_model(session, model.info)
@@ -150,18 +153,18 @@ async def predict(
             batch = await unpredicted(session, analysis_id, model_id, _PREDICTED_AT_ONCE)
         if not batch:
             break
-        # A batch of questions takes a while, and the loop has signals to hear.
+        # A batch of queries takes a while, and the event loop must still handle signals.
         odds = await asyncio.to_thread(_odds, model, [(found, record) for _, found, record in batch])
-        said = [(position_id, each) for (position_id, _, _), each in zip(batch, odds, strict=True)]
+        predictions = [(position_id, each) for (position_id, _, _), each in zip(batch, odds, strict=True)]
         async with database.write() as session:
-            await add_predictions(session, model_id, said)
+            await add_predictions(session, model_id, predictions)
         count += len(batch)
         on_count(len(batch))
     return count
 
 
-def ask_of(model: HumanModel, found: AnalysedPosition, record: GameRecord) -> PredictionQuery:
-    """The question that a model is asked of a position, with as much of the game as it wants."""
+def query_of(model: HumanModel, found: AnalysedPosition, record: GameRecord) -> PredictionQuery:
+    """The model query for a position, with as much of the game as the model uses."""
     latest: deque[object] = deque(maxlen=model.plies_wanted)
     for ply, (position, _) in enumerate(steps(record)):
         latest.append(position)
@@ -172,28 +175,28 @@ def ask_of(model: HumanModel, found: AnalysedPosition, record: GameRecord) -> Pr
 
 def _odds(model: HumanModel, batch: Sequence[tuple[AnalysedPosition, GameRecord]]) -> list[tuple[float, ...]]:
     game = get_game(model.game)
-    asks = [ask_of(model, found, record) for found, record in batch]
-    told = []
-    for (found, _), ask, odds in zip(batch, asks, predicted(model, game, asks), strict=True):
-        moves = [game.move_text(move) for move in game.legal_moves(ask.positions[-1])]
+    queries = [query_of(model, found, record) for found, record in batch]
+    answers = []
+    for (found, _), query, odds in zip(batch, queries, predicted(model, game, queries), strict=True):
+        moves = [game.move_text(move) for move in game.legal_moves(query.positions[-1])]
         if moves != [reply.reply for reply in found.replies]:
             raise BadModel(f"{model.info.name}: {found.position}: its moves are not those that were analysed")
-        told.append(odds)
-    return told
+        answers.append(odds)
+    return answers
 
 
 def _task(at: int, each: Answered, analysis: AnalysisSettings, engine: EngineSettings | None) -> ProfileTask:
     return ProfileTask(at, analysis.game, each.position, each.move, analysis.depth, engine)
 
 
-async def _keep(
+async def _store(
     database: Database,
     analysis_id: int,
     wanted: Sequence[Answered],
     found: Sequence[ProfiledMove],
     ids: dict[str, int],
 ) -> None:
-    """Write down what was found, with its games; all or nothing."""
+    """Store the results with their games, in one transaction."""
     new = {wanted[each.number].game.key: wanted[each.number].game for each in found}
     async with database.write() as session:
         for group in _by_source([game for key, game in new.items() if key not in ids]):

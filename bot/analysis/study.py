@@ -26,42 +26,42 @@ Odds = dict[str, NDArray[np.float64]]
 
 @dataclass(frozen=True, slots=True)
 class Figure9:
-    """What people did with the traps that stood in the positions, whoever set them."""
+    """What people did with the traps in the positions, whether or not they were set on purpose."""
 
     trap: str
-    """What counts as a trap."""
+    """Name of the trap definition (`trap_kinds`)."""
     set: int
     optimal: Share
     fell: Share
     fell_for_best: Share
     elsewhere: Share
     plain_optimal: Share
-    """Of moves that set no trap: the base rate."""
+    """Share of optimal replies to moves that set no trap: the base rate."""
     expected: dict[str, Estimate]
-    """By the name of a model: falls that it expected, for each that happened."""
+    """By model name: expected falls per actual fall."""
 
 
 @dataclass(frozen=True, slots=True)
 class Temptation:
-    """Replies that cost about the same: how often those that are traps are played, and the others."""
+    """For replies of about the same cost, how often traps and others are played."""
 
     low: float
     high: float
-    """Expected score that they cost."""
+    """Bounds on the cost, in expected score."""
     trap: Share
     other: Share
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """How good a predictor is."""
+    """Quality of a predictor."""
 
     name: str
     auc: Estimate
     above: dict[str, Estimate]
-    """By how much its AUC is above those of the human-move models and of the paper's trappiness."""
+    """Difference of its AUC from those of the human-move models and of the paper's trappiness."""
     is_probability: bool
-    """Its own probabilities; else a logistic curve made probabilities of it, fitted on other games."""
+    """Whether it predicts probabilities; if not, a logistic curve fitted on other games supplies them."""
     brier: Estimate
     log_loss: Estimate
     curve: tuple[Bin, ...]
@@ -69,7 +69,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """All of it."""
+    """The complete result of a study."""
 
     game: str
     positions: int
@@ -80,18 +80,18 @@ class Study:
     """Replies played that were bad."""
     mean_loss: Estimate
     nll: dict[str, Estimate]
-    """By the name of a model: mean negative log-likelihood of the replies played."""
+    """By model name: mean negative log-likelihood of the replies played."""
     top1: dict[str, Estimate]
-    """And how often its likeliest reply was played."""
+    """By model name: how often its likeliest reply was played."""
     figure9: tuple[Figure9, ...]
     human_models: tuple[str, ...]
-    """Names of those among the predictors; the calibrated model was told what the first one says."""
+    """Names of the human-move models among the predictors; the first one's odds feed the calibrated model."""
     temptation: dict[str, tuple[Temptation, ...]]
-    """By what counts as a trap."""
+    """By trap definition (`trap_kinds`)."""
     bad_reply: tuple[Judged, ...]
     """Predictors of "this bad reply is played", over all bad replies."""
     error: tuple[Judged, ...]
-    """Predictors of "this position provokes an error", over all positions that have a bad reply."""
+    """Predictors of "this position provokes an error", over all positions with a bad reply."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -99,7 +99,7 @@ class Study:
 
 
 def trap_kinds(threshold: int) -> dict[str, TrapParams]:
-    """What counts as a trap, by the name that tables have for it."""
+    """Trap definitions, by their names in the tables."""
     kinds = {
         f"paper, {kind.value}": TrapParams(assessment=kind, threshold_centi=threshold) for kind in Assessment
     }
@@ -116,13 +116,13 @@ def study(
     seed: int = 1,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> Study:
-    """Measure everything on a population.
+    """Run the study on a population.
 
     Args:
-        calibrated: A model that has not seen these games; None: there is none.
+        calibrated: A model that was not fitted to these games; None: no model.
         threshold: Least quality of a trap that counts as set (`TrapParams.threshold_centi`).
-        resamples: Of games, for the intervals.
-        on_step: Told what comes next.
+        resamples: Number of resamples of the games, for the intervals.
+        on_step: Called with the name of each step before it begins.
     """
     on_step("models")
     odds = _odds(people, calibrated)
@@ -181,7 +181,7 @@ def study(
 
 
 def model_odds(people: Population, model: CalibratedModel, has_human: bool) -> NDArray[np.float64]:
-    """What a calibrated model says of each reply."""
+    """A calibrated model's odds of each reply."""
     starts, counts = people.rows.starts, people.rows.counts
     return np.concatenate(
         [
@@ -214,7 +214,7 @@ def _column(people: Population, name: str) -> NDArray[np.float64]:
 def _reply_predictors(
     people: Population, qualities: dict[str, NDArray[np.float64]], odds: Odds
 ) -> dict[str, NDArray[np.float64]]:
-    """Of each reply: the higher, the likelier it is to be played."""
+    """Scores of each reply: the higher, the likelier it is to be played."""
     return {
         **{f"trappiness, {kind}": _column(people, f"trappiness_{kind}") for kind in Assessment},
         **{f"trappiness x profit ({name})": quality for name, quality in qualities.items()},
@@ -232,7 +232,7 @@ def _position_predictors(
     odds: Odds,
     bad: NDArray[np.bool_],
 ) -> dict[str, NDArray[np.float64]]:
-    """Of each position: the higher, the likelier an error is."""
+    """Scores of each position: the higher, the likelier an error."""
     never = -1e9
     return {
         **{
@@ -289,7 +289,7 @@ def _judge(
 
 
 def _filled(people: Population, params: TrapParams) -> list[TrapParams]:
-    """The parameters for each position, with its own logistic function where the scale needs one."""
+    """The parameters for each position, with its own logistic function if the scale needs one."""
     return [params.for_position(stored.found.logistic_centi) for stored in people.positions]
 
 
@@ -324,7 +324,7 @@ def _figure9(
         return share(sum(outcome.kind is kind for outcome in traps), len(traps))
 
     fell = np.array([outcome.kind is OutcomeKind.FELL for outcome in outcomes], np.float64)
-    # A fall is a reply with quality that is not one of the best: `classify`.
+    # A fall is a suboptimal reply with quality above 0 (`classify`).
     could_fall = (qualities > 0) & np.array(is_set)[people.of_position]
     return Figure9(
         name,
@@ -343,7 +343,7 @@ def _figure9(
 
 
 def _decision(game: str, position: str, candidate: Candidate, params: TrapParams) -> Decision:
-    """As if we had made the move: what `classify` wants to know of it."""
+    """A decision for the move, as `classify` needs it."""
     return Decision(
         game=game,
         position=position,

@@ -40,7 +40,7 @@ from storage.analysis import (
 )
 from storage.database import Database
 
-# What these need takes a second to import, which other commands should not wait for.
+# Importing these takes a second, which other commands should not pay.
 if TYPE_CHECKING:
     from bot.analysis.fitting import Fitted
     from bot.analysis.population import Population, Portion
@@ -49,29 +49,38 @@ if TYPE_CHECKING:
 StudyGameOption = Annotated[str, typer.Option("--game", help="Which game, for instance chess or othello.")]
 AnalysisId = Annotated[
     int | None,
-    typer.Option("--analysis", metavar="NUMBER", help="Which analysis; else the one of most positions."),
+    typer.Option(
+        "--analysis", metavar="NUMBER", help="Which analysis; by default the one with the most positions."
+    ),
 ]
 ModelId = Annotated[
     str | None,
     typer.Option(
         "--human",
         metavar="NAME",
-        help="Whose word counts, of the models that were asked: a name, or six digits or more that a SHA-256 "
-        "begins with; else the newest one's.",
+        help="Which human-move model's predictions to use: a name, or at least six leading digits of a "
+        "SHA-256; by default the newest model's.",
     ),
 ]
 Half = Annotated[
     int | None, typer.Option(min=0, max=1, help="Only one half of the games, drawn by --seed: 0 or 1.")
 ]
-Seed = Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Of halves, folds and resamples.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of halves, folds and resamples.")]
 FromYear = Annotated[int | None, typer.Option(help="Only games of this year or later.")]
 ToYear = Annotated[int | None, typer.Option(help="Only games of this year or earlier.")]
-ReplyMinRating = Annotated[int | None, typer.Option(max=MOST, help="Only replies of people rated so.")]
-ReplyMaxRating = Annotated[int | None, typer.Option(max=MOST, help="Only replies of people rated so.")]
-DatabaseUrl = Annotated[
-    str | None, typer.Option("--database", metavar="URL", help="Another database than the settings'.")
+ReplyMinRating = Annotated[
+    int | None, typer.Option(max=MOST, help="Only replies of people rated this or more.")
 ]
-ResamplesOption = Annotated[int, typer.Option(min=20, max=100_000, help="Of the games, for the intervals.")]
+ReplyMaxRating = Annotated[
+    int | None, typer.Option(max=MOST, help="Only replies of people rated this or less.")
+]
+DatabaseUrl = Annotated[
+    str | None,
+    typer.Option("--database", metavar="URL", help="Database to use instead of the configured one."),
+]
+ResamplesOption = Annotated[
+    int, typer.Option(min=20, max=100_000, help="Number of resamples of the games, for the intervals.")
+]
 
 
 def study_command(
@@ -80,10 +89,10 @@ def study_command(
     analysis: AnalysisId = None,
     human: ModelId = None,
     calibrated: Annotated[
-        Path | None, typer.Option(help="A calibrated model; without it the one that comes with the program.")
+        Path | None, typer.Option(help="A calibrated model; by default the bundled one.")
     ] = None,
     own: Annotated[
-        bool, typer.Option("--own", help="The bot's own games with people, not those analysed.")
+        bool, typer.Option("--own", help="The bot's own games with people instead of the analysed games.")
     ] = False,
     half: Half = None,
     seed: Seed = 1,
@@ -96,22 +105,22 @@ def study_command(
     ] = 100,
     resamples: ResamplesOption = 1000,
     plots: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Also draw the curves there, as SVG.")
+        Path | None, typer.Option(metavar="FOLDER", help="Also draw the curves, as SVG files in this folder.")
     ] = None,
     list_them: Annotated[
         bool,
         typer.Option(
-            "--list", help="Only list the analyses, that of most positions first, and the models asked."
+            "--list", help="Only list the analyses, the largest first, and the models with predictions."
         ),
     ] = False,
     database: DatabaseUrl = None,
     output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
 ) -> None:
-    """What analysed games of people say of traps, with 95 % intervals by games.
+    """Study traps in analysed games of people, with 95 % intervals by games.
 
-    Figure 9 for this population; how often replies that cost the same are played, traps and others; and how
-    well each predictor tells which bad reply is played (one that costs 10 % of expected score or more), and
-    which position provokes an error: AUC, Brier score, log-loss, reliability.
+    Reports Figure 9 for this population; how often replies of equal cost are played, traps and others; and
+    how well each predictor foresees which bad reply is played (one that costs 10 % of expected score or more)
+    and which position provokes an error: AUC, Brier score, log-loss, reliability.
     """
     if list_them:
         if own or plots is not None or analysis is not None or human is not None:
@@ -140,7 +149,7 @@ def study_command(
         print_json({"about": about, **found.to_json()})
     else:
         _print(f"{about}\n\n{study_text(found)}")
-    if plots is not None:  # last, so that what was found is not lost with them
+    if plots is not None:  # last, so that a failure does not lose the report
         from bot.analysis.plots import NoPlots, draw
 
         try:
@@ -153,7 +162,7 @@ def study_command(
 
 
 def _list(context: typer.Context, url: str | None, game: str, output: ShowFormat) -> None:
-    """The analyses of a game, that of most positions first, and the models asked, the newest first."""
+    """Print a game's analyses, the largest first, and their models, the newest first."""
     require_known("--game", game, GAMES)
 
     async def read(database: Database) -> list[tuple[AnalysisCount, list[str]]]:
@@ -185,14 +194,15 @@ def fit_command(
     analysis: AnalysisId = None,
     human: ModelId = None,
     own: Annotated[
-        bool, typer.Option("--own", help="From the bot's own games with people, not from those analysed.")
+        bool,
+        typer.Option("--own", help="Fit to the bot's own games with people instead of the analysed games."),
     ] = False,
     against: Annotated[
         Path | None,
-        typer.Option(help="What it has to beat; without it the model that comes with the program."),
+        typer.Option(help="The model to beat; by default the bundled one."),
     ] = None,
     first: Annotated[
-        bool, typer.Option("--first", help="It has to beat the human-move model alone, or chance.")
+        bool, typer.Option("--first", help="The model only has to beat the human-move model, or chance.")
     ] = False,
     half: Half = None,
     seed: Seed = 1,
@@ -205,12 +215,12 @@ def fit_command(
     database: DatabaseUrl = None,
     output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
 ) -> None:
-    """Learn a calibrated model: how likely people are to play each reply.
+    """Fit a calibrated model, which predicts how likely people are to play each reply.
 
-    It counts on the replies' profiles, on a human-move model's word, on rating, clock and stage of the game.
-    A model that cross-validation by game does not find better than the one it is to replace is refused, with
-    the numbers; so is one that is worse where there is no human-move model, and too little data.  Needs the
-    extra `fit`.
+    Its inputs are the replies' profiles, a human-move model's predictions, the rating, the clock and the
+    stage of the game.  The command rejects a model, with the numbers, unless it beats the current one in
+    cross-validation by game and is not worse without a human-move model; it also rejects too little data.
+    Needs the extra `fit`.
     """
     _require_extra("model fit", "sklearn")
     from bot.analysis.fitting import fit
@@ -255,7 +265,7 @@ def fit_command(
 
 
 def _require_extra(option: str, module: str) -> None:
-    """Say at once what would only be missed at the end of much work."""
+    """Report a missing dependency at once rather than after long work."""
     if find_spec(module) is None:
         raise UsageError(
             f"{option} needs the extra `fit`: `.venv/bin/pip install -e '.[fit]'` in the program's folder"
@@ -273,7 +283,7 @@ def _about(people: "Population", about: str, seed: int, portion: "Portion") -> d
 
 
 def _require_writable(out: Path) -> None:
-    """What can be known of that before there is a model, which takes long."""
+    """Check as much as possible before the long fit."""
     if out.suffix != ".onnx":
         raise UsageError(f"--out: {out} does not end in .onnx")
     if not out.parent.is_dir():
@@ -319,7 +329,7 @@ def _people(
     portion: "Portion",
     own: bool,
 ) -> "tuple[Population, str]":
-    """The positions that were asked for, and which they are in words.
+    """The requested positions, and a description of them.
 
     Raises:
         UsageError: There are none.
@@ -330,7 +340,7 @@ def _people(
     others: dict[str, dict[int, tuple[float, ...]]] = {}
     if own:
         if analysis is not None or human is not None:
-            raise UsageError("--analysis and --human choose among what was analysed; they are not for --own")
+            raise UsageError("--analysis and --human are for analysed games and cannot go with --own")
         positions, model = _own(context, url, game, portion)
         about = f"{game}: the bot's own games with people"
     else:
@@ -340,19 +350,19 @@ def _people(
     with counting("positions", len(positions)) as on_count:
         people = population(game, positions, "" if model is None else model.name, others, on_count)
     if model is None or not people.has_human:
-        told = "no human-move model"
+        model_text = "no human-move model"
     else:
-        told = f"human-move model {_identity(model)}"
+        model_text = f"human-move model {_identity(model)}"
     games = int(people.games.max()) + 1
-    left_out = f", {people.left_out} more without its word left out" if people.left_out else ""
-    return people, f"{about}; {told}; {len(people.positions)} positions of {games} games{left_out}"
+    left_out = f", {people.left_out} more without its prediction left out" if people.left_out else ""
+    return people, f"{about}; {model_text}; {len(people.positions)} positions of {games} games{left_out}"
 
 
 def _own(
     context: typer.Context, url: str | None, game: str, portion: "Portion"
 ) -> tuple[list[StoredPosition], ModelInfo | None]:
-    """The bot's own positions, and the model that was asked about all of them; None: there is but a guess."""
-    from bot.analysis.own_games import with_words
+    """The bot's own positions, and the model queried about all of them; None: only the shallow guess."""
+    from bot.analysis.own_games import with_predictions
 
     async def read(database: Database) -> list[tuple[StoredPosition, GameRecord]]:
         async with database.read() as session:
@@ -364,7 +374,7 @@ def _own(
         if model.info.kind == SHALLOW:
             return [stored for stored, _ in given], None
         with counting(model.info.name, len(given)) as on_count:
-            return with_words(model, given, on_count), model.info
+            return with_predictions(model, given, on_count), model.info
     except BadModel as error:
         raise UsageError(f"human.models: {error}") from None
 
@@ -377,7 +387,7 @@ def _analysed(
     human: str | None,
     portion: "Portion",
 ) -> tuple[str, list[StoredPosition], ModelInfo | None, dict[str, dict[int, tuple[float, ...]]]]:
-    """Which analysis it is in words, its positions, whose word they have, and what other models said."""
+    """A description of the analysis, its positions, their human-move model, and other models' odds."""
     from bot.analysis.population import load
 
     async def read(
@@ -388,10 +398,10 @@ def _analysed(
             known = await list_models(session, chosen.id)
             first = _first(known, human)
             others = {} if first is None else _others(known, first)
-            said = {name: await predictions(session, chosen.id, number) for name, number in others.items()}
+            odds = {name: await predictions(session, chosen.id, number) for name, number in others.items()}
         found = await load(database, chosen.id, None if first is None else first[0], portion)
         which = f"{game}: {chosen.analysis.source}, depth {chosen.analysis.depth}"
-        return which, found, None if first is None else first[1], said
+        return which, found, None if first is None else first[1], odds
 
     return ask_database(context, read, url)
 
@@ -412,18 +422,18 @@ Known = tuple[int, ModelInfo]
 
 
 def _first(known: Sequence[Known], wanted: str | None) -> Known | None:
-    """The human-move model that was asked for, by name or SHA-256, else the newest; None: none was asked."""
+    """The requested human-move model, by name or SHA-256, by default the newest; None: there is none."""
     found = [each for each in known if wanted in (None, each[1].name)]
     if not found and wanted is not None and re.fullmatch("[0-9a-fA-F]{6,64}", wanted):
         found = [each for each in known if each[1].sha256.startswith(wanted.lower())]
     if not found and wanted is not None:
-        names = ", ".join(_identity(info) for _, info in known) or "nobody"
-        raise UsageError(f"--human: {wanted!r} has said nothing of these positions; {names} has")
+        names = ", ".join(_identity(info) for _, info in known) or "none"
+        raise UsageError(f"--human: no predictions of {wanted!r} for these positions; models: {names}")
     return found[0] if found else None
 
 
 def _others(known: Sequence[Known], first: Known) -> dict[str, int]:
-    """The keys of the models beside the first, the oldest first, by names that tell them apart."""
+    """The keys of the models other than the first, the oldest first, by unique names."""
     names = [info.name for _, info in known]
     return {
         info.name if names.count(info.name) == 1 else _identity(info): number
@@ -433,12 +443,12 @@ def _others(known: Sequence[Known], first: Known) -> dict[str, int]:
 
 
 def _identity(info: ModelInfo) -> str:
-    """Name and the first digits of the SHA-256, by which a model can be asked for."""
+    """Name and first digits of the SHA-256, which --human accepts."""
     return f"{info.name} {info.sha256[:6]}"
 
 
 def _print(text: str) -> None:
-    """Whole lines in which names of models and files have a say."""
+    """Print lines that contain names of models and files, with unprintable characters escaped."""
     for line in text.removesuffix("\n").split("\n"):
         print(printable(line))
 

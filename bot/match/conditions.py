@@ -11,7 +11,7 @@ from engine import SEARCH_REVISION
 from engine.external.settings import Allowance
 
 DEFAULT_MOVE_S = 0.1
-"""Seconds for a move where nothing else is said."""
+"""Default time for a move, in seconds."""
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
@@ -22,7 +22,7 @@ class GameClock:
 
     initial_s: float
     increment_s: float
-    """Added after each move of its side."""
+    """Added to a side's clock after each of its moves."""
 
     def __str__(self) -> str:
         return f"{self.initial_s:g}+{self.increment_s:g}"
@@ -30,12 +30,12 @@ class GameClock:
 
 @dataclass(frozen=True, slots=True)
 class Adjudication:
-    """When a game is ended before its rules do."""
+    """When to end a game before the rules do."""
 
     centi: int
-    """So far ahead a side must be, in centi-units."""
+    """Lead that a side needs, in centi-units."""
     plies: int
-    """So many evaluations in a row, of both players, must agree on it."""
+    """Consecutive evaluations, counting both players', that must agree on the leader."""
 
     def __str__(self) -> str:
         return f"{self.centi},{self.plies}"
@@ -50,19 +50,19 @@ class Terms:
     a: PlayerSpec
     b: PlayerSpec
     clock: GameClock | None = None
-    """None: there is none, but a time or depth for each move."""
+    """None: no clock, but a time or depth for each move."""
     move_s: float | None = None
-    """Seconds for a move of a player whose text does not say otherwise."""
+    """Seconds for a move, unless the player's specification sets its own."""
     depth: int | None = None
-    """Deepest search in plies, likewise."""
+    """Deepest search in plies, with the same exception."""
     grace_s: float = 1.0
-    """So much longer than its time a move may take before the game is lost; a clock has none."""
+    """Seconds that a move may exceed its time before it loses the game; not used with a clock."""
     adjudication: Adjudication | None = None
     """None: games end by their rules."""
     openings: str
-    """Where they are from: the seed, or a file's fingerprint."""
+    """Source of the openings: the seed, or a file's fingerprint."""
     engine_version: str = SEARCH_REVISION
-    """Search revision of our own players, and of the search that balances openings."""
+    """Search revision of our own players and of the search that balances openings."""
 
     def __post_init__(self) -> None:
         if self.clock is not None and self.move_s is not None:
@@ -78,24 +78,24 @@ class Terms:
                     raise MatchError(f"player {spec.text!r}: its depth must be 2 or more")
             elif spec.kind == "gtp" and allowance.move_s is not None and allowance.move_s < 1:
                 raise MatchError(
-                    f"player {spec.text!r}: GTP counts in whole seconds, and cannot be told of "
+                    f"player {spec.text!r}: GTP counts in whole seconds and cannot express "
                     f"{allowance.move_s:g} s a move; give it a time of 1 or more, or a level by its own "
                     "arguments and here `depth=`, which then stands for no limit of time"
                 )
 
     def spec(self, player: int) -> PlayerSpec:
-        """Of player 0 (A) or 1 (B)."""
+        """The specification of player 0 (A) or 1 (B)."""
         return self.b if player else self.a
 
     def allowance(self, spec: PlayerSpec, clocks_s: tuple[float, float]) -> Allowance:
-        """What the next move of a player may cost.
+        """Limits for a player's next move.
 
         Args:
-            clocks_s: What is left on the clocks, by side; nothing where there is no clock.
+            clocks_s: Time left on the clocks, by side; ignored without a clock.
         """
         depth = spec.depth or self.depth
         if isinstance(spec, HumanSpec) and self.clock is None:
-            return Allowance()  # nothing is searched: how long a busy machine takes says nothing
+            return Allowance()  # nothing is searched: its time measures only the machine's load
         if self.clock is not None:
             return Allowance(remaining_s=clocks_s, increment_s=self.clock.increment_s, depth=depth)
         if spec.depth is not None or spec.move_s is not None:
@@ -118,26 +118,26 @@ class Terms:
         }
 
     def match_id(self) -> str:
-        """The match's name: equal terms make the same match."""
+        """The match's identifier: equal terms give the same match."""
         return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()[:12]
 
 
 def opponent_name(spec: PlayerSpec) -> str:
-    """What the opponent is called."""
+    """The opponent's name in the database."""
     return (spec.name if isinstance(spec, OtherSpec | HumanSpec) else None) or spec.text
 
 
 def called(spec: PlayerSpec, which: int) -> str:
-    """A player of a match for messages: its name if it was given one, else its program."""
+    """A player as messages name it: by its given name, or else by its program."""
     name = (spec.name or spec.command[0]) if isinstance(spec, OtherSpec) else opponent_name(spec)
     return f"{'AB'[which]} ({name})"
 
 
 def parse_id(text: str) -> str:
-    """A match's name as the operator may choose it.
+    """Validate a match identifier that the operator chose.
 
     Raises:
-        MatchError: It is none.
+        MatchError: It is not a valid identifier.
     """
     if not _ID.fullmatch(text):
         raise MatchError(f"--id: {text!r} is no name for a match; use up to 40 letters, digits, . _ and -")
@@ -145,10 +145,10 @@ def parse_id(text: str) -> str:
 
 
 def parse_clock(text: str) -> GameClock:
-    """``60+0.6``: seconds at the start, and for each move.
+    """Parse a clock such as ``60+0.6``: seconds at the start, and for each move.
 
     Raises:
-        MatchError: It is no such text.
+        MatchError: The text is not a clock.
     """
     found = re.fullmatch(r"(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?))?", text.strip())
     clock = GameClock(float(found[1]), float(found[2] or 0)) if found else None
@@ -158,10 +158,10 @@ def parse_clock(text: str) -> GameClock:
 
 
 def parse_adjudication(text: str) -> Adjudication:
-    """``900,6``: centi-units, plies.
+    """Parse an adjudication rule such as ``900,6``: centi-units, plies.
 
     Raises:
-        MatchError: It is no such text.
+        MatchError: The text is not an adjudication rule.
     """
     found = re.fullmatch(r"(\d{1,6}),(\d{1,3})", text.strip())
     if found is None or int(found[1]) < 1 or int(found[2]) < 1:

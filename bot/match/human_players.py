@@ -19,12 +19,12 @@ from engine.stop import StopFlag
 
 
 class HumanPlayer:
-    """Plays as people do: draws each move from what a human-move model expects of them.
+    """Plays as people do: draws each move from the predictions of a human-move model.
 
     Args:
-        spec: Which people.
+        spec: Which people to simulate.
         game_name: The game to play.
-        seed: Of the moves that are drawn.
+        seed: Seeds the random moves.
 
     Raises:
         MatchError: The model cannot be read.
@@ -37,10 +37,10 @@ class HumanPlayer:
         self._spec = spec
         self._game = get_game(game_name)
         self._line = MoveList(self._game)
-        self._rng = random.Random(seed)  # noqa: S311 - people are no secret
+        self._rng = random.Random(seed)  # noqa: S311 - needs no secrecy
 
     def new_game(self, start: Any = None) -> None:
-        """Begin a game in that position; None: the usual one."""
+        """Begin a game from that position; None: the usual start."""
         self._line.begin(start)
 
     def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> ChosenMove:  # noqa: ARG002
@@ -61,8 +61,8 @@ class HumanPlayer:
         ours_s = None if clocks_s is None else clocks_s[game.side_to_move(position)]
         past = (*before, position)[-max(1, self._model.plies_wanted) :]
         try:
-            ask = PredictionQuery(past, Person(self._spec.rating, ours_s))
-            [odds] = query_model(self._model.info.name, lambda: predicted(self._model, game, [ask]))
+            query = PredictionQuery(past, Person(self._spec.rating, ours_s))
+            [odds] = query_model(self._model.info.name, lambda: predicted(self._model, game, [query]))
         except BadModel as error:
             raise EngineError(str(error)) from error
         move = self._rng.choices(legal, sharpened(odds, self._spec.temperature))[0]
@@ -70,11 +70,11 @@ class HumanPlayer:
         return ChosenMove(move=text, evaluation_centi=None, variation=(text,), depth=None, time_s=time_s)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no resource is open."""
 
 
 def sharpened(odds: Sequence[float], temperature: float) -> list[float]:
-    """Odds to the power of 1 / temperature, as weights; at 0 the likeliest alone has any."""
+    """Odds to the power of 1 / temperature, as weights; at 0 only the likeliest move has any."""
     best = max(odds)
     if temperature == 0:
         return [float(index == odds.index(best)) for index in range(len(odds))]
@@ -82,7 +82,7 @@ def sharpened(odds: Sequence[float], temperature: float) -> list[float]:
 
 
 def opened(text: str, settings: ModelSettings, game_name: str) -> Models:
-    """The models of a game, for the player of that text.
+    """Open a game's models for the player with that specification.
 
     Raises:
         MatchError: One cannot be read, or is for another game.

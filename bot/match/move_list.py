@@ -7,7 +7,7 @@ from engine.game import Game, positions
 
 
 class MoveList:
-    """Makes each position once, where a player is told all moves anew each time.
+    """Builds each position once, although a player receives the whole move list every time.
 
     Args:
         game: The rules.
@@ -19,11 +19,11 @@ class MoveList:
         self._positions: list[Any] = [game.initial()]
 
     def begin(self, start: Any = None) -> None:
-        """A new game from that position; None: the usual one."""
+        """Begin a game from that position; None: the usual start."""
         self._moves, self._positions = [], [self._game.initial() if start is None else start]
 
     def positions(self, moves: Sequence[str]) -> Sequence[Any]:
-        """See `engine.game.positions`; not to be changed.
+        """See `engine.game.positions`.  Do not change the result.
 
         Raises:
             IllegalMove: See there.

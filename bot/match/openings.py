@@ -1,8 +1,8 @@
 """Openings for matches: from a file, or nearly balanced ones from a seed; each is played with both colours.
 
-Where a side is far ahead from the start, a pair of games says little about its players; and deterministic
-players would play the same game again and again from the usual start.  Games at odds are the exception: there
-it is one player that gives them, with both colours.
+When one side starts far ahead, a pair of games says little about the players; and from the usual start,
+deterministic players would repeat the same game.  Games at odds are the exception: there the same player
+gives odds with both colours.
 """
 
 import hashlib
@@ -33,27 +33,27 @@ class Opening:
     """How a game begins."""
 
     start: str | None
-    """First position, as `Game.position_text` has it; None: the usual one."""
+    """First position, as `Game.position_text` writes it; None: the usual start."""
     moves: tuple[str, ...]
     """Played from there, in the game's notation."""
     second: "Opening | None" = None
-    """How the game begins in which A moves second; None: in the same way."""
+    """Opening of the game in which A moves second; None: the same one."""
 
     def of_game(self, number: int) -> "Opening":
-        """That of a game by its number; in even ones A plays the side that moves first."""
+        """The opening of a game by its number; in even ones A plays the side that moves first."""
         return self if number % 2 == 0 or self.second is None else self.second
 
 
 @dataclass(frozen=True, slots=True)
 class _Balance:
-    """What random openings of a game are like."""
+    """Bounds for a game's random openings."""
 
     plies: tuple[int, int]
-    """At least and at most so many random moves."""
+    """Fewest and most random moves."""
     within_centi: int
-    """The side that is ahead is at most so far ahead ..."""
+    """Largest lead of either side, in centi-units."""
     depth: int
-    """... by a search of so many plies."""
+    """Plies of the search that measures it."""
 
 
 _BALANCE = {
@@ -70,20 +70,20 @@ def random_opening(game_name: str, seed: int, index: int) -> Opening:
     """The opening of a pair of games: random moves to a position in which neither side is far ahead.
 
     Args:
-        seed: Of the match.
-        index: Number of the pair; each has its own, whichever were made before.
+        seed: The match's seed.
+        index: The pair's number; its opening does not depend on the other pairs'.
 
     Raises:
-        MatchError: There is no such opening.
+        MatchError: No balanced opening was found.
     """
     return _random_opening(game_name, seed, index)
 
 
-@lru_cache(maxsize=64)  # both games of a pair ask
+@lru_cache(maxsize=64)  # both games of a pair call this
 def _random_opening(game_name: str, seed: int, index: int) -> Opening:
     game = get_game(game_name)
     balance = _BALANCE.get(game_name, _ANY)
-    rng = random.Random(f"{seed} {index}")  # noqa: S311 - chess needs no secrets
+    rng = random.Random(f"{seed} {index}")  # noqa: S311 - needs no secrecy
     for _ in range(_MOST_TRIES):
         position, moves = game.initial(), list[str]()
         for _ in range(rng.randint(*balance.plies)):
@@ -95,7 +95,7 @@ def _random_opening(game_name: str, seed: int, index: int) -> Opening:
             position = game.play(position, move)
         if not game.legal_moves(position):
             continue
-        # With a table of its own a selective search gives a position the same score each time.
+        # With a fresh table, a selective search gives a position the same score each time.
         root, depth = game.for_search(position), balance.depth
         judge = make_searcher(game_name, _TABLE_MB)
         if isinstance(judge, Thinker):
@@ -107,22 +107,22 @@ def _random_opening(game_name: str, seed: int, index: int) -> Opening:
             score = exact_score(judge, root, min(depth, game.most_plies_left(root)), StopFlag())
         if abs(score) <= balance.within_centi:
             return Opening(None, tuple(moves))
-    raise MatchError(f"of {_MOST_TRIES} random openings of {game_name} none is balanced")
+    raise MatchError(f"none of {_MOST_TRIES} random openings of {game_name} is balanced")
 
 
 def read_openings(data: bytes, game_name: str, where: str, most_plies: int | None = None) -> list[Opening]:
-    """The openings of a file: positions or lists of moves, one on a line, or games (GGF, PGN).
+    """Read openings from a file: positions or move lists, one per line, or games (GGF, PGN).
 
-    Two on a line with a bar between them are for games at odds: the first is played where A moves first, the
-    other where A moves second.
+    Two openings on a line with a bar between them are for games at odds: the first is for the game in which A
+    moves first, the second for the one in which A moves second.
 
     Args:
-        data: What is in the file.
-        where: What error messages call it.
-        most_plies: Take no more moves of each; None: all.
+        data: The file's contents.
+        where: The file's name for error messages.
+        most_plies: Moves to take from each, at most; None: all.
 
     Raises:
-        MatchError: There is none in it, or one that no game can go on from; the message says which.
+        MatchError: The file has no opening, or one after which the game is over; the message says which.
     """
     game = get_game(game_name)
     form = files.detect(data[: files.HEAD_BYTES], len(data))
@@ -150,7 +150,7 @@ def read_openings(data: bytes, game_name: str, where: str, most_plies: int | Non
 
 
 def shuffled(openings: list[Opening], seed: int) -> list[Opening]:
-    """In an order that the seed decides: files are sorted, and a match may not get to their end."""
+    """Shuffle the openings by the seed: files are sorted, and a match may stop before their end."""
     found = list(openings)
     random.Random(seed).shuffle(found)  # noqa: S311
     return found
@@ -168,10 +168,10 @@ def _fingerprinted(opening: Opening) -> str:
 
 
 def position_after(game: Game[Any], opening: Opening) -> tuple[Any, Any]:
-    """The game's first position, and that after the opening.
+    """The game's first position and the position after the opening.
 
     Raises:
-        BadPosition, IllegalMove: There is no such opening.
+        BadPosition, IllegalMove: The opening is not legal.
     """
     start = game.initial() if opening.start is None else game.parse_position(opening.start)
     return start, replay(game, opening.moves, start)
@@ -205,7 +205,7 @@ def _of_record(game: Game[Any], record: GameRecord | BadGame, what: str, most_pl
     if isinstance(record, BadGame):
         raise MatchError(f"{what}: {record}")
     if record.game != game.name:
-        raise MatchError(f"{what}: it is of {record.game}, not of {game.name}")
+        raise MatchError(f"{what}: this is a game of {record.game}, not of {game.name}")
     try:
         start = _start_text(game, start_of(record))
     except BadGame as error:
@@ -214,7 +214,7 @@ def _of_record(game: Game[Any], record: GameRecord | BadGame, what: str, most_pl
 
 
 def _start_text(game: Game[Any], position: Any) -> str | None:
-    """None for the usual start: some protocols know no other."""
+    """None for the usual start: some protocols support no other."""
     text = game.position_text(position)
     return None if text == game.position_text(game.initial()) else text
 

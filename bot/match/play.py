@@ -24,10 +24,11 @@ from engine.stop import StopFlag
 logger = logging.getLogger(__name__)
 
 _STARTS = 2
-"""So often it is tried to begin a game with a program."""
+"""Attempts to begin a game with a program."""
 _REASON_LENGTH = 400
 _LATE, _LATE_S = 1.1, 0.02
-"""A move is late beyond so many times its time and so many seconds more: nobody ends on the dot."""
+"""A move is late when it takes more than this many times its limit plus this many seconds: no player is
+exactly on time."""
 
 
 class End(StrEnum):
@@ -36,100 +37,99 @@ class End(StrEnum):
     RULES = "normal"
     RESIGNATION = "resignation"
     TIME = "time"
-    """A move took longer than its time and the grace, or a clock ran out."""
+    """A move took longer than its time plus the grace, or a clock ran out."""
     CRASH = "crash"
-    """A player ended by itself, refused what it was told, or failed in another way."""
+    """A player exited, refused a command, or failed in another way."""
     ILLEGAL = "illegal move"
     ADJUDICATED = "adjudicated"
-    """Both players agreed for long enough that one side is far ahead."""
+    """Both players' evaluations agreed for long enough that one side is far ahead."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameTask:
-    """One game to play; all that a worker has to know."""
+    """One game to play, with everything that a worker needs."""
 
     terms: Terms
     number: int
-    """Of the game in its match, from 0.  In even ones A moves first, in odd ones B."""
+    """The game's number in its match, from 0.  A moves first in even games, B in odd ones."""
     seed: int
     opening: Opening | None
-    """None: one by the seed."""
+    """None: a random one from the seed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What a player used in a game."""
+    """Time and search depth that a player used in a game."""
 
     moves: int = 0
-    """That it was asked for."""
+    """Moves requested from the player."""
     time_s: float = 0.0
     longest_s: float = 0.0
     late: int = 0
-    """Moves that took clearly longer than their time, within the grace or not."""
+    """Moves that clearly exceeded their time, within the grace or not."""
     depths: int = 0
-    """Sum of the depths, as the player counts them ..."""
-    told_depths: int = 0
-    """... in so many moves: not everybody tells."""
+    """Sum of the depths that the player reported."""
+    reported_depths: int = 0
+    """Moves with a reported depth: not every player reports one."""
 
     def plus(self, time_s: float, depth: int | None, *, late: bool) -> "Used":
-        """The same with one move more."""
+        """A copy with one more move."""
         return Used(
             self.moves + 1,
             self.time_s + time_s,
             max(self.longest_s, time_s),
             self.late + late,
             self.depths + (depth or 0),
-            self.told_depths + (depth is not None),
+            self.reported_depths + (depth is not None),
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """What a match has to know of a game that is over."""
+    """Result of a finished game, as the match needs it."""
 
     number: int
     points: float
-    """A's: 1, 1/2 or 0."""
+    """A's points: 1, 1/2 or 0."""
     margin: int | None
-    """A's discs less B's, of a game of Othello that ended by the rules."""
+    """A's discs less B's; only for a game of Othello that ended by the rules."""
     end: End
     loser: int | None
-    """Player 0 (A) or 1 (B) where the loser failed: by time, crash, illegal move or resignation."""
+    """Player 0 (A) or 1 (B) if that player lost by time, crash, illegal move or resignation."""
     reason: str
-    """What happened, for people; empty where the rules say it all."""
+    """What happened, in words; empty when `end` says it all."""
     used: tuple[Used, Used]
-    """By A and by B."""
+    """A's and B's."""
     names: tuple[str, str]
-    """As A and B call themselves."""
+    """Names that A and B report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Played:
-    """A game as it was played."""
+    """The full record of a game."""
 
     finished: Finished
     opening: Opening
     a_side: int
     moves: tuple[str, ...]
-    """The opening's included."""
+    """Including those of the opening."""
     decisions: tuple[tuple[int, Decision], ...]
-    """A's, if A is ours, with the number of moves before each; one that came too late stands behind the last
-    move."""
+    """A's decisions with the number of moves before each, if A is ours.  A decision that came too late
+    follows the last move."""
     began: datetime
     ended: datetime
 
 
 def play(task: GameTask) -> Played:
-    """Play one game, with players made for it: nothing of other games has a part in it.
+    """Play one game with fresh players, so that no other game influences it.
 
     Raises:
-        MatchError: It cannot be played: a player does not start, say.
+        MatchError: The game cannot be played, for instance because a player does not start.
     """
     terms = task.terms
     if terms.engine_version != SEARCH_REVISION:
         raise MatchError(
-            f"this worker has search revision {SEARCH_REVISION}, and the match is played with "
-            f"{terms.engine_version}"
+            f"this worker has search revision {SEARCH_REVISION}, but the match uses {terms.engine_version}"
         )
     pair = task.number // 2
     opening = task.opening or random_opening(terms.game, task.seed, pair)
@@ -143,10 +143,10 @@ def play(task: GameTask) -> Played:
 def play_game(
     terms: Terms, number: int, opening: Opening, players: tuple[MatchPlayer, MatchPlayer]
 ) -> Played:
-    """Play one game between players that are there already.
+    """Play one game between existing players.
 
     Args:
-        players: A and B; in games of even numbers A plays the side that moves first.
+        players: A and B; A moves first in games with even numbers.
 
     Raises:
         MatchError: A player cannot begin.
@@ -188,15 +188,15 @@ class _Verdict:
 
 @dataclass(slots=True)
 class _Agreement:
-    """Whether both players have agreed for long enough on who is far ahead."""
+    """Tracks for how long both players have agreed on who is far ahead."""
 
     terms: Adjudication | None
     leader: int = 0
     """1: the side that moved first; -1: the other; 0: neither."""
     plies: int = 0
 
-    def hear(self, side: int, evaluation_centi: int | None) -> bool:
-        """Whether the game is to be ended, after what a side thinks of its position."""
+    def add(self, side: int, evaluation_centi: int | None) -> bool:
+        """Add a side's evaluation of its position; return whether to end the game."""
         if self.terms is None:
             return False
         score = (evaluation_centi or 0) * (1 if side == 0 else -1)
@@ -208,7 +208,7 @@ class _Agreement:
 
 @dataclass(slots=True)
 class _GameInPlay:
-    """A game that is being played."""
+    """A game in progress."""
 
     terms: Terms
     opening: Opening
@@ -230,29 +230,29 @@ class _GameInPlay:
             side = game.side_to_move(position)
             which = 0 if side == self.a_side else 1
             if len(legal) == 1 and not game.move_squares(legal[0]) and self._is_other(which):
-                # A pass that must be: not every program is glad to be asked.
+                # A forced pass: not every program accepts the request for one.
                 self.moves.append(game.move_text(legal[0]))
                 position = game.play(position, legal[0])
                 continue
-            chosen = self._ask(which, side, clocks_s)
+            chosen = self._request_move(which, side, clocks_s)
             if isinstance(chosen, _Verdict):
                 return chosen
             try:
                 move = game.parse_move(position, chosen.move)
-            except IllegalMove as error:  # of ours; other programs' answers are checked already
+            except IllegalMove as error:  # by our own player; other programs' moves are already checked
                 return self._lost(which, End.ILLEGAL, str(error))
             self.moves.append(game.move_text(move))
             position = game.play(position, move)
-            if agreement.hear(side, chosen.evaluation_centi) and game.legal_moves(position):
+            if agreement.add(side, chosen.evaluation_centi) and game.legal_moves(position):
                 won = (agreement.leader > 0) == (self.a_side == 0)
-                return _Verdict(float(won), End.ADJUDICATED, reason="both agreed that it is decided")
+                return _Verdict(float(won), End.ADJUDICATED, reason="both agreed that the game is decided")
         return self._by_rules(game, position)
 
     def _is_other(self, which: int) -> bool:
         return not isinstance(self.players[which], OurPlayer)
 
-    def _ask(self, which: int, side: int, clocks_s: list[float]) -> ChosenMove | _Verdict:
-        """A player's move, or how it lost the game instead."""
+    def _request_move(self, which: int, side: int, clocks_s: list[float]) -> ChosenMove | _Verdict:
+        """Return a player's move, or how it lost the game instead."""
         terms = self.terms
         allowance = terms.allowance(terms.spec(which), (clocks_s[0], clocks_s[1]))
         began = time.perf_counter()
@@ -268,8 +268,8 @@ class _GameInPlay:
             failed = self._lost(which, End.RESIGNATION, str(error))
         except EngineError as error:
             failed = self._lost(which, End.CRASH, str(error))
-        except Exception as error:  # one of ours: the match goes on, and says so
-            logger.exception("a player of ours failed")
+        except Exception as error:  # a bug in our own player: log it and go on with the match
+            logger.exception("one of our own players failed")
             failed = self._lost(which, End.CRASH, f"{type(error).__name__}: {error}")
         took_s = time.perf_counter() - began
         limit_s = allowance.limit_s(side)
@@ -279,10 +279,10 @@ class _GameInPlay:
             return failed
         grace_s = 0.0 if terms.clock else terms.grace_s
         if limit_s is not None and took_s > limit_s + grace_s:
-            return self._lost(which, End.TIME, f"took {took_s:.3f} s, and had {limit_s:.3f} s")
+            return self._lost(which, End.TIME, f"took {took_s:.3f} s of {limit_s:.3f} s allowed")
         if terms.clock is not None:
             clocks_s[side] += terms.clock.increment_s - took_s
-        assert choice is not None  # noqa: S101 - else it has failed
+        assert choice is not None  # noqa: S101 - otherwise `failed` is set
         return choice
 
     def _lost(self, which: int, end: End, reason: str) -> _Verdict:
@@ -307,7 +307,7 @@ def _begin(player: MatchPlayer, start: Any, name: str) -> None:
             failure = error
             continue
         if failure is not None:
-            logger.warning("player %s began a game at the second attempt only: %s", name, failure)
+            logger.warning("player %s began a game only at the second attempt: %s", name, failure)
         return
-    # Whoever does not even begin has not lost: something is wrong with the match.
+    # A player that does not even begin has not lost: something is wrong with the match.
     raise MatchError(f"player {name} cannot begin a game: {failure}") from None

@@ -15,39 +15,39 @@ from engine.params import Assessment, Decided, Scale, TrapParams, ValueParams, V
 from engine.player_kinds import OWN_KINDS, PlayerKind, kind_named
 
 HUMAN = "human"
-"""People, as a model knows them: no player of ours, but one to play against."""
+"""Simulated people: not one of our players, but one to play against."""
 
 _OURS_EXAMPLE = "trappy:depth=8,assessment=last"
 _OTHERS_EXAMPLE = "uci:PROGRAM ARGUMENTS; option.Threads=1; time=0.1"
 
 
 class MatchError(DesdemonaError):
-    """A match cannot be played as it was asked for, or not go on; the message says why."""
+    """A match cannot be played as requested, or cannot go on; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OurSpec:
-    """A player of ours."""
+    """One of our own players."""
 
     text: str
-    """As it was typed, without blanks around it."""
+    """The text as typed, without surrounding blanks."""
     kind: PlayerKind
     """One of `engine.player_kinds.OWN_KINDS`."""
     depth: int | None = None
-    """Deepest search in plies, in place of the match's limits."""
+    """Deepest search in plies; replaces the match's limits."""
     move_s: float | None = None
-    """Seconds for a move, in place of the match's limits."""
+    """Seconds for a move; replaces the match's limits."""
     params: TrapParams = field(default_factory=TrapParams)
     table_mb: int = 64
     confidence_percent: int = 73
     threads: int = 1
     contempt_centi: int = 0
     sources: tuple[tuple[str, str], ...] = ()
-    """Books and tables of the strong player: names in `ROOT_SOURCES`, and paths."""
+    """The strong player's books and tables: names in `ROOT_SOURCES`, and paths."""
     people: ModelSettings = field(default_factory=ModelSettings)
-    """Models of people, and what is risked for them."""
+    """Models of people, and the risk limits for relying on them."""
     rating: int | None = None
-    """Of the opponent, as the models are told; None: unknown."""
+    """The opponent's rating that the models receive; None: unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,50 +55,50 @@ class OtherSpec:
     """Another program."""
 
     text: str
-    """As it was typed, without blanks around it."""
+    """The text as typed, without surrounding blanks."""
     kind: str
     """The protocol, one of `PROTOCOL_GAMES`."""
     command: tuple[str, ...]
     depth: int | None = None
     move_s: float | None = None
     name: str | None = None
-    """What the opponent is called in the database; None: the text."""
+    """The opponent's name in the database; None: the text."""
     directory: str | None = None
-    """Where it is started; None: here."""
+    """The program's working directory; None: the current one."""
     silence_s: float = 30.0
-    """Where it has no time limit, seconds without a word after which it counts as hung."""
+    """Without a time limit: seconds without output after which the program counts as hung."""
     longest_s: float = 3600.0
-    """Where it has no time limit, seconds after which it counts as hung whatever it says."""
+    """Without a time limit: seconds after which the program counts as hung, whatever it prints."""
     options: tuple[tuple[str, str], ...] = ()
-    """Names and values to set."""
+    """Names and values of the options to set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HumanSpec:
-    """A stand-in for people: each move is drawn from what a human-move model expects of them."""
+    """Simulated people: each move is drawn from the predictions of a human-move model."""
 
     text: str
-    """As it was typed, without blanks around it."""
+    """The text as typed, without surrounding blanks."""
     kind: str = HUMAN
     model: str | None = None
-    """File or folder of the model; None: the one that comes with the program, or the guess."""
+    """The model's file or folder; None: the bundled model, or the shallow guess."""
     rating: int | None = None
-    """Of the people, for models that know ratings."""
+    """The simulated people's rating, for models that use ratings."""
     temperature: float = 1.0
-    """Odds are raised to 1 / temperature: below 1 the likeliest moves are likelier still; 0: only they are
-    played."""
+    """Odds are raised to 1 / temperature: below 1 the likeliest moves become likelier still; at 0 only the
+    likeliest is played."""
     name: str | None = None
-    """What the opponent is called in the database; None: the text."""
+    """The opponent's name in the database; None: the text."""
     depth: int | None = None
     move_s: float | None = None
-    """Neither counts: nothing is searched."""
+    """Both are ignored: there is no search."""
 
 
 PlayerSpec = OurSpec | OtherSpec | HumanSpec
 
 
 def parse_spec(text: str) -> PlayerSpec:
-    """The player of a text.
+    """Parse a player's specification.
 
     ::
 
@@ -106,11 +106,11 @@ def parse_spec(text: str) -> PlayerSpec:
         human[:KEY=VALUE,KEY=VALUE...]
         PROTOCOL:COMMAND[; KEY=VALUE]...        PROTOCOL: nboard, gtp, uci, ucci
 
-    The command is split as a shell would do it, and no shell is asked; a semicolon ends it.  docs/matches.md
-    lists the keys.
+    The command is split by a shell's rules but without a shell; a semicolon ends it.  docs/matches.md lists
+    the keys.
 
     Raises:
-        MatchError: It is none; the message says what is wrong.
+        MatchError: The text is not a specification; the message says what is wrong.
     """
     text = text.strip()
     kind, _, rest = text.partition(":")
@@ -128,18 +128,18 @@ def parse_spec(text: str) -> PlayerSpec:
 
 
 def game_of(a: PlayerSpec, b: PlayerSpec, wanted: str | None) -> str:
-    """The game that two players play.
+    """The name of the game that two players play.
 
     Args:
-        wanted: Its name; None: the usual one of the other programs' protocols, else Othello.
+        wanted: The requested game; None: the default game of the other programs' protocols, else Othello.
 
     Raises:
-        MatchError: They cannot both play it.
+        MatchError: The two players cannot both play it.
     """
     others = [spec for spec in (a, b) if isinstance(spec, OtherSpec)]
     name = wanted or next((PROTOCOL_GAMES[spec.kind][0] for spec in others), "othello")
     if wanted is None and any(spec.kind == "ucci" for spec in others):
-        name = "xiangqi"  # the one protocol of the two that leaves no choice
+        name = "xiangqi"  # UCCI, unlike the other protocols, leaves no choice
     if name not in GAMES:
         raise MatchError(f"no game named {name!r}; known: {', '.join(GAMES)}")
     for spec in others:
@@ -149,7 +149,7 @@ def game_of(a: PlayerSpec, b: PlayerSpec, wanted: str | None) -> str:
                 f"player {spec.text!r}: {spec.kind} is for {' and '.join(games)}, not for {name}"
             )
     if len(others) < 2 and name in ENGINE_GAMES:
-        raise MatchError(f"{name} is played with another engine's scores only, and not in matches")
+        raise MatchError(f"{name} needs another engine's scores and is not available in matches")
     for ours in (a, b):
         if isinstance(ours, OurSpec):
             for key, _ in ours.sources:
@@ -195,7 +195,7 @@ def _ours(text: str, kind: PlayerKind, rest: str) -> OurSpec:
         if key in _STRONG_KEYS and not kind.searches_selectively:
             raise MatchError(f"player {text!r}: {key} is for the strong player")
         if key in _PERSON_KEYS and not kind.models_opponent:
-            raise MatchError(f"player {text!r}: {key} is for players that reckon with a person")
+            raise MatchError(f"player {text!r}: {key} is for players that model the opponent")
     return OurSpec(
         text=text,
         kind=kind,

@@ -28,17 +28,17 @@ from engine.time_management import Limits, from_clock
 logger = logging.getLogger(__name__)
 
 _OVERHEAD_S = 0.02
-"""Of a move on a clock: there is no way to a server."""
+"""Time reserved for each move on a clock; there is no network lag."""
 _FLAG_S = 0.5
-"""A program on a clock is waited for so much longer: that it is late is seen by the clock."""
+"""Extra wait for a program on a clock: the clock decides whether it was late."""
 
 
 class MatchPlayer(Protocol):
-    """Plays a side in one game after the other."""
+    """Plays one side in game after game."""
 
     @property
     def name(self) -> str:
-        """As it calls itself."""
+        """The name that the player reports."""
 
     def new_game(self, start: Any = None) -> None:
         """See `ExternalEngine.new_game`."""
@@ -47,16 +47,16 @@ class MatchPlayer(Protocol):
         """See `ExternalEngine.choose`."""
 
     def close(self) -> None:
-        """It is not needed any more."""
+        """Release the player's resources."""
 
 
 class OurPlayer:
-    """A player of ours, which remembers its decisions.
+    """One of our own players, which records its decisions.
 
     Args:
-        spec: Which.
+        spec: The player's specification.
         game_name: The game to play.
-        seed: Of the moves that are drawn by lot (from books).
+        seed: Seeds the random choice among book moves.
 
     Raises:
         MatchError: A book, a table or a model cannot be read.
@@ -65,7 +65,7 @@ class OurPlayer:
     def __init__(self, spec: OurSpec, game_name: str, seed: str) -> None:
         self.name = spec.text
         self.decisions: list[tuple[int, Decision]] = []
-        """Of this game, with the number of moves before each."""
+        """Decisions of this game, with the number of moves before each."""
         self._game = get_game(game_name)
         self._searcher = make_searcher(game_name, spec.table_mb)
         self._line = MoveList(self._game)
@@ -79,7 +79,7 @@ class OurPlayer:
             contempt_centi=spec.contempt_centi,
             sources={game_name: sources},
         )
-        rng = random.Random(seed)  # noqa: S311 - which opening is played is no secret
+        rng = random.Random(seed)  # noqa: S311 - needs no secrecy
         self._rating = spec.rating
         self._player = Player(
             spec.kind.name,
@@ -92,12 +92,12 @@ class OurPlayer:
         )
 
     def new_game(self, start: Any = None) -> None:
-        """Begin a game in that position; None: the usual one."""
+        """Begin a game from that position; None: the usual start."""
         self._line.begin(start)
         self.decisions = []
 
     def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> ChosenMove:
-        """Think and decide; the flag has to be a new one.
+        """Search and decide; `stop` must be a new flag.
 
         Raises:
             ValueError: The game is over.
@@ -122,10 +122,10 @@ class OurPlayer:
         )
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no resource is open."""
 
     def complete_decisions(self) -> list[tuple[int, Decision]]:
-        """The decisions with whole profiles, so that each reply can be judged."""
+        """The decisions with whole profiles, so that any reply can be judged."""
         return [(ply, self._completed(ply, decision)) for ply, decision in self.decisions]
 
     def _completed(self, ply: int, decision: Decision) -> Decision:
@@ -153,15 +153,15 @@ class OurPlayer:
 
 
 def _models(spec: OurSpec, game_name: str) -> Models | None:
-    """What a player that reckons with a person asks; None: another one does not."""
+    """Models for a player that models the opponent; None for any other player."""
     return opened(spec.text, spec.people, game_name) if spec.kind.models_opponent else None
 
 
 def make_player(terms: Terms, which: int, seed: str) -> MatchPlayer:
-    """Player 0 (A) or 1 (B) of a match; another program is started by its first game.
+    """Make player 0 (A) or 1 (B) of a match; another program starts with its first game.
 
     Raises:
-        MatchError: It cannot be made.
+        MatchError: The player cannot be made.
     """
     spec = terms.spec(which)
     if isinstance(spec, OurSpec):

@@ -19,7 +19,7 @@ _FAILURES = {
 
 
 def game_line(game: Finished, now: MatchStanding) -> str:
-    """One game that has just ended."""
+    """One line on a game that has just ended."""
     match, result = now.match, now.result
     first = "A" if game.number % 2 == 0 else "B"
     side = get_game(match.terms.game).sides[0]
@@ -31,7 +31,7 @@ def game_line(game: Finished, now: MatchStanding) -> str:
 
 
 def how_text(game: Finished) -> str:
-    """How a game ended: ``A won by 12``, ``B lost on time: took 2.1 s``."""
+    """How a game ended: ``A won by 12``, ``B crashed: exit status 1``."""
     if game.loser is not None:
         return f"{_WHO[game.loser]} {_FAILURES.get(game.end, game.end)}: {printable(game.reason)}"
     text = "drawn" if game.points == 0.5 else f"{_WHO[game.points == 0]} won"
@@ -41,19 +41,19 @@ def how_text(game: Finished) -> str:
 
 
 def is_remarkable(game: Finished) -> bool:
-    """Whether a player has failed, of which people should hear at once."""
+    """Whether a player failed, which is worth reporting at once."""
     return game.loser is not None and game.end is not End.RESIGNATION
 
 
 def short_text(now: MatchStanding) -> str:
-    """The match so far on half a line."""
+    """Score, Elo and LLR so far, in half a line."""
     result = now.result
     text = f"+{result.wins} ={result.draws} -{result.losses}, Elo {estimate_text(result.elo, '+.0f')}"
     return text if now.tested is None else f"{text}, LLR {now.tested.llr:+.2f}"
 
 
 def result_text(now: MatchStanding) -> str:
-    """The match so far, in lines."""
+    """The result so far, in several lines."""
     match, result = now.match, now.result
     terms = match.terms
     lines = [f"match {match.id}, {terms.game}: A {_named(now, 0)} against B {_named(now, 1)}"]
@@ -88,7 +88,7 @@ def result_text(now: MatchStanding) -> str:
 
 
 def result_json(now: MatchStanding) -> dict[str, Any]:
-    """The same as plain JSON values; what is infinite is null."""
+    """The result so far as plain JSON values; null stands for infinity."""
     match, result = now.match, now.result
     test = now.tested
     return {
@@ -127,7 +127,7 @@ def result_json(now: MatchStanding) -> dict[str, Any]:
 
 
 def estimate_text(estimate: ScoreEstimate, form: str) -> str:
-    """``+12 (95 %: -3 to +27)``; what is infinite is a word: ``minus infinity (95 %: below +234)``."""
+    """``+12 (95 %: -3 to +27)``; infinity is spelled out: ``minus infinity (95 %: below +234)``."""
     if estimate.value is None and estimate.low is None and estimate.high is None:
         return "not known"
     infinite = "minus infinity" if estimate.low is None else "plus infinity"

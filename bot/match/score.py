@@ -1,9 +1,9 @@
 """A match's score, Elo difference and its interval.  Pure arithmetic.
 
-Two games from one opening are not independent: what favours a side in the one does so in the other.  Pairs
-are; so every interval and test here counts pairs, each with a score in {0, 1/4, 1/2, 3/4, 1} (half the sum of
-A's points).  Where openings differ in how much they favour a side, this makes intervals smaller than games
-counted one by one would, and rightly so.
+Two games from one opening are not independent: what favours a side in one does so in the other.  Pairs are
+independent, so every interval and test here counts pairs, each with a score in {0, 1/4, 1/2, 3/4, 1} (half
+the sum of A's points).  When openings differ in how much they favour a side, this gives smaller intervals
+than counting single games, and rightly so.
 """
 
 import math
@@ -15,7 +15,7 @@ from bot.match.play import End, Finished, Used
 from storage.intervals import Z_95
 
 _T_95 = (12.706205, 4.302653, 3.182446, 2.776445, 2.570582, 2.446912, 2.364624, 2.306004, 2.262157)
-"""Student's t of 1 to 9 degrees of freedom stays within +- this 95 % of the time."""
+"""Two-sided 95 % quantiles of Student's t for 1 to 9 degrees of freedom."""
 PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
@@ -24,7 +24,7 @@ class ScoreEstimate:
     """A number with its 95 % interval."""
 
     value: float | None
-    """None: it is infinite, or nothing is known."""
+    """None: infinite or unknown."""
     low: float | None
     """None: no lower limit."""
     high: float | None
@@ -33,59 +33,59 @@ class ScoreEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """What a player used, over all games."""
+    """Time and depth that a player used, over all games."""
 
     moves: int
     mean_s: float
     longest_s: float
     late: int
-    """Moves that took clearly longer than their time, within the grace or not."""
+    """Moves that clearly exceeded their time, within the grace or not."""
     mean_depth: float | None
-    """None: it never told."""
+    """None: the player never reported one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What came of a match so far, from A's side."""
+    """A match's result so far, from A's view."""
 
     games: int
     wins: int
     draws: int
     losses: int
     share: float | None
-    """A's points of all; None before the first game."""
+    """A's share of all points; None before the first game."""
     pairs: tuple[int, ...]
-    """Whole pairs, by their score: A took nothing, 1/2, 1, 1 1/2, both."""
+    """Number of whole pairs by A's points: 0, 1/2, 1, 1 1/2, 2."""
     elo: ScoreEstimate
-    """Of whole pairs."""
+    """From whole pairs."""
     discs: ScoreEstimate
-    """A's less B's, a game; of whole pairs of Othello that ended by the rules."""
+    """A's discs less B's per game; from whole pairs of Othello that ended by the rules."""
     ends: tuple[tuple[End, int | None, int], ...]
-    """How games ended, which player (0: A, 1: B) failed if one did, and how many, the most frequent first."""
+    """How games ended, the player (0: A, 1: B) that failed if any, and the count; most frequent first."""
     spent: tuple[Spent, Spent]
     names: tuple[str, str]
-    """As A and B call themselves; empty before the first game."""
+    """Names that A and B report; empty before the first game."""
 
 
 def elo_of(share: float) -> float | None:
-    """Elo difference at which so much is expected; None: no difference is large enough."""
+    """Elo difference with that expected score; None: no difference is large enough."""
     if not 0 < share < 1:
         return None
     return 400 * math.log10(share / (1 - share))
 
 
 def share_of(elo: float) -> float:
-    """What is expected at an Elo difference."""
+    """Expected score at an Elo difference."""
     return 1 / (1 + 10 ** (-elo / 400))
 
 
 def share_interval(pairs: Sequence[float]) -> tuple[float, float]:
     """95 % interval of the expected score, from the scores of pairs.
 
-    Wilson's interval (see `storage.intervals`), which holds at 0 % and 100 % too, with as many trials as
-    would vary as much as these pairs do: n / c, where c is their variance in parts of that of a coin with the
-    same mean.  c is taken to be 1 where nothing but wins or losses leaves it open, and at least 1 / n: pairs
-    that all were alike do not prove that the next will be.
+    Wilson's interval (see `storage.intervals`), which is valid at 0 % and 100 % too, with the effective
+    number of trials n / c, where c is the variance of the pairs relative to that of a coin with the same
+    mean.  c counts as 1 when there are only wins or only losses, and as at least 1 / n: equal pairs so far do
+    not prove that the next one will be equal.
 
     Raises:
         ValueError: There are no pairs.
@@ -104,7 +104,7 @@ def share_interval(pairs: Sequence[float]) -> tuple[float, float]:
 
 
 def elo_estimate(pairs: Sequence[float]) -> ScoreEstimate:
-    """The Elo difference by the scores of pairs, with its interval."""
+    """The Elo difference from the scores of pairs, with its interval."""
     if not pairs:
         return ScoreEstimate(None, None, None)
     low, high = share_interval(pairs)
@@ -112,21 +112,21 @@ def elo_estimate(pairs: Sequence[float]) -> ScoreEstimate:
 
 
 def mean_estimate(values: Sequence[float]) -> ScoreEstimate:
-    """A mean with its interval by Student's t, for values that are independent."""
+    """Mean of independent values, with its interval by Student's t."""
     if not values:
         return ScoreEstimate(None, None, None)
     mean = statistics.mean(values)
-    if len(set(values)) < 2:  # pairs that all were alike do not prove that the next will be
+    if len(set(values)) < 2:  # equal pairs so far do not prove that the next one will be equal
         return ScoreEstimate(mean, None, None)
     half = t_95(len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
     return ScoreEstimate(mean, mean - half, mean + half)
 
 
 def t_95(freedom: int) -> float:
-    """What Student's t of so many degrees of freedom stays within 95 % of the time.
+    """Two-sided 95 % quantile of Student's t with `freedom` degrees of freedom.
 
-    From 10 degrees on by Fisher's expansion around the normal distribution (Abramowitz and Stegun 26.7.5),
-    which is right to five digits there.
+    From 10 degrees on, by Fisher's expansion around the normal distribution (Abramowitz and Stegun 26.7.5),
+    which is correct to five digits there.
     """
     if freedom <= len(_T_95):
         return _T_95[freedom - 1]
@@ -141,7 +141,7 @@ def t_95(freedom: int) -> float:
 
 
 def whole_pairs(games: Mapping[int, Finished]) -> list[tuple[Finished, Finished]]:
-    """The pairs of which both games are over, in their order."""
+    """The pairs whose games are both over, in order."""
     return [
         (games[number], games[number + 1])
         for number in sorted(games)
@@ -150,7 +150,7 @@ def whole_pairs(games: Mapping[int, Finished]) -> list[tuple[Finished, Finished]
 
 
 def pair_score(pair: tuple[Finished, Finished]) -> float:
-    """A's score of a pair, 0 to 1."""
+    """A's score in a pair, 0 to 1."""
     return (pair[0].points + pair[1].points) / 2
 
 
@@ -160,7 +160,7 @@ def counts(scores: Sequence[float]) -> tuple[int, ...]:
 
 
 def result_of(games: Mapping[int, Finished]) -> Result:
-    """What the games of a match say, by their numbers."""
+    """The result of a match's games, given by their numbers."""
     points = [game.points for game in games.values()]
     pairs = whole_pairs(games)
     scores = [pair_score(pair) for pair in pairs]
@@ -194,13 +194,13 @@ def result_of(games: Mapping[int, Finished]) -> Result:
 
 
 def spent_of(used: Sequence[Used]) -> Spent:
-    """What a player used, from what it used in each game."""
+    """A player's total use of time and depth, from its use in each game."""
     moves = sum(game.moves for game in used)
-    told = sum(game.told_depths for game in used)
+    reported_depths = sum(game.reported_depths for game in used)
     return Spent(
         moves=moves,
         mean_s=sum(game.time_s for game in used) / moves if moves else 0.0,
         longest_s=max((game.longest_s for game in used), default=0.0),
         late=sum(game.late for game in used),
-        mean_depth=sum(game.depths for game in used) / told if told else None,
+        mean_depth=sum(game.depths for game in used) / reported_depths if reported_depths else None,
     )

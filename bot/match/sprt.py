@@ -5,9 +5,9 @@ A generalised SPRT (Wald 1945; Michel Van den Bergh, "The generalized sequential
 maximum likelihood) whose means are the scores expected at elo1 and at elo0.  With p the observed shares of
 the five scores a, the nearest distribution with mean s is p / (1 + t (a - s)), where t makes its mean right.
 
-Pairs are counted in the order of their numbers, not in that in which they ended: short games are often lost
-ones, and a test that stops on whatever ended first would be misled.  The test ends at the first pair at which
-the ratio has reached a bound, whatever comes after.
+Pairs count in the order of their numbers, not the order in which they ended: short games are often losses, so
+the order of ending would bias the test.  The test ends at the first pair at which the ratio reaches a bound,
+whatever comes after.
 """
 
 import math
@@ -21,21 +21,21 @@ from bot.match.player_specs import MatchError
 from bot.match.score import PAIR_SCORES, counts, pair_score, share_of
 
 _RARE = 1e-3
-"""So often a score counts that was never seen: it is not impossible."""
+"""Count of a pair score that has not occurred: it is not impossible."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sprt:
-    """Two hypotheses and how often a wrong one may be taken."""
+    """Two hypotheses and their error rates."""
 
     elo0: float
-    """H0: A is so much stronger, or less."""
+    """H0: A is stronger by at most this."""
     elo1: float
-    """H1: A is so much stronger, or more."""
+    """H1: A is stronger by at least this."""
     alpha: float = 0.05
-    """Chance of taking H1 where H0 is true."""
+    """Chance of accepting H1 when H0 is true."""
     beta: float = 0.05
-    """Chance of taking H0 where H1 is true."""
+    """Chance of accepting H0 when H1 is true."""
 
     def __post_init__(self) -> None:
         if not self.elo0 < self.elo1:
@@ -48,17 +48,17 @@ class Sprt:
 
     @property
     def lower(self) -> float:
-        """At or below it H0 is taken."""
+        """At or below this log-likelihood ratio, H0 is accepted."""
         return math.log(self.beta / (1 - self.alpha))
 
     @property
     def upper(self) -> float:
-        """At or above it H1 is taken."""
+        """At or above this log-likelihood ratio, H1 is accepted."""
         return math.log((1 - self.beta) / self.alpha)
 
 
 class SprtVerdict(StrEnum):
-    """Where a test stands."""
+    """State of a test."""
 
     OPEN = "open"
     H0 = "H0"
@@ -71,23 +71,23 @@ class Tested:
 
     sprt: Sprt
     seen: tuple[int, ...]
-    """Pairs with each of `PAIR_SCORES`, up to the one that decided it, or to the first that is still to be
-    played."""
+    """Number of pairs with each of `PAIR_SCORES`, up to the pair that decided the test or the first pair not
+    yet played."""
     llr: float
-    """Log-likelihood ratio after these."""
+    """Log-likelihood ratio after these pairs."""
     verdict: SprtVerdict
 
     @property
     def pairs(self) -> int:
-        """How many were counted."""
+        """Number of pairs counted."""
         return sum(self.seen)
 
 
 def parse_sprt(text: str) -> Sprt:
-    """``elo0,elo1[,alpha,beta]``.
+    """Parse ``elo0,elo1[,alpha,beta]``.
 
     Raises:
-        MatchError: It is no such text.
+        MatchError: The text does not have that form, or a value is out of range.
     """
     parts = text.split(",")
     number = re.compile(r"[+-]?\d+(\.\d+)?")
@@ -100,7 +100,7 @@ def llr(pair_counts: Sequence[int], elo0: float, elo1: float) -> float:
     """The log-likelihood ratio of elo1 against elo0.
 
     Args:
-        pair_counts: How many pairs have each of `PAIR_SCORES`.
+        pair_counts: Number of pairs with each of `PAIR_SCORES`.
     """
     if not any(pair_counts):
         return 0.0
@@ -116,10 +116,10 @@ def llr(pair_counts: Sequence[int], elo0: float, elo1: float) -> float:
 
 
 def judge(sprt: Sprt, games: Mapping[int, Finished], before: Tested | None = None) -> Tested:
-    """Where the test stands after the games of a match, by their numbers.
+    """The test after a match's games, given by their numbers.
 
     Args:
-        before: Where it stood after some of them; None: begin with the first.
+        before: The test after some of these games; None: begin with the first pair.
     """
     now = before or Tested(sprt, (0,) * len(PAIR_SCORES), 0.0, SprtVerdict.OPEN)
     while now.verdict is SprtVerdict.OPEN:
@@ -141,7 +141,7 @@ def judge(sprt: Sprt, games: Mapping[int, Finished], before: Tested | None = Non
 
 
 def _tilt(shares: Sequence[float], expected: float) -> float:
-    """t of the module's first lines: where the sum of p (a - s) / (1 + t (a - s)), which falls, is 0."""
+    """t of the module docstring: the root of the falling sum of p (a - s) / (1 + t (a - s))."""
     low, high = -1 / (1 - expected), 1 / expected  # beyond these a probability would not be positive
     for _ in range(50):
         middle = (low + high) / 2

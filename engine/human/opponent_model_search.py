@@ -1,8 +1,8 @@
-"""Opponent-model search: which moves and replies to look into, and what the moves are worth against a person.
+"""Opponent-model search: which moves and replies to search, and what the moves are worth against a person.
 
 One `OpponentModelSearch` serves one decision.  It returns moves with values (`engine.human.value`), whatever
-search their scores come from: `from_profiler` takes those of our own, `from_engine` those of another program,
-which is asked about nothing that cannot count.
+search their scores come from: `from_profiler` takes the scores of our own search, `from_engine` those of
+another program, which only searches moves that can matter.
 """
 
 import logging
@@ -25,28 +25,28 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 FindProfiles = Callable[[str, Sequence[str]], Sequence[ReplyProfile]]
-"""Profiles of some replies to a move of ours, by another program."""
+"""Finds profiles of the given replies to our move with another program."""
 
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """What a player may know beside the position."""
+    """What a player may know besides the position."""
 
     before: tuple[Any, ...] = ()
-    """The game's latest positions before it, oldest first."""
+    """The game's latest positions before this one, oldest first."""
     person: Person = field(default_factory=Person)
-    """Who will reply."""
+    """The person who will reply."""
 
 
 class ModelHealth:
-    """Whether a game's models give answers, for all threads that ask them: what to log."""
+    """Logs when a game's models fail and recover; shared by all threads that query them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._failures = 0
 
     def failed(self, game: str, error: Exception) -> None:
-        """Log the first failure in a row."""
+        """Log a failure, as an error only if it is the first in a row."""
         with self._lock:
             self._failures += 1
             level = logging.ERROR if self._failures == 1 else logging.DEBUG
@@ -58,7 +58,7 @@ class ModelHealth:
         )
 
     def worked(self, game: str) -> None:
-        """Log that it works again, if it did not."""
+        """Log a recovery, if the last query failed."""
         with self._lock:
             was_away, self._failures = self._failures > 0, 0
         if was_away:
@@ -67,24 +67,24 @@ class ModelHealth:
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """What may be asked about the people who play a game; for one thread at a time."""
+    """The models of the people who play a game; for one thread at a time."""
 
     human: HumanModel
     odds: ReplyOdds | None = None
-    """For the players that count on calibrated odds; without it they take the human-move model's."""
+    """For players that use calibrated odds; None: they use the human-move model's."""
     value: ValueParams = field(default_factory=ValueParams)
     health: ModelHealth = field(default_factory=ModelHealth)
 
 
 class OpponentModelSearch:
-    """What one decision knows of the replies that a person may choose.
+    """Predicted replies and expected values for one decision.
 
     Args:
         game: The rules.
-        position: The game goes on in it.
-        models: Of that game.
-        is_calibrated: Whether the replies' odds are those of `Models.odds`, if there is one.
-        params: Of the trap arithmetic, with the game's own logistic function.
+        position: A position in which the game is not over.
+        models: The models for that game.
+        is_calibrated: Whether to take the replies' odds from `Models.odds`, if there is one.
+        params: Parameters of the trap arithmetic, with the game's own logistic function.
         background: What led to the position, and who will reply.
     """
 
@@ -100,12 +100,12 @@ class OpponentModelSearch:
         self._game = game
         self._models = models
         self._odds = models.odds if is_calibrated else None
-        # Calibrated odds know better than a guess, and were learned without one.
+        # Calibrated odds are better than the shallow guess, and were learned without it.
         self._asks_human = self._odds is None or models.human.info.kind != SHALLOW
         self._params = params
         self._background = background
         root = game.for_search(position)
-        # Calibrated odds go by whole profiles, so there every reply has its scores.
+        # Calibrated odds need whole profiles, so every reply is searched.
         value = models.value if self._odds is None else replace(models.value, least_percent=0.0)
         self.value = value.for_position(game.expected_scale_centi(root))
         wanted = max(1, models.human.plies_wanted)
@@ -116,25 +116,25 @@ class OpponentModelSearch:
 
     @property
     def needs_all_replies(self) -> bool:
-        """Whether odds go by whole profiles; else only the likely replies are looked into."""
+        """Whether odds need whole profiles; otherwise only the likely replies are searched."""
         return self._odds is not None
 
     def failed(self, error: BadModel) -> str:
-        """What to write down of a model's failure; the log tells of it once."""
+        """Log a model's failure (once in a row) and return the text for the record."""
         self._models.health.failed(self._game.name, error)
         return str(error)
 
     def reckoning(self, trouble: str = "") -> OpponentModelUse:
-        """For the record of a decision.
+        """How the models were used, for the record of a decision.
 
         Args:
-            trouble: Why no model was counted on; empty: nothing went wrong.
+            trouble: Why no model was used; empty: nothing went wrong.
         """
         human = self._models.human.info if self._predicted and not trouble else None
         return OpponentModelUse(self.value, self._background.person, human, trouble)
 
     def model(self, candidates: Iterable[Candidate]) -> ModelInfo | None:
-        """Whose the probabilities of the replies are; None: there are none."""
+        """The model behind the replies' probabilities; None: there are no probabilities."""
         if all(reply.probability is None for c in candidates for reply in c.replies):
             return None
         self._models.health.worked(self._game.name)
@@ -143,16 +143,16 @@ class OpponentModelSearch:
     # --- Scores of our own search -----------------------------------------------------------------------
 
     def from_profiler(self, profiler: Profiler, depth: int) -> list[Candidate]:
-        """Candidates with the values of all moves within the budget, by exact scores.
+        """Candidates with the values of all moves within the budget, from exact scores.
 
         Raises:
-            BadModel: A model has no answer that can be counted on.
+            BadModel: A model gives no valid answer.
             Stopped: The search was stopped.
         """
         return self.with_values(profiler.plain_above(depth, self._floor), profiler, depth)
 
     def with_values(self, found: list[Candidate], profiler: Profiler, depth: int) -> list[Candidate]:
-        """The same from plain candidates, of which all within the budget are exact.
+        """As `from_profiler`, from plain candidates; all within the budget must be exact.
 
         Raises:
             BadModel: See `from_profiler`.
@@ -182,23 +182,22 @@ class OpponentModelSearch:
     ) -> tuple[list[Candidate], int]:
         """Candidates with the values of all moves within the budget; the best one with its whole profile.
 
-        A program is asked about the likely replies to each move within the budget.  Only of the move that is
-        to be played it is then asked about the others, which may show it to be worse, so that another move is
-        to be played.
+        The program searches the likely replies to each move within the budget.  It searches the remaining
+        replies only for the chosen move; they may show it to be worse, and then another move is chosen.
 
         Args:
-            values: Every legal move's score at the root, our view, or the result of one that ends the game;
-                in the game's order.
+            values: Every legal move's score at the root, our view, or the result of a move that ends the
+                game; in the game's move order.
             over: The moves that end the game.
-            search: Asks the program.
-            most: So many moves are looked into at most, the best ones.
+            search: Searches replies with the program.
+            most: Number of moves to search at most, the best first.
 
         Returns:
-            And the least score at the root of a move that was looked into.
+            The candidates, and the least score at the root of a move that was searched.
 
         Raises:
-            BadModel: A model has no answer that can be counted on.
-            Exception: What `search` raises.
+            BadModel: A model gives no valid answer.
+            Exception: Whatever `search` raises.
         """
         best_first = sorted(values, key=lambda move: -values[move])[:most]  # stable: ties in the game's order
         looked: dict[str, dict[str, ReplyProfile]] = {}
@@ -230,7 +229,7 @@ class OpponentModelSearch:
         return found, min(values[move] for move in looked)
 
     def _first_wanted(self, move: str, value_centi: int, *, is_over: bool) -> Sequence[str]:
-        """The replies to ask another program about at first."""
+        """The replies that another program searches first."""
         if is_over or (value_centi < WIN_CENTI and self._game.stood_before(self._position_after(move))):
             return ()
         return self._reply_texts(move) if value_centi >= WIN_CENTI else self._wanted(move)
@@ -241,7 +240,7 @@ class OpponentModelSearch:
         replies = tuple(looked[text] for text in self._reply_texts(move) if text in looked)
         is_whole = is_over or len(replies) == len(self._reply_texts(move))
         finals = [reply.final_centi for reply in replies]
-        # When all replies are known they say what the move is worth, whatever was seen of it from the root.
+        # Once all replies are known, they decide the move's raw value, whatever its score at the root.
         raw = min(finals) if is_whole and finals else min([value_centi, *finals])
         return Candidate(move, raw, False, 0.0, replies=replies, complete=is_whole)
 
@@ -252,7 +251,7 @@ class OpponentModelSearch:
         return [self._game.move_text(reply) for reply in self._game.legal_moves(after)]
 
     def _wanted(self, move: str) -> list[str]:
-        """The replies whose scores a value needs: calibrated odds need them all, else the likely ones do."""
+        """The replies whose scores a value needs: all with calibrated odds, otherwise the likely ones."""
         texts = self._reply_texts(move)
         if self.needs_all_replies:
             return texts
@@ -261,11 +260,11 @@ class OpponentModelSearch:
         return [text for text, p in zip(texts, odds, strict=True) if p >= self.value.least]
 
     def _with_value(self, candidate: Candidate, looked: Mapping[str, ReplyProfile]) -> Candidate:
-        """The candidate with the odds of its replies, and what it is worth by them.
+        """The candidate with its replies' odds and the value that follows from them.
 
         Args:
-            looked: Replies that were looked into, by their text.  None: nothing is to be expected of a move
-                that ends the game or repeats a position.
+            looked: Searched replies by their text; empty for a move that ends the game or repeats a
+                position, which needs no prediction.
         """
         move, after = candidate.move, self._position_after(candidate.move)
         texts = self._reply_texts(move)
@@ -280,7 +279,7 @@ class OpponentModelSearch:
         return replace(judged, value=value_of(judged, self.value))
 
     def _odds_of(self, candidate: Candidate, after: Any) -> Sequence[float]:
-        """How likely each reply is; calibrated odds go by the candidate's whole profile."""
+        """Probability of each reply; calibrated odds use the candidate's whole profile."""
         human, person, model = self._predicted.get(candidate.move), self._background.person, self._odds
         if model is None:
             return human or ()
@@ -300,7 +299,7 @@ class OpponentModelSearch:
         return self._after[move]
 
     def _ask(self, moves: Iterable[str]) -> None:
-        """Ask the human-move model about the replies to these moves, all at once, unless it has been."""
+        """Query the human-move model about the replies to the new ones among these moves, in one batch."""
         new = [move for move in moves if move not in self._predicted]
         if not new or not self._asks_human:
             return
@@ -318,14 +317,14 @@ def _best(candidates: Iterable[Candidate]) -> int:
 
 
 def query_model(name: str, answer: Callable[[], T]) -> T:
-    """A model's answer; whatever goes wrong in it is its own fault.
+    """A model's answer; any exception becomes a `BadModel`.
 
     Raises:
-        BadModel: There is none.
+        BadModel: The model gives no answer.
     """
     try:
         return answer()
     except BadModel:
         raise
-    except Exception as error:  # a network of somebody else's, which must not end a game
+    except Exception as error:  # a third party's network must not end a game
         raise BadModel(f"{name}: {type(error).__name__}: {error}") from error

@@ -1,16 +1,15 @@
 """A move's value against a person: pure arithmetic on scores and reply probabilities.
 
-Plain minimax values a move by the best reply to it.  A person does not always find that, so here each reply
-counts as often as it is expected ("When Suboptimal Minimax is Better" weighs by a model of the opponent)::
+Plain minimax values a move by the best reply to it.  A person does not always find that reply, so here each
+reply is weighted by its probability (as in "When Suboptimal Minimax is Better", by a model of the opponent)::
 
     value(m) = sum over r of p(r | m) w(s_D(m, r))
 
-Replies that are hardly ever played are not looked into; they count as if each were the best, at w(raw(m)).
-(Calibrated odds are of whole profiles: then every reply is looked into, and counts.)
-Expectations are no proof, so only moves that give up little for sure have a value at all: those within a
-budget of expected score below the best, and a share of what is left (`floor_centi`).  And where the best is a
-forced win, nothing is expected: it is worth the whole point, so no average is worth more, and it is played,
-the shortest first.
+Replies that are hardly ever played are not searched; each counts as if it were the best, at w(raw(m)).
+(Calibrated odds need whole profiles: then every reply is searched and counts.)  An expectation is no proof,
+so only moves with a small guaranteed loss get a value: those within a budget of expected score below the
+best, and within a share of what is left (`floor_centi`).  A forced win is worth the whole point, so no
+expectation can be worth more: the shortest one is played without a model.
 """
 
 import math
@@ -24,7 +23,7 @@ from engine.human.model import MASS_TOLERANCE
 from engine.params import ValueParams, ValueScale
 
 NOBODY_LOOKED = 1_000_000
-"""Bound of the replies that are not looked into: `engine.search.reference.INFINITY`."""
+"""Bound of the replies that are not searched: `engine.search.reference.INFINITY`."""
 
 _DIGITS = 6
 _LEAST_CENTI = -NOBODY_LOOKED
@@ -32,10 +31,10 @@ _FAR = 30.0
 
 
 def worth(score_centi: int, params: ValueParams) -> int:
-    """A score in the unit that values are counted in; it never falls when the score rises.
+    """Convert a score to the unit of values; monotonic: it never falls when the score rises.
 
     Raises:
-        BadSettings: The expected scale was never given its logistic function (`ValueParams.for_position`).
+        BadSettings: The expected scale has no logistic function yet (`ValueParams.for_position`).
     """
     if params.scale is ValueScale.PAWNS:
         return max(-params.checkmate_centi, min(params.checkmate_centi, score_centi))
@@ -49,15 +48,15 @@ def _expected(score_centi: int, params: ValueParams) -> int:
 
 
 def expectation(odds: Iterable[float], worths: Iterable[float], rest: float) -> float:
-    """The mean of what replies are worth to us.
+    """The mean worth of the replies to us.
 
     Args:
-        odds: How likely each is.
-        worths: What each is worth, in the same order.
-        rest: What the other replies count, whose odds are missing in `odds`.
+        odds: Probability of each reply.
+        worths: Worth of each reply, in the same order.
+        rest: Worth of the remaining replies, whose probability is missing from `odds`.
 
     Returns:
-        The mean, rounded to a millionth of the unit, lest the order of a sum tip the balance between equals.
+        The mean, rounded to a millionth of the unit so that summation order cannot decide between equals.
     """
     odds = list(odds)
     known = math.fsum(p * worth for p, worth in zip(odds, worths, strict=True))
@@ -65,15 +64,15 @@ def expectation(odds: Iterable[float], worths: Iterable[float], rest: float) -> 
 
 
 def counts(reply: ReplyProfile, params: ValueParams) -> bool:
-    """Whether a reply is likely enough to count at what it is worth itself."""
+    """Whether a reply is likely enough to count at its own worth."""
     return reply.probability is not None and reply.probability >= params.least
 
 
 def value_of(candidate: Candidate, params: ValueParams) -> float:
-    """What a move is worth, by the probabilities and scores that its replies have.
+    """A move's value from the probabilities and scores of its replies.
 
-    A move without probabilities is worth what it guarantees: it ends the game, or repeats a position of the
-    game.  That is no way to wait for an error: it has not been made there the last time.
+    A move without probabilities is worth what it guarantees: it ends the game or repeats a position of the
+    game.  Repeating is no way to wait for an error: the opponent did not err there the last time.
 
     Raises:
         IncompleteProfile: A reply that counts has no score.
@@ -106,8 +105,8 @@ def floor_centi(best_centi: int, params: ValueParams) -> int:
 
 
 def _lowest_centi(best_centi: int, params: ValueParams) -> int:
-    """The least score that gives up no more than the share of what is left, and loses by force only if it
-    must.
+    """The least score that stays within the share of what is left, and loses by force only if every move
+    does.
 
     From f(x) >= (1 - share) f(best) with the logistic function f.
     """
@@ -123,14 +122,14 @@ def _lowest_centi(best_centi: int, params: ValueParams) -> int:
 
 
 def is_won(candidates: Sequence[Candidate]) -> bool:
-    """Whether there is a forced win, so that nothing is left to chance."""
+    """Whether some move is a forced win, so that the choice needs no model."""
     return any(c.raw_centi >= WIN_CENTI for c in candidates if not c.raw_is_bound)
 
 
 def choose_by_value(candidates: Sequence[Candidate]) -> str:
-    """The move of the highest value, ties to the higher raw value, then to the first in order.
+    """The move of the highest value; ties go to the higher raw value, then to the first in order.
 
-    Where no move has a value, because there is a forced win or no model, the highest raw value is played.
+    If no move has a value, because there is a forced win or no model, the highest raw value decides.
     """
     known = [c for c in candidates if not c.raw_is_bound]
     valued = [(c.value, c.raw_centi, c.move) for c in known if c.value is not None]
@@ -140,15 +139,15 @@ def choose_by_value(candidates: Sequence[Candidate]) -> str:
 
 
 def goes_by_values(decision: Decision) -> bool:
-    """Whether values made the choice; else plain minimax did, for there is a forced win or no model."""
+    """Whether values made the choice; otherwise plain minimax did: a forced win, or no model."""
     return any(candidate.value is not None for candidate in decision.candidates)
 
 
 def verify_values(decision: Decision) -> None:
-    """Recompute the values of a decision by a person's expected replies, from its record alone.
+    """Recompute the expected values of a decision from its record alone.
 
-    Checks that every move within the budget of the best has its value, and no other one; that bounds suffice
-    for those that have none; and that probabilities are such, with a model behind them.
+    Checks that exactly the moves within the budget of the best have a value; that bounds suffice for the
+    others; and that probabilities are valid and come from a named model.
 
     Raises:
         RecordError: The recorded values do not follow from the record; the message says where.
@@ -181,7 +180,7 @@ def _verify_value(candidate: Candidate, floor_centi: int, params: ValueParams, d
         return
     if candidate.raw_is_bound:
         if decision.source is not None and candidate.raw_centi <= decision.source.floor_centi:
-            return  # more moves than the other engine is asked about
+            return  # beyond the moves that the other engine analysed
         raise RecordError(f"{move} could be worth {candidate.raw_centi}, within the budget, and has no value")
     if odds:
         if decision.model is None:

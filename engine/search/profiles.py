@@ -1,8 +1,8 @@
 """Reply profiles: every reply's exact score at every depth, or as much of it as the choice depends on.
 
-A whole table costs many times the plain search, and nearly all of it cannot change the choice.  The C++ core
-leaves that out, with proofs (``engine/native/search/profile.hpp``); `Profiler.naive_candidates` fills the
-whole table, for any game and search, and is the measure of everything else.
+A whole table costs many times the plain search, and almost none of it can change the choice.  The C++ core
+prunes the rest, with proofs (``engine/native/search/profile.hpp``); `Profiler.naive_candidates` fills the
+whole table, for any game and search, and is the reference for all other methods.
 """
 
 import math
@@ -20,14 +20,14 @@ from engine.trappy import Standing, bonus_cap, is_swindle, standing, with_trap, 
 
 @runtime_checkable
 class LazySource(Protocol):
-    """A searcher that knows by itself how much of the table a choice depends on."""
+    """A searcher that computes only the part of the table on which the choice depends."""
 
     def trappy_candidates(
         self, position: Any, depth: int, params: TrapParams, stop: StopFlag
     ) -> list[Candidate]:
         """Candidates that give the same choice with the same adjusted value as the whole table.
 
-        What was left out stands in them as bounds that prove so (`engine.trappy.verify` checks them).
+        Bounds stand in for the omitted scores and prove the choice (`engine.choice.verify` checks them).
 
         Raises:
             Stopped: The flag is or becomes set.
@@ -36,15 +36,15 @@ class LazySource(Protocol):
 
 @runtime_checkable
 class BatchSource(Protocol):
-    """A searcher that finds many scores at one call, which costs less than as many calls."""
+    """A searcher that finds many scores in one call, which is cheaper than a call for each."""
 
     def scores_after(
         self, position: Any, moves: Sequence[Move], least: int, most: int, stop: StopFlag
     ) -> list[tuple[int, ...]]:
-        """Exact scores of the positions after some legal moves, by searches of `least` .. `most` plies.
+        """Exact scores of the positions after the given legal moves, by searches of `least` .. `most` plies.
 
         Returns:
-            For each move its scores, of whoever is to move there: those that `exact_score` finds.
+            For each move the scores that `exact_score` finds, from the view of the side to move there.
 
         Raises:
             Stopped: The flag is or becomes set.
@@ -52,7 +52,7 @@ class BatchSource(Protocol):
 
 
 class Profiler:
-    """Scores around one position, each found at most once however deep the search goes on."""
+    """Scores around one position; each is found at most once as the search deepens."""
 
     def __init__(
         self, game: Game[Any], searcher: Searcher, position: Any, params: TrapParams, stop: StopFlag
@@ -64,7 +64,7 @@ class Profiler:
         position = game.for_search(position)
         self.moves: tuple[Move, ...] = game.legal_moves(position)
         self._position = position
-        # Rules in Python are slow beside a search in C++: what nobody asks for is left alone.
+        # Python rules are slow next to a C++ search, so these are generated on demand.
         self._positions_after: dict[Move, Any] = {}
         self._replies_to: dict[Move, tuple[Move, ...]] = {}
         self._exact: dict[tuple[Move, Move], tuple[int, ...]] = {}
@@ -83,17 +83,17 @@ class Profiler:
     # --- Raw values -------------------------------------------------------------------------------------
 
     def plain(self, depth: int, within_centi: int = 0) -> list[Candidate]:
-        """Candidates of plain minimax: the best raw value and all equal ones exact, bounds for the rest.
+        """Candidates of plain minimax: exact raw values for the best and its equals, bounds for the rest.
 
-        Those that are at most `within_centi` below the best are exact, too, and all bounds are lower.
+        Raw values at most `within_centi` below the best are exact too, and all bounds are lower.
         """
         return self.plain_above(depth, lambda best: best - within_centi)
 
     def plain_above(self, depth: int, floor_centi: Callable[[int], int]) -> list[Candidate]:
-        """The same with a floor that depends on the best raw value, and never falls when that rises.
+        """As `plain`, with a floor that is a non-decreasing function of the best raw value.
 
-        Principal variation search at the root: the last iteration's best move first, so that the others
-        mostly need to prove no more than that they stay below the floor.
+        Principal variation search at the root: the last iteration's best move comes first, so that for most
+        other moves a search only has to prove that they stay below the floor.
         """
         best = -INFINITY
         raw: dict[Move, tuple[int, bool]] = {}
@@ -110,7 +110,7 @@ class Profiler:
             raw[move] = score, is_bound
         self._order.sort(key=lambda move: -raw[move][0])  # stable: ties stay as they were
         return [
-            # A move that ends the game has no replies: its profile, empty, is whole.
+            # A move that ends the game has no replies: its empty profile is whole.
             Candidate(
                 self._game.move_text(move),
                 *raw[move],
@@ -126,7 +126,7 @@ class Profiler:
     # --- Profiles ---------------------------------------------------------------------------------------
 
     def naive_candidates(self, depth: int) -> list[Candidate]:
-        """Every reply's exact score at every depth: slow, and the measure of everything else."""
+        """Candidates with every reply's exact score at every depth: slow, the reference for other methods."""
         candidates = []
         for move in self.moves:
             raw = -exact_score(self._searcher, self._after(move), depth - 1, self._stop)
@@ -146,7 +146,7 @@ class Profiler:
         return [with_trap(candidate, self._params, swindle) for candidate in candidates]
 
     def pruned_candidates(self, depth: int) -> list[Candidate]:
-        """The same choice from fewer profiles: moves that no bonus could lift to the top have none."""
+        """The same choice from fewer profiles: skips moves that no bonus could lift to the top."""
         params = self._params
         raws = [-exact_score(self._searcher, self._after(move), depth - 1, self._stop) for move in self.moves]
         candidates = [
@@ -165,11 +165,11 @@ class Profiler:
         return candidates
 
     def all_replies(self, move: Move, depth: int) -> tuple[ReplyProfile, ...]:
-        """The whole profile of a move: exact scores of every reply at every depth."""
+        """A move's whole profile: exact scores of every reply at every depth."""
         return self.reply_profiles(move, self._replies(move), depth)
 
     def reply_profiles(self, move: Move, replies: Sequence[Move], depth: int) -> tuple[ReplyProfile, ...]:
-        """s_2 .. s_D of some replies, our view."""
+        """s_2 .. s_D of the given replies, our view."""
         known = self._exact
         lacking: dict[int, list[Move]] = {}
         for reply in replies:

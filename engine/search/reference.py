@@ -1,7 +1,7 @@
 """The reference search: short, plain alpha-beta for any game, which the fast searches must equal.
 
-All scores are centi-units from the view of the side to move in the position that is asked about.  `depth`
-counts plies from there; at depth 0 a game that goes on is worth its static evaluation.
+All scores are centi-units from the view of the side to move in the searched position.  `depth` counts plies
+from there; at depth 0 an unfinished game scores its static evaluation.
 """
 
 from typing import Any, Protocol
@@ -10,7 +10,7 @@ from engine.game import Game
 from engine.stop import StopFlag, Stopped
 
 INFINITY = 1_000_000
-"""Beyond every score."""
+"""Larger than any score."""
 
 
 class Searcher(Protocol):
@@ -18,7 +18,7 @@ class Searcher(Protocol):
 
     @property
     def source(self) -> str:
-        """Name of this kind of search in records: ``reference``, ``native``."""
+        """Name of this kind of search in records: ``reference`` or ``native``."""
 
     @property
     def nodes(self) -> int:
@@ -28,8 +28,8 @@ class Searcher(Protocol):
         """Score of a position after a full-width search of exactly `depth` plies.
 
         Returns:
-            The exact score if it lies inside (alpha, beta); else a bound on it from the same side: a value
-            <= alpha that it does not exceed, or a value >= beta that it reaches (fail-soft).
+            The exact score if it lies inside (alpha, beta); otherwise (fail-soft) an upper bound <= alpha or
+            a lower bound >= beta.
 
         Raises:
             Stopped: The flag is or becomes set.
@@ -39,7 +39,7 @@ class Searcher(Protocol):
 def minimax(game: Game[Any], position: Any, depth: int) -> int:
     """Plain minimax in negamax form: every line, no window (Gordon & Reda 2006, Figure 1).
 
-    Of a position of `Game.for_search`, as every search.
+    As for every search, the position is one of `Game.for_search`.
     """
     moves = game.legal_moves(position)
     if not moves:
@@ -83,17 +83,17 @@ class ReferenceSearcher:
 
 
 def exact_score(searcher: Searcher, position: Any, depth: int, stop: StopFlag) -> int:
-    """The score of a position after a search of `depth` plies, whatever it is."""
+    """The exact score of a position after a full-window search of `depth` plies."""
     return searcher.search(position, depth, -INFINITY, INFINITY, stop)
 
 
 def principal_variation(
     game: Game[Any], searcher: Searcher, position: Any, depth: int, stop: StopFlag
 ) -> tuple[str, ...]:
-    """The line that both sides' best moves give, each the first best one in the game's fixed order.
+    """The line of both sides' best moves, each the first best one in the game's move order.
 
-    Found by asking again for the scores along the line: with a transposition table nearly all of them are
-    still there.
+    Searches again for the scores along the line: with a transposition table almost all of them are still
+    stored.
     """
     line: list[str] = []
     position = game.for_search(position)

@@ -12,11 +12,11 @@ class SearchResult:
     score_centi: int
     """Score in centi-units, side to move's view: an estimate, unless `solved` or `confidence` is 100."""
     depth: int
-    """Plies of the deepest search that was finished; of a solved game, all that are left."""
+    """Plies of the deepest completed search; for a solved game, all the plies left."""
     confidence_percent: int
-    """How sure each cut was that a search of full width would agree; 100: there was none."""
+    """Confidence of each cut that a full-width search would agree; 100: no such cuts."""
     solved: bool
-    """Whether score and move are the true ones."""
+    """Whether score and move are the game-theoretic ones."""
     principal_variation: tuple[str, ...]
     """The line expected from here, `move` first."""
     nodes: int

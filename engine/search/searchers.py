@@ -34,10 +34,10 @@ _ASSESSMENTS = {Assessment.MEDIAN: 0, Assessment.BEST: 1, Assessment.LAST: 2}  #
 
 
 class NativeGame(Game[P], Protocol[P]):
-    """A game that the core knows too."""
+    """A game that the core supports too."""
 
     def native_position(self, position: P) -> Any:
-        """The position as the core's search of this game takes it."""
+        """The position in the form that the core's search takes."""
 
 
 class NativeSearcher:
@@ -120,18 +120,18 @@ class NativeSearcher:
         threads: int = 1,
         contempt_centi: int = 0,
     ) -> SearchResult:
-        """The best move that the limits allow, by selective search: for strong play, not for trap analysis.
+        """The best move within the limits, by selective search: for strong play, not for trap analysis.
 
         Args:
-            position: The game goes on in it.
-            depth: Plies at most, 1 to `Game.deepest_search`.  Othello: with all the empty squares or more the
-                ending is solved when there is time, and always when there is no clock.
-            time_s: Seconds at most; None: no clock.  Nothing is begun that would hardly end in time.
-            stop: Ends the search early; it then answers with what it has.
-            confidence_percent: Of Othello: 73, 87, 95 or 99: how sure a forecast must be to replace a search.
+            position: A position in which the game is not over.
+            depth: Maximum depth in plies, 1 to `Game.deepest_search`.  Othello: a depth of at least the
+                number of empty squares solves the endgame if time allows, and always without a clock.
+            time_s: Time limit in seconds; None: no clock.  No iteration starts that would hardly end in time.
+            stop: Ends the search early; it then returns its best result so far.
+            confidence_percent: Othello only: confidence that a selective cut must have, 73, 87, 95 or 99.
                 100: full width, as `search`.
-            threads: Of more than one, the result depends on chance.
-            contempt_centi: What a draw is worth less than nothing to the side to move, in games with draws.
+            threads: With more than one, the result is not deterministic.
+            contempt_centi: How far below zero a draw scores for the side to move, in games with draws.
 
         Raises:
             Stopped: The flag is set too early for any answer.
@@ -154,12 +154,12 @@ class NativeSearcher:
 
 @cache
 def othello_evaluation() -> OthelloEvaluation:
-    """The learned evaluation as the core reads it: one for all searches of the process."""
+    """The learned evaluation in the core's format: one for all searches of the process."""
     return OthelloEvaluation(weight_bytes())
 
 
 class NativeOthelloSearcher(NativeSearcher):
-    """The core's search of Othello, which can also solve endings."""
+    """The core's search of Othello, which can also solve endgames."""
 
     def __init__(self, table_mb: int) -> None:
         super().__init__(Othello(), OthelloSearch(table_mb, othello_evaluation()))
@@ -191,14 +191,14 @@ NATIVE_GAMES: dict[str, Callable[[int], Searcher]] = {
     "xiangqi": lambda table_mb: NativeSearcher(Xiangqi(), XiangqiSearch(table_mb, _xiangqi_evaluation())),
     "connect4": lambda table_mb: NativeSearcher(Connect4(), Connect4Search(table_mb)),
 }
-"""By the game's name: makes the core's searcher with a table of so many MB."""
+"""Factories of the core's searchers by game name; the argument is the table size in MB."""
 
 
 def make_searcher(game_name: str, table_mb: int) -> Searcher:
     """The fastest exact searcher for a game, with a transposition table of that many MB where it has one.
 
     Raises:
-        KeyError: No such game.
+        KeyError: There is no such game.
     """
     native = NATIVE_GAMES.get(game_name)
     return ReferenceSearcher(get_game(game_name)) if native is None else native(table_mb)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.analysis.own_games import with_words
+from bot.analysis.own_games import with_predictions
 from engine.decision import ReplyProfile
 from engine.formats.record import GameRecord
 from engine.game import Game
@@ -50,7 +50,7 @@ def test_every_position_is_asked_about_whoever_played() -> None:
     given = [of_game("a", 1), of_game("b", 3), of_game("a", 3), of_game("b", 5)]
     given[1] = replace(given[1], human=(1.0,) + (0.0,) * (len(given[1].found.replies) - 1))
     model, done = FakeModel("othello", rising, plies_wanted=3), list[int]()
-    found = with_words(model, [(each, RECORD) for each in given], done.append)
+    found = with_predictions(model, [(each, RECORD) for each in given], done.append)
     assert [(each.game_key, each.found) for each in found] == [(each.game_key, each.found) for each in given]
     assert [each.human for each in found] == [
         rising(GAME, PredictionQuery((GAME.play(at, GAME.parse_move(at, each.found.move)),)))
@@ -66,18 +66,18 @@ def test_the_words_are_in_the_order_of_the_profile() -> None:
     given = of_game("a", 1)
     turned = replace(given, found=replace(given.found, replies=given.found.replies[::-1]))
     (found,), (other,) = (
-        with_words(FakeModel("othello", rising), [(each, RECORD)]) for each in (given, turned)
+        with_predictions(FakeModel("othello", rising), [(each, RECORD)]) for each in (given, turned)
     )
     assert found.human is not None
     assert other.human == found.human[::-1]
     gone = replace(given, found=replace(given.found, replies=given.found.replies[1:]))
-    assert with_words(FakeModel("othello"), [(gone, RECORD)])[0].human is None
+    assert with_predictions(FakeModel("othello"), [(gone, RECORD)])[0].human is None
 
 
 @pytest.mark.parametrize("moves", [(), ("f5",), ("d3", "c5", "d6", "e3"), ("f5", "a1")])
 def test_where_the_moves_are_lost_the_decision_is_enough(moves: tuple[str, ...]) -> None:
     model = FakeModel("othello", rising, plies_wanted=3)
-    (found,) = with_words(model, [(of_game("a", 3), replace(RECORD, moves=moves))])
+    (found,) = with_predictions(model, [(of_game("a", 3), replace(RECORD, moves=moves))])
     assert found.human is not None
     assert len(model.asked[0].positions) == 2
     before, after = model.asked[0].positions
@@ -87,4 +87,4 @@ def test_where_the_moves_are_lost_the_decision_is_enough(moves: tuple[str, ...])
 def test_a_model_without_an_answer_is_told_of() -> None:
     model = FakeModel("othello", lambda *_: ())
     with pytest.raises(BadModel):
-        with_words(model, [(of_game("a", 1), RECORD)])
+        with_predictions(model, [(of_game("a", 1), RECORD)])

@@ -91,7 +91,7 @@ def test_games_are_looked_into_and_studied(desdemona: Command, monkeypatch: pyte
     assert "Figure 9" in out
     code, out, err = desdemona("study", "--game", "othello", "--human", "maia")
     assert (code, out) == (2, "")
-    assert "'maia' has said nothing of these positions; fake ffffff has" in err
+    assert "no predictions of 'maia' for these positions; models: fake ffffff" in err
 
 
 def test_analyses_are_listed(desdemona: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,7 +239,7 @@ def test_positions_of_which_a_model_has_not_spoken_are_told_of(
     more = json.loads(desdemona(*ANALYSE, "--json")[1])["new"]
     assert more > 0
     err = desdemona("study", "--game", "othello", "--resamples", "20")[2]
-    assert f" of 1 games, {more} more without its word left out\n" in err
+    assert f" of 1 games, {more} more without its prediction left out\n" in err
 
 
 def test_too_little_to_learn_from(desdemona: Command, tmp_path: Path) -> None:

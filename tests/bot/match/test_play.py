@@ -199,7 +199,7 @@ def test_a_failed_start_is_told_once_by_name(caplog: pytest.LogCaptureFixture) -
 def test_a_second_start_is_told(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
     once = f"once={tmp_path / 'once'}"
     game_of(terms("standard", fake("gtp", "othello", "dies", once, more="; name=Fritz")))
-    assert "player B (Fritz) began a game at the second attempt only: " in caplog.text
+    assert "player B (Fritz) began a game only at the second attempt: " in caplog.text
 
 
 def test_a_protocol_that_cannot_begin_there() -> None:
@@ -210,7 +210,7 @@ def test_a_protocol_that_cannot_begin_there() -> None:
 def test_a_worker_of_another_version() -> None:
     given = terms()
     other = Terms(game=given.game, a=given.a, b=given.b, depth=2, openings=given.openings, engine_version="0")
-    with pytest.raises(MatchError, match="the match is played with 0"):
+    with pytest.raises(MatchError, match="but the match uses 0"):
         game_of(other)
 
 

@@ -101,7 +101,7 @@ def test_where_it_is_started() -> None:
         ("strong:confidence=80", "must be 73, 87, 95, 99 or 100"),
         ("strong:colour=red", "'colour' is not known; known: depth, time, table_mb, confidence, "),
         ("standard:depht=3", "'depht' is not known; known: depth, time, table_mb, assessment, "),
-        ("trappy:rating=1500", "rating is for players that reckon with a person"),
+        ("trappy:rating=1500", "rating is for players that model the opponent"),
         ("calibrated:confidence=95", "confidence is for the strong player"),
         ("calibrated:budget_percent=-1", "budget_percent is -1.0, must be 0 to 100"),
         ("opponent_model:rating=high", "a whole number"),
@@ -145,7 +145,7 @@ def test_the_game_of_two_players(a: str, b: str, wanted: str | None, game: str) 
         ("nboard:x", "uci:y", None, "uci is for chess and xiangqi, not for othello"),
         ("gtp:x", "strong", "chess", "gtp is for othello, not for chess"),
         ("strong", "trappy", "draughts", "no game named 'draughts'"),
-        ("strong", "trappy", "atomic", "another engine's scores only"),
+        ("strong", "trappy", "atomic", "not available in matches"),
         ("strong:polyglot=b.bin", "trappy", None, "polyglot is for chess, not for othello"),
     ],
 )
