@@ -2,8 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Not its __pycache__, which is newer than what was installed once Python has been there.
 BEGAN := $(shell date +%s)
+# Not its __pycache__, which is newer than what was installed once Python has been there.
 NATIVE := CMakeLists.txt $(wildcard engine/native/*.* engine/native/*/*.*)
 
 .PHONY: run install test dev bench lint map sanitize fuzz mutants stub lock clean

@@ -69,7 +69,7 @@ class Used:
     """Moves that clearly exceeded their time, within the grace or not."""
     depths: int = 0
     """Sum of the depths that the player reported."""
-    reported_depths: int = 0
+    told_depths: int = 0
     """Moves with a reported depth: not every player reports one."""
 
     def plus(self, time_s: float, depth: int | None, *, late: bool) -> "Used":
@@ -80,7 +80,7 @@ class Used:
             max(self.longest_s, time_s),
             self.late + late,
             self.depths + (depth or 0),
-            self.reported_depths + (depth is not None),
+            self.told_depths + (depth is not None),
         )
 
 

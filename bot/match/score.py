@@ -196,11 +196,11 @@ def result_of(games: Mapping[int, Finished]) -> Result:
 def spent_of(used: Sequence[Used]) -> Spent:
     """A player's total use of time and depth, from its use in each game."""
     moves = sum(game.moves for game in used)
-    reported_depths = sum(game.reported_depths for game in used)
+    told_depths = sum(game.told_depths for game in used)
     return Spent(
         moves=moves,
         mean_s=sum(game.time_s for game in used) / moves if moves else 0.0,
         longest_s=max((game.longest_s for game in used), default=0.0),
         late=sum(game.late for game in used),
-        mean_depth=sum(game.depths for game in used) / reported_depths if reported_depths else None,
+        mean_depth=sum(game.depths for game in used) / told_depths if told_depths else None,
     )

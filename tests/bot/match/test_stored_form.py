@@ -1,0 +1,10 @@
+"""What matches store: names that a database of an older release has, and that must not change."""
+
+from dataclasses import fields
+
+from bot.match.play import Used
+
+
+def test_what_a_player_used_has_the_names_that_databases_have() -> None:
+    names = ("moves", "time_s", "longest_s", "late", "depths", "told_depths")
+    assert tuple(field.name for field in fields(Used)) == names
