@@ -150,7 +150,7 @@ def read_games(
 
 
 def first_copies(games: Sequence[GivenGame]) -> list[GivenGame]:
-    """Each game once, by `GivenGame.key`: files of games overlap, or are named twice."""
+    """Each game once, by `GivenGame.key`: files may overlap or be named twice."""
     found: dict[str, GivenGame] = {}
     for given in games:
         found.setdefault(given.key, given)
@@ -160,11 +160,11 @@ def first_copies(games: Sequence[GivenGame]) -> list[GivenGame]:
 def choose(
     games: Sequence[GivenGame], choice: MoveFilter, on_look: Callable[[int], None] = lambda _: None
 ) -> list[Answered]:
-    """The moves that are to be looked into: in the games' order, or, of a sample, in that of the draw.
+    """The moves to analyse, in the games' order; a sample is in the order of the draw.
 
     Args:
-        games: Of one that is there more than once the first copy counts, and that alone.
-        on_look: Told how many moves have been found.
+        games: The games; only the first copy of each counts.
+        on_look: Called with the number of moves found so far.
     """
     games = first_copies(games)
     wanted = [(at, ply) for at, given in enumerate(games) for ply in _plies(given, choice)]

@@ -42,7 +42,7 @@ OnCount = Callable[[int], None]
 """Called with the number of items just done."""
 
 
-class WorkerPool(Protocol):
+class TaskPool(Protocol):
     """The workers that run the tasks, as `bot.match.worker_pool` provides them."""
 
     deaths: tuple[type[BaseException], ...]
@@ -70,7 +70,7 @@ async def run_analysis(
     engine: EngineSettings | None,
     wanted: Sequence[Answered],
     database: Database,
-    workers: WorkerPool,
+    workers: TaskPool,
     on_count: OnCount,
     stop: asyncio.Event,
 ) -> tuple[int, Tally]:

@@ -75,14 +75,14 @@ def result_text(now: MatchStanding) -> str:
     lines += [_spent_text(_WHO[which], spent) for which, spent in enumerate(result.spent)]
     if now.tested is not None:
         test = now.tested
-        said = {
+        verdict = {
             SprtVerdict.OPEN: "not decided",
             SprtVerdict.H0: f"A is not stronger by {test.sprt.elo1:+g} or more (H0)",
-            SprtVerdict.H1: f"A is stronger than by {test.sprt.elo0:+g} (H1)",
+            SprtVerdict.H1: f"A is stronger by more than {test.sprt.elo0:+g} (H1)",
         }[test.verdict]
         lines.append(
             f"SPRT {test.sprt.elo0:+g} against {test.sprt.elo1:+g}: LLR {test.llr:+.2f} "
-            f"({test.sprt.lower:.2f} to {test.sprt.upper:.2f}) after {_pairs_text(test.pairs)}: {said}"
+            f"({test.sprt.lower:.2f} to {test.sprt.upper:.2f}) after {_pairs_text(test.pairs)}: {verdict}"
         )
     return "\n".join(lines)
 

@@ -225,7 +225,7 @@ def test_own_games_of_all_players_count_alike(
     found = json.loads(desdemona(*study)[1])
     assert found["about"].endswith("with people; no human-move model; 3 positions of 3 games")
     assert (found["positions"], found["human_models"]) == (3, [])
-    assert "are not for --own" in desdemona(*study, "--human", "net")[2]
+    assert "cannot go with --own" in desdemona(*study, "--human", "net")[2]
 
 
 def test_positions_of_which_a_model_has_not_spoken_are_told_of(
