@@ -3,7 +3,7 @@
 // A naive table asks for every reply's exact score at every depth, many times the cost of the plain search.
 // Nearly all of it cannot change the choice, and proving so is cheap.  All prunings are exact: the choice and
 // its adjusted value are those of the whole table (engine/search/profiles.py), and the bounds that the proofs rest
-// on are handed over with the scores, so that engine.trappy.verify can check them.
+// on are handed over with the scores, so that engine.choice.verify can check them.
 #pragma once
 
 #include <cstdlib>
