@@ -227,7 +227,7 @@ class Player:
         """The decision by search; without its time, and of our own searches without their nodes.
 
         Raises:
-            BadModel: The reckoner's models have no answer.
+            BadModel: The opponent-model search's models have no answer.
         """
         game = self._game
         root = game.for_search(position)
@@ -315,10 +315,10 @@ class Player:
         Args:
             within_centi: Plain candidates for any player, exact when at most so far below the best; None:
                 what the player needs.
-            reckoner: Values the moves of a player that reckons with a person.
+            om_search: Values the moves of a player that reckons with a person.
 
         Raises:
-            BadModel: The reckoner's models have no answer.
+            BadModel: The opponent-model search's models have no answer.
         """
         is_trappy = self.kind.choosing is Choosing.ADJUSTED
         analyses = om_search is not None or (is_trappy and within_centi is None)

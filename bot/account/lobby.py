@@ -62,14 +62,14 @@ class _Game:
     """A game that is played, waits for others to end, or was given up."""
 
     player: GamePlayer | None = None
-    """Who plays it, with open books."""
+    """Who plays it, with an open ledger."""
     is_given_up: bool = False
     is_read_again: bool = False
     """It was given up and has ended: once more it is read, and that is all."""
     is_told_again: bool = False
     """It was told to begin while somebody played it: perhaps once more, after an adjournment."""
     was_open: bool = False
-    """It was in the books while we were away: its end may not be told."""
+    """It was in the ledger while we were away: its end may not be told."""
     is_end_told: bool = False
     """By the account's stream."""
 
@@ -150,7 +150,7 @@ class Lobby:
         self._change()
 
     async def drained(self) -> None:
-        """Return when no game with a real-time clock is going on, or about to, no books of such a game are
+        """Return when no game with a real-time clock is going on, or about to, no ledger of such a game is
         open, and everybody has been answered.
 
         Games without such a clock last for weeks, and are left to the next start.
@@ -159,7 +159,7 @@ class Lobby:
 
     @property
     def running(self) -> int:
-        """Games whose books are open."""
+        """Games whose ledger is open."""
         return sum(game.player is not None for game in self._games.values())
 
     # --- Events -----------------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ class Lobby:
                     )
             case GameFinished(game_id, rating_diff):
                 self._read_end(game_id)
-                # Its books may stay open for a while, but its place is free.
+                # Its ledger may stay open for a while, but its slot is free.
                 self._slots.end(game_id)
                 self._change()
                 self._untold.discard(game_id)
@@ -254,9 +254,9 @@ class Lobby:
             self._quiet_since = None
         elif self._quiet_since is None:
             self._quiet_since = self._services.clock()
-        open_books = (game_id for game_id, game in self._games.items() if game.player is not None)
+        open_games = (game_id for game_id, game in self._games.items() if game.player is not None)
         is_quiet = self._background.is_idle and self._slots.is_quiet
-        if is_quiet and all(map(self._slots.is_slow, open_books)):
+        if is_quiet and all(map(self._slots.is_slow, open_games)):
             self._empty.set()
         else:
             self._empty.clear()
@@ -310,7 +310,7 @@ class Lobby:
         self._take_stock()
 
     async def _name_opponents(self) -> None:
-        """Against whom the games are that began without a challenge, as soon as their books are open."""
+        """Against whom the games are that began without a challenge, as soon as their ledgers are open."""
         if not self._slots.unknown:
             return
         async with self._services.database.read() as session:
@@ -396,7 +396,7 @@ class Lobby:
     # --- Games ------------------------------------------------------------------------------------------
 
     async def _take_up_games(self, *, is_start: bool = False) -> None:
-        """Go on with what is open in the books or on the server.
+        """Go on with what is open in the ledger or on the server.
 
         Args:
             is_start: The account's stream is not open yet, and is about to tell the same.
@@ -457,7 +457,7 @@ class Lobby:
             self._begin(held, self._games[held])
 
     def _read_end(self, game_id: str) -> None:
-        """Play a game that was given up once more, now that it has ended: that closes its books."""
+        """Play a game that was given up once more, now that it has ended: that closes its ledger."""
         game = self._games.get(game_id)
         if game is not None and game.is_given_up:
             del self._games[game_id]

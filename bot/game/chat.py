@@ -21,8 +21,8 @@ class GameChat:
     Args:
         game_id: The site's.
         services: What every game shares.
-        books: Of the game; open before anything is said.
-        asides: Where it is said.
+        ledger: Of the game; open before anything is said.
+        side_tasks: Where it is said.
         moves: Tells the moves on the board.
         is_over: Tells whether the server has ended the game.
     """
@@ -95,7 +95,7 @@ class GameChat:
         await self._server.chat(self._game_id, text, line.room)
 
     async def say_farewell(self, closed: Closed) -> None:
-        """After a game whose books are closed."""
+        """After a game whose ledger is closed."""
         game = self._ledger.game
         text = talk.farewell(
             self._config,

@@ -100,18 +100,18 @@ class GameLedger:
 
     @property
     def game(self) -> StoredGame:
-        """The game as it was when the books were opened."""
-        assert self._game is not None, "the books are not open yet"  # noqa: S101
+        """The game as it was when the ledger was opened."""
+        assert self._game is not None, "the ledger is not open yet"  # noqa: S101
         return self._game
 
     @property
     def is_known(self) -> bool:
-        """Whether the books have been opened."""
+        """Whether the ledger has been opened."""
         return self._game is not None
 
     @property
     def is_open(self) -> bool:
-        """Whether the game is known, and not finished in the books."""
+        """Whether the game is known, and not finished in the ledger."""
         return self._game is not None and self._game.state is GameStatus.OPEN
 
     @property
@@ -141,7 +141,7 @@ class GameLedger:
                 self._game = await open_game(session, new)
                 return True
             if known.state is not GameStatus.OPEN and snapshot.state.end is None:
-                logger.warning("game %s: it goes on; opening its books again", self._site_game_id)
+                logger.warning("game %s: it goes on; reopening its ledger", self._site_game_id)
                 await reopen_game(session, known.id)
                 known = replace(known, state=GameStatus.OPEN, result=None, end_reason=None, ended_at=None)
             self._game = known
@@ -241,7 +241,7 @@ class GameLedger:
             await self._judge(session, stored, decision)
 
     async def finish(self, end: GameEnd) -> Closed:
-        """Close the books of a game whose decisions are settled."""
+        """Close the ledger of a game whose decisions are settled."""
         result = _result(end, self.game.our_side)
         is_aborted = end.reason is EndReason.ABORTED
         async with self._transaction() as session:
@@ -336,7 +336,8 @@ class GameLedger:
             self._keep_score(stored)
 
     async def _played_by_others(self, session: AsyncSession, ply: int, stored: StoredDecision | None) -> None:
-        """A move of ours that was not decided here: somebody else uses the account, or the books are old."""
+        """A move of ours that was not decided here: somebody else uses the account, or the ledger is out of
+        date."""
         if ply in self._strange:
             return
         self._strange.add(ply)

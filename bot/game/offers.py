@@ -29,8 +29,8 @@ class GameOffers:
     Args:
         game_id: The site's.
         services: What every game shares.
-        books: Of the game; open before anything is asked.
-        asides: Where everything happens that no move waits for.
+        ledger: Of the game; open before anything is asked.
+        side_tasks: Where everything happens that no move waits for.
         session: Tells where the game stands.
     """
 

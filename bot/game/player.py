@@ -1,7 +1,7 @@
 """Plays one game from its first message to its closed ledger: think, record, send, judge.
 
-All state that matters is in the books (`bot.game.ledger`) and on the server, so a player can be killed at any
-moment and another one takes the game up from there.
+All state that matters is in the ledger (`bot.game.ledger`) and on the server, so a player can be killed at
+any moment and another one takes the game up from there.
 """
 
 import asyncio
@@ -85,7 +85,7 @@ class GamePlayer:
 
     @property
     def is_over(self) -> bool:
-        """Whether the server has ended the game, or adjourned it; its books may stay open for a while."""
+        """Whether the server has ended the game, or adjourned it; its ledger may stay open for a while."""
         return self._end is not None or self._is_adjourned
 
     @property
@@ -99,13 +99,13 @@ class GamePlayer:
         return self._ledger.game.opponent_id if self._ledger.is_known else ""
 
     async def run(self) -> None:
-        """Play until the server ends the game, then settle every decision and close the books.
+        """Play until the server ends the game, then settle every decision and close the ledger.
 
-        A game that the server adjourns leaves its books open.
+        A game that the server adjourns leaves its ledger open.
 
         Raises:
             AuthError: The server does not accept us any more.
-            ProtocolError: The game cannot be understood; it stays open in the books.
+            ProtocolError: The game cannot be understood; it stays open in the ledger.
             Exception: Whatever else went wrong; another `GamePlayer` may take the game up.
         """
         try:
@@ -270,7 +270,7 @@ class GamePlayer:
         return not self.is_over and session.state is SessionState.THINKING and session.moves == think.moves
 
     async def _decide(self, think: Think, received_at: float) -> StoredDecision | None:
-        """The decision for a turn of ours, in the books before it is returned; None: the turn has passed."""
+        """The decision for a turn of ours, in the ledger before it is returned; None: the turn has passed."""
         game, position = position_of(self._session, think.moves)
         position = if_it_goes_on(game, position)
         stored = await self._ledger.find(think.ply, game.position_text(position))
@@ -294,7 +294,7 @@ class GamePlayer:
         return await self._ledger.commit(think.moves, found.result())
 
     async def _send(self, think: Think, stored: StoredDecision, received_at: float) -> None:
-        """Send a move that is in the books, until the server takes it or shows that the turn has passed.
+        """Send a move that is in the ledger, until the server takes it or shows that the turn has passed.
 
         Or end the game instead, which leaves the move unsent; but that is tried only once for each move, so
         that a game always goes on.
@@ -410,7 +410,7 @@ class GamePlayer:
         """The server has no such game any more: what we know of it is all that there will be."""
         if error.status != 404 or not await self._ledger.reopen():
             raise error
-        logger.warning("game %s: %s; closing its books", self.game_id, error)
+        logger.warning("game %s: %s; closing its ledger", self.game_id, error)
         await self._ledger.record_event("game_unknown", {"reason": str(error)})
         has_begun = len(self._session.moves or self._ledger.game.moves) >= BEGUN_PLIES
         self._end = GameEnd(EndReason.OTHER if has_begun else EndReason.ABORTED, None, "unknown")

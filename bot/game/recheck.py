@@ -240,4 +240,4 @@ def _reply_before(decision: Decision, following: NextDecision) -> str:
     for reply in game.legal_moves(after):
         if game.position_text(if_it_goes_on(game, game.play(after, reply))) == following.position:
             return game.move_text(reply)
-    raise _Left("the reply to it was taken back, and the books do not show which it was")
+    raise _Left("the reply to it was taken back, and the ledger does not show which it was")

@@ -153,7 +153,7 @@ class Hear:
 
 @dataclass(frozen=True, slots=True)
 class Adjourn:
-    """The game is interrupted: leave its books open, for another player to take it up."""
+    """The game is interrupted: leave its ledger open, for another player to take it up."""
 
     reason: str
 

@@ -205,7 +205,7 @@ class Mind:
         """Find a move; cancelling stops the search.
 
         Args:
-            stored: The game in the books.
+            stored: The game in the ledger.
             remaining_s: On our clock when the turn began; None without one.
             received_at: When we heard of it, by the services' clock.
             moves: The game's moves so far.
@@ -245,7 +245,7 @@ class Mind:
         """Begin with the next move, on the opponent's time, if that is wanted (`engine.ponder`).
 
         Args:
-            stored: The game in the books.
+            stored: The game in the ledger.
             position: After our move; the opponent has not replied yet.
             decision: The one that made the move; the more of the move's profile it has the better.
             moves: The game's moves so far, ours included.

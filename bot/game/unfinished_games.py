@@ -11,7 +11,7 @@ from storage.records import StoredGame
 
 
 async def unfinished_games(database: Database, site: str) -> Sequence[GameSnapshot]:
-    """The games of a site that are open in the books, as they were seen last.
+    """The games of a site that are open in the ledger, as they were seen last.
 
     Raises:
         TransientError: The database cannot be read just now.

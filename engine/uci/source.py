@@ -170,14 +170,14 @@ class EngineSource:
             params: Of the trap arithmetic.
             limits: With a clock, a depth that is finished in time; its `depth` counts only without one.
             stop: Ends it early.  Its deadline, which the caller sets, is that of `limits`.
-            reckoner: Values the moves for a player that reckons with a person, and says which replies count;
+            om_search: Values the moves for a player that reckons with a person, and says which replies count;
                 None: the moves that are worth a look have whole profiles.
 
         Returns:
             None: the engine has nothing to say in time, or has failed, which the log tells.
 
         Raises:
-            BadModel: The reckoner's models have no answer.
+            BadModel: The opponent-model search's models have no answer.
         """
         began = self._clock()
         until = math.inf if limits.time_s is None else began + limits.time_s
