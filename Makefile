@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 BEGAN := $(shell date +%s)
 # Not its __pycache__, which is newer than what was installed once Python has been there.
-NATIVE := CMakeLists.txt $(wildcard engine/native/*.* engine/native/*/*.*)
+NATIVE := CMakeLists.txt $(filter-out %.pyc,$(wildcard engine/native/*.* engine/native/*/*.*))
 
 .PHONY: run install test dev bench lint map sanitize fuzz mutants stub lock clean
 

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import rmtree, which
@@ -140,7 +141,8 @@ def finish(*started: tuple[subprocess.Popen[bytes], Path]) -> None:
             time.sleep(0.1)
     finally:
         for process, _ in running:
-            os.killpg(process.pid, signal.SIGTERM)  # and the compilers that pip has started
+            with suppress(ProcessLookupError, PermissionError):  # it has just ended by itself
+                os.killpg(process.pid, signal.SIGTERM)  # and the compilers that pip has started
             process.wait()
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
+from engine.errors import BadSettings
+
 
 class Choosing(StrEnum):
     """How a player chooses its move, and thus how its choice is verified (`engine.choice`)."""
@@ -120,9 +122,9 @@ def kind_named(name: str) -> PlayerKind:
     """The kind of that name.
 
     Raises:
-        ValueError: There is no such kind; the message lists the known ones.
+        BadSettings: There is no such kind; the message lists the known ones.
     """
     try:
         return PLAYER_KINDS[name]
     except KeyError:
-        raise ValueError(f"no player named {name!r}; known: {', '.join(PLAYER_KINDS)}") from None
+        raise BadSettings(f"no player named {name!r}; known: {', '.join(PLAYER_KINDS)}") from None

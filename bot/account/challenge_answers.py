@@ -40,10 +40,10 @@ class ChallengeResponder:
 
     Args:
         services: What every game shares.
-        places: Who has a place; not open any more, they end long waits.
-        errands: Where everything happens.
+        slots: Who holds a game slot; once closed, they end long waits.
+        background: Runs the answers.
         take_up: Asks the server for the games that go on, and plays them; raises as `Server.playing`.
-        changed: Called when a place has become free.
+        changed: Called when a slot has become free.
     """
 
     def __init__(

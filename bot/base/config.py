@@ -586,7 +586,7 @@ class MannersConfig(Section):
     draw_ply: int = Field(default=60, ge=0, le=1000)
     """... and the game has lasted this many plies."""
     draw_min_rating: int = Field(default=0, ge=0, le=5000)
-    """Offer and accept no draws against a lower rating; an unknown rating passes."""
+    """No draws with people of a lower rating; bots and unknown ratings pass."""
     resign: bool = False
     """Whether to resign; off by default, because games that end early yield less data."""
     resign_score_centi: int = Field(default=900, ge=1, le=100_000)

@@ -181,9 +181,13 @@ def _answer(job: bytes) -> bytes:
     except Exception as error:
         error.add_note(f"in a worker: {traceback.format_exc()}")
         try:
-            return pickle.dumps((False, error))
+            answer = pickle.dumps((False, error))
+            pickle.loads(answer)  # noqa: S301 - what cannot be read again must not be sent
+            return answer
         except Exception:  # it holds what can't be sent
-            return pickle.dumps((False, RuntimeError(f"{type(error).__name__}: {error}")))
+            plain = RuntimeError(f"{type(error).__name__}: {error}")
+            plain.add_note(f"in a worker: {traceback.format_exc()}")
+            return pickle.dumps((False, plain))
 
 
 @contextlib.contextmanager

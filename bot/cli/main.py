@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from bot.cli.lazy import LazyCommand, lazy_group
+from engine import VERSION
 
 COMMANDS = {
     "analyse": LazyCommand(
@@ -90,9 +91,7 @@ app.add_typer(lazy_group(MODEL_COMMANDS, help="Models of how people move."), nam
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        print(f"desdemona {version('desdemona')}")
+        print(f"desdemona {VERSION}")
         raise typer.Exit
 
 

@@ -9,13 +9,13 @@ import logging
 import re
 import time
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from bot.base.files import read_regular
 from bot.engine_protocols.console import Console
 from bot.engine_protocols.search_driver import OVERHEAD_S, SearchDriver
+from engine import VERSION
 from engine.decision import Person
 from engine.game import IllegalMove
 from engine.games.othello import PASS
@@ -91,7 +91,7 @@ class Gtp:
         self._commands: dict[str, Callable[[list[str]], str]] = {
             "protocol_version": lambda _: "2",
             "name": lambda _: "Desdemona",
-            "version": lambda _: version("desdemona"),
+            "version": lambda _: VERSION,
             "known_command": self._known_command,
             "list_commands": lambda _: "\n".join(self._commands),
             "quit": self._quit,

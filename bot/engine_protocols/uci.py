@@ -12,7 +12,6 @@ import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.metadata import version
 from typing import Any
 
 import chess
@@ -25,6 +24,7 @@ from bot.engine_protocols.search_driver import (
     SearchReport,
     Settings,
 )
+from engine import VERSION
 from engine.decision import Person
 from engine.errors import BadSettings
 from engine.game import WIN_CENTI, BadPosition, IllegalMove, if_it_goes_on, positions, replay
@@ -225,7 +225,7 @@ class Uci:
     def _greet(self) -> None:
         name = "" if self._is_ucci else "name "
         self._console.say(
-            f"id name Desdemona {version('desdemona')}",
+            f"id name Desdemona {VERSION}",
             "id author the Desdemona project",
             *(f"option {name}{option.name} {option.text}" for option in self._options.values()),
             f"{self._protocol}ok",

@@ -149,8 +149,10 @@ class _Recheck:
             raise RecordError("not the record of a decision: no JSON object")
         try:
             decision = Decision.from_record(record)
+            if not is_same_search(decision.engine_version):
+                raise _Left(f"only engine {decision.engine_version}, which made it, can verify it")
             verify(decision)
-        except RecordError:
+        except (RecordError, _Left):
             raise
         except Exception as error:  # a record that somebody damaged may have anything in it
             raise RecordError(f"it cannot be verified: {type(error).__name__}: {error}") from error
@@ -234,10 +236,13 @@ class _Recheck:
 
 def _reply_before(decision: Decision, following: NextDecision) -> str:
     """The reply that leads from a decision's move to the position of the next decision."""
-    game = get_game(decision.game)
-    position = game.parse_position(decision.position)
-    after = game.play(position, game.parse_move(position, decision.move))
-    for reply in game.legal_moves(after):
-        if game.position_text(if_it_goes_on(game, game.play(after, reply))) == following.position:
-            return game.move_text(reply)
+    try:
+        game = get_game(decision.game)
+        position = game.parse_position(decision.position)
+        after = game.play(position, game.parse_move(position, decision.move))
+        for reply in game.legal_moves(after):
+            if game.position_text(if_it_goes_on(game, game.play(after, reply))) == following.position:
+                return game.move_text(reply)
+    except Exception as error:  # a record that somebody damaged may have anything in it
+        raise RecordError(f"its position cannot be read: {type(error).__name__}: {error}") from error
     raise _Left("the reply to it was taken back, and the ledger does not show which it was")

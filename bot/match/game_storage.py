@@ -12,6 +12,7 @@ from bot.base.log import printable
 from bot.match.conditions import Terms, opponent_name
 from bot.match.play import End, Finished, Played, Used
 from bot.match.player_specs import MatchError, OurSpec
+from engine import ENGINE_VERSION
 from engine.params import TrapParams
 from engine.trappy import classify
 from storage.database import Database
@@ -97,7 +98,7 @@ def _new_game(match_id: str, terms: Terms, played: Played) -> NewGame:
         opponent_rating=None,
         player=a.kind.name if isinstance(a, OurSpec) else a.kind,
         params=a.params if isinstance(a, OurSpec) else TrapParams(),
-        engine_version=terms.engine_version,
+        engine_version=ENGINE_VERSION,
         selection={
             "method": "match",
             "match": match_id,

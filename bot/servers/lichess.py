@@ -10,7 +10,6 @@ import re
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, aclosing, nullcontext, suppress
-from importlib.metadata import version
 from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
 
@@ -46,6 +45,7 @@ from bot.servers.lichess_wire import (
     read_playing,
     read_rating_diff,
 )
+from engine import VERSION
 
 logger = logging.getLogger(__name__)
 
@@ -586,7 +586,7 @@ def _game(game_id: str) -> str:
 
 def _user_agent(account: str = "") -> str:
     """As sites like to see it; the account as soon as it is known."""
-    program = f"desdemona/{version('desdemona')}"
+    program = f"desdemona/{VERSION}"
     return f"{program} user:{account}" if re.fullmatch(r"[A-Za-z0-9._-]+", account) else program
 
 
