@@ -36,7 +36,7 @@ COMMANDS = {
     "study": LazyCommand(
         "bot.cli.study",
         "study_command",
-        "What analysed games of people say of traps, with 95 % intervals by games.",
+        "Study traps in analysed games of people, with 95 % intervals by games.",
     ),
     "run": LazyCommand("bot.cli.serve", "run", "Play until SIGINT or SIGTERM."),
     "arena": LazyCommand("bot.cli.serve", "arena", "Run the arena alone, until SIGINT or SIGTERM."),
@@ -80,7 +80,7 @@ MODEL_COMMANDS = {
     "fit": LazyCommand(
         "bot.cli.study",
         "fit_command",
-        "Learn a calibrated model: how likely people are to play each reply.",
+        "Fit a calibrated model, which predicts how likely people are to play each reply.",
     ),
 }
 
