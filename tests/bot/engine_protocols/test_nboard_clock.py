@@ -7,6 +7,7 @@ import pytest
 from bot.engine_protocols.nboard import NBoard
 from bot.engine_protocols.search_driver import OVERHEAD_S, SearchDriver, SearchReport, Settings
 from engine.games import get_game
+from engine.player_kinds import STANDARD
 from engine.stop import StopFlag
 from engine.time_management import Limits
 from tests.bot.engine_protocols.driver import Driver
@@ -23,7 +24,7 @@ class Watched(SearchDriver):
     """
 
     def __init__(self, **settings: Any) -> None:
-        known: dict[str, Any] = {"kind": "standard", "table_mb": 1, "full_depth": 3, "move_s": 0.125}
+        known: dict[str, Any] = {"kind": STANDARD, "table_mb": 1, "full_depth": 3, "move_s": 0.125}
         super().__init__(get_game("othello"), Settings(**(known | settings)))
         self.clocks: list[tuple[float, float, int, float]] = []
         """Time left, increment, depth and overhead of each move with a clock."""
