@@ -7,7 +7,7 @@ import pytest
 from bot.engine_protocols.nboard import NBoard
 from bot.engine_protocols.search_driver import OVERHEAD_S, SearchDriver, SearchReport, Settings
 from engine.games import get_game
-from engine.player_kinds import STANDARD
+from engine.player_kinds import STANDARD, kind_named
 from engine.stop import StopFlag
 from engine.time_management import Limits
 from tests.bot.engine_protocols.driver import Driver
@@ -154,7 +154,7 @@ def test_the_strong_player_solves_what_is_little_deeper(
     kind: str, empties: int, depth: int, clocks: str, is_solved: bool
 ) -> None:
     """And more of it with a clock, which would break it off."""
-    watched = Watched(kind=kind)
+    watched = Watched(kind=kind_named(kind))
     go(watched, game_text(board=ending(empties), clocks=clocks), f"set depth {depth}")
     [limits] = watched.limits
     game = watched.game
