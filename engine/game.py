@@ -13,12 +13,12 @@ Move = int
 WIN_CENTI = 100_000
 """Any score this far from zero is a *decided* game: a forced win (or, negative, a forced loss).
 
-A won game scores ``WIN_CENTI`` plus what the game thinks of the win (Othello: 100 for each disc of the
-margin), so every forced win outranks every evaluation and better wins outrank worse ones.
+A won game scores ``WIN_CENTI`` plus the game's own measure of the win (Othello: 100 per disc of margin), so
+every forced win outranks every evaluation and better wins outrank worse ones.
 """
 
 MOST_PLIES = 8_000
-"""Plies of a game that the score of its loss can tell apart; longer games are as good as impossible."""
+"""Plies up to which the score of a loss depends on its ply; longer games do not occur in practice."""
 
 _SOONEST = 10_000
 
@@ -26,22 +26,22 @@ P = TypeVar("P")
 
 
 def margin_centi(score_centi: int) -> int:
-    """A score on the scale of evaluations: a decided game is worth what the game thinks of its win."""
+    """A score on the scale of evaluations: for a decided game, the game's own measure of the win."""
     if abs(score_centi) < WIN_CENTI:
         return score_centi
     return score_centi - WIN_CENTI if score_centi > 0 else score_centi + WIN_CENTI
 
 
 def lost_centi(ply: int) -> int:
-    """Score of the side that has lost after so many plies of the game: the later, the better for it.
+    """Score for the side that has lost at this ply of the game: the later, the better for it.
 
-    For games without another measure of a win.  `ply_of_loss` is the way back.
+    For games without another measure of a win.  `ply_of_loss` is the inverse.
     """
     return -WIN_CENTI - _SOONEST + min(ply, MOST_PLIES)
 
 
 def ply_of_loss(score_centi: float) -> int | None:
-    """After how many plies either side has lost, by a score of `lost_centi`; None: it is some other win."""
+    """The ply at which a side has lost, from a score of `lost_centi`; None: another kind of score."""
     ply = WIN_CENTI + _SOONEST - round(abs(score_centi))
     return ply if 0 <= ply <= MOST_PLIES else None
 
@@ -54,38 +54,38 @@ class IllegalMove(ValueError):
     """A move that the rules do not allow in a position."""
 
     def __init__(self, move: str, position: str) -> None:
-        # What a server calls a move may be as long as it likes.
+        # A server may send a move text of any length.
         super().__init__(f"{move[:100]!r} is not a legal move in {position[:500]!r}")
         self.move = move
         self.position = position
 
 
 class Highlight(NamedTuple):
-    """Something that a board should point out to a player."""
+    """A fact that the board should point out to a player."""
 
     kind: str
-    """What it is, for the looks: ``check``, ..."""
+    """Its kind, for styling: ``check``, ..."""
     squares: tuple[str, ...]
     text: str
-    """A sentence for people."""
+    """A sentence for the player."""
 
 
 class Ending(NamedTuple):
     """How a game ended by its rules."""
 
     kind: str
-    """A word that game servers know: ``mate``, ``stalemate`` (a draw), ``draw``; ``variantEnd``: won by
+    """A term that game servers use: ``mate``, ``stalemate`` (a draw), ``draw``; ``variantEnd``: won by
     another rule."""
     text: str
-    """The rule as a sentence for people; empty where the result says it all."""
+    """The rule as a sentence for the player; empty where the result says it all."""
 
 
 class Game(Protocol[P]):
     """The rules of one two-player game of perfect information.
 
-    A position may know of the game before it (repetition), so it is more than what stands on the board.
-    Scores must not depend on the way to a position, else no search could remember them; so a search sees the
-    game up to where it began, and not the way within its own lines: `for_search` is the border.
+    A position may include the game before it (repetition), so it is more than the board.  Scores must not
+    depend on the path to a position, or a transposition table would be unsound; so a search sees the game up
+    to its root, but not the path within its own lines: `for_search` marks the border.
 
     Scores are whole centi-units (a hundredth of a disc, pawn, ...) from the side to move's point of view.
     """
@@ -96,18 +96,18 @@ class Game(Protocol[P]):
 
     @property
     def title(self) -> str:
-        """The game's name for people, for instance ``Othello``."""
+        """The game's display name, for instance ``Othello``."""
 
     @property
     def sides(self) -> tuple[str, str]:
-        """What the two sides are called, the one that moves first in front: ``("black", "white")``."""
+        """Names of the two sides, the one that moves first in front: ``("black", "white")``."""
 
     @property
     def deepest_search(self) -> int:
-        """No search may be asked for more plies."""
+        """Upper limit for the depth of a search, in plies."""
 
     def initial(self) -> P:
-        """The position that a game starts from."""
+        """The usual start position."""
 
     def side_to_move(self, position: P) -> int:
         """0 for the side that moved first in the game, 1 for the other."""
@@ -123,46 +123,46 @@ class Game(Protocol[P]):
         """
 
     def for_search(self, position: P) -> P:
-        """The position as the root of searched lines: moves from here on do not count as the game's past.
+        """The position as the root of a search: moves from here on do not count as the game's past.
 
-        Of such a position, or a line's, the position itself.
+        A position that is already one, or lies on a searched line, comes back unchanged.
         """
 
     def goes_on(self, position: P) -> P:
-        """A finished game's last position where a server plays on: counts and repetitions begin anew.
+        """The last position of a finished game, for a server that plays on: counters and repetitions restart.
 
         Servers differ in whether a third occurrence or a number of plies ends a game by itself.  A position
-        that no game can go on from is returned as it is.
+        that no game can continue from comes back unchanged.
         """
 
     def stood_before(self, position: P) -> bool:
-        """Whether the game has seen this very position already; within a searched line nobody looks."""
+        """Whether this position has occurred in the game before; always false within a searched line."""
 
     def result_centi(self, position: P) -> int:
         """Exact score of a finished game (`legal_moves` is empty): 0, or beyond `WIN_CENTI`."""
 
     def ending(self, position: P) -> Ending:
-        """By which rule a finished game ended (`legal_moves` is empty)."""
+        """The rule that ended a finished game (`legal_moves` is empty)."""
 
     def evaluate_centi(self, position: P) -> int:
-        """Static evaluation of a game that goes on, well inside ``+-WIN_CENTI``."""
+        """Static evaluation of an unfinished game, well inside ``+-WIN_CENTI``."""
 
     def score_text(self, score_centi: float, position: P) -> str:
-        """A score as people read it, for instance ``+3.5`` discs or ``won by 12``.
+        """A score for display, for instance ``+3.5`` discs or ``won by 12``.
 
         Args:
             score_centi: The score.
-            position: Where the search began, for scores that tell a distance (mate in so many moves).
+            position: The root of the search, for scores that contain a distance (mate in N moves).
         """
 
     def expected_scale_centi(self, position: P) -> float:
-        """What a lead must be, in centi-units, to make the odds of winning e to 1 between equals."""
+        """The lead, in centi-units, that makes the odds of winning e to 1 between equal players."""
 
     def move_text(self, move: Move) -> str:
         """The move in the game's usual notation."""
 
     def move_name(self, position: P, move: Move) -> str:
-        """A legal move as people write it in their notes; for the other way round there is `parse_move`."""
+        """A legal move in the notation that people write; `parse_move` reads it."""
 
     def parse_move(self, position: P, text: str) -> Move:
         """A legal move from its notation.
@@ -175,7 +175,7 @@ class Game(Protocol[P]):
         """One line that `parse_position` turns back into the same position."""
 
     def board_text(self, position: P) -> str:
-        """What stands on the board as other programs know it (a FEN), without the game before it."""
+        """The board in the notation of other programs (a FEN), without the game before it."""
 
     def parse_position(self, text: str) -> P:
         """A position from one line of text.
@@ -188,23 +188,23 @@ class Game(Protocol[P]):
         """The board for display, top row first, a letter for each square; ``.`` is empty."""
 
     def move_squares(self, move: Move) -> tuple[str, ...]:
-        """Squares that a person touches to play the move, in order; empty for a move without one (a pass)."""
+        """Squares to click, in order, to play the move; empty for a move without any (a pass)."""
 
     def highlights(self, position: P) -> tuple[Highlight, ...]:
-        """What the board should point out to the side to move, for instance that it is in check."""
+        """Facts that the board should point out to the side to move, for instance that it is in check."""
 
     def plies_left(self, position: P) -> int:
-        """Roughly how many plies are still to come, at least 1: for dividing up a clock."""
+        """A rough estimate of the plies still to come, at least 1, for dividing up a clock."""
 
     def most_plies_left(self, position: P) -> int:
-        """No line from here is longer: a search so deep sees nothing but finished games."""
+        """Upper bound for the plies to come: a search this deep reaches only finished games."""
 
 
 def positions(game: Game[P], moves: Iterable[str], start: P | None = None) -> Iterator[P]:
-    """The positions of a game, the one that it starts from first, and one more for each move.
+    """The positions of a game: the start position, then one for each move.
 
-    Where a rule that not every server keeps has ended the game, the moves after that are played all the same
-    (`Game.goes_on`).
+    Moves after a rule has ended the game are played all the same (`Game.goes_on`): not every server applies
+    every rule.
 
     Raises:
         IllegalMove: At the first move that the rules do not allow.
@@ -233,5 +233,5 @@ def replay(game: Game[P], moves: Iterable[str], start: P | None = None) -> P:
 
 
 def if_it_goes_on(game: Game[P], position: P) -> P:
-    """The position to move in if the game goes on, whatever the rules say: see `Game.goes_on`."""
+    """The position to continue from if the server plays on, whatever the rules say: see `Game.goes_on`."""
     return position if game.legal_moves(position) else game.goes_on(position)

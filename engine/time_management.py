@@ -3,25 +3,25 @@
 from dataclasses import dataclass
 
 MIN_TIME_S = 0.01
-"""Nobody is asked to decide faster: even then a shallow search is done."""
+"""Least thinking time, in seconds: even then a shallow search is done."""
 
 FASTEST_MOVE_S = 0.07
-"""What a move takes beside its way to the server when there is no time to think, in seconds: the shallow
-search, writing it down, a busy machine."""
+"""What a move costs besides lag when there is no time to think, in seconds: the shallow search, recording it,
+a busy machine."""
 
 LAG_MARGIN = 1.1
-"""A way to the server is taken to last so many times what was measured."""
+"""Safety factor on the measured lag."""
 
 LONG_GAME_MOVES = 100
-"""A game without an increment may go on for so many moves of ours, wherever it stands; for these, what moves
-cost without any thinking is kept."""
+"""A game without an increment may last this many more moves of ours, whatever the position; their cost
+without any thinking is held in reserve."""
 
 LARGEST_WAY = 0.8
-"""Of the clock, kept for the ways of all moves to come: what was measured may pass, and must not end all
-thinking."""
+"""Largest share of the clock reserved for the lag of all later moves: a measured lag may be temporary, and
+must not end all thinking."""
 
 LARGEST_SHARE = 0.2
-"""Of the clock, for thinking about one move."""
+"""Largest share of the clock for thinking about one move."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Limits:
     depth: int
     """Deepest search in plies, at least 2."""
     time_s: float | None = None
-    """Thinking time in seconds; None: as long as the depth takes."""
+    """Thinking time in seconds; None: no limit other than the depth."""
 
     def __post_init__(self) -> None:
         if self.depth < 2:
@@ -54,35 +54,34 @@ def from_clock(
 ) -> Limits:
     """Share what is left on the clock among the moves still to come.
 
-    The time for a move is its share of what is left once every move of a long game is paid for, the way to
-    the server included; and never so much that a way of four fifths of the clock would flag us.  So a game
-    is lost on time only when the ways alone take nearly all of the clock.
+    The time for a move is its share of what is left after reserving the cost of every move of a long game,
+    lag included; and never so much that a lag of four fifths of the clock would lose on time.  So we lose on
+    time only when lag alone takes nearly all of the clock.
 
     Args:
-        remaining_s: Our time in seconds; None: no clock.
+        remaining_s: Our time left in seconds; None: no clock.
         increment_s: Added after each of our moves.
-        plies_left: Plies that the game will roughly still last (`Game.plies_left`).
-        most_plies_left: Plies that it can last at most (`Game.most_plies_left`).
+        plies_left: Estimate of the plies to come (`Game.plies_left`).
+        most_plies_left: Upper bound for them (`Game.most_plies_left`).
         max_depth: Deepest search in plies.
-        max_time_s: Never think longer about one move.
-        overhead_s: Lost on the way to the server with each move, until that is measured; after that it only
-            bounds the move in hand, which matters when the clock is nearly empty.
-        lag_s: Seconds on the way to the server and back that most moves need at most, as measured; 0: not
-            measured yet.
-        crowd: Searches of other games that wait for each thread: the move's share is divided, so that all who
-            wait now have had their turn when this one alone would have been done.
+        max_time_s: Limit for one move, in seconds.
+        overhead_s: Assumed lag of each move, in seconds, until it is measured; after that it only bounds the
+            time for this move, which matters when the clock is nearly empty.
+        lag_s: Round-trip lag in seconds that covers most moves, as measured; 0: not measured yet.
+        crowd: Searches of other games waiting for each thread.  The move's share is divided, so that all of
+            them have had their turn by the time this one alone would have finished.
     """
     if remaining_s is None:
         return Limits(max_depth, max_time_s)
     measured_s = LAG_MARGIN * lag_s
     our_moves = max(2, (plies_left + 1) // 2)
     long_game = max(our_moves, min(LONG_GAME_MOVES, (most_plies_left + 1) // 2))
-    # What each move costs without thinking, less what it is given; below 0 it is time to spend.
+    # What each move costs without thinking, less its increment; a negative cost is time to spend.
     cost_s = (measured_s + FASTEST_MOVE_S if lag_s > 0 else overhead_s) - 0.8 * increment_s
     least_kept_s = long_game * max(0.0, FASTEST_MOVE_S - 0.8 * increment_s)
     kept_s = min((long_game if cost_s > 0 else our_moves) * cost_s, least_kept_s + LARGEST_WAY * remaining_s)
     share_s = (remaining_s - kept_s) / our_moves
-    # A slow machine or line must not flag us in one move.
+    # A slow machine or connection must not make us lose on time in one move.
     largest_s = LARGEST_SHARE * remaining_s
     ceiling_s = largest_s - max(overhead_s, min(measured_s, largest_s / 2))
     return Limits(max_depth, max(MIN_TIME_S, min(max_time_s, min(share_s, ceiling_s) / (1 + crowd))))

@@ -1,6 +1,6 @@
 """Random choice among moves nearly as good as the best, to leave a line that was played before.
 
-A draw can be made again from its record: the candidates with their scores, and the number that was drawn.
+A draw can be reproduced from its record: the candidates with their scores, and the random number.
 """
 
 from collections.abc import Sequence
@@ -12,19 +12,18 @@ from engine.game import WIN_CENTI
 
 @dataclass(frozen=True, slots=True)
 class Detour:
-    """A wish for another move than usual."""
+    """A request for a move other than the usual one."""
 
     avoid: tuple[str, ...]
-    """Moves not to play, unless there is no other that is nearly as good."""
+    """Moves to avoid, unless no other is nearly as good."""
     within_centi: int
     """A move is nearly as good as the best when plain minimax says that it loses at most this."""
 
 
 def drawn(candidates: Sequence[Candidate], lot: RandomDraw) -> str | None:
-    """The move that a number draws; None: there is nothing to draw from.
+    """The move that a random number selects; None: there is nothing to choose from.
 
-    The weight of a move falls evenly with what it loses against the best.  Nothing is drawn when the game is
-    decided.
+    A move's weight falls linearly with its loss against the best.  Nothing is drawn when the game is decided.
     """
     best = max(c.raw_centi for c in candidates if not c.raw_is_bound)
     weights = {

@@ -9,14 +9,14 @@ from bot.base.events import Clock, DeclineReason
 from storage.arena import AccountRecord
 
 OFFERED = (Clock(60, 1), Clock(180, 2), Clock(300, 3), Clock(600, 5), Clock(900, 10), Clock(1800, 20))
-"""What the page proposes."""
+"""Clocks that the page offers."""
 
 _SHORT_LIMITS = (0, 15, 30, 45, 60, 90)
 _MAX_LIMIT_S, _MAX_INCREMENT_S = 10_800, 60
 
 
 class Crowded(ArenaRefusal):
-    """Too many challenges wait for an answer; some of them will have run out after `wait_s`."""
+    """Too many challenges wait for an answer; some of them expire within `wait_s` seconds."""
 
     def __init__(self, message: str, wait_s: int) -> None:
         super().__init__(message)
@@ -32,47 +32,47 @@ class ChallengeStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ArenaChallenge:
-    """Somebody wants to play somebody."""
+    """A challenge from one player to another."""
 
     id: str
-    """Also the game's, once it is accepted."""
+    """Also the id of the game, once the challenge is accepted."""
     challenger: AccountRecord
     opponent: AccountRecord
     variant: ArenaVariant
     rated: bool
     clock: Clock | None
     colour: str
-    """What the challenger asked for: white, black or random."""
+    """The challenger's choice: white, black or random."""
     challenger_side: int
-    """Side that the challenger gets: drawn at once when asked for random."""
+    """Side that the challenger gets; a random one is drawn when the challenge is made."""
     rematch_of: str | None
     deadline: float
-    """When it runs out, by the arena's clock."""
+    """When it expires, by the arena's clock."""
     address: str = ""
-    """Where the challenger is on the network; empty: not counted with others."""
+    """The challenger's network address; empty: not counted by address."""
     status: ChallengeStatus = ChallengeStatus.CREATED
     reason: DeclineReason | None = None
     """Why it was declined."""
     initial_fen: str | None = None
-    """Where the game is to begin, when the challenger says so."""
+    """Starting position chosen by the challenger; None: the usual one."""
 
     def by_side(self) -> tuple[AccountRecord, AccountRecord]:
-        """The players, the one who moves first in front."""
+        """The players, the first to move first."""
         pair = (self.challenger, self.opponent)
         return pair if self.challenger_side == 0 else pair[::-1]
 
 
 def show(clock: Clock) -> str:
-    """The clock as players write it, ``5+3``; fractions of a minute as Lichess has them."""
+    """The clock in the usual notation, ``5+3``, with fractions of a minute as on Lichess."""
     minutes = {15: "¼", 30: "½", 45: "¾", 90: "1.5"}.get(clock.initial_s, str(clock.initial_s // 60))
     return f"{minutes}+{clock.increment_s}"
 
 
 def check(variant: ArenaVariant, clock: Clock | None, *, rated: bool) -> None:
-    """Refuse terms that Lichess does not know either.
+    """Check that Lichess allows the terms, too.
 
     Raises:
-        Refused: With what is allowed.
+        ArenaRefusal: It does not; the message names what is allowed.
     """
     if rated and not variant.is_rated:
         raise ArenaRefusal(f"Games of the variant {variant.name} cannot be rated")

@@ -6,7 +6,7 @@ from bot.base.events import speed_of
 
 
 def export(match: ReplayedGame) -> Json:
-    """A game as `/game/export/{id}` tells it; moves in the game's own notation."""
+    """A game in the format of `/game/export/{id}`; moves in the game's own notation."""
     record, clock = match.record, match.clock
     data: Json = {
         "id": match.id,
@@ -47,7 +47,7 @@ def _exported_player(match: ReplayedGame, side: int) -> Json:
 
 
 def export_text(match: ReplayedGame, base_url: str) -> str:
-    """The same as text with tags like PGN's; the two sides have the API's colours."""
+    """The same game as text with PGN-like tags; the sides have the API's colours."""
     record, clock = match.record, match.clock
     white, black = match.variant.side("white"), match.variant.side("black")
     result = "*"

@@ -11,21 +11,21 @@ from dataclasses import dataclass
 _SCALE = 173.7178  # Glicko points for one unit of Glickman's inner scale: 400 / ln 10
 _TAU = 0.5  # how far the volatility may move; Glickman suggests 0.3 to 1.2
 _EPSILON = 1e-6
-# Below 45 a rating would hardly move again (lila has the same floor); nobody is less known than a newcomer.
+# Below 45 a rating would hardly change (lila has the same floor); 350 is a newcomer's deviation.
 _MIN_DEVIATION, _MAX_DEVIATION = 45.0, 350.0
 PROVISIONAL_DEVIATION = 110.0
-"""Ratings less certain than this are called provisional, as on Lichess."""
+"""Ratings with a larger deviation are provisional, as on Lichess."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """A strength and how surely it is known; the defaults are a newcomer's."""
+    """A rating with its uncertainty; the defaults are a newcomer's."""
 
     rating: float = 1500.0
     deviation: float = 350.0
     """The true strength lies within two deviations with 95 % probability."""
     volatility: float = 0.06
-    """How much the strength itself is expected to wander."""
+    """Expected fluctuation of the strength itself."""
 
     @property
     def is_provisional(self) -> bool:

@@ -10,18 +10,18 @@ _MAX_KEYS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A limit, meant for accidents and abuse; nobody who plays should ever meet it."""
+    """A limit against accidents and abuse; normal play never reaches it."""
 
     name: str
-    """For the one who met it."""
+    """Sent to the client that reached it."""
     burst: float
-    """At once, after a rest."""
+    """Capacity of the bucket: requests at once after a pause."""
     per_s: float
-    """In the long run."""
+    """Refill rate: requests per second in the long run."""
 
 
 class RateLimiter:
-    """One limit for many callers; those longest unseen are forgotten."""
+    """One limit for many callers; forgets those not seen for longest."""
 
     def __init__(self, rate: Rate, clock: Callable[[], float]) -> None:
         self._rate = rate
@@ -33,7 +33,7 @@ class RateLimiter:
         return self._rate.name
 
     def wait_s(self, key: str) -> int:
-        """Count one use; 0: go on, else whole seconds until the next one is allowed."""
+        """Count one use; 0: allowed, else whole seconds until the next is."""
         now = self._clock()
         level, seen = self._buckets.pop(key, (self._rate.burst, now))
         level = min(self._rate.burst, level + (now - seen) * self._rate.per_s)

@@ -1,7 +1,7 @@
 """Open event streams: one bounded queue of lines for each listener.
 
-A reader that is too slow loses the oldest lines and nothing else, as on Lichess: every state tells the whole
-story, so the newest line is the one that counts.
+A slow reader loses only the oldest lines, as on Lichess: every state is complete, so the newest line is the
+one that counts.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import Any, Generic, TypeVar
 
 QUEUE_LINES = 32
-"""Lines that wait for a slow reader (lila has the same number)."""
+"""Lines queued for a slow reader (the same number as in lila)."""
 
 K = TypeVar("K", bound=Hashable)
 
@@ -21,24 +21,24 @@ class Stream:
 
     def __init__(self, *, wants_view: bool = False, backlog: int = QUEUE_LINES) -> None:
         self.wants_view = wants_view
-        """Whether states carry a board for a page."""
+        """Whether states carry the page's view of the board."""
         self._lines: deque[bytes] = deque(maxlen=backlog)
         self._changed = asyncio.Event()
         self._is_closed = False
 
     def send(self, message: dict[str, Any]) -> None:
-        """Queue one line; a closed stream takes none."""
+        """Queue one line; a closed stream drops it."""
         if not self._is_closed:
             self._lines.append(json.dumps(message, separators=(",", ":")).encode() + b"\n")
             self._changed.set()
 
     def close(self) -> None:
-        """End the stream once what is queued has been read."""
+        """End the stream after the queued lines."""
         self._is_closed = True
         self._changed.set()
 
     async def read(self, timeout_s: float) -> bytes | None:
-        """The lines waiting, or nothing after the time; None: the stream has ended."""
+        """The queued lines, empty after the timeout; None: the stream has ended."""
         if not self._lines and not self._is_closed:
             try:
                 async with asyncio.timeout(timeout_s):
@@ -52,14 +52,14 @@ class Stream:
 
 
 class Listeners(Generic[K]):
-    """The open streams by what they listen to."""
+    """The open streams by the account or game side that they listen to."""
 
     def __init__(self, on_last: Callable[[K], None]) -> None:
         self._streams: dict[K, list[Stream]] = {}
         self._on_last = on_last
 
     def add(self, key: K, stream: Stream, limit: int) -> None:
-        """Let a stream listen; beyond the limit the oldest is closed, cleanly and without a word."""
+        """Add a stream; beyond the limit the oldest ends without an error."""
         streams = self._streams.setdefault(key, [])
         streams.append(stream)
         for old in streams[:-limit]:
@@ -67,7 +67,7 @@ class Listeners(Generic[K]):
         del streams[:-limit]
 
     def remove(self, key: K, stream: Stream) -> None:
-        """Forget a stream that was read to its end or left; does nothing the second time."""
+        """Remove a stream that has ended or lost its reader; a second call does nothing."""
         streams = self._streams.get(key, [])
         if stream in streams:
             streams.remove(stream)
@@ -76,7 +76,7 @@ class Listeners(Generic[K]):
                 self._on_last(key)
 
     def of(self, key: K) -> Iterator[Stream]:
-        """The streams that listen to a thing."""
+        """The streams that listen to a key."""
         yield from tuple(self._streams.get(key, ()))
 
     def is_listening(self, key: K) -> bool:

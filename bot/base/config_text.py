@@ -11,7 +11,7 @@ from bot.base.config import EXAMPLE_VARIABLE, sections
 
 
 def render() -> str:
-    """The text of config.toml: every setting with its default, range and meaning."""
+    """Return the text of config.toml: every setting with its default, range and meaning."""
     lines = [
         "# Settings of Desdemona: each with its default.  `python -m bot.base.config_text` prints this file.",
         f"# The environment comes first ({EXAMPLE_VARIABLE}=8), then this file, then the defaults.",
@@ -30,7 +30,7 @@ def render() -> str:
 
 
 def _meanings(model: type) -> dict[str, str]:
-    """The texts below the fields of a model, its own ones.  (Pydantic can, too, but would at every start.)"""
+    """The docstrings of a model's own fields.  (Pydantic can read them, but would do so at every start.)"""
     definition: Any = ast.parse(textwrap.dedent(inspect.getsource(model))).body[0]
     found = {}
     for field, below in pairwise(definition.body):
@@ -63,7 +63,7 @@ def _allowed(metadata: list[Any]) -> str:
 
 
 def _line(text: str | None) -> str:
-    """A text of several lines as one."""
+    """Join the lines of a text."""
     return " ".join((text or "").split())
 
 

@@ -1,6 +1,6 @@
 """How sites that speak the Lichess Bot API differ, as data instead of branches.
 
-A new site is a new row.  What a row cannot say yet becomes a field when the first site needs it.
+A new site is a new row.  A new kind of difference becomes a field when the first site needs it.
 """
 
 import json
@@ -15,24 +15,24 @@ from engine.games.chess_variants import CHESS_VARIANTS
 
 
 class Ability(StrEnum):
-    """What some sites cannot do."""
+    """A feature that some sites lack."""
 
     DRAW = "draw"
-    """Offers of a draw, and answers to them."""
+    """Draw offers and answers to them."""
     TAKEBACK = "takeback"
     CLAIM = "claim"
     """Claims against an opponent who left."""
     CHALLENGE = "challenge"
-    """Challenges by a program, and the list of programs online."""
+    """Challenges by bots, and the list of bots online."""
     EXPORT = "export"
     """Records of finished games."""
     UPGRADE = "upgrade"
-    """Accounts for programs, which a person's account can be made into."""
+    """Upgrading a person's account to a bot account."""
 
 
 @dataclass(frozen=True, slots=True)
 class SiteColour:
-    """What a site calls one of the two players."""
+    """A site's names for one of the two players."""
 
     key: str
     """Key of the player in ``gameFull``, and value of ``winner``."""
@@ -42,16 +42,16 @@ class SiteColour:
 
 @dataclass(frozen=True, slots=True)
 class SiteVariant:
-    """One kind of game at a site."""
+    """A variant at a site."""
 
     game: str
-    """Its name in `engine.games`."""
+    """Name of the game in `engine.games`."""
     sides: tuple[SiteColour, SiteColour]
-    """The colours of sides 0 and 1: the one that moves first is in front."""
+    """The colours of side 0, which moves first, and side 1."""
     notation: Notation = PLAIN
     kind: str = ""
     """`bot.base.events.Challenge.kind` of all its games; empty: the game's name, or `FROM_POSITION` for a
-    start of its own."""
+    custom starting position."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,39 +61,39 @@ class Dialect:
     name: str
     """Name of the site in configuration, database and logs."""
     home: str
-    """Its address; empty: wherever the operator runs one."""
+    """Its address; empty: the operator must give one."""
     keep_alive_s: float
     """The server sends a line at least this often, in seconds."""
     variants: Mapping[str, SiteVariant]
     """By the site's key."""
     abilities: frozenset[Ability] = frozenset(Ability)
-    """What the site can do."""
+    """The site's features."""
     player_key: str = "id"
-    """Field of a player that tells the account."""
+    """Field of a player that identifies the account."""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Sent with every request, beside the usual ones."""
+    """Sent with every request, in addition to the usual ones."""
     shuffled_key: str = ""
-    """Field of a challenge that is true when the pieces are shuffled; empty: that is a variant of its own."""
+    """Field of a challenge that is true for shuffled pieces; empty: those are a variant of their own."""
     rated: bool | None = None
-    """Whether games are rated, where ``gameFull`` does not tell; None: it always does."""
+    """Whether games are rated, if ``gameFull`` does not say; None: it does."""
     increment_unit_s: float | None = None
-    """Where ``gameFull`` has no clock, though every game has one: the unit of ``winc`` and ``binc`` in
-    seconds."""
+    """Unit of ``winc`` and ``binc`` in seconds, if every game has a clock but ``gameFull`` does not state it;
+    None: it does."""
     limits_openings: bool = True
-    """Whether the account's stream may only be opened so often (`bot.servers.lichess.StreamRateLimiter`)."""
+    """Whether the site limits openings of the account's stream (`bot.servers.lichess.StreamRateLimiter`)."""
     from_positions: bool = True
-    """Whether games of other variants than `FROM_POSITION`'s own may begin from a position, too."""
+    """Whether games may begin from a position in variants other than `FROM_POSITION`, too."""
     protocol: str = "lichess"
-    """What it speaks: ``lichess``, or ``ggs``, for which most fields have no meaning."""
+    """The site's protocol: ``lichess``, or ``ggs``, for which most fields have no meaning."""
     tells_end: bool = True
-    """Whether ``status`` tells that a game is over.  If not, only a ``gameEnd`` does, and only once."""
+    """Whether ``status`` shows that a game is over.  If not, only a ``gameEnd`` does, and only once."""
     speaker: str = "lichess"
-    """Account under which the site itself speaks in a game's chat, in lower case."""
+    """Account under which the site itself writes in a game's chat, in lower case."""
     rated_by_speed: frozenset[str] = frozenset({"standard"})
-    """Keys of variants with a rating for each speed; any other has one of its own."""
+    """Keys of variants with one rating per speed; any other variant has a single rating."""
 
     def rating_list(self, proposal: Proposal) -> str:
-        """What the site calls the ratings of such games."""
+        """The site's key for the ratings of such games."""
         key = proposal.variant
         return speed_of(proposal.clock).value if key in self.rated_by_speed else key
 
@@ -111,12 +111,12 @@ _CHESS_VARIANTS = {
 }
 _GGS_VARIANTS = {
     **{key: SiteVariant("othello", (BLACK, WHITE)) for key in ("8", "8b", "8w", "s8")},
-    # From a random position there are pairs only; each has a number of discs.
+    # Random positions exist only as synchro pairs, one type per number of discs.
     **{f"s8r{n}": SiteVariant("othello", (BLACK, WHITE), kind=OTHELLO_RANDOM) for n in range(5, 61)},
 }
 _PYCHESS_VARIANTS = {
     "xiangqi": SiteVariant("xiangqi", (WHITE, BLACK)),
-    # One name in challenges, another in games.
+    # The site uses one name in challenges, the other in games.
     "standard": SiteVariant("chess", (WHITE, BLACK)),
     "chess": SiteVariant("chess", (WHITE, BLACK)),
 }
@@ -189,10 +189,10 @@ DIALECTS: Mapping[str, Dialect] = {
 
 
 def get_dialect(name: str) -> Dialect:
-    """The site of that name.
+    """The dialect of a site.
 
     Raises:
-        ConfigError: No such site; the message lists those there are.
+        ConfigError: No such site; the message lists the known ones.
     """
     try:
         return DIALECTS[name]

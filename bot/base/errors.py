@@ -3,21 +3,21 @@
 ::
 
     DesdemonaError
-    +-- ConfigError       stop, and tell the operator which setting is wrong
-    +-- ServerError       something a server said or failed to say
-        +-- TransientError    wait (`retry_after_s` when the server named a time), then try again
-        +-- AuthError         stop, and tell the operator
-        +-- RefusedError      the server understood and said no: read the state again, never repeat blindly
-        +-- ProtocolError     drop this game or message, and keep what was received
+    +-- ConfigError       stop, and show the operator which setting is wrong
+    +-- ServerError       a failed exchange with a server
+        +-- TransientError    wait (`retry_after_s` if the server named a time), then try again
+        +-- AuthError         stop, and inform the operator
+        +-- RefusedError      the server refused: read the state again, never repeat blindly
+        +-- ProtocolError     drop this game or message, and log what was received
 """
 
 
 class DesdemonaError(Exception):
-    """Anything that this program raises on purpose."""
+    """Base of all exceptions that this program raises on purpose."""
 
 
 class ConfigError(DesdemonaError):
-    """A setting is missing, unknown or out of range; the message names it and where it stands."""
+    """A setting is missing, unknown or out of range; the message names it and its source."""
 
 
 class ServerError(DesdemonaError):
@@ -25,8 +25,8 @@ class ServerError(DesdemonaError):
 
 
 class TransientError(ServerError):
-    """A lost link, a time-out, 429 or 5xx, an error in other words than the site's own (a proxy's page), or a
-    404 for a move, since only the game's stream tells whether there is such a game: it may work later.
+    """A failure that may pass: a lost link, a time-out, 429 or 5xx, an error page that is not the site's own
+    (a proxy's), or a 404 for a move, because only the game's stream shows whether the game exists.
     """
 
     def __init__(self, message: str, retry_after_s: float | None = None) -> None:
@@ -35,11 +35,11 @@ class TransientError(ServerError):
 
 
 class AuthError(ServerError):
-    """The server does not accept the token, also when asked about nothing but the account."""
+    """The server refuses the token, even for a request about the account itself."""
 
 
 class RefusedError(ServerError):
-    """The server said no (4xx), for instance to a move that is out of turn."""
+    """The server refused a request (4xx), for instance a move that is out of turn."""
 
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
@@ -47,12 +47,12 @@ class RefusedError(ServerError):
 
     @property
     def is_forbidden(self) -> bool:
-        """It is the account that may not do this, whatever was asked."""
+        """Whether the account lacks the permission, whatever the request."""
         return self.status in (401, 403)
 
 
 class ProtocolError(ServerError):
-    """The server said what cannot be understood."""
+    """A message from the server that we cannot parse."""
 
     def __init__(self, message: str, raw: object = None) -> None:
         super().__init__(message)

@@ -1,7 +1,7 @@
 """What game servers report, in the same frozen values for every site, free of wire formats.
 
 Moves are in the game's own notation (``f5``, ``pass``), sides are 0 (moves first) and 1, times are seconds.
-Adapters translate; sessions never see a site's words except where a field says so.
+Adapters translate; sessions never see a site's own terms except where a field says so.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 CHAT_LIMIT = 140
-"""Longest chat line that servers of the Lichess family take, in characters."""
+"""Longest chat line that servers of the Lichess family accept, in characters."""
 
 
 class Speed(StrEnum):
@@ -47,23 +47,23 @@ def speed_of(clock: Clock | None) -> Speed:
 
 @dataclass(frozen=True, slots=True)
 class Opponent:
-    """Who sits on the other side."""
+    """The opponent's account."""
 
     id: str
     """The site's stable key for the account."""
     name: str
     rating: int | None
-    """None when the site does not tell."""
+    """None: unknown."""
     is_bot: bool
 
 
 CHESS960, FROM_POSITION, OTHELLO_RANDOM = "chess960", "from_position", "othello_random"
-"""Kinds of challenge beside the names of `engine.games`."""
+"""Kinds of challenge in addition to the names of `engine.games`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """Somebody wants to play."""
+    """A challenge from or to the account."""
 
     id: str
     challenger: Opponent | None
@@ -73,26 +73,26 @@ class Challenge:
     variant: str
     """The site's key for the game, for the record."""
     kind: str
-    """What the operator calls it (`challenges.variants`): the game's name, ``chess960``, ``from_position`` or
+    """Its name in the settings (`challenges.variants`): the game's name, ``chess960``, ``from_position`` or
     ``othello_random``; empty when this program does not play it."""
     rated: bool
     speed: Speed
     clock: Clock | None
     """None: no real-time clock (correspondence or unlimited)."""
     days_per_turn: int | None
-    """Of a correspondence game; None: real time, or unlimited."""
+    """For a correspondence game; None: real time, or unlimited."""
     initial_position: str | None
     """Text of the start (`Game.parse_position`); None: the usual one."""
     is_ours: bool
-    """We sent it ourselves."""
+    """Whether we sent it."""
     our_rating: int | None = None
-    """Of the challenged account, for such games; None when the site does not tell."""
+    """Rating of the challenged account for such games; None: unknown."""
     boards: int = 1
-    """So many games begin at once when it is accepted."""
+    """Number of games that begin at once when it is accepted."""
 
 
 class DeclineReason(StrEnum):
-    """Why a challenge is declined, in the words that Lichess knows."""
+    """Why a challenge is declined, as Lichess's keys."""
 
     GENERIC = "generic"
     LATER = "later"
@@ -118,12 +118,12 @@ class EndReason(StrEnum):
     LEFT = "left"
     """A player left and the other claimed the game."""
     AGREEMENT = "agreement"
-    """A draw by agreement, or claimed."""
+    """A draw by agreement or claim."""
     ABORTED = "aborted"
     """No result: aborted, or a first move never came."""
     OTHER = "other"
     UNTOLD = "untold"
-    """The site only says that it is over."""
+    """The site only reports that the game is over."""
 
 
 # --- The event stream of an account ---------------------------------------------------------------------
@@ -136,7 +136,7 @@ class ChallengeReceived:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A game that we ask somebody for."""
+    """The terms of a game that we request."""
 
     variant: str
     """The site's key."""
@@ -146,14 +146,14 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What became of a challenge of ours."""
+    """The outcome of a challenge of ours."""
 
     challenge_id: str
-    """Which on most sites is the game's id too, when it was accepted; see `GameStarted.challenge_id`."""
+    """On most sites also the id of the game when it was accepted; see `GameStarted.challenge_id`."""
     accepted: bool | None
-    """None: the site does not tell, and the challenge stands."""
+    """None: no answer yet, and the challenge stands."""
     reason: str
-    """The site's word, such as ``declined`` or ``canceled``; or that it said none."""
+    """The site's word, such as ``declined`` or ``canceled``, or a note that there was none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,35 +163,35 @@ class Bot:
     id: str
     name: str
     ratings: Mapping[str, int]
-    """By what the site calls its rating lists (`bot.servers.Server.rating_list`).  Provisional ones are left
-    out."""
+    """By the site's keys for its rating lists (`bot.servers.Server.rating_list`), without provisional
+    ratings."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChallengeGone:
-    """A challenge was withdrawn, has run out, or was declined."""
+    """A challenge was withdrawn, declined, or has expired."""
 
     challenge_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class GameStarted:
-    """A game is on.  Servers repeat this for all current games whenever a stream is opened."""
+    """A game is running.  Servers repeat this for all current games whenever a stream is opened."""
 
     game_id: str
     is_played_here: bool
     """False: the site names a game that this program does not play."""
     challenge_id: str = ""
-    """The challenge that it came from, where that has another id; empty: the same, or none."""
+    """The challenge that it came from, if that has another id; empty: the same id, or no challenge."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameFinished:
-    """A game has ended; its own stream tells the details.  May be missed while disconnected."""
+    """A game has ended; its own stream has the details.  May be missed while disconnected."""
 
     game_id: str
     rating_diff: int | None
-    """Change of our rating; None when unrated, or when the site does not tell."""
+    """Change of our rating; None: unrated, or unknown."""
 
 
 AccountEvent = ChallengeReceived | ChallengeGone | GameStarted | GameFinished
@@ -202,7 +202,7 @@ AccountEvent = ChallengeReceived | ChallengeGone | GameStarted | GameFinished
 
 @dataclass(frozen=True, slots=True)
 class GameEnd:
-    """The end of a game as the server tells it."""
+    """The end of a game as the server reports it."""
 
     reason: EndReason
     winner: int | None
@@ -213,7 +213,7 @@ class GameEnd:
 
 @dataclass(frozen=True, slots=True)
 class GameState:
-    """Where a game stands: always the whole story, so that a missed message heals itself."""
+    """The full state of a game, so that the next message makes up for a missed one."""
 
     moves: tuple[str, ...]
     """Every move since the start, passes included."""
@@ -222,12 +222,12 @@ class GameState:
     draw_offered_by: tuple[bool, bool]
     takeback_offered_by: tuple[bool, bool]
     end: GameEnd | None
-    """None while the game goes on."""
+    """None while the game is running."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameSnapshot:
-    """First message of every game stream, again after each reconnect."""
+    """The first message of every game stream, repeated after each reconnect."""
 
     game_id: str
     game: str
@@ -247,20 +247,20 @@ class GameSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class GameAdjourned:
-    """A game is interrupted, and the site keeps it: a later `GameStarted` takes it up."""
+    """A game is adjourned and the site stores it: a later `GameStarted` resumes it."""
 
     reason: str
-    """The site's words, or what happened."""
+    """The site's message, or the cause."""
 
 
 @dataclass(frozen=True, slots=True)
 class MoveInfo:
-    """What a player tells with a move, where sites want to know."""
+    """The evaluation sent with a move to sites that want it."""
 
     score_centi: int
-    """What the move is worth to who makes it, in the game's own scores."""
+    """Score of the move, mover's view, in the game's own unit."""
     time_s: float
-    """Since the turn began, in seconds."""
+    """Time since the turn began, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,24 +270,24 @@ class OpponentGone:
 
 
 class Room(StrEnum):
-    """Who hears a line of a game's chat."""
+    """The audience of a game's chat line."""
 
     PLAYER = "player"
-    """The two who play."""
+    """The two players."""
     SPECTATOR = "spectator"
-    """Those who watch."""
+    """The spectators."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatLine:
-    """Somebody said something."""
+    """A line in a game's chat."""
 
     name: str
-    """Who, in the site's words; the bot's own lines come back, too."""
+    """The author's name on the site; the bot's own lines come back, too."""
     room: Room
     text: str
     by_site: bool = False
-    """The site itself says it, nobody in the room."""
+    """Whether the site itself wrote it."""
 
 
 GameEvent = GameSnapshot | GameState | GameAdjourned | OpponentGone | ChatLine

@@ -1,6 +1,6 @@
 """Reads and writes files that users name: reads regular files only, writes the whole file or nothing.
 
-A device or a pipe might never end, or, with nobody at its other end, never begin.
+A read from a device or pipe might never end, or wait for ever for the other end.
 """
 
 import errno
@@ -14,22 +14,22 @@ from typing import BinaryIO
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """A file, open for reading.
+    """Open a file for reading.
 
     Raises:
-        OSError: It cannot be opened, or is no regular file.
+        OSError: It cannot be opened, or is not a regular file.
     """
-    # Asked before it is opened: a pipe would be waited for, and some devices do things when they are opened.
+    # Checked before opening: opening a pipe blocks, and opening some devices has side effects.
     if not stat.S_ISREG(path.stat().st_mode):
         raise OSError(errno.EINVAL, "not a regular file", str(path))
     return path.open("rb")
 
 
 def read_regular(path: Path, most_bytes: int) -> bytes:
-    """What is in a file.
+    """Return the content of a file.
 
     Raises:
-        OSError: It cannot be read, is no regular file, or has more than so many bytes.
+        OSError: It cannot be read, is not a regular file, or is larger than `most_bytes`.
     """
     with open_regular(path) as file:
         content = file.read(most_bytes + 1)
@@ -39,10 +39,10 @@ def read_regular(path: Path, most_bytes: int) -> bytes:
 
 
 def write_whole(contents: Mapping[Path, bytes]) -> None:
-    """Write files in place of those that are there; each is whole, and unless all can be written none is.
+    """Replace files atomically; unless all can be written, none is.
 
     Raises:
-        OSError: They cannot be written; what was begun is gone.
+        OSError: They cannot be written; partial files are removed.
     """
     with ExitStack() as undo:
         begun = []
@@ -52,7 +52,7 @@ def write_whole(contents: Mapping[Path, bytes]) -> None:
             undo.callback(unfinished.unlink, missing_ok=True)
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
-            unfinished.chmod(0o644)  # as any file; temporary ones are their owner's alone
+            unfinished.chmod(0o644)  # as usual; temporary files are private to their owner
             begun.append((unfinished, path))
         for unfinished, path in begun:
             unfinished.replace(path)

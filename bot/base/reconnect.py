@@ -1,7 +1,7 @@
 """Reconnecting with back-off: which failures are worth another try, and how long to wait before it.
 
-The two questions have separate answers: the first is the exception tree (`TransientError` and the plain end
-of a stream mean "again", everything else passes through), the second is `delays`.
+The exception tree answers the first question (`TransientError` and the plain end of a stream mean "retry",
+everything else passes through), `delays` the second.
 """
 
 import asyncio
@@ -18,28 +18,28 @@ logger = logging.getLogger(__name__)
 E = TypeVar("E")
 
 FIRST_S = 0.5
-"""Upper end of the first wait: short, because a game's clock runs on."""
+"""Upper end of the first wait: short, because the game's clock is running."""
 CAP_S = 10.0
-"""No wait is longer: after a long outage running games are taken up again, and challenges heard, within this
-time and that of a try that fails (`bot.servers.lichess.CONNECT_TIMEOUT_S`)."""
+"""Longest wait: after a long outage, running games and challenges resume within this time plus that of one
+failed attempt (`bot.servers.lichess.CONNECT_TIMEOUT_S`)."""
 REASON_LIMIT = 500
-"""Characters of a reason that are logged and kept; a server may have put anything into it."""
+"""Characters of a reason that are logged and stored; a server may put anything into it."""
 SETTLED_S = 5.0
-"""A link that held this long worked, and past failures are forgotten.
+"""A link that held this long counts as working, and past failures are forgotten.
 
-Not at the first event: a server hangs up at once on one of two programs that share an account, after telling
-it everything, and each would throw the other out twice a second for ever.
+The first event does not count: when two programs share an account, a server sends each one everything and
+then hangs up on the other, and they would evict each other twice a second for ever.
 """
 
 
 def delays(rng: random.Random, quick: int = 0) -> Iterator[float]:
-    """Seconds to wait before each next try, without end: random, doubling, capped at `CAP_S`.
+    """Yield the waits before each attempt, in seconds, for ever: random, doubling, capped at `CAP_S`.
 
-    Random, so that many clients of a restarted server do not all come back in the same moment.
+    They are random so that many clients of a restarted server do not all return at the same moment.
 
     Args:
         rng: Source of the randomness.
-        quick: So many waits are as short as the first, before they begin to double.
+        quick: Number of extra waits as short as the first, before they begin to double.
     """
     for _ in range(quick):
         yield rng.uniform(FIRST_S / 2, FIRST_S)
@@ -50,7 +50,7 @@ def delays(rng: random.Random, quick: int = 0) -> Iterator[float]:
 
 
 async def stay_connected(
-    # AsyncIterator[E | None], but mypy cannot solve that for an E that is a union itself.
+    # AsyncIterator[E | None], but mypy cannot solve that when E is itself a union.
     connect: Callable[[], AsyncIterator[Any]],
     handle: Callable[[E], Awaitable[None]],
     *,
@@ -62,23 +62,23 @@ async def stay_connected(
     rng: random.Random | None = None,
     quick: int = 0,
 ) -> None:
-    """Feed events to a handler, connecting again whenever the link is lost, until `done`.
+    """Feed events to a handler, reconnecting whenever the link is lost, until `done`.
 
     Args:
-        connect: Opens one connection; it is closed before the next is opened, and however this ends.  A None
-            among its events is only a sign of life.
-        handle: Called with one event after the other.  A `TransientError` from it counts as a lost link:
-            the next connection tells the state anew.
-        name: What is connected, for the log.
-        done: Asked after each event or sign of life and at each end of a connection; True ends this function.
-        on_change: Told once the reason when the link is lost, and None when it is back.
+        connect: Opens one connection; it is always closed before the next is opened and before this function
+            ends.  A None among its events is only a keep-alive.
+        handle: Called with one event after another.  A `TransientError` from it counts as a lost link: the
+            next connection repeats the state.
+        name: Name of the connection, for the log.
+        done: Called after each event or keep-alive and at each end of a connection; True ends this function.
+        on_change: Called with the reason once when the link is lost, and with None when it is back.
         sleep: Waits that many seconds.
-        clock: Seconds of a clock that never goes back.
+        clock: Monotonic clock, in seconds.
         rng: Source of the random waits.
-        quick: So many tries follow soon after the link is lost, before the waits begin to double.
+        quick: Number of quick attempts after a lost link, before the waits begin to double.
 
     Raises:
-        AuthError, RefusedError, ProtocolError: As the connection or the handler raised them: another try
+        AuthError, RefusedError, ProtocolError: As raised by the connection or the handler: another attempt
             would end the same way.
     """
     # Spreading out retries needs no secrecy.
@@ -105,7 +105,7 @@ async def stay_connected(
         except TransientError as error:
             reason, asked_s = str(error)[:REASON_LIMIT], error.retry_after_s or 0.0
         finally:
-            # A generator left behind in the middle would keep its connection until it is collected.
+            # An abandoned generator would hold its connection until it is garbage-collected.
             aclose = getattr(events, "aclose", None)
             if aclose is not None:
                 await aclose()

@@ -1,8 +1,8 @@
 """Reads commands and writes answers line by line, with searches running in between.
 
-The thread that reads is the program's own.  It must never wait for a search: a search that is not wanted any
-more is *dropped*, which tells it to end and swallows whatever it still says, and the next one begins when its
-thread is free.  So the answer to ``ping`` or ``stop`` takes no longer than writing it.
+The main thread reads.  It must never wait for a search: an obsolete search is *dropped*, which stops it and
+discards its further output, and the next one begins when the search thread is free.  So answering ``ping`` or
+``stop`` takes no longer than writing the answer.
 """
 
 import logging
@@ -16,28 +16,28 @@ from engine.stop import StopFlag
 logger = logging.getLogger(__name__)
 
 LONGEST_LINE = 1 << 20
-"""Bytes of a line; longer ones are dropped.  A game of 8,000 plies fits in."""
+"""Longest line, in bytes; longer ones are dropped.  A game of 8,000 plies fits."""
 
 
 class Console:
-    """The two pipes to the program that drives us.
+    """The two pipes to the program that runs our engine.
 
     Args:
-        source: Its commands.
-        sink: Our answers.
+        source: Carries its commands.
+        sink: Takes our answers.
     """
 
     def __init__(self, source: IO[bytes], sink: IO[bytes]) -> None:
         self._source = source
         self._sink = sink
         self.lock = threading.RLock()
-        """Held while something is said; hold it for what must not be said in between."""
+        """Held while writing; hold it to write several things without interruption."""
         self.is_broken = False
-        """Nobody reads what we say."""
+        """The other end no longer reads."""
 
     def lines(self) -> Iterator[str]:
-        """The commands, without blanks around them, until there will be no more."""
-        is_rest = False  # of a line that is too long
+        """Yield the commands, stripped, until the input ends."""
+        is_rest = False  # the rest of a line that is too long
         while not self.is_broken and (part := self._source.readline(LONGEST_LINE)):
             is_whole = part.endswith(b"\n") or len(part) < LONGEST_LINE
             if is_whole and not is_rest:
@@ -45,11 +45,11 @@ class Console:
             is_rest = not is_whole
 
     def say(self, *lines: str) -> None:
-        """Write lines, at once."""
+        """Write lines and flush."""
         with self.lock:
             try:
                 for line in lines:
-                    # What somebody else wrote comes back in messages; it must not end the line.
+                    # Messages can quote foreign text, which must not end the line.
                     self._sink.write(line.replace("\r", " ").encode("utf-8", "replace") + b"\n")
                 self._sink.flush()
             except (OSError, ValueError):
@@ -57,7 +57,7 @@ class Console:
 
 
 class ConsoleSearch:
-    """One search that somebody waits for."""
+    """One search, whose output can be dropped."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -77,14 +77,14 @@ class ConsoleSearch:
             self._is_dropped = True
 
     def drop(self) -> None:
-        """Nobody waits any more: nothing of it is said after this."""
+        """Stop the search and discard its further output."""
         with self._console.lock:
             self._is_dropped = True
         self.stop.set()
 
 
 class Worker:
-    """A thread that does one thing after the other; ends with its context."""
+    """A thread that runs one job after another; ends with its context."""
 
     def __init__(self) -> None:
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
@@ -95,17 +95,17 @@ class Worker:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Wait for the end of all that was begun: stop it first."""
+        """Wait for all jobs to end; stop the searches first."""
         self._jobs.put(None)
         self._thread.join()
 
     def do(self, job: Callable[[], None]) -> None:
-        """Have something done when all before it is done."""
+        """Queue a job."""
         self._jobs.put(job)
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
             try:
                 job()
-            except Exception:  # the edge of a search: the next one may do better
+            except Exception:  # the edge of a search: the next one may succeed
                 logger.exception("a search failed")

@@ -10,17 +10,17 @@ from bot.servers.lichess import LichessServer
 def make_server(
     config: Config, dialect: Dialect, url: str, token: str, recall: Recall = nothing_to_recall
 ) -> Server:
-    """The adapter for a site; nothing is connected yet.  Make it inside a running event loop.
+    """Build the adapter for a site, unconnected.  Call it inside a running event loop.
 
     Args:
         config: The settings.
         dialect: Of the site.
         url: Its address.
         token: Of the account, or its password.
-        recall: Tells which games are open in the books.
+        recall: Returns the games that are open in the database.
 
     Raises:
-        ConfigError: A setting cannot be right, as far as can be seen without asking the site.
+        ConfigError: A setting is invalid; no request is sent to check it.
     """
     if dialect.protocol == "ggs":
         return GgsServer(

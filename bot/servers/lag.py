@@ -5,15 +5,12 @@ from collections import deque
 
 
 class Lag:
-    """How long answered requests take, from the latest ones.
-
-    Three of four took no longer than what is told; a few that took ages say little about the next.
-    """
+    """Estimates the lag as the 75th percentile of the latest round trips, so outliers do not count."""
 
     LATEST = 20
     MOST = 0.75
     LONGEST_S = 1.0
-    """What took longer is counted as this: a site that stalls is no long way."""
+    """Cap on a sample: a stalled site says nothing about the lag."""
 
     def __init__(self) -> None:
         self._took_s: deque[float] = deque(maxlen=self.LATEST)

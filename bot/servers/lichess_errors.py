@@ -10,24 +10,24 @@ from email.utils import parsedate_to_datetime
 from bot.base.errors import AuthError, RefusedError, ServerError, TransientError
 
 RATE_LIMIT_WAIT_S = 60.0
-"""After a 429 that names no time, as the API's introduction asks."""
+"""After a 429 without a time, as the API's introduction demands."""
 LONGEST_WAIT_S = 900.0
-"""No server makes us wait longer, whatever it says; asked again too early, it will say so again."""
+"""Longest wait after a 429, whatever the server says; a retry that comes too early gets another 429."""
 _DAY_S = 86_400.0
 _MESSAGE_LIMIT = 200
-"""Characters of a server's own words that an error repeats."""
+"""Characters of the server's message that an error quotes."""
 ERROR_BODY_LIMIT = 8192
-"""More of an answer than this, in bytes or characters, is not looked at."""
+"""Bytes or characters of an error's body that are read."""
 
 
 class TooManyRequests(TransientError):
     """A 429.
 
     Args:
-        message: What was asked, and the server's words.
-        asked_s: How long the server wants us to wait, in seconds, a day at most; `retry_after_s` is the same
-            with `LONGEST_WAIT_S` as its bound.
-        limit: The server's name for the limit, which then is about one kind of request; empty: not told.
+        message: The request and the server's message.
+        asked_s: The wait that the server demands, in seconds, at most a day; `retry_after_s` is the same
+            capped at `LONGEST_WAIT_S`.
+        limit: The server's name for a limit on one kind of request; empty: not stated.
     """
 
     def __init__(self, message: str, asked_s: float, limit: str = "") -> None:
@@ -37,10 +37,10 @@ class TooManyRequests(TransientError):
 
     @property
     def quiet_s(self) -> float:
-        """For how long nothing else should be asked either, in seconds.
+        """How long to hold back all other requests too, in seconds.
 
-        A limit with a name concerns one kind of request only, and may last for a day (games between
-        programs): people must get their answers all the same, after the minute that the API asks for.
+        A named limit concerns only one kind of request and may last a day (games between programs): people
+        still get their answers after the minute that the API demands.
         """
         wait_s = min(self.asked_s, LONGEST_WAIT_S)
         return min(wait_s, RATE_LIMIT_WAIT_S) if self.limit else wait_s
@@ -49,13 +49,14 @@ class TooManyRequests(TransientError):
 def read_error(
     status: int, headers: Mapping[str, str], body: str, what: str, secret: str = ""
 ) -> ServerError:
-    """What an answer of 300 or more means for the caller.
+    """Convert an answer with status 300 or higher to an exception.
 
     Args:
-        headers: Looked up without regard to case when the mapping does that (those of both clients do).
-        body: JSON, or whatever a proxy in between made of it.
-        what: What was asked, for the message: ``POST /api/...``.
-        secret: Blotted out where the server repeats it.
+        status: HTTP status of the answer.
+        headers: A case-insensitive mapping, as both clients provide.
+        body: JSON, or the text of a proxy in between.
+        what: The request, for the message: ``POST /api/...``.
+        secret: Masked where the server repeats it.
     """
     if secret:
         body = body.replace(secret, "***")
@@ -67,14 +68,14 @@ def read_error(
     words = raw.get("error")
     said = " ".join((words if isinstance(words, str) else json.dumps(words)).split()) if words else ""
     text = f"{what}: HTTP {status}" + (f": {said[:_MESSAGE_LIMIT]}" if said else "")
-    if secret:  # JSON can write it in other signs
+    if secret:  # JSON may have escaped it
         text = text.replace(secret, "***")
     if status == 429:
         limit = raw.get("ratelimit")
         asked = limit if isinstance(limit, dict) else {}
         return TooManyRequests(text, _wait_s(asked.get("seconds"), headers), str(asked.get("key") or ""))
-    # Without its JSON it is not the site that speaks, but a proxy in between: that says nothing for good.
-    # How long an outage lasts it does not know either: a Retry-After of hours would cost the running games.
+    # Without JSON the answer comes from a proxy, not the site, so it is never final.  Ignore its Retry-After
+    # too: it does not know how long an outage lasts, and hours would cost the running games.
     if status >= 500 or not words:
         return TransientError(text)
     if status == 401:
@@ -104,5 +105,5 @@ def _retry_after_s(headers: Mapping[str, str]) -> float | None:
 
 
 def one_line(error: BaseException) -> str:
-    """An exception's text without line breaks; its name when it has none."""
+    """An exception's text without line breaks; the name of its class when it has none."""
     return " ".join(str(error).split()) or type(error).__name__

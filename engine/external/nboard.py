@@ -1,7 +1,7 @@
 """Drives Othello programs over NBoard version 2: NTest, Edax and others.
 
-The whole game is told with every question (``set game``), so nothing needs to be kept in step.  What the
-program prints before the ``pong`` that follows is of an old position, and dropped.
+Every query sends the whole game (``set game``), so no state can diverge.  Output before the ``pong`` that
+follows belongs to an old position, and is dropped.
 """
 
 import contextlib
@@ -21,8 +21,8 @@ from engine.stop import StopFlag, Stopped
 _SQUARE = re.compile(r"[a-h][1-8]|pa(?:ss)?", re.IGNORECASE)
 _FIRST_DEPTH = 8
 _USUAL_DEPTH = 12
-"""The protocol always has a depth, and NTest and Edax go by it alone, whatever the clock says."""
-_LARGEST = 1e6  # discs; whoever says more says nothing
+"""The protocol always has a depth, and NTest and Edax use it alone, whatever the clock says."""
+_LARGEST = 1e6  # discs; anything larger is not an evaluation
 _LONGEST_S = 359_999  # 99:59:59
 
 
@@ -44,14 +44,14 @@ class NBoardTalk:
         wait = self._soon(StopFlag())
         try:
             self._process.say("nboard 2", wait)
-            self._set_depth(_FIRST_DEPTH, wait)  # some say their name, with the depth, only then
+            self._set_depth(_FIRST_DEPTH, wait)  # some programs send their name, with the depth, only then
             self._ping(wait)
         except EngineTimeout as error:
             raise self._process.unanswered("ping 1", "pong 1", "NBoard") from error
         return self._name.removesuffix(str(_FIRST_DEPTH))
 
     def new_game(self, start: Any) -> None:
-        """Nothing to do: every question tells all."""
+        """Nothing to do: every query sends the whole game."""
 
     def choose(self, question: MoveRequest, stop: StopFlag) -> EngineReply:
         soon, allowance = self._soon(stop), question.allowance
@@ -67,8 +67,8 @@ class NBoardTalk:
                 if line := read_search(said):
                     lines = [*lines[-200:], line]
         except Stopped:
-            self._pings += 1  # the next question waits for a pong of its own, after this one's
-            with contextlib.suppress(EngineError):  # the next question will tell
+            self._pings += 1  # the next query waits for its own pong, after this one's
+            with contextlib.suppress(EngineError):  # the next query will report it
                 self._process.say(f"ping {self._pings}", self._soon(StopFlag()))
             raise
         return read_go(said, lines)
@@ -112,9 +112,9 @@ class NBoardTalk:
 
 
 def clock_text(allowance: Allowance, side: int, moves_left: int) -> str:
-    """The clock of a game whose moves took no time, from which the mover has left what it may use.
+    """A clock on which no time has been used yet, with the mover's allowance as its time left.
 
-    The protocol has no time per move: it becomes a clock that has as much for each of the moves left.
+    The protocol has no time per move: we send a clock with that much for each of the remaining moves.
     """
     if allowance.remaining_s is not None:
         seconds = allowance.remaining_s[side]
@@ -131,12 +131,12 @@ def _whole(seconds: float) -> int:
 
 
 def read_search(line: str) -> EngineReply | None:
-    """A thinking line, ``search F5d6 +0.50 0 12`` or ``book ...``; None: it is none that can be read."""
+    """Parse a thinking line, ``search F5d6 +0.50 0 12`` or ``book ...``; None: unreadable."""
     words = line.split()
     if len(words) < 4 or words[0] not in ("search", "book"):
         return None
     variation = tuple(_square(text) for text in _SQUARE.findall(words[1]))
-    # ``100%`` and ``73%W`` say how sure an end game is, not how deep.
+    # ``100%`` and ``73%W`` give the confidence of an endgame search, not its depth.
     depth = re.fullmatch(r"\d{1,3}", words[4]) if len(words) > 4 else None
     if not variation:
         return None
@@ -144,12 +144,12 @@ def read_search(line: str) -> EngineReply | None:
 
 
 def read_go(line: str, lines: list[EngineReply]) -> EngineReply:
-    """The answer to ``go``: ``=== F5/0.50/1.2``, ``=== PA//0.00``, or with blanks in place of the slashes.
+    """Parse the answer to ``go``: ``=== F5/0.50/1.2``, ``=== PA//0.00``, or with blanks instead of slashes.
 
     Args:
         line: As printed.
-        lines: The thinking lines before it: of the one about the move come the variation and, when the answer
-            does not tell it, the evaluation.
+        lines: The thinking lines before it: the one for the move supplies the variation and, if the answer
+            omits it, the evaluation.
     """
     text = line.removeprefix("===").strip()
     parts = [part.strip() for part in text.split("/")] if "/" in text else text.split()
@@ -163,7 +163,7 @@ def read_go(line: str, lines: list[EngineReply]) -> EngineReply:
 
 
 def read_eval(text: str) -> int | None:
-    """Centidiscs of an evaluation in discs; of a pair (draws to black, draws to white) what both agree on."""
+    """Centidiscs of an evaluation in discs; for a pair (draws to black, draws to white), the common bound."""
     values = []
     for part in text.split(","):
         try:

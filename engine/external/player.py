@@ -25,14 +25,14 @@ _TALKS: dict[str, Callable[[EngineProcess, ExternalSettings, Game[Any]], EngineP
     "ucci": UciTalk,
 }
 _RESTARTS = 1
-"""So often in a game a program that ended by itself is started again."""
+"""Restarts per game of a program that exits by itself."""
 
 
 class ExternalEngine:
-    """Another program; for one thread at a time.  It is started when a game begins.
+    """Another program, used by one thread at a time.  It starts when a game begins.
 
     Args:
-        settings: Which program, and how it is asked.
+        settings: Which program, and how it is used.
     """
 
     def __init__(self, settings: ExternalSettings) -> None:
@@ -46,17 +46,17 @@ class ExternalEngine:
 
     @property
     def name(self) -> str:
-        """As the program calls itself; its command before it has said so."""
+        """The program's own name; its command until the program has sent one."""
         return self._name
 
     def new_game(self, start: Any = None) -> None:
-        """Begin a game; starts the program if it does not run.
+        """Begin a game; starts the program if it is not running.
 
         Args:
-            start: The first position; None: the usual one.
+            start: The first position; None: the usual start.
 
         Raises:
-            EngineError: The program does not start, or cannot begin from there.
+            EngineError: The program does not start, or cannot start from this position.
         """
         self._start = self._game.initial() if start is None else start
         self._restarts = 0
@@ -64,27 +64,26 @@ class ExternalEngine:
             if self._talk is not None:
                 self._talk.new_game(self._start)
                 return
-        except EngineError as error:  # a new process is as good for a new game
+        except EngineError as error:  # a new process will do for a new game
             logger.warning("%s", error)
             self._end()
         self._running()
 
     def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> ChosenMove:
-        """Ask for a move.
+        """Get a move from the program.
 
-        A program that ends by itself is started again, once in a game, and asked once more.
+        A program that exits by itself is restarted, once per game, and gets the query again.
 
         Args:
             moves: All moves since the game began, in the game's notation.
-            allowance: What the move may cost.
+            allowance: Clock, time and depth limits of the move.
             stop: Ends the wait at once.
 
         Raises:
             Stopped: The flag was set.
-            EngineError: There is no move: the class tells why.  The program is ended; the next call starts
-                it again.
+            EngineError: There is no move; the class says why.  The program is ended; the next call starts it.
             ValueError: The game is over.
-            IllegalMove: One of the moves.
+            IllegalMove: One of the moves is illegal.
         """
         game = self._game
         position = if_it_goes_on(game, replay(game, moves, self._start))
@@ -124,7 +123,7 @@ class ExternalEngine:
         return ChosenMove(move, answer.evaluation_centi, line, answer.depth, time_s)
 
     def close(self) -> None:
-        """End the program, if it runs."""
+        """End the program, if it is running."""
         self._end(farewell=True)
 
     def _running(self) -> EngineProtocol:
@@ -149,7 +148,7 @@ class ExternalEngine:
             process.close(talk.farewell if farewell and talk is not None else None)
 
     def _legal_part(self, position: Any, variation: tuple[str, ...]) -> tuple[str, ...]:
-        """The beginning of a line that the rules allow."""
+        """The longest legal prefix of a variation."""
         legal: list[str] = []
         for text in variation:
             try:

@@ -13,24 +13,24 @@ from engine.stop import StopFlag
 
 @dataclass(frozen=True, slots=True)
 class MoveRequest:
-    """A position that a move is wanted in."""
+    """A position to move in, and the limits for the move."""
 
     start: Any
-    """The position that the game began from."""
+    """The start position of the game."""
     moves: tuple[str, ...]
     """All moves since then, in the game's notation."""
     position: Any
-    """The position after them; the game goes on in it."""
+    """The position after them, in which the game is not over."""
     allowance: Allowance
 
 
 @dataclass(frozen=True, slots=True)
 class EngineReply:
-    """What an engine said, in the game's notation where it could be read; nobody has checked it."""
+    """An engine's answer, in the game's notation where we could read it; not yet checked."""
 
     move: str
     said: str
-    """The line that the move stands in."""
+    """The variation that contains the move."""
     evaluation_centi: int | None = None
     """Own view, centi-units."""
     variation: tuple[str, ...] = ()
@@ -38,33 +38,33 @@ class EngineReply:
 
 
 class EngineProtocol(Protocol):
-    """One running program, spoken to by one protocol.
+    """One running program behind one protocol.
 
     Any call may raise `engine.uci.link.EngineError` or, when its flag is set, `engine.stop.Stopped`.
     """
 
     is_interruptible: bool
-    """Whether the program can be told to stop, and be asked again after that; else it has to be ended."""
+    """Whether a search can be stopped with the program still usable; otherwise it must be ended."""
     farewell: str
-    """What tells it to end."""
+    """The command that ends the program."""
 
     def greet(self) -> str:
-        """Begin to talk; the program's own name."""
+        """Perform the handshake; returns the program's own name."""
 
     def new_game(self, start: Any) -> None:
-        """A new game begins in that position: nothing of the last one counts."""
+        """Begin a new game from that position, discarding the last one."""
 
     def choose(self, question: MoveRequest, stop: StopFlag) -> EngineReply:
-        """Ask for a move."""
+        """Get a move from the program."""
 
 
 def first_with(move: str, lines: Sequence[EngineReply]) -> EngineReply | None:
-    """The last thinking line that is about a move."""
+    """The last thinking line for a move."""
     return next((line for line in reversed(lines) if line.move == move), None)
 
 
 def wait_for(question: MoveRequest, game: Game[Any], settings: ExternalSettings, stop: StopFlag) -> WaitLimit:
-    """How long the answer may take: the time given and some more; else as long as it talks, within reason."""
+    """How long the answer may take: the given time plus a margin, or else bounded time and silence."""
     limit_s, now = question.allowance.limit_s(game.side_to_move(question.position)), time.monotonic()
     if limit_s is not None:
         return WaitLimit(stop, now + limit_s + settings.silence_s)

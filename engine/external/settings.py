@@ -1,4 +1,4 @@
-"""Which program to start, and how long it may take for a move."""
+"""Which program to start, and the limits of a move."""
 
 from dataclasses import dataclass, replace
 from typing import Self
@@ -11,7 +11,7 @@ PROTOCOL_GAMES = {
     "uci": ("chess", "xiangqi"),
     "ucci": ("xiangqi",),
 }
-"""The games that each protocol is spoken for here, the usual one first."""
+"""The games that each protocol supports here, the usual one first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,17 +24,16 @@ class ExternalSettings:
     command: tuple[str, ...]
     """Program and arguments."""
     options: tuple[tuple[str, str], ...] = ()
-    """Names and values to set; only UCI and UCCI have options."""
+    """Names and values of options to set; only UCI and UCCI have options."""
     directory: str | None = None
-    """Where the program is started; None: here."""
+    """The program's working directory; None: ours."""
     start_s: float = 10.0
-    """Seconds that it may take to start, or to make itself ready for a new game."""
+    """Timeout for its start, and for preparing a new game, in seconds."""
     silence_s: float = 30.0
-    """Seconds beyond the time that it was given for a move, after which it counts as hung; where it was given
-    no time, seconds without a word."""
+    """Seconds beyond the time for a move after which the program counts as hung; if the move has no time
+    limit, seconds of silence."""
     longest_s: float = 3600.0
-    """Seconds that a move may take altogether where it was given no time: also of a program that goes on
-    talking."""
+    """Seconds for a move without a time limit, even if the program keeps printing."""
 
     def __post_init__(self) -> None:
         if self.protocol not in PROTOCOL_GAMES:
@@ -58,16 +57,16 @@ class ExternalSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowance:
-    """What one move may cost: a clock, a time, a depth, or a depth with one of the two."""
+    """The limits of one move: a clock, a time, a depth, or a depth with one of the two."""
 
     remaining_s: tuple[float, float] | None = None
-    """On the clocks, in seconds, by side (`Game.side_to_move`); None: no clock."""
+    """Clocks in seconds, by side (`Game.side_to_move`); None: no clock."""
     increment_s: float = 0.0
     """Added to a clock after each move of its side."""
     move_s: float | None = None
-    """Seconds for this move; None: not said."""
+    """Seconds for this move; None: unspecified."""
     depth: int | None = None
-    """Deepest search in plies; None: not said.  GTP cannot say it; NBoard must, and then says 12."""
+    """Deepest search in plies; None: unspecified.  GTP cannot express it; NBoard requires it, and gets 12."""
 
     def __post_init__(self) -> None:
         if self.remaining_s is not None and self.move_s is not None:
@@ -78,13 +77,13 @@ class Allowance:
             raise BadSettings(f"depth is {self.depth}, must be at least 1")
 
     def limit_s(self, side: int) -> float | None:
-        """Seconds after which that side must have moved; None: no limit."""
+        """Seconds within which that side must move; None: no limit."""
         if self.remaining_s is not None:
             return max(0.0, self.remaining_s[side])
         return self.move_s
 
     def less(self, spent_s: float, side: int) -> Self:
-        """The same after that side's clock has run for so long."""
+        """The same after that side's clock has run for this long."""
         if self.remaining_s is None:
             return self
         left = list(self.remaining_s)
@@ -97,13 +96,13 @@ class ChosenMove:
     """A move that an engine chose."""
 
     move: str
-    """A legal one, in the game's notation."""
+    """The move, legal, in the game's notation."""
     evaluation_centi: int | None
-    """What the engine thinks of its position, own view, in centi-units; a mate that it has counted out is
-    beyond `engine.game.WIN_CENTI`.  None: it did not say."""
+    """The engine's evaluation, own view, in centi-units; a mate found is beyond `engine.game.WIN_CENTI`.
+    None: not reported."""
     variation: tuple[str, ...]
-    """The line that it expects, as far as it is legal; its first move is `move`."""
+    """The legal prefix of its principal variation; the first move is `move`."""
     depth: int | None
-    """As the engine counts it; None: it did not say."""
+    """By the engine's own count; None: not reported."""
     time_s: float
-    """Seconds from the question to the answer, restarts included."""
+    """Seconds from query to answer, restarts included."""

@@ -1,6 +1,6 @@
 """Drives UCI programs (chess, xiangqi) and UCCI programs (xiangqi).
 
-What the two protocols differ in is told in `engine.uci.lines`, whose reading of lines this shares.
+`engine.uci.lines` describes how the two protocols differ, and parses their lines for both.
 """
 
 import contextlib
@@ -81,7 +81,7 @@ class UciTalk:
                     line = EngineReply(found.variation[0], said, value, found.variation, found.depth)
                     lines = [*lines[-200:], line]
         except Stopped:
-            with contextlib.suppress(EngineError):  # the next question will tell
+            with contextlib.suppress(EngineError):  # the next query will report it
                 self._process.say("stop", self._soon(StopFlag()))
             raise
         self._is_searching = False

@@ -1,6 +1,6 @@
 """Clock notation of GGF, GGS and NBoard: ``15:00``, ``05:00/00:12/02:00``, ``04:59,0:0//02:00,0:0``.
 
-Three times between slashes, each of which may be missing: at the start, added after each move, and the grace.
+Three times between slashes, each optional: initial time, increment, and grace period.
 """
 
 import re
@@ -13,30 +13,30 @@ _COUNT = re.compile(r"N?\d{1,6}(:\d{1,6})?")
 
 
 class BadClock(ValueError):
-    """A text that is no clock, or no time of one."""
+    """A text that is not a clock, or not a time within one."""
 
 
 @dataclass(frozen=True, slots=True)
 class GgfClock:
-    """A clock; what a text leaves out is the server's usual, 15:00//02:00."""
+    """A clock; omitted fields have the server's defaults, 15:00//02:00."""
 
     initial_s: int = 900
-    """Time at the start."""
+    """Initial time."""
     increment_s: int = 0
     """Added after each move."""
     extension_s: int = 120
-    """The grace, when the initial time is over: who uses it loses by 2 discs at least; then by 64."""
+    """Grace period after that; using it costs a loss by 2 discs at least, exceeding it a loss by 64."""
     is_plain: bool = True
-    """Every move counts alike; else an increment, for instance, comes after a number of moves only."""
+    """Whether every move counts alike; if not, the increment, say, comes after a number of moves."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The clock of a text; of a running one, ``04:59,0:0//02:00,0:0``, the times that it shows.
+        """Parse a clock; for a running one, ``04:59,0:0//02:00,0:0``, the times that it shows.
 
-        What stands behind the commas are counts of moves.
+        The numbers after the commas count moves.
 
         Raises:
-            BadClock: It is none.
+            BadClock: It is not a clock.
         """
         fields = text.split("/")
         if len(fields) > 3:
@@ -55,20 +55,20 @@ class GgfClock:
         return cls(times[0], times[1], times[2], is_plain)
 
     def text(self, *, with_extension: bool = True) -> str:
-        """As a command or a game has it, with every field; without the last one it is the usual grace."""
+        """The clock for a command or game, every field included; without the last, the usual grace holds."""
         times = (self.initial_s, self.increment_s, self.extension_s)
         return "/".join(map(time_text, times if with_extension else times[:2]))
 
     def left_s(self, used_s: float, moves: int) -> float:
-        """What is left after so many moves that took so long together; the grace is no time to think with."""
+        """Time left after this many moves that took this long in all; the grace period does not count."""
         return self.initial_s + self.increment_s * moves - used_s
 
 
 def parse_time(text: str) -> int:
-    """Seconds of ``[-][D.][[HH:]MM:]SS``, fractions cut off; but a bare number means minutes.
+    """Seconds of ``[-][D.][[HH:]MM:]SS``, fractions cut off; a bare number means minutes.
 
     Raises:
-        BadClock: It is no time.
+        BadClock: It is not a time.
     """
     found = _TIME.fullmatch(text)
     if found is None:
@@ -84,7 +84,7 @@ def parse_time(text: str) -> int:
 
 
 def time_text(seconds: int) -> str:
-    """``MM:SS``, or ``HH:MM:SS``: never a bare number, which would be minutes."""
+    """``MM:SS``, or ``HH:MM:SS``: never a bare number, which would mean minutes."""
     minutes, left = divmod(abs(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return "-" * (seconds < 0) + (f"{hours:02}:" if hours else "") + f"{minutes:02}:{left:02}"

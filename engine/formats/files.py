@@ -9,11 +9,11 @@ from engine.formats import ggf, pgn, transcripts, wthor
 from engine.formats.record import LONGEST_GAME, BadGame, GameRecord, lines_of
 
 HEAD_BYTES = 4096
-"""So much of a file's beginning is enough for `detect`."""
+"""Bytes from the start of a file that suffice for `detect`."""
 
 
 class GameFormat(StrEnum):
-    """A format of games as text."""
+    """A text format for games."""
 
     GGF = "ggf"
     PGN = "pgn"
@@ -22,11 +22,11 @@ class GameFormat(StrEnum):
 
 
 TEXTS = (GameFormat.GGF, GameFormat.PGN, GameFormat.TRANSCRIPT)
-"""Formats that can be written too."""
+"""Formats that we can also write."""
 
 
 def decode(data: bytes) -> str:
-    """A text of an age and place that nobody knows: UTF-8 if it can be that, else Latin-1."""
+    """Decode a text of unknown age and origin: as UTF-8 if it is valid, otherwise as Latin-1."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -34,7 +34,7 @@ def decode(data: bytes) -> str:
 
 
 def detect(head: bytes, length: int) -> GameFormat | None:
-    """The format of a file by its first `HEAD_BYTES` and its length; None: it cannot be told."""
+    """The format of a file, from its first `HEAD_BYTES` and its length; None: unknown."""
     if wthor.is_wthor(head, length):
         return GameFormat.WTHOR
     if b"\0" in head:
@@ -51,15 +51,15 @@ def detect(head: bytes, length: int) -> GameFormat | None:
 
 
 def read(lines: Iterable[str], form: GameFormat, game: str | None = None) -> Iterator[GameRecord | BadGame]:
-    """Every game of a text in order; in place of one that cannot be read the reason.
+    """Every game of a text in order; for an unreadable one, the reason.
 
     Args:
         form: One of `TEXTS`.
-        game: Name in `engine.games`, where the text does not tell: see `engine.formats.pgn.parse`; a
-            transcript is of Othello without it.
+        game: Name in `engine.games`, for texts that do not say: see `engine.formats.pgn.parse`.  The default
+            for a transcript is Othello.
 
     Raises:
-        BadGame: A text goes on and on, and no game ends; what has been yielded before is not touched by that.
+        BadGame: A game does not end within the size limit; everything yielded before remains valid.
     """
     if form is GameFormat.GGF:
         yield from _each_ggf(lines)
@@ -76,10 +76,10 @@ def read(lines: Iterable[str], form: GameFormat, game: str | None = None) -> Ite
 
 
 def write(record: GameRecord, form: GameFormat) -> str:
-    """The game as text, the line break at its end included.
+    """The game as text, with a final line break.
 
     Raises:
-        BadGame: The format has no way to write this game.
+        BadGame: The format cannot represent this game.
     """
     if form is GameFormat.PGN:
         return pgn.write(record)
@@ -110,7 +110,7 @@ def _each_ggf(lines: Iterable[str]) -> Iterator[GameRecord | BadGame]:
 
 def _is_transcript(line: str) -> bool:
     if re.match(r"\s*(?:[a-h][1-8]){2}", line, re.IGNORECASE):
-        return True  # whether the moves are legal is another question
+        return True  # the legality of its moves is checked later
     try:
         transcripts.parse(line)
     except BadGame:

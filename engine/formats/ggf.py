@@ -2,7 +2,7 @@
 
 A game is ``(;`` tags ``;)``, a tag is ``NAME[value]``, and no value holds a ``]``.  Archives have a match on
 each line, the count of its games in front: ``1 (;...;)``, or ``2 (;...;)(;...;)`` for a synchro pair.  The
-format is that of https://skatgame.net/mburo/ggsa/ggf, as servers and programs really write it.
+format is that of https://skatgame.net/mburo/ggsa/ggf, as servers and programs write it in practice.
 """
 
 import math
@@ -34,9 +34,9 @@ _ENDINGS = {"r": RESIGNED, "t": TIMEOUT, "s": AGREED}
 _TAG = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*)\s*\[([^\]]{0,10000})\]")
 _END = re.compile(r"\s*;\s*\)")
 _MOST_MOVES = 400
-"""No game has more: 60 placements, as many passes, and room for what `replay` shall complain about."""
+"""Upper limit for the moves of a game: 60 placements, as many passes, and slack for `replay` to report."""
 _LARGEST = 1e9
-"""No number in a game is larger, whatever it means."""
+"""Upper limit for any number in a game."""
 _HEADER = frozenset(
     ("GM", "PC", "DT", "PB", "PW", "RB", "RW", "TI", "TB", "TW", "TY", "RE", "BO", "KB", "KW", "KM")
 )
@@ -45,38 +45,38 @@ _OWN_TAGS = _HEADER | {"B", "W"}
 
 
 class BadGgf(BadGame):
-    """A text that is no GGF game of Othello on 8 x 8 squares; the message says what is wrong."""
+    """A text that is not a GGF game of Othello on 8 x 8 squares; the message says what is wrong."""
 
 
 @dataclass(frozen=True)
 class GgfMove:
-    """A move, and what its player told with it."""
+    """A move with its annotations."""
 
     move: str
     """A square, ``f5``, or ``pass``; in lower case."""
     evaluation: float | None = None
-    """What the mover expects as final result, in discs, own view.  GGS leaves out a zero."""
+    """The final result that the mover expects, in discs, own view.  GGS omits a zero."""
     time_s: float | None = None
-    """Thinking time in seconds.  GGS leaves out what rounds to zero."""
+    """Thinking time in seconds.  GGS omits a time that rounds to zero."""
 
 
 @dataclass(frozen=True)
 class GgfGame:
-    """One game.  The moves are as written: `replay` tells whether the rules allow them."""
+    """One game.  The moves are as written: `replay` checks them against the rules."""
 
     black: str
     white: str
     kind: str = "8"
     """Type of the game as written (TY): ``8``, ``s8r18``, ``8k``, ..."""
     start: str = _START
-    """Position before the first move, as `Othello.position_text` writes it, side to move included."""
+    """Position before the first move, in the form of `Othello.position_text`, side to move included."""
     moves: tuple[GgfMove, ...] = ()
-    """By turns, the side to move of `start` first; every pass is there."""
+    """In turn, the side to move of `start` first; every pass is included."""
     result: str | None = None
     """Result as written (RE), black's discs less white's less the komi: ``+12.000``, ``-64.000:r``;
     `stated_result` reads it.  None: unfinished (``?``)."""
     date: str = ""
-    """As written (DT); on GGS that is when the game was printed, not when it began."""
+    """As written (DT); GGS puts the time of printing here, not the time of the game."""
     place: str = ""
     """Where it was played (PC), for instance ``GGS/os``."""
     black_rating: float | None = None
@@ -85,29 +85,29 @@ class GgfGame:
     """Clock as written (TB, or TI for both): ``05:00//02:00``."""
     white_clock: str = ""
     komi: float | None = None
-    """Discs taken from black's result (KM); None: no komi game, or not fixed yet."""
+    """Discs taken from black's result (KM); None: not a komi game, or not fixed yet."""
     black_komi_move: GgfMove | None = None
-    """Bid of a komi game: the first move and what it is worth (KB)."""
+    """Bid of a komi game: the first move and its value (KB)."""
     white_komi_move: GgfMove | None = None
     other: tuple[tuple[str, str], ...] = ()
-    """Tags that have no field here, in their order."""
+    """Tags without a field here, in their order."""
 
 
 @dataclass(frozen=True)
 class Stated:
-    """What a game's RE tag says."""
+    """The content of a game's RE tag."""
 
     discs: float
-    """Black's discs less white's, empty squares to the winner, komi taken off."""
+    """Black's discs less white's, empty squares to the winner, komi deducted."""
     how: str = ""
-    """``r``: resigned; ``t``: out of time; ``s``: agreed by both; empty: played to the end."""
+    """``r``: resigned; ``t``: out of time; ``s``: by agreement; empty: played to the end."""
 
 
 def parse(text: str) -> GgfGame:
-    """The one game of a text; line breaks between tags do not count.
+    """Parse a text of one game; line breaks between tags do not matter.
 
     Raises:
-        BadGgf: The text is no such game.  Illegal moves are not looked for, see `replay`.
+        BadGgf: It is not such a game.  Illegal moves are not detected here, see `replay`.
     """
     game, end = _parse_at(text, 0)
     if text[end:].strip():
@@ -116,10 +116,10 @@ def parse(text: str) -> GgfGame:
 
 
 def parse_line(text: str) -> tuple[GgfGame, ...]:
-    """The games of a match as archives and the server's ``look`` write it: ``2 (;...;)(;...;)``.
+    """Parse a match in the form of archives and the server's ``look``: ``2 (;...;)(;...;)``.
 
     Raises:
-        BadGgf: It is no such line, or the count in front is not that of the games.
+        BadGgf: It is not such a line, or the count in front does not match.
     """
     counted = re.match(r"\s*([0-9]{1,3})(?=[\s(])", text)
     at = counted.end() if counted else 0
@@ -134,9 +134,9 @@ def parse_line(text: str) -> tuple[GgfGame, ...]:
 
 
 def find(text: str) -> Iterator[GgfGame | BadGgf]:
-    """Every game of an archive, in order; in place of one that cannot be read the reason.
+    """Every game of an archive, in order; for an unreadable one, the reason.
 
-    What stands between games (counts, comments) is skipped.
+    Anything between games (counts, comments) is skipped.
     """
     at, behind, again = text.find("(;"), 0, 0
     while at >= 0:
@@ -144,8 +144,8 @@ def find(text: str) -> Iterator[GgfGame | BadGgf]:
             game, end = _parse_at(text, at)
         except BadGgf as error:
             yield error
-            # Where a bracket is missing the next game stands among the tags of this one; but a text full of
-            # such would be read as many times.
+            # Where a bracket is missing, the next game is among the tags of this one; but resuming there each
+            # time would make malformed text quadratic to read.
             if at >= behind:
                 behind, again = _behind(text, at), 0
             again += 1
@@ -156,7 +156,7 @@ def find(text: str) -> Iterator[GgfGame | BadGgf]:
 
 
 def _behind(text: str, at: int) -> int:
-    """Where the tags end that follow the beginning of a game, whatever they say."""
+    """The end of the tags that follow the start of a game, whatever their content."""
     at += 2
     while tag := _TAG.match(text, at):
         at = tag.end()
@@ -166,7 +166,7 @@ def _behind(text: str, at: int) -> int:
 def write(game: GgfGame) -> str:
     """The game on one line, as GGS prints it.
 
-    A ``]`` in a text becomes ``)``: the format has no way to write it.  See `clean` for the rest.
+    A ``]`` in a text becomes ``)``, since the format cannot represent it.  See `clean` for the rest.
     """
     tags = [("GM", "Othello"), ("PC", game.place), ("DT", game.date), ("PB", game.black), ("PW", game.white)]
     tags += [("RB", _number_text(game.black_rating)), ("RW", _number_text(game.white_rating))]
@@ -203,10 +203,10 @@ def replay(game: GgfGame) -> OthelloPosition:
 
 
 def stated_result(game: GgfGame) -> Stated | None:
-    """What the game says of its result; None: it is unfinished.
+    """The result that the game states; None: it is unfinished.
 
     Raises:
-        BadGgf: It is no result.
+        BadGgf: It is not a result.
     """
     if game.result is None:
         return None
@@ -227,13 +227,13 @@ def played_result(game: GgfGame) -> float | None:
 
 
 def to_record(game: GgfGame) -> GameRecord:
-    """The game as other formats know it.
+    """The game as a format-independent record.
 
-    Its result is by the moves if they reach the end, and nothing else is said to have ended it: on GGS the
-    side that has run out of time loses whatever the board says.
+    Its result comes from the moves if they reach the end and the game states no other ending: on GGS a side
+    that has run out of time loses whatever the board says.
 
     Raises:
-        BadGgf: A move is illegal, or the result is none, or more than there are discs.
+        BadGgf: A move is illegal, the result is invalid, or it exceeds the number of discs.
     """
     stated, margin = stated_result(game), played_result(game)
     if stated and (margin is None or stated.how):
@@ -265,13 +265,13 @@ def to_record(game: GgfGame) -> GameRecord:
 
 
 def from_record(record: GameRecord) -> GgfGame:
-    """A game of another format as GGF.
+    """A record as a GGF game.
 
-    Its event and round become tags (EV, RO), and its other tags are kept in capitals; those that GGF cannot
-    write are left out.
+    Its event and round become tags (EV, RO), and its other tags are kept in capitals; tags that GGF cannot
+    represent are dropped.
 
     Raises:
-        BadGgf: It is no game of Othello.
+        BadGgf: It is not a game of Othello.
     """
     if record.game != "othello":
         raise BadGgf(f"GGF is for Othello, not for {record.game}")
@@ -283,7 +283,7 @@ def from_record(record: GameRecord) -> GgfGame:
     how = next((how for how, ending in _ENDINGS.items() if ending == record.ending), "")
     margin = record.margin
     if margin is None and record.points is not None:
-        margin = (record.points - 0.5) * 128  # lost by giving up, whatever it was that ended the game
+        margin = (record.points - 0.5) * 128  # as if resigned, whatever ended the game
         how = how or ("r" if margin else "")
     extra = [("EV", record.event), ("RO", record.round), *record.tags]
     return GgfGame(
@@ -311,10 +311,10 @@ def from_record(record: GameRecord) -> GgfGame:
 
 
 def parse_move(text: str) -> GgfMove:
-    """A move as GGS, NBoard and GGF write it: ``F5``, ``f5/1.45``, ``F5//0.04``, ``PA/-3.00/0.10``.
+    """Parse a move as GGS, NBoard and GGF write it: ``F5``, ``f5/1.45``, ``F5//0.04``, ``PA/-3.00/0.10``.
 
     Raises:
-        BadGgf: It is no move.
+        BadGgf: It is not a move.
     """
     move, *told = (part.strip() for part in text.split("/"))
     move = move.lower()
@@ -329,7 +329,7 @@ def parse_move(text: str) -> GgfMove:
 
 
 def move_text(move: GgfMove) -> str:
-    """The move as GGF writes it: ``F5/1.45/0.04``, ``PA``."""
+    """The move in GGF notation: ``F5/1.45/0.04``, ``PA``."""
     square = "PA" if move.move == "pass" else move.move.upper()
     evaluation, time_s = (
         "" if told is None else _decimals(told, 2) for told in (move.evaluation, move.time_s)
@@ -338,10 +338,10 @@ def move_text(move: GgfMove) -> str:
 
 
 def parse_board(text: str) -> OthelloPosition:
-    """A position as the BO tag has it, blanks between the rows or none: ``8 -------- ... -------- *``.
+    """Parse a position of the BO tag, with or without blanks between the rows: ``8 -------- ... -------- *``.
 
     Raises:
-        BadGgf: It is none, or of another size than 8 x 8.
+        BadGgf: It is invalid, or not of size 8 x 8.
     """
     size, _, cells = text.strip().partition(" ")
     if size != "8":
@@ -356,13 +356,13 @@ def parse_board(text: str) -> OthelloPosition:
 
 
 def board_text(position: OthelloPosition) -> str:
-    """The position as GGS writes it in the BO tag."""
+    """The position in the notation of the BO tag, as GGS writes it."""
     rows = " ".join(_GAME.board_rows(position)).translate(str.maketrans("bw.", "*O-"))
     return f"8 {rows} {'*O'[position.side]}"
 
 
 def _parse_at(text: str, at: int) -> tuple[GgfGame, int]:
-    """The game that begins at a place (after blanks), and where it ends."""
+    """The game that starts at this offset (after blanks), and the offset of its end."""
     begun = re.compile(r"\s*\(\s*;").match(text, at)
     if not begun:
         raise BadGgf(f"a game begins with '(;', here is {text[at : at + 60].strip()!r}")
@@ -420,7 +420,7 @@ def _game(
 
 
 def _by_turns(side: int, played: list[tuple[int, GgfMove]]) -> tuple[GgfMove, ...]:
-    """The moves with the passes that a writer left out: two moves running of one side have one between."""
+    """The moves with the passes that a writer omitted: one between two consecutive moves of a side."""
     moves: list[GgfMove] = []
     for mover, move in played:
         if (side + len(moves)) % 2 != mover:
@@ -430,7 +430,7 @@ def _by_turns(side: int, played: list[tuple[int, GgfMove]]) -> tuple[GgfMove, ..
 
 
 def _clock(text: str) -> str:
-    """A clock as GGS writes it from PGN's ``300+2``; any other as it is."""
+    """A clock in GGS notation, from PGN's ``300+2``; any other as it is."""
     found = re.fullmatch(r"(\d{1,6})\+(\d{1,6})", text)
     if not found:
         return text
@@ -438,7 +438,7 @@ def _clock(text: str) -> str:
 
 
 def _rating(text: str) -> float | None:
-    """A rating; None where there is none, or what some program wrote in its place."""
+    """A rating; None if it is missing or not a number."""
     try:
         return _number(text, "rating")
     except BadGgf:
@@ -450,13 +450,13 @@ def _number(text: str, what: str) -> float:
         number = float(text)
     except ValueError:
         number = math.nan
-    if not abs(number) <= _LARGEST:  # not a number fails too
+    if not abs(number) <= _LARGEST:  # NaN fails too
         raise BadGgf(f"{text[:60]!r} is no {what}")
     return number
 
 
 def _decimals(number: float, least: int) -> str:
-    """A number with so many decimals, and more only where it would be another number else."""
+    """A number with at least this many decimals, and more only where rounding would change it."""
     text = f"{number:.{least}f}"
     return text if float(text) == number else format(Decimal(repr(number)), "f")
 

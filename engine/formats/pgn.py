@@ -1,13 +1,13 @@
 """PGN, Portable Game Notation: chess and its variants, xiangqi, and Othello in PGN's form.
 
-* Chess is in SAN, or UCI for programs that write that; variants go by their usual names (tag ``Variant``),
-  other starts by ``FEN``.  Rules and SAN are python-chess's.
+* Chess is in SAN, or in UCI notation as some programs write it; variants have their usual names (tag
+  ``Variant``), other start positions ``FEN``.  Rules and SAN are python-chess's.
 * Othello has squares for moves and ``--`` (or nothing) for a pass; its result is black's discs and white's,
-  ``34-30``.  Numbers are skipped, since some sites number plies; what the moves say counts, not the result.
-* Xiangqi has ``Game "Chinese Chess"``, the tag ``Red``, and moves in ICCS notation, ``H2-E2``; those of the
-  World Xiangqi Federation (``C2=5``) are read too.  Moves in Chinese characters are not.
+  ``34-30``.  Move numbers are skipped, since some sites number plies; the moves outrank the stated result.
+* Xiangqi has ``Game "Chinese Chess"``, the tag ``Red``, and moves in ICCS notation, ``H2-E2``; the notation
+  of the World Xiangqi Federation (``C2=5``) is read too.  Moves in Chinese characters are not.
 
-Variations, annotations and comments are skipped, but for ``[%eval]`` and ``[%emt]``: evaluations (the first
+Variations, annotations and comments are skipped, except ``[%eval]`` and ``[%emt]``: evaluations (the first
 side's view, in discs or pawns; no mates) and seconds for a move.
 (https://www.saremba.de/chessgml/standards/pgn/pgn-complete.htm)
 """
@@ -69,11 +69,11 @@ _NAMES = {
 _CHESS = {game.board_type: game for game in GAMES.values() if isinstance(game, StandardChess)}
 _UNKNOWN = frozenset({"", "?", "-", "????.??.??"})
 _SOURCE_DATE = "SourceDate"
-"""Tag for a date that PGN's tag ``Date`` cannot hold."""
+"""Tag for a date that PGN's ``Date`` tag cannot represent."""
 
 
 class BadPgn(BadGame):
-    """A text that is no game; the message says what is wrong."""
+    """A text that is not a game; the message says what is wrong."""
 
 
 class _Movetext(NamedTuple):
@@ -85,10 +85,10 @@ class _Movetext(NamedTuple):
 
 
 def split(lines: Iterable[str]) -> Iterator[str]:
-    """The text of each game in a file's lines.
+    """Split a file's lines into the text of each game.
 
     Raises:
-        BadPgn: A game goes on and on.
+        BadPgn: A game does not end within the size limit.
     """
     game: list[str] = []
     length = 0
@@ -118,14 +118,14 @@ def is_tag(line: str) -> bool:
 
 
 def parse(text: str, game: str | None = None) -> GameRecord:
-    """The game of a text as `split` cuts them out.
+    """Parse the text of one game, as `split` yields it.
 
     Args:
-        game: Name in `engine.games`, for texts that do not tell which game they are of; those that have no
-            telling tag or result are taken for chess, and for Othello if they are no chess.
+        game: Name in `engine.games`, for texts that do not say which game they are of; texts without a
+            decisive tag or result are read as chess, and as Othello if that fails.
 
     Raises:
-        BadPgn: It is none; an illegal move is named.
+        BadPgn: It is not a game; for an illegal move, the message names it.
     """
     tags, body = _tags_and_body(text)
     moves = _movetext(body)
@@ -153,7 +153,7 @@ def write(record: GameRecord) -> str:
     """The game with its tags, lines of at most 80 characters, and an empty line at the end.
 
     Raises:
-        BadPgn: There is no PGN of this game, or the rules do not allow a move.
+        BadPgn: PGN cannot represent this game, or a move is illegal.
     """
     try:
         names, tags = _moves_as_written(record), _tags(record)
@@ -216,7 +216,7 @@ def _movetext(body: str) -> _Movetext:
 
 
 def _named(tags: Mapping[str, str], moves: _Movetext) -> str | None:
-    """Which game the text says it is of; None: it does not say, or it is chess."""
+    """The game that the text names; None: it names none, or chess."""
     for tag in ("Game", "GameType", "Variant"):
         if found := _NAMES.get(tags.get(tag, "").lower()):
             return found
@@ -241,7 +241,7 @@ def _record(name: str, tags: Mapping[str, str], text: _Movetext) -> GameRecord:
     left = dict(tags)
 
     def take(*names: str) -> str:
-        """The first of the tags that says something; all of them are dealt with."""
+        """The first of these tags that has a value; all of them count as used."""
         found = [left.pop(name, "") for name in names]
         return next((value for value in found if value not in _UNKNOWN), "")
 
@@ -255,7 +255,7 @@ def _record(name: str, tags: Mapping[str, str], text: _Movetext) -> GameRecord:
     if left.get("Game", "").lower() in _NAMES:
         take("Game", "Format")
     if isinstance(game, StandardChess) or left.get("Variant", "").lower() == name:
-        take("Variant")  # the game and its start say it all
+        take("Variant")  # the game and its start imply it
     date, source_date = take("Date"), take(_SOURCE_DATE)
     clock, result = take("TimeControl"), take("Result") or text.result
     moves, points, margin = _played(name, start, text, result, bool(ending))
@@ -286,13 +286,13 @@ def _record(name: str, tags: Mapping[str, str], text: _Movetext) -> GameRecord:
 def _played(
     name: str, start: Any, text: _Movetext, result: str, is_forfeit: bool
 ) -> tuple[_Movetext, float | None, float | None]:
-    """The moves in the game's notation, and what they or else the result say of points and margin.
+    """The moves in the game's notation, and points and margin by the moves, or else by the stated result.
 
     Args:
-        is_forfeit: Not the moves ended the game, so the result counts in any case.
+        is_forfeit: Something other than the moves ended the game, so the stated result counts in any case.
 
     Raises:
-        BadGame: The rules do not allow a move.
+        BadGame: A move is illegal.
     """
     if name == "othello":
         return _played_othello(start, text, result, is_forfeit)
@@ -340,7 +340,7 @@ def _played_othello(
     moves, end = placed((SQUARES.index(word) for word in words if word != "pass"), start)
     if words[-1:] == ["pass"] and GAMES["othello"].legal_moves(end) == (PASS,):
         moves = (*moves, "pass")
-    # What was told belongs to the words; which of the passes were written does not matter.
+    # Annotations belong to the moves as written, whichever passes those include.
     evaluations: list[float | None] = []
     times_s: list[float | None] = []
     at = 0
@@ -362,12 +362,12 @@ def _played_othello(
 
 
 def _sides(name: str) -> tuple[str, str]:
-    """What the tags call the two sides."""
+    """Tag names of the two sides."""
     return _SIDES.get(name, ("White", "Black"))
 
 
 def _other_view(evaluations: Sequence[float | None], first: int) -> tuple[float | None, ...]:
-    """From the movers' view to the first side's, and back."""
+    """Convert between the movers' view and the first side's."""
     return tuple(
         value if value is None or (first + ply) % 2 == 0 else 0 - value
         for ply, value in enumerate(evaluations)
@@ -375,15 +375,15 @@ def _other_view(evaluations: Sequence[float | None], first: int) -> tuple[float 
 
 
 def _rating(text: str) -> float | None:
-    """A rating; None for what is none."""
+    """A rating; None if it is not one."""
     return float(text) if re.fullmatch(r"\d{1,5}(?:\.\d{1,9})?", text) else None
 
 
 def _moves_as_written(record: GameRecord) -> list[str]:
-    """SAN, squares, ICCS.
+    """Moves in PGN notation: SAN, squares, ICCS.
 
     Raises:
-        BadGame: The rules do not allow a move, or there is no PGN of the game.
+        BadGame: A move is illegal, or PGN cannot represent the game.
     """
     game = GAMES[record.game]
     start = start_of(record)
@@ -457,7 +457,7 @@ def _result_text(record: GameRecord) -> str:
 
 
 def _comment(record: GameRecord, ply: int, start_side: int) -> str:
-    """What was told of a move."""
+    """The comment with a move's evaluation and time."""
     evaluation = record.evaluations[ply] if record.evaluations else None
     time_s = record.times_s[ply] if record.times_s else None
     parts = []

@@ -1,4 +1,4 @@
-"""`GameRecord`: a game as every format knows it: players, place, moves, result."""
+"""`GameRecord`: a format-independent game: players, place, moves, result."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,74 +13,74 @@ _OTHELLO = Othello()
 _SQUARES = len(SQUARES)
 
 LONGEST_GAME = 16 << 20
-"""Characters of text that no game has, whatever was told of its moves."""
+"""Upper limit for the characters of one game, annotations included."""
 
 RESIGNED, TIMEOUT, AGREED = "resigned", "timeout", "agreed"
 
 
 class BadGame(ValueError):
-    """A text or file that holds no game of its format; the message says what is wrong and where in it."""
+    """A text or file that is not a game of its format; the message says what is wrong and where."""
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text.  `str.splitlines` also cuts at signs that old texts have in their words."""
+    """The lines of a text.  `str.splitlines` also splits at characters that old texts have within words."""
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 @dataclass(frozen=True, kw_only=True)
 class GameRecord:
-    """One game.  Pairs are by side, as `Game.sides` has them: black first in Othello, white in chess."""
+    """One game.  Pairs are in the order of `Game.sides`: black first in Othello, white in chess."""
 
     game: str
     """Name in `engine.games`."""
     players: tuple[str, str] = ("", "")
     start: str | None = None
-    """Position before the first move, as `Game.position_text` has it; None: the usual one."""
+    """Position before the first move, in the form of `Game.position_text`; None: the usual start."""
     moves: tuple[str, ...] = ()
-    """In the game's notation, passes included; the rules allow them all."""
+    """In the game's notation, passes included; all are legal."""
     points: float | None = None
-    """What the first side has won: 1, 1/2 or 0; None: unfinished, or not known."""
+    """The first side's points: 1, 1/2 or 0; None: unfinished, or unknown."""
     margin: float | None = None
     """Othello: final discs of the first side less the other's, empty squares to the winner, less the komi."""
     ending: str = ""
-    """`RESIGNED`, `TIMEOUT`, `AGREED`; empty: by the rules, or not known."""
+    """`RESIGNED`, `TIMEOUT`, `AGREED`; empty: by the rules, or unknown."""
     event: str = ""
     place: str = ""
     round: str = ""
     date: str = ""
-    """As the source writes it."""
+    """As written in the source."""
     ratings: tuple[float | None, float | None] = (None, None)
     clocks: tuple[str, str] = ("", "")
-    """As the source writes them."""
+    """As written in the source."""
     evaluations: tuple[float | None, ...] = ()
-    """What each mover told of the position, own view, in discs or pawns; empty: nobody told anything."""
+    """Each mover's evaluation of the position, own view, in discs or pawns; empty: none recorded."""
     times_s: tuple[float | None, ...] = ()
-    """Thinking time of each move in seconds; empty: none is known."""
+    """Thinking time of each move in seconds; empty: none recorded."""
     tags: tuple[tuple[str, str], ...] = ()
-    """What else the source says, under its own names."""
+    """Other data of the source, under its own names."""
 
 
 def clean(text: str) -> str:
-    """A text on one line, without signs that move a terminal's cursor or that no database holds."""
+    """A text on one line, without characters that move a terminal's cursor or that a database rejects."""
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 
 def points_of(margin: float | None) -> float | None:
-    """A game's points by its margin."""
+    """A game's points, from its margin."""
     return None if margin is None else 1.0 if margin > 0 else 0.5 if margin == 0 else 0.0
 
 
 def is_margin(margin: float, komi: float = 0.0) -> bool:
-    """Whether a game of Othello can end so.
+    """Whether a game of Othello can end with this margin.
 
     Args:
-        komi: What has been taken off the discs; a game that was given up may be lost by all of them besides.
+        komi: Discs deducted from the margin; a resigned game may be lost by all discs in addition to these.
     """
     return abs(komi) <= _SQUARES and abs(margin) <= _SQUARES + abs(komi)
 
 
 def told(values: Iterable[float | None]) -> tuple[float | None, ...]:
-    """One value for each move, or nothing when all are None."""
+    """One value for each move, or an empty tuple when all are None."""
     found = tuple(values)
     return found if any(value is not None for value in found) else ()
 
@@ -89,7 +89,7 @@ def start_of(record: GameRecord) -> Any:
     """The game's first position.
 
     Raises:
-        BadGame: The record's text is none.
+        BadGame: The record's start is not a position.
     """
     game = GAMES[record.game]
     try:
@@ -99,10 +99,10 @@ def start_of(record: GameRecord) -> Any:
 
 
 def steps(record: GameRecord) -> Iterator[tuple[Any, Move]]:
-    """Each move with the position that it is played in.
+    """Each move with the position before it.
 
     Raises:
-        BadGame: The rules do not allow a move; the message has its number.
+        BadGame: A move is illegal; the message has its number.
     """
     game: Game[Any] = GAMES[record.game]
     position = start_of(record)
@@ -119,7 +119,7 @@ def steps(record: GameRecord) -> Iterator[tuple[Any, Move]]:
 def placed(
     squares: Iterable[int], start: OthelloPosition | None = None
 ) -> tuple[tuple[str, ...], OthelloPosition]:
-    """Othello's moves from the squares of the discs as placed, passes put in by the rules; and the end.
+    """Othello's moves from the squares of the discs as placed, with passes inserted; and the final position.
 
     Raises:
         BadGame: A disc cannot be placed; the message has its number.
@@ -139,10 +139,10 @@ def placed(
 
 
 def played(moves: Iterable[str], start: OthelloPosition) -> OthelloPosition:
-    """Othello's position after moves, passes included.
+    """Othello's position after these moves, passes included.
 
     Raises:
-        BadGame: The rules do not allow a move; the message has its number.
+        BadGame: A move is illegal; the message has its number.
     """
     position = start
     for number, text in enumerate(moves, start=1):

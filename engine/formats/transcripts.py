@@ -1,8 +1,8 @@
 """Plain transcripts: a game's moves on one line, as people type and print them.
 
-Othello is written in many hands: ``f5d6c3``, ``1. F5 d6 2. c3 --``, lists of plies.  Numbers are skipped, and
-passes, written (``--``, ``pa``, ``ps``, ``pass``) or left out, are put in by the rules.  Of other games the
-line has the moves in this program's notation, a blank between two.  No line tells who played.
+Othello has many spellings: ``f5d6c3``, ``1. F5 d6 2. c3 --``, lists of plies.  Numbers are skipped, and
+passes, written (``--``, ``pa``, ``ps``, ``pass``) or omitted, are inserted by the rules.  For other games the
+line has the moves in this program's notation, separated by blanks.  Lines do not name the players.
 """
 
 import re
@@ -16,14 +16,14 @@ _SQUARE = re.compile(r"[a-h][1-8]")
 
 
 class BadTranscript(BadGame):
-    """A line that is no game from the usual start; the message says what is wrong."""
+    """A line that is not a game from the usual start; the message says what is wrong."""
 
 
 def parse(line: str, game: str = "othello") -> GameRecord:
-    """The game of a line, from the usual start.
+    """Parse a line as a game from the usual start.
 
     Raises:
-        BadTranscript: There is no move in it, or one that the rules do not allow.
+        BadTranscript: It contains no move, or an illegal one.
     """
     try:
         record = _othello(line) if game == "othello" else _other(line, game)
@@ -35,10 +35,10 @@ def parse(line: str, game: str = "othello") -> GameRecord:
 
 
 def write(record: GameRecord) -> str:
-    """The moves on a line; in Othello without blanks and passes.
+    """The moves on one line; in Othello without blanks and passes.
 
     Raises:
-        BadTranscript: The game does not begin at the usual start: the line has no place to say so.
+        BadTranscript: The game does not begin at the usual start, which a transcript implies.
     """
     if record.start is not None:
         raise BadTranscript("a transcript begins at the usual start, and this game does not")
@@ -48,12 +48,12 @@ def write(record: GameRecord) -> str:
 
 
 def is_remark(line: str) -> bool:
-    """Whether a line between games is none itself: empty, a comment (``#``) or a tag (``[``)."""
+    """Whether a line between games is not a game: empty, a comment (``#``) or a tag (``[``)."""
     return not line.strip() or line.lstrip()[0] in "#["
 
 
 def unread(line: str) -> str:
-    """The first word of an Othello line that is neither a move nor a number; empty: there is none."""
+    """The first word of an Othello line that is neither a move nor a number; empty: none."""
     rest = re.sub(r"\b\d+\b|[^\w\s]", " ", _RUN.sub(" ", line.lower()))
     return next(iter(rest.split()), "")
 
@@ -73,5 +73,5 @@ def _other(line: str, game: str) -> GameRecord:
     if not rules.legal_moves(end):
         score = rules.result_centi(end)
         points = points_of(score if rules.side_to_move(end) == 0 else -score)
-    # In the game's own notation, whichever of several the line has.
+    # In the game's own notation, whichever of several the line uses.
     return GameRecord(game=game, moves=tuple(rules.move_text(move) for _, move in played), points=points)

@@ -1,8 +1,8 @@
 """WTHOR, the French Othello Federation's database of tournament games: ``.wtb``, ``.jou``, ``.trn``.
 
-Each file has a header of 16 bytes and records of one length, little-endian: games of 68 bytes (``.wtb``),
-names of players of 20 (``.jou``), names of tournaments of 26 (``.trn``).  A game names its tournament and
-players by the number of their record, and has neither passes nor times
+Each file has a header of 16 bytes and records of fixed length, little-endian: games of 68 bytes (``.wtb``),
+player names of 20 (``.jou``), tournament names of 26 (``.trn``).  A game refers to its tournament and players
+by record number, and has neither passes nor times
 (http://www.ffothello.org/wthor/Format_WThor.pdf).
 """
 
@@ -18,19 +18,19 @@ GAME_BYTES = _GAME.size
 _PLAYER_BYTES, _TOURNAMENT_BYTES = 20, 26
 _DEFAULT_DEPTH = 22
 SCORE_TAG = "TheoreticalScore"
-"""Tag of a `GameRecord`: black's score under perfect play from the base's number of empty squares on."""
+"""Tag of a `GameRecord`: black's score under perfect play from the file's number of empty squares on."""
 
 
 class BadWthor(BadGame):
-    """A file that is not what its name says, or a game that is impossible; the message says where."""
+    """A file that is not what its name says, or an impossible game; the message says where."""
 
 
 @dataclass(frozen=True)
 class WthorGame:
-    """One record of a ``.wtb`` file.  The squares are on the board; the rules are not looked at."""
+    """One record of a ``.wtb`` file.  The squares are valid; legality is not checked."""
 
     tournament: int
-    """Number of the record in the file of tournaments, from 0."""
+    """Record number in the file of tournaments, from 0."""
     black: int
     white: int
     black_score: int
@@ -51,14 +51,14 @@ class WthorFile:
     """Header of a ``.wtb`` file, and its games as bytes: `games` reads them."""
 
     year: int
-    """When the games were played."""
+    """Year in which the games were played."""
     depth: int
-    """Empty squares that the theoretical scores are from."""
+    """Empty squares from which the theoretical scores assume perfect play."""
     count: int
     _data: bytes
 
     def games(self) -> Iterator[WthorGame | BadWthor]:
-        """Every game in order; in place of one with a square or score that is none the reason."""
+        """Every game in order; for one with an invalid square or score, the reason."""
         for number in range(self.count):
             tournament, black, white, score, theoretical, moves = _GAME.unpack_from(
                 self._data, _HEADER.size + _GAME.size * number
@@ -72,10 +72,10 @@ class WthorFile:
 
 
 def parse_games(data: bytes) -> WthorFile:
-    """The games of a ``.wtb`` file.
+    """Parse a ``.wtb`` file.
 
     Raises:
-        BadWthor: It is none, or of another board than 8 x 8.
+        BadWthor: It is not one, or not for a board of 8 x 8.
     """
     count, _, year, size, _, depth = _header(data)
     if size not in (0, 8):
@@ -86,25 +86,25 @@ def parse_games(data: bytes) -> WthorFile:
 
 
 def parse_players(data: bytes) -> tuple[str, ...]:
-    """The names of a ``.jou`` file, by number of the record.
+    """The names of a ``.jou`` file, by record number.
 
     Raises:
-        BadWthor: It is none.
+        BadWthor: It is not such a file.
     """
     return _names(data, _PLAYER_BYTES)
 
 
 def parse_tournaments(data: bytes) -> tuple[str, ...]:
-    """The names of a ``.trn`` file, by number of the record.
+    """The names of a ``.trn`` file, by record number.
 
     Raises:
-        BadWthor: It is none.
+        BadWthor: It is not such a file.
     """
     return _names(data, _TOURNAMENT_BYTES)
 
 
 def is_wthor(data: bytes, length: int) -> bool:
-    """Whether the first bytes of a file of some length are a ``.wtb`` file's."""
+    """Whether the first bytes of a file of this length are those of a ``.wtb`` file."""
     if len(data) < _HEADER.size:
         return False
     count, _, _, size, _, _ = _header(data)
@@ -114,7 +114,7 @@ def is_wthor(data: bytes, length: int) -> bool:
 def to_record(
     game: WthorGame, file: WthorFile, players: Sequence[str] = (), tournaments: Sequence[str] = ()
 ) -> GameRecord:
-    """The game with its names; where the files of names do not reach, their numbers.
+    """The game with its names, or with record numbers where names are missing.
 
     Raises:
         BadGame: It breaks the rules.
@@ -135,7 +135,7 @@ def to_record(
 
 
 def _header(data: bytes) -> tuple[int, int, int, int, int, int]:
-    """Counts of games and names, year, size of the board, solitaires or not, depth."""
+    """Number of games, number of names, year, board size, whether solitaires, depth."""
     if len(data) < _HEADER.size:
         raise BadWthor(f"{len(data)} bytes are no WTHOR file")
     _, _, _, _, games, names, year, size, solitaires, depth, _ = _HEADER.unpack_from(data)

@@ -15,14 +15,14 @@ GAMES: dict[str, Game[Any]] = {
     for game in (Othello(), StandardChess(), Xiangqi(), Connect4(), TicTacToe(), *CHESS_VARIANTS)
 }
 ENGINE_GAMES = frozenset(game.name for game in CHESS_VARIANTS)
-"""Games that are played with another engine only: no search here plays them well."""
+"""Games that need an external engine: our own searches do not play them well."""
 
 
 def get_game(name: str) -> Game[Any]:
     """The game of that name.
 
     Raises:
-        KeyError: No such game; the message lists those there are.
+        KeyError: No such game; the message lists the known ones.
     """
     try:
         return GAMES[name]

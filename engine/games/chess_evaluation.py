@@ -1,11 +1,11 @@
 """Static evaluation of chess: a sum of learned weights, tapered from middlegame to endgame.
 
-A *feature* is something that one can count on the board for either side: a knight on d5, a passed pawn on the
-sixth rank, a queen that hangs.  Its value is the count of the side to move less that of the other side.  The
-weights are learned by ``python -m engine.training.chess``; ``chess_weights.json`` holds them and tells how.
+A *feature* is something countable on the board for either side: a knight on d5, a passed pawn on the sixth
+rank, a hanging queen.  Its value is the count of the side to move less that of the other side.  The weights
+are learned by ``python -m engine.training.chess``; ``chess_weights.json`` holds them and says how.
 
-Exact searches have no quiescence search, so hanging pieces are features too, apart for the side that is to
-move (which can save one of them) and for the side that waits (which loses it).
+Full-width searches have no quiescence search, so hanging pieces are features too, counted separately for the
+side to move (which can save one of them) and for the waiting side (which loses it).
 
 The C++ core (``engine/native/chess/chess_evaluation.hpp``) has the same features and gives the same score.
 """
@@ -19,14 +19,14 @@ import chess
 from engine.games.linear_weights import Features, Groups, LinearWeights, from_card, read_card, starts
 
 DANGERS = 32
-"""Steps of the danger to a king."""
+"""Levels of king danger."""
 
 THREATS = (
     "queen_hangs", "queen_by_pawn", "queen_by_minor", "rook_hangs", "queen_by_rook", "rook_by_pawn",
     "bishop_hangs", "knight_hangs", "rook_outnumbered", "bishop_by_pawn", "knight_by_pawn", "rook_by_minor",
     "minor_outnumbered", "pawn_hangs", "pawn_outnumbered",
 )  # fmt: skip
-"""What a side may lose to the next capture, the dearest first."""
+"""What a side may lose to the next capture, the most valuable first."""
 
 GROUPS: Groups = {
     **{f"{piece}_square": 64 for piece in ("pawn", "knight", "bishop", "rook", "queen", "king")},
@@ -34,7 +34,7 @@ GROUPS: Groups = {
     "bishop_mobility": 14,
     "rook_mobility": 15,
     "queen_mobility": 28,
-    "danger_waiting_without_queen": DANGERS,  # of the king of the side that waits; the attacker has no queen
+    "danger_waiting_without_queen": DANGERS,  # of the waiting side's king; the attacker has no queen
     "danger_waiting_with_queen": DANGERS,
     "danger_moving_without_queen": DANGERS,
     "danger_moving_with_queen": DANGERS,
@@ -45,7 +45,7 @@ GROUPS: Groups = {
     "supported": 8,  # from here on by the pawn's rank
     "phalanx": 8,
     "doubled": 1,
-    "isolated": 2,  # with a pawn of the other side ahead, without
+    "isolated": 2,  # with an enemy pawn ahead, without one
     "backward": 2,
     "passed": 8,
     "passed_free": 8,
@@ -64,11 +64,11 @@ GROUPS: Groups = {
         for whose in ("moving", "waiting")
         for place in ("first", "second", "more")
     },
-    "push_threat": 2,  # to the side that moves, to the one that waits
+    "push_threat": 2,  # against the side to move, against the waiting side
     "tempo": 1,
     "in_check": 1,
 }
-"""The groups of features; squares and ranks are as the side that they count for sees them."""
+"""The groups of features; squares and ranks are seen from the side that they count for."""
 
 _PAWN, _KNIGHT, _BISHOP, _ROOK, _QUEEN, _KING = range(6)
 _ALL = chess.BB_ALL
@@ -86,7 +86,7 @@ def _starts() -> dict[str, int]:
 
 
 def evaluate_centi(board: chess.Board) -> int:
-    """Static evaluation in centipawns, side to move's view, of a game that goes on."""
+    """Static evaluation in centipawns, side to move's view, of an unfinished game."""
     return features(board).score_centi(weights())
 
 
@@ -151,11 +151,11 @@ class _Side:
         return squares
 
     def seen(self, square: int) -> int:
-        """The square as the side sees it."""
+        """The square from the side's own view."""
         return square if self.is_mover else square ^ 56
 
     def nearest_rank(self, pawns: int) -> int:
-        """Rank, as the side sees it, of the pawn closest to its own end of the board; 0: none."""
+        """Rank, from the side's own view, of the pawn closest to its own end of the board; 0: none."""
         if not pawns:
             return 0
         return self.seen(chess.lsb(pawns) if self.is_mover else chess.msb(pawns)) >> 3
@@ -184,7 +184,7 @@ class _ChessWalk:
         self.counts[_starts()[group] + index] += side.sign * times
 
     def _begin(self, own: _Side, other: _Side) -> None:
-        """What the other steps need to know: attacks of king and pawns."""
+        """Inputs of the other steps: attacks of king and pawns."""
         del other
         self._add(own, "king_square", own.seen(own.king))
         own.attack(_KING, chess.BB_KING_ATTACKS[own.king])
@@ -193,7 +193,7 @@ class _ChessWalk:
         own.attack(_PAWN, (front & ~chess.BB_FILE_H) << 1)
 
     def _piece(self, own: _Side, other: _Side, kind: int, square: int, attacks: int, safe: int) -> None:
-        """A piece's place, its mobility, and what it does to the other king's zone."""
+        """A piece's square, its mobility, and its attack on the enemy king zone."""
         name = chess.piece_name(kind + 1)
         self._add(own, f"{name}_square", own.seen(square))
         self._add(own, f"{name}_mobility", (attacks & safe).bit_count())
@@ -207,7 +207,7 @@ class _ChessWalk:
         safe = ~(pawns | own.of[_KING] | other.attacks[_PAWN])
         for square in _squares(knights):
             self._piece(own, other, _KNIGHT, square, chess.BB_KNIGHT_ATTACKS[square], safe)
-        # Pieces look through their own side's queen, rooks also through rooks: they go as these do.
+        # X-ray attacks: pieces see through their own side's queen, rooks also through rooks.
         for square in _squares(bishops):
             self._piece(own, other, _BISHOP, square, _diagonal(square, self.occupied ^ queens), safe)
             colour = chess.BB_DARK_SQUARES
@@ -219,7 +219,7 @@ class _ChessWalk:
             file = chess.BB_FILES[square & 7]
             if not pawns & file:
                 self._add(own, "open_rook", 1 if other.of[_PAWN] & file else 0)
-        # Squares that a pawn of ours defends and no pawn of the other side can ever attack.
+        # Outposts: squares that a pawn of ours defends and no enemy pawn can ever attack.
         outposts = own.attacks[_PAWN] & ~_sideways(other.ahead(other.of[_PAWN]))
         outposts &= sum(chess.BB_RANKS[rank if own.is_mover else 7 - rank] for rank in (3, 4, 5))
         self._add(own, "outpost", 0, (knights & outposts).bit_count())
@@ -230,7 +230,7 @@ class _ChessWalk:
         self._add(own, "rook_pawns", times=rooks.bit_count() * pawns.bit_count())
 
     def _queens(self, own: _Side, other: _Side) -> None:
-        """After the others: no square where something less attacks her is safe for a queen."""
+        """After the others: a square that a lesser piece attacks is not safe for a queen."""
         safe = ~(own.of[_PAWN] | own.of[_KING])
         for kind in (_PAWN, _KNIGHT, _BISHOP, _ROOK):
             safe &= ~other.attacks[kind]
@@ -239,7 +239,7 @@ class _ChessWalk:
             self._piece(own, other, _QUEEN, square, attacks, safe)
 
     def _king(self, own: _Side, other: _Side) -> None:
-        """The king's pawns, the other side's that come at him, and how much attacks him."""
+        """The king's pawn shield, the enemy pawn storm, and how heavily the king is attacked."""
         file, rank = own.king & 7, own.king >> 3
         ranks = range(rank, 8) if own.is_mover else range(rank + 1)
         not_behind = sum(chess.BB_RANKS[r] for r in ranks)
@@ -254,9 +254,9 @@ class _ChessWalk:
 
         units = other.units
         alone = own.attacks[_KING] & ~own.twice
-        # Squares beside him that nobody else defends.
+        # Squares beside the king that no other piece defends.
         units += 2 * (own.zone & other.attacked & (~own.attacked | alone)).bit_count()
-        # Checks from squares where the piece would not be taken, or by the king alone though it is covered.
+        # Safe checks: from squares where nothing can take the piece, or only the king, although protected.
         safe = ~other.all & (~own.attacked | (other.twice & alone))
         diagonal = _diagonal(own.king, self.occupied) & safe
         straight = _straight(own.king, self.occupied) & safe
@@ -271,7 +271,7 @@ class _ChessWalk:
 
     def _pawns(self, own: _Side, other: _Side) -> None:
         pawns = own.of[_PAWN]
-        behind = other.ahead(pawns)  # the other side plays the other way
+        behind = other.ahead(pawns)  # the other side moves the other way
         ours_ahead, theirs_ahead = own.ahead(pawns), other.ahead(other.of[_PAWN])
 
         def by_openness(group: str, mask: int) -> None:
@@ -281,7 +281,7 @@ class _ChessWalk:
         self._add(own, "doubled", times=(pawns & behind).bit_count())
         isolated = pawns & ~_sideways(ours_ahead | pawns | behind)
         by_openness("isolated", isolated)
-        # No pawn beside or behind on the next files, and the way forward is guarded by a pawn.
+        # Backward: no pawn beside or behind it on adjacent files, and an enemy pawn guards the next square.
         guarded = other.forward(other.attacks[_PAWN])
         by_openness("backward", pawns & ~isolated & ~_sideways(ours_ahead | pawns) & guarded)
 
@@ -317,9 +317,9 @@ class _ChessWalk:
             self._add(own, "runner")
 
     def _threats(self, own: _Side, other: _Side) -> None:
-        """Pieces that the next capture may win: the first, the second and all further ones apart.
+        """Pieces that the next capture may win, counted separately: the first, the second, all further ones.
 
-        A side that waits loses the first one at once; one that moves can save it, but hardly both.
+        The waiting side loses the first one at once; the side to move can save it, but hardly both.
         """
         whose, index = ("moving", 0) if own.is_mover else ("waiting", 1)
         pushes = self._pushes(other, own) & (own.all ^ own.of[_PAWN]) & ~other.attacks[_PAWN]
@@ -357,7 +357,7 @@ class _ChessWalk:
                 places += 1
 
     def _pushes(self, own: _Side, other: _Side) -> int:
-        """What a side's pawns would attack after a safe step."""
+        """What a side's pawns would attack after a safe pawn push."""
         steps = own.forward(own.of[_PAWN]) & ~self.occupied
         third = chess.BB_RANK_3 if own.is_mover else chess.BB_RANK_6
         steps |= own.forward(steps & third) & ~self.occupied
@@ -366,7 +366,7 @@ class _ChessWalk:
 
     @staticmethod
     def _points(side: _Side) -> int:
-        """Of a side's pieces; a position of both sides' first pieces has 64."""
+        """Total value of a side's pieces; with both sides' initial pieces the sum is 64."""
         return sum((0, 3, 3, 5, 10)[kind] * side.of[kind].bit_count() for kind in range(5))
 
     def middle(self) -> int:
@@ -378,9 +378,9 @@ class _ChessWalk:
         lead = pieces + mover.of[_PAWN].bit_count() - waiter.of[_PAWN].bit_count()
         ahead, pieces = (mover, pieces) if lead > 0 else (waiter, -pieces)
         if lead and not ahead.of[_PAWN] and pieces <= 3:
-            return 12  # nobody wins with a piece more and no pawn
+            return 12  # a piece up without pawns does not win
         bishops = mover.of[_BISHOP] | waiter.of[_BISHOP]
         only_bishops = all(self._points(side) == 3 and side.of[_BISHOP] for side in self.sides)
         if only_bishops and bishops & chess.BB_DARK_SQUARES and bishops & chess.BB_LIGHT_SQUARES:
-            return 36  # bishops that never meet
+            return 36  # opposite-coloured bishops
         return 64

@@ -1,11 +1,11 @@
 """Rules of lichess.org's chess variants, by python-chess: `StandardChess` with another board.
 
-There is no search of our own that is worth playing by: these games are for other engines, which know them by
-the name of their option ``UCI_Variant`` (python-chess's ``uci_variant``).  The evaluation here, of material
-alone, is for the moves that such an engine fails to decide.
+We have no search of our own that plays these well: the games are for external engines, which know them by the
+value of their option ``UCI_Variant`` (python-chess's ``uci_variant``).  The evaluation here, material only,
+is for moves that such an engine fails to decide.
 
-FENs are python-chess's: pockets in brackets and ``~`` behind promoted pieces (crazyhouse), checks that are
-still to be given before the counts (``3+3 0 1``, three-check).
+FENs are python-chess's: pockets in brackets, ``~`` after promoted pieces (crazyhouse), remaining checks
+before the move counts (``3+3 0 1``, three-check).
 """
 
 import re
@@ -26,9 +26,9 @@ from engine.games.standard_chess import ChessPosition, StandardChess
 
 _WORTH_CENTI = {chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 300, chess.ROOK: 500, chess.QUEEN: 900}
 _SCALE_CENTI = 200.0
-"""A lead counts about as much as at chess."""
+"""A lead counts about as much as in chess."""
 _MOST_PIECES = 52
-"""On the board and in both pockets; those of the horde's start."""
+"""On the board and in both pockets; the horde starts with this many."""
 _CHECKS = range(4)
 _UNBEARABLE = (
     chess.STATUS_EMPTY
@@ -43,7 +43,7 @@ _UNBEARABLE = (
     | chess.STATUS_RACE_OVER
     | chess.STATUS_RACE_MATERIAL
 )
-"""What rules and engines cannot bear.  Of the rest python-chess is not always right that it is impossible."""
+"""What rules and engines cannot handle.  python-chess rejects some other positions that are possible."""
 
 
 class ChessVariant(StandardChess):
@@ -51,10 +51,10 @@ class ChessVariant(StandardChess):
 
     Args:
         name: Its key at lichess.org.
-        title: Its name for people.
+        title: Its display name.
         board_type: Its rules.
-        end: The rule that ends it, as a sentence for people.
-        sign: Of the worth of pieces: -1 where it is good to have none.
+        end: The rule that ends it, as a sentence for the player.
+        sign: Sign of the piece values: -1 where the aim is to lose all pieces.
     """
 
     def __init__(self, name: str, title: str, board_type: type[chess.Board], end: str, sign: int = 1) -> None:
@@ -105,7 +105,7 @@ class ChessVariant(StandardChess):
         except (ValueError, IndexError) as error:
             raise BadPosition(f"{text!r}: {error}") from None
         if isinstance(board, AntichessBoard):
-            board.castling_rights = chess.BB_EMPTY  # nobody castles at lichess.org
+            board.castling_rights = chess.BB_EMPTY  # lichess.org has no castling here
         if wrong := board.status() & _UNBEARABLE:
             raise BadPosition(f"{text!r}: {wrong.name}")
         pockets = board.pockets if isinstance(board, CrazyhouseBoard) else []

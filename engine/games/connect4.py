@@ -7,12 +7,12 @@ from engine.game import WIN_CENTI, BadPosition, Ending, IllegalMove, Move
 from engine.games.plain import PlainGame
 
 COLUMNS, ROWS = 7, 6
-_HEIGHT = ROWS + 1  # each column has one bit more, so that lines cannot run over its top
+_HEIGHT = ROWS + 1  # each column has one bit more, so that lines cannot wrap over the top
 _BOARD = sum(((1 << ROWS) - 1) << _HEIGHT * column for column in range(COLUMNS))
 _STEPS = (1, _HEIGHT, _HEIGHT - 1, _HEIGHT + 1)  # up, right, down right, up right
 _WORTH_CENTI = (0, 4, 15, 60, 0)
-"""Of a line of four that only one side can still fill, by the discs in it: a rule of thumb, each disc makes
-it about four times as dear."""
+"""Value of a line of four that only one side can still fill, by its discs: a rule of thumb, each disc makes
+it about four times as valuable."""
 
 LINES = tuple(
     line
@@ -40,7 +40,7 @@ def has_four(discs: int) -> bool:
 
 
 class Connect4(PlainGame[Connect4Position]):
-    """Four in a line win; red begins.  A move is the number of the bit where the disc comes to lie."""
+    """Four in a line win; red begins.  A move is the bit number of the square where the disc lands."""
 
     name = "connect4"
     title = "Connect Four"
@@ -58,11 +58,11 @@ class Connect4(PlainGame[Connect4Position]):
             return ()
         discs = position.mover | position.waiter
         bottom = sum(1 << _HEIGHT * column for column in range(COLUMNS))
-        free = (discs + bottom) & _BOARD  # in each column the lowest place without a disc
+        free = (discs + bottom) & _BOARD  # in each column the lowest empty square
         return tuple(place for place in range(COLUMNS * _HEIGHT) if free >> place & 1)
 
     def native_position(self, position: Connect4Position) -> tuple[int, int]:
-        """As the core takes it: discs of the mover, discs of the other."""
+        """The core's form: discs of the mover, discs of the other."""
         return position.mover, position.waiter
 
     def play(self, position: Connect4Position, move: Move) -> Connect4Position:
@@ -79,7 +79,7 @@ class Connect4(PlainGame[Connect4Position]):
         return Ending("variantEnd", "Four in a line.") if has_four(position.waiter) else Ending("draw", "")
 
     def evaluate_centi(self, position: Connect4Position) -> int:
-        """What the mover's open lines are worth, less the waiter's."""
+        """Value of the mover's open lines less the waiter's."""
         mover, waiter = position
         return sum(
             (not waiter & line) * _WORTH_CENTI[(mover & line).bit_count()]

@@ -1,7 +1,7 @@
 """Weights of a linear evaluation, read from the JSON file beside the game.
 
-A *group* is a list of features under one name.  Each feature has a weight for the middle game and one for the
-endgame, in centi-units.  The file is also the card that tells how the weights were made.
+A *group* is a list of features under one name.  Each feature has a middlegame weight and an endgame weight,
+in centi-units.  The file is also the card that says how the weights were made.
 """
 
 import json
@@ -14,7 +14,7 @@ from importlib import resources
 from typing import Any, NamedTuple
 
 LIMIT_CENTI = 20_000
-"""No evaluation is further from zero."""
+"""Bound for the absolute value of an evaluation."""
 
 Groups = Mapping[str, int]
 """Sizes of the groups by name, in the order of the features."""
@@ -29,19 +29,19 @@ class LinearWeights:
     """Weights of all features, group after group."""
 
     middle: tuple[int, ...]
-    """In the middle game, centi-units."""
+    """Middlegame weights, centi-units."""
     end: tuple[int, ...]
-    """In the endgame, centi-units."""
+    """Endgame weights, centi-units."""
     scale_centi: tuple[float, float]
-    """s of the logistic expected result 1 / (1 + exp(-score / s)): in the endgame, in the middle game."""
+    """s of the logistic expected result 1 / (1 + exp(-score / s)): in the endgame, in the middlegame."""
 
     def expected_scale_centi(self, middle: int) -> float:
-        """s where ``middle`` parts of 64 of the middle game's weights count."""
+        """s at a game phase of ``middle``: 64 is the middlegame, 0 the endgame."""
         end, opening = self.scale_centi
         return end + (opening - end) * middle / 64
 
     def to_bytes(self) -> bytes:
-        """What the C++ core takes: for each feature two little-endian 16-bit integers."""
+        """The C++ core's form: two little-endian 16-bit integers for each feature."""
         pairs = array("h", [weight for pair in zip(self.middle, self.end, strict=True) for weight in pair])
         if sys.byteorder == "big":
             pairs.byteswap()
@@ -49,14 +49,14 @@ class LinearWeights:
 
 
 class Features(NamedTuple):
-    """What the evaluation looks at in a position."""
+    """The inputs of the evaluation in a position."""
 
     counts: Counter[int]
-    """How often each feature occurs for the side to move, less how often for the other side."""
+    """Count of each feature for the side to move less the count for the other side."""
     middle: int
-    """How much of the middle game's weights counts: 0 .. 64; the rest the endgame's."""
+    """Game phase: 64 takes the middlegame weights alone, 0 the endgame weights."""
     scale: int
-    """Of 64: less where a lead is hard to win."""
+    """Scale factor out of 64: lower where a lead is hard to win."""
 
     def score_centi(self, weights: LinearWeights) -> int:
         """The evaluation in centi-units for the side to move."""
@@ -76,10 +76,10 @@ def starts(groups: Groups) -> dict[str, int]:
 
 
 def from_card(card: Mapping[str, Any], groups: Groups) -> LinearWeights:
-    """The weights that a card holds.
+    """The weights in a card.
 
     Raises:
-        BadWeights: It holds other groups, or something that is no weight.
+        BadWeights: It holds other groups, or something that is not a weight.
     """
     held = card["weights"]
     if list(held) != list(groups):
@@ -98,7 +98,7 @@ def from_card(card: Mapping[str, Any], groups: Groups) -> LinearWeights:
 
 
 def to_groups(pairs: bytes, groups: Groups) -> dict[str, dict[str, list[int]]]:
-    """The part ``weights`` of a card, from bytes as `Weights.to_bytes` gives them."""
+    """The ``weights`` part of a card, from bytes as `Weights.to_bytes` returns them."""
     numbers = array("h", pairs)
     if sys.byteorder == "big":
         numbers.byteswap()
@@ -113,7 +113,7 @@ def to_groups(pairs: bytes, groups: Groups) -> dict[str, dict[str, list[int]]]:
 
 
 def read_card(name: str) -> dict[str, Any]:
-    """A card of the package by its file's name, for instance ``chess_weights.json``."""
+    """Reads a card of the package by its file name, for instance ``chess_weights.json``."""
     card: dict[str, Any] = json.loads(resources.files("engine.games").joinpath(name).read_text("utf-8"))
     return card
 

@@ -1,8 +1,8 @@
 """Rules of Othello: move generation on bitboards held in plain Python integers.
 
 Bit ``8 * row + column`` stands for a square, row 0 at the top, so a1 is bit 0, h1 bit 7, h8 bit 63 (the
-order of WTHOR and of printed diagrams).  Moves are square numbers; `PASS` is the move of a side that has no
-other.  The C++ core (``engine/native/othello/othello.hpp``) has the same rules.
+order of WTHOR and of printed diagrams).  Moves are square numbers; `PASS` is the forced move of a side that
+cannot place a disc.  The C++ core (``engine/native/othello/othello.hpp``) has the same rules.
 """
 
 import re
@@ -18,7 +18,7 @@ SQUARES = tuple(f"{column}{row}" for row in range(1, 9) for column in "abcdefgh"
 _ALL = (1 << 64) - 1
 _NOT_A = 0xFEFEFEFEFEFEFEFE
 _NOT_H = 0x7F7F7F7F7F7F7F7F
-# Left shift (negative: right), and the squares that a shift by it can reach without wrapping round a side.
+# Left shift (negative: right), and the squares that this shift can reach without wrapping round an edge.
 _DIRECTIONS = (
     (1, _NOT_A), (-1, _NOT_H), (8, _ALL), (-8, _ALL),
     (9, _NOT_A), (-9, _NOT_H), (7, _NOT_H), (-7, _NOT_A),
@@ -64,11 +64,11 @@ class OthelloPosition(NamedTuple):
     mover: int
     waiter: int
     side: int
-    """0: black (who begins) is to move; 1: white."""
+    """0: black (moves first) is to move; 1: white."""
 
 
 class Othello(PlainGame[OthelloPosition]):
-    """The rules as everywhere: black begins; a side without a move passes; two passes end the game.
+    """The usual rules: black begins; a side without a move passes; two passes end the game.
 
     The empty squares of a finished game count for the winner, as in WTHOR and at tournaments.
     """
@@ -102,7 +102,7 @@ class Othello(PlainGame[OthelloPosition]):
         return OthelloPosition(waiter & ~flipped, mover | flipped | 1 << move, 1 - side)
 
     def native_position(self, position: OthelloPosition) -> tuple[int, int]:
-        """As the core takes it: discs of the mover, discs of the other."""
+        """The core's form: discs of the mover, discs of the other."""
         return position.mover, position.waiter
 
     def result_centi(self, position: OthelloPosition) -> int:
@@ -148,7 +148,7 @@ class Othello(PlainGame[OthelloPosition]):
         return f"{'/'.join(rows)} {'bw'[position.side]}"
 
     def parse_position(self, text: str) -> OthelloPosition:
-        """Read ``8/8/8/3wb3/3bw3/8/8/8 b``, or the 64 letters of the Othello world: ``---...OX...--- X``."""
+        """Read ``8/8/8/3wb3/3bw3/8/8/8 b``, or the 64 letters of Othello programs: ``---...OX...--- X``."""
         obf = re.fullmatch(r"([-.XO*]{64})\s*([XO*])\s*;?.*", text.strip(), re.IGNORECASE | re.DOTALL)
         if obf:
             cells = obf[1].upper().translate(str.maketrans("X*O-", "bbw."))
@@ -185,8 +185,8 @@ class Othello(PlainGame[OthelloPosition]):
 def parse_transcript(text: str) -> list[str]:
     """Moves of a game text such as ``f5d6c3``, ``1. F5 d6 2. c3 --`` or a LiveOthello ply list.
 
-    Numbers and everything else that is no square are skipped, and passes are put in by the rules, so all
-    the world's ways to write (or to leave out) a pass read alike.
+    Numbers and everything else that is not a square are skipped, and passes are inserted by the rules, so all
+    common ways to write (or omit) a pass read alike.
 
     Returns:
         Moves in this program's notation, passes included, from the usual start.

@@ -1,13 +1,13 @@
 """Static evaluation of Othello: patterns of squares with a learned weight for each configuration.
 
-A *pattern* is a list of squares; each of the board's eight symmetries carries it to a *feature*.  What stands
-on a feature is a number in base three (0 empty, 1 the mover, 2 the waiter; the first square is the lowest
-digit), and names one weight in the pattern's table.  All features of a pattern share the table, and so do a
-content and its mirror image.  Two more tables take the number of moves of either side.  There is a set of
-tables for every two plies.  The weights are learned by ``python -m engine.training.othello_patterns``;
-``othello_weights.json`` tells how.
+A *pattern* is a list of squares; each of the board's eight symmetries maps it to a *feature*.  The content
+of a feature is a number in base three (0 empty, 1 the mover, 2 the waiter; the first square is the lowest
+digit), the index of one weight in the pattern's table.  All features of a pattern share the table, and a
+content shares its weight with its mirror image.  Two more tables are indexed by the number of moves of either
+side.  There is a set of tables for every two plies.  The weights are learned by
+``python -m engine.training.othello_patterns``; ``othello_weights.json`` says how.
 
-The C++ core (``engine/native/othello/patterns.hpp``) has the same patterns and is handed the same weights.
+The C++ core (``engine/native/othello/patterns.hpp``) has the same patterns and uses the same weights.
 """
 
 import lzma
@@ -17,10 +17,10 @@ from functools import cache
 from importlib import resources
 
 LIMIT_CENTI = 6_000
-"""No evaluation is further from zero: even 60 discs ahead is not yet won."""
+"""Bound for the absolute value of an evaluation: even 60 discs ahead is not yet a won game."""
 
 UNIT_CENTI = 4
-"""What a weight of 1 is worth in centidiscs."""
+"""A weight of 1 in centidiscs."""
 
 PATTERNS: tuple[tuple[int, ...], ...] = (
     (0, 1, 2, 8, 9, 10, 16, 17, 18),  # corner of three by three
@@ -46,12 +46,12 @@ STAGE_SIZE = PATTERN_WEIGHTS + 2 * MOBILITIES
 
 
 def stage_of(empties: int) -> int:
-    """The stage of a position with so many empty squares: two plies each, the last one or two are stage 0."""
+    """The stage of a position by its empty squares: two plies each, the last one or two are stage 0."""
     return max(0, min(STAGES - 1, (empties - 1) // 2))
 
 
 def turned(square: int, symmetry: int) -> int:
-    """Where one of the board's eight symmetries carries a square."""
+    """The image of a square under one of the board's eight symmetries."""
     row, column = divmod(square, 8)
     if symmetry & 1:
         column = 7 - column
@@ -64,7 +64,7 @@ def turned(square: int, symmetry: int) -> int:
 def weight_bytes() -> bytes:
     """The learned weights of all stages: little-endian 16-bit integers.
 
-    Of two contents that are mirror images only the one with the lower number has a weight here.
+    Of two mirror-image contents only the one with the lower number has a weight here.
     """
     packed = resources.files("engine.games").joinpath("othello_weights.xz").read_bytes()
     return lzma.decompress(packed)
@@ -78,11 +78,11 @@ def _weights() -> "array[int]":
     return weights
 
 
-# All features are added up at once: each has two lanes of 32 bits, for its content and for the mirror image,
-# in one long integer, and each half-row of discs contributes one addend.
+# All features are summed at once, in one long integer: each has two lanes of 32 bits, for its content and for
+# the mirror image, and each half-row of discs contributes one addend.
 @cache
 def _lanes() -> tuple[list[list[int]], tuple[int, ...]]:
-    """What each row adds to the lanes for each set of the mover's discs in it, and each feature's table."""
+    """Each row's contribution to the lanes for each set of the mover's discs, and each feature's table."""
     tables: list[int] = []
     of_square = [0] * 64
     start = 0
@@ -114,7 +114,7 @@ def _lanes() -> tuple[list[list[int]], tuple[int, ...]]:
 
 
 def evaluate_centi(mover: int, waiter: int, mover_moves: int, waiter_moves: int) -> int:
-    """Static evaluation in centidiscs, side to move's view, of a game that goes on.
+    """Static evaluation in centidiscs, side to move's view, of an unfinished game.
 
     Args:
         mover: Bitboard of the discs of the side to move.

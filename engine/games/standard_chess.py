@@ -4,9 +4,8 @@ Squares are numbered from a1 = 0 to h8 = 63.  A move is ``from + 64 * to + 4096 
 queen ... 4 knight); castling is the king's move of two squares, or in Chess960 the king taking its own rook,
 as in UCI.  The C++ core (``engine/native/chess/chess.hpp``) has the same rules.
 
-A position is written as UCI has it: ``FEN``, or ``FEN moves m1 m2 ...`` with the game's moves since the last
-one that cannot be undone, so that repetitions are known.  The moves of a searched line follow as
-``line l1 l2 ...``.
+A position is written as in UCI: ``FEN``, or ``FEN moves m1 m2 ...`` with the game's moves since the last
+irreversible one, so that repetitions are known.  The moves of a searched line follow as ``line l1 l2 ...``.
 """
 
 import re
@@ -32,11 +31,11 @@ from engine.games import chess_evaluation
 FIFTY_MOVES = 100
 """Plies without a capture or a pawn move that end a game."""
 LAST_NUMBER = 9_999
-"""Longest count that a FEN may have; move numbers stop there."""
+"""Largest ply count in a FEN; move numbers stop there."""
 
 _MOST_PIECES = 16
 _PROMOTIONS = (None, chess.QUEEN, chess.ROOK, chess.BISHOP, chess.KNIGHT, chess.KING)
-# Behind the promotions, the last of which only antichess has: drops of a piece, from and to the same square.
+# After the promotions, the last of which only antichess has: drops of a piece, from and to the same square.
 _DROPS = len(_PROMOTIONS) - chess.PAWN
 _CODES = _DROPS + chess.KING
 
@@ -55,15 +54,15 @@ def _move(number: Move) -> chess.Move:
     return chess.Move(start, to, drop=code - _DROPS)
 
 
-@cache  # a few thousand texts, which analyses of profiles ask for again and again
+@cache  # a few thousand texts, which profile analyses use again and again
 def _uci(number: Move) -> str:
     return _move(number).uci()
 
 
 def _key(board: chess.Board) -> Hashable:
-    """All that makes two positions the same one in the sense of repetition (FIDE Laws 9.2)."""
+    """Everything that makes two positions the same for the repetition rule (FIDE Laws 9.2)."""
     if type(board) is not chess.Board:
-        return board.epd()  # which has pockets, promoted pieces and checks given, but takes its time
+        return board.epd()  # with pockets, promoted pieces and checks given, but slow
     return (
         board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings,
         board.occupied_co[chess.WHITE], board.turn, board.castling_rights, board.ep_square,
@@ -72,12 +71,12 @@ def _key(board: chess.Board) -> Hashable:
 
 @dataclass(frozen=True)
 class ChessPosition:
-    """A position with as much of the game before it as rules depend on.  Nobody may change its board."""
+    """A position with as much of the game before it as the rules need.  Its board must not be changed."""
 
     board: chess.Board = field(compare=False)
     start: str
-    """FEN of the game's last position that no earlier one can come back from: mostly from a capture, a pawn
-    move or a loss of castling rights."""
+    """FEN of the last position before which nothing can repeat: usually after a capture, a pawn move or a
+    loss of castling rights."""
     moves: Moves
     """The game's moves since then."""
     line: Moves | None
@@ -97,19 +96,19 @@ class ChessPosition:
 
     @cached_property
     def is_third(self) -> bool:
-        """Whether it stands on the board for the third time."""
-        before = 2 if self.line else 3  # the positions of a line are not in the past
+        """Whether this is its third occurrence."""
+        before = 2 if self.line else 3  # a line's own positions are not in the past
         return len(self.past) >= before and self.past.count(_key(self.board)) >= before
 
     @cached_property
     def is_again(self) -> bool:
-        """Whether it has stood on the board before; within a searched line nobody looks."""
+        """Whether it has occurred before; always false within a searched line."""
         before = 1 if self.line else 2
         return len(self.past) >= before and self.past.count(_key(self.board)) >= before
 
     @cached_property
     def is_over_unless_mate(self) -> bool:
-        """Whether a rule ends the game; being mated comes first."""
+        """Whether a rule other than mate ends the game; checkmate takes precedence."""
         board = self.board
         return (
             board.is_variant_end()
@@ -120,12 +119,12 @@ class ChessPosition:
 
     @cached_property
     def legal(self) -> Moves:
-        """Legal moves by number; none when the game is over, by whatever rule."""
+        """Legal moves by number; none when the game is over, by any rule."""
         return () if self.is_over_unless_mate else tuple(sorted(map(_number, self.board.legal_moves)))
 
 
 class StandardChess:
-    """The laws of FIDE; the third occurrence of a position and fifty moves end the game by themselves."""
+    """The laws of FIDE, except that threefold repetition and fifty moves end the game without a claim."""
 
     name = "chess"
     title = "Chess"
@@ -150,7 +149,7 @@ class StandardChess:
         made = _move(move)
         board.push(made)
         board.clear_stack()
-        # A square en passant counts only if it adds a legal move, here as in FIDE's repetition rule.
+        # An en passant square counts only if it adds a legal move, here as in FIDE's repetition rule.
         if board.ep_square is not None and not board.has_legal_en_passant():
             board.ep_square = None
         if position.line is not None:
@@ -175,7 +174,7 @@ class StandardChess:
         return position.is_again
 
     def result_centi(self, position: ChessPosition) -> int:
-        # Quicker mates are better; by the game's plies, not the search's, so that a position has one score.
+        # Quicker mates score better; counted in plies of the game, not of the search: one score per position.
         return lost_centi(position.board.ply()) if position.board.is_checkmate() else 0
 
     def ending(self, position: ChessPosition) -> Ending:
@@ -235,7 +234,7 @@ class StandardChess:
         return position.text
 
     def native_position(self, position: ChessPosition) -> str:
-        """The position as the C++ core takes it."""
+        """The position in the C++ core's form."""
         return position.text
 
     def board_text(self, position: ChessPosition) -> str:
@@ -245,8 +244,8 @@ class StandardChess:
         """Read ``FEN moves m1 m2 ... line l1 l2 ...``; without the last parts, a plain FEN or ``startpos``.
 
         Castling rights are read as X-FEN or Shredder-FEN.  It is a Chess960 position (where castling is the
-        king taking its rook) if a right is written as a file's letter, or if a king that may castle does not
-        stand on the e-file or its rook not in a corner.
+        A right written as a file's letter makes it a Chess960 position (where castling is the king taking its
+        rook), and so does a king with castling rights off the e-file, or its rook outside a corner.
         """
         fields = [word for word in text.split(" ") if word]
         if fields[:1] == ["startpos"]:
@@ -282,8 +281,8 @@ class StandardChess:
         return (Highlight("check", (chess.SQUARE_NAMES[king],), f"{side} is in check."),)
 
     def plies_left(self, position: ChessPosition) -> int:
-        # Games between people last 64 plies from the start and some 20 from an ending, on average; programs,
-        # which seldom resign, go on longer.
+        # Human games last 64 more plies from the start and some 20 from an endgame, on average; programs,
+        # which seldom resign, play on longer.
         return 24 + 3 * chess.popcount(position.board.occupied) // 2
 
     def most_plies_left(self, position: ChessPosition) -> int:
@@ -297,20 +296,20 @@ class StandardChess:
         """The board of a FEN.
 
         Raises:
-            BadPosition: It is none, or not one that rules and searches can bear.
+            BadPosition: It is not a FEN, or not a position that rules and searches can handle.
         """
         return _read_fen(fields)
 
     @staticmethod
     def _ply(position: ChessPosition) -> int:
-        """Plies since the game began, as the score of a mate counts them."""
+        """Plies since the game began, as mate scores count them."""
         return min(MOST_PLIES, position.board.ply())
 
 
 def _game_start(board: chess.Board) -> ChessPosition:
-    """A game's position that no earlier one can come back to."""
+    """A game's position after an irreversible move."""
     if not board.castling_rights:
-        board.chess960 = False  # which only says how castling is written
+        board.chess960 = False  # it only affects how castling is written
     board.fullmove_number = min(LAST_NUMBER, board.fullmove_number)
     return ChessPosition(board, _fen(board), (), None, (_key(board),))
 
@@ -323,8 +322,8 @@ def _read_fen(fields: list[str]) -> chess.Board:
     """The board of a FEN of four, five or six fields.
 
     Raises:
-        BadPosition: It is none, or not one that rules and searches can bear: a king each, at most sixteen
-            pieces a side, no pawn on the first or last rank, the side that is not to move not in check.
+        BadPosition: It is not a FEN, or not a position that rules and searches can handle: one king each, at
+            most sixteen pieces a side, no pawn on the first or last rank, the side not to move not in check.
     """
     if not 4 <= len(fields) <= 6:
         raise BadPosition(
@@ -333,7 +332,7 @@ def _read_fen(fields: list[str]) -> chess.Board:
         )
     pieces, side, castling, ep, *numbers = fields
     board = chess.Board(None)
-    if not re.fullmatch("[1-8PNBRQKpnbrqk/]+", pieces):  # python-chess reads more
+    if not re.fullmatch("[1-8PNBRQKpnbrqk/]+", pieces):  # python-chess accepts more
         raise BadPosition(f"the board {pieces!r} is not eight ranks of eight squares")
     try:
         board.set_board_fen(pieces)

@@ -1,4 +1,4 @@
-"""Rules of tic-tac-toe: small enough for exhaustive search, so that tests can prove the searches on it."""
+"""Rules of tic-tac-toe: small enough for exhaustive search, so tests can check the searches against it."""
 
 from typing import NamedTuple
 

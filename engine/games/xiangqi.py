@@ -5,17 +5,16 @@ is a string of 90 letters in that order: ``P A B N C R K`` (soldier, advisor, el
 general) in capitals for red, in small letters for black, and ``.`` for an empty point.  Moves are
 ``from | to << 7``.  The C++ core (``engine/native/xiangqi/xiangqi.hpp``) has the same rules.
 
-How games end, beside mate:
+How games end, besides mate:
 
 * A side without a legal move has lost, in check or not.  The generals may not face each other on an open
   file.
-* A position that stands on the board for the third time ends the game.  The side that gave check with every
-  move since the first time has lost, unless both did; all else is a draw.  Perpetual chase is a draw, too:
-  what chasing is fills a book of rules (protected or not, pinned or not, by which piece), and the rule books
-  differ.
+* The third occurrence of a position ends the game.  The side that has checked with every move since the first
+  one loses, unless both did; anything else is a draw.  Perpetual chase is a draw, too: the definition of a
+  chase is long (protected or not, pinned or not, by which piece), and rule books differ.
 * 100 plies without a capture are a draw.
 
-A search judges the third occurrence by the game before it: see `XiangqiPosition.line`.
+A search judges the third occurrence by the game before its root: see `XiangqiPosition.line`.
 """
 
 import re
@@ -48,7 +47,7 @@ _NAMES = dict(
 _WXF_LETTERS = dict(zip(_KINDS, "PAEHCRK", strict=True))
 _SET = dict(zip(_KINDS, (5, 2, 2, 2, 2, 2, 1), strict=True))
 _ELEPHANT_POINTS = {(2, 0), (6, 0), (0, 2), (4, 2), (8, 2), (2, 4), (6, 4)}
-"""File, and rank from the owner's home."""
+"""File, and rank counted from the owner's home row."""
 
 
 def _at(file: int, rank: int) -> int | None:
@@ -56,7 +55,7 @@ def _at(file: int, rank: int) -> int | None:
 
 
 def _steps(square: int, steps: Sequence[tuple[int, int]]) -> tuple[int, ...]:
-    """The squares that are some (files, ranks) away from one, those outside the board left out."""
+    """The squares that are these (files, ranks) away from one, without those outside the board."""
     found = (_at(square % FILES + files, square // FILES + ranks) for files, ranks in steps)
     return tuple(target for target in found if target is not None)
 
@@ -90,14 +89,14 @@ _GUARDS = tuple(
     frozenset({square, *(s for ray in _RAYS[square] for s in ray), *(leg for _, leg in _HORSES_TO[square])})
     for square in range(90)
 )
-"""The squares that shield a general on this one, or take the shield away, as pieces come and go."""
+"""Squares where a piece that comes or goes can shield or expose a general on this one."""
 
 
 class _PieceTables(NamedTuple):
-    """What a piece can do by its colour and place alone."""
+    """Moves of a piece as far as its colour and square determine them."""
 
     points: frozenset[int]
-    """Where it can stand at all."""
+    """Squares it can stand on at all."""
     steps: tuple[tuple[int, ...], ...]
     """By square: where a soldier, advisor or general goes."""
     elephant_steps: tuple[tuple[tuple[int, int], ...], ...]
@@ -135,7 +134,7 @@ def _piece_tables(piece: str) -> _PieceTables:
 
 
 def _eye_and_target(square: int, files: int, ranks: int) -> list[tuple[int, int]]:
-    """Of an elephant's step; none when it leaves the board."""
+    """For an elephant's step; empty when it leaves the board."""
     way = _steps(square, [(files, ranks), (2 * files, 2 * ranks)])
     return [(way[0], way[1])] if len(way) == 2 else []
 
@@ -144,14 +143,14 @@ _TABLES = {piece: _piece_tables(piece) for piece in _KINDS + _KINDS.lower()}
 
 
 def _targets(board: Sequence[str], square: int) -> Iterator[int]:
-    """Where a piece could go, were it not for the safety of its general."""
+    """Pseudo-legal targets of a piece: the safety of its general is not checked."""
     piece = board[square]
     kind = piece.upper()
     if kind in "RC":
         for ray in _RAYS[square]:
             for index, target in enumerate(ray):
                 if board[target] != ".":
-                    if kind == "C":  # jumps over the one piece, on to the next
+                    if kind == "C":  # jumps over one piece to the next
                         beyond = next((t for t in ray[index + 1 :] if board[t] != "."), None)
                         if beyond is not None and board[beyond].isupper() != piece.isupper():
                             yield beyond
@@ -170,7 +169,7 @@ def _targets(board: Sequence[str], square: int) -> Iterator[int]:
 
 
 def _is_exposed(board: Sequence[str], side: int) -> bool:
-    """Whether the other side attacks a side's general, or faces it with its own."""
+    """Whether a side's general is attacked, or faces the other general."""
     soldier, horse, cannon, rook, general = "PNCRK" if side else "pncrk"
     square = board.index("k" if side else "K")
     for ray in _RAYS[square]:
@@ -186,33 +185,33 @@ def _is_exposed(board: Sequence[str], side: int) -> bool:
 
 
 class Earlier(NamedTuple):
-    """A position that a game has left."""
+    """An earlier position of the game."""
 
     board: str
     move: Move
-    """By which it was left."""
+    """The move played from it."""
     is_check: bool
     """Whether the side to move was in check."""
 
 
 class XiangqiPosition(NamedTuple):
-    """A board, and what of the game before it can still matter."""
+    """A board, and the part of the game before it that can still matter."""
 
     board: str
     side: int
-    """0: red (who begins) is to move; 1: black."""
+    """0: red (moves first) is to move; 1: black."""
     quiet_plies: int
     """Since the last capture."""
     ply: int
-    """Since the game began, by the number of the move in a FEN."""
+    """Since the game began, by the move number of the FEN."""
     past: tuple[Earlier, ...]
-    """The game's positions since its last capture or step forward of a soldier: none before can come back."""
+    """The game's positions since its last capture or soldier's advance: no earlier one can recur."""
     line: tuple[Move, ...] | None
-    """None in a game.  Within a search: the moves since its root, or since the last that can't be taken back.
+    """None in a game.  Within a search: the moves since its root, or since the last irreversible one.
 
     The positions of a line are not in `past`, only the game's are (the root is the last of them): so a
-    position's score does not depend on the way that a search came to it.  A position that is in `past` twice
-    ends the line.
+    position's score does not depend on the path by which a search reached it.  A position that is in `past`
+    twice ends the line.
     """
 
 
@@ -232,14 +231,14 @@ def _perpetual_check(checks: Sequence[bool]) -> int:
     """Who loses by it: -1 the side to move in the positions of even index, 1 the other, 0 none (or both).
 
     Args:
-        checks: For each position from one occurrence to another of the same: is the side to move in check?
+        checks: For each position between two occurrences of the same one: is the side to move in check?
     """
     other_checks, own_checks = all(checks[::2]), all(checks[1::2])
     return other_checks - own_checks
 
 
 class Xiangqi:
-    """The rules as Fairy-Stockfish plays them, but that perpetual chase is a draw."""
+    """The rules as in Fairy-Stockfish, except that perpetual chase is a draw."""
 
     name = "xiangqi"
     title = "Xiangqi"
@@ -281,7 +280,7 @@ class Xiangqi:
         return XiangqiPosition(after, 1 - side, quiet, ply + 1, past, line)
 
     def native_position(self, position: XiangqiPosition) -> str:
-        """As the core takes it: its text."""
+        """The core's form: its text."""
         return self.position_text(position)
 
     def for_search(self, position: XiangqiPosition) -> XiangqiPosition:
@@ -337,15 +336,15 @@ class Xiangqi:
     def move_name(self, position: XiangqiPosition, move: Move) -> str:
         """The notation of the World Xiangqi Federation: ``C2=5``, ``H8+7``, ``R+-1``.
 
-        Files are counted from the mover's right; ``+`` is forwards, to the target's file or by so many ranks.
-        Of two pieces on one file ``+`` names the front one; soldiers that this could not tell apart are
+        Files are counted from the mover's right; ``+`` is forwards, to the target's file or by a number of
+        ranks.  Of two pieces on one file ``+`` names the front one; soldiers this cannot tell apart are
         numbered from the front, ``17+1``.
         """
         board, side = position.board, position.side
         start, target = move & 127, move >> 7
         piece = board[start]
         file_of = [FILES - s % FILES if side == 0 else s % FILES + 1 for s in range(90)]
-        twins: dict[int, list[int]] = {}  # squares of such pieces by file, the front one first
+        twins: dict[int, list[int]] = {}  # squares of such pieces by file, front one first
         for square in sorted((s for s in range(90) if board[s] == piece), reverse=side == 0):
             twins.setdefault(file_of[square], []).append(square)
         here = twins[file_of[start]]
@@ -399,7 +398,7 @@ class Xiangqi:
     def parse_position(self, text: str) -> XiangqiPosition:
         """Read ``FEN``, ``FEN moves m1 m2 ...`` (the game since then) or ``FEN moves m1 ... line l1 ...``.
 
-        ``startpos`` may stand for a FEN.  The moves of a line are searched, not played: see
+        ``startpos`` may replace the FEN.  The moves of a line are searched, not played: see
         `XiangqiPosition.line`.
         """
         game_text, _, line = f"{text} ".partition(" line ")
@@ -442,7 +441,7 @@ class Xiangqi:
         return tuple(found)
 
     def plies_left(self, position: XiangqiPosition) -> int:
-        """Games last some 90 plies; one that is already long goes on for a while yet."""
+        """Games last some 90 plies; one that is already long lasts somewhat longer still."""
         return max(24, 90 - position.ply)
 
     def most_plies_left(self, position: XiangqiPosition) -> int:
@@ -456,7 +455,7 @@ class Xiangqi:
         return piece.islower() if side else piece.isupper()
 
     def _board_moves(self, position: XiangqiPosition) -> tuple[Move, ...]:
-        """What could be played if the game went on."""
+        """The legal moves if no repetition or counter had ended the game."""
         board, side = position.board, position.side
         after = list(board)
         guards = _GUARDS[board.index("k" if side else "K")]
@@ -481,17 +480,17 @@ class Xiangqi:
 
     @staticmethod
     def _earlier(position: XiangqiPosition) -> list[int]:
-        """Where in the game's past the same position stands."""
+        """Indices in the game's past of the same position."""
         board, past, line = position.board, position.past, position.line
         now = len(past) + len(line) - 1 if line else len(past)
         return [i for i in range(now % 2, len(past), 2) if past[i].board == board]
 
     @classmethod
     def _repetition(cls, position: XiangqiPosition) -> int | None:
-        """If a position ends the game as a third occurrence: the mover wins (1), loses (-1) or neither (0).
+        """When a third occurrence ends the game: the mover wins (1), loses (-1) or draws (0); else None.
 
-        A game is judged by all its moves since the first occurrence; a line by the game's from the first to
-        the second, whatever moves of its own led to the third.
+        A game is judged by all its moves since the first occurrence; a line by the game's moves between the
+        first and the second, whatever moves of its own led to the third.
         """
         board, past, line = position.board, position.past, position.line
         times = cls._earlier(position)

@@ -1,9 +1,9 @@
 """Static evaluation of xiangqi: a sum of learned weights, tapered from middlegame to endgame.
 
-A *feature* is something that one can count on the board for either side: a horse on a place, a chariot with
-nine squares to go to, a cannon that hangs.  Its value is the count of the side to move less that of the other
-side.  The weights are learned by ``python -m engine.training.xiangqi``; ``xiangqi_weights.json`` holds them
-and tells how.
+A *feature* is something countable on the board for either side: a horse on a square, a chariot with nine
+squares to go to, a hanging cannon.  Its value is the count of the side to move less that of the other side.
+The weights are learned by ``python -m engine.training.xiangqi``; ``xiangqi_weights.json`` holds them and says
+how.
 
 Boards are strings of 90 letters, as in `engine.games.xiangqi`.  The C++ core
 (``engine/native/xiangqi/xiangqi_evaluation.hpp``) has the same features and gives the same score.
@@ -19,14 +19,14 @@ PLACES = 50
 """The board folded along its middle file: five times the rank, plus the distance from the edge."""
 
 DANGERS = 20
-"""Steps of the danger to a general."""
+"""Levels of general danger."""
 
 THREATS = (
     "rook_hangs", "rook_by_cheap", "rook_by_minor", "cannon_hangs", "horse_hangs", "rook_outnumbered",
     "minor_by_cheap", "minor_outnumbered", "elephant_hangs", "advisor_hangs", "cheap_outnumbered",
     "soldier_hangs",
 )  # fmt: skip
-"""What a side may lose to the next capture, the dearest first.
+"""What a side may lose to the next capture, the most valuable first.
 
 Soldiers, advisors and elephants are cheap; horses and cannons are minor pieces.
 """
@@ -39,14 +39,14 @@ GROUPS: Groups = {
     "rook_mobility": 18,
     "cannon_mobility": 18,
     "horse_mobility": 9,
-    **{  # of the general of the side that waits, or moves, by the number of its advisors
+    **{  # of the general of the waiting side, or of the one to move, by its advisors
         f"danger_{whose}_{advisors}_advisors": DANGERS
         for whose in ("waiting", "moving")
         for advisors in range(3)
     },
     "guards": 9,  # three times the advisors plus the elephants
-    "advisors_versus": 15,  # five times the advisors plus chariots and horses of the other side
-    "elephants_versus": 9,  # three times the elephants plus cannons of the other side
+    "advisors_versus": 15,  # five times the advisors plus enemy chariots and horses
+    "elephants_versus": 9,  # three times the elephants plus enemy cannons
     "cannon_aim_on_rank": 4,  # by the number of pieces between the cannon and the general
     "cannon_aim_on_file": 4,
     "rook_aim_on_rank": 3,
@@ -63,7 +63,7 @@ GROUPS: Groups = {
     "tempo": 1,
     "in_check": 1,
 }
-"""The groups of features; ranks are as the side that they count for sees them."""
+"""The groups of features; ranks are seen from the side that they count for."""
 
 _FILES, _RANKS = 9, 10
 _KINDS = "PABNCRK"
@@ -84,7 +84,7 @@ def _starts() -> dict[str, int]:
 
 
 def evaluate_centi(board: str, side: int) -> int:
-    """Static evaluation in centi-soldiers, side to move's view, of a game that goes on.
+    """Static evaluation in centi-soldiers, side to move's view, of an unfinished game.
 
     Args:
         board: 90 letters.
@@ -185,7 +185,7 @@ class _XiangqiWalk:
         self.counts[_starts()[group] + index] += camp.sign * times
 
     def _piece(self, own: _Camp, other: _Camp, kind: str, square: int, attacks: Iterable[int]) -> set[int]:
-        """A piece's place, and what it attacks."""
+        """A piece's square, and its attacks."""
         attacked = set(attacks)
         rank, file = divmod(square, _FILES)
         rank = rank if own.colour == 0 else 9 - rank
@@ -227,7 +227,7 @@ class _XiangqiWalk:
         return set(_steps(square, ahead))
 
     def _reach(self, square: int, screens: int = 0) -> set[int]:
-        """Squares of a rook's ways behind so many pieces, up to the next piece and with it."""
+        """Squares a rook's line reaches behind this many screens, up to and including the next piece."""
         reached = set()
         for ray in _RAYS[square]:
             met = 0
@@ -238,7 +238,7 @@ class _XiangqiWalk:
         return reached
 
     def _jumpers(self, own: _Camp, other: _Camp) -> None:
-        """Horses and cannons: their mobility leaves out squares that cheap pieces guard."""
+        """Horses and cannons: their mobility excludes squares that cheap pieces guard."""
         unsafe = own.all | other.cheap_attacks
         for square in own.of["N"]:
             attacks = self._piece(own, other, "N", square, self._horse_attacks(square))
@@ -252,7 +252,7 @@ class _XiangqiWalk:
         self._add(own, "horse_links", times=len(own.of["N"] & own.attacks["N"]))
 
     def _rooks(self, own: _Camp, other: _Camp) -> None:
-        """After the others: no square that anything less guards is safe for a chariot."""
+        """After the others: a square that a lesser piece guards is not safe for a chariot."""
         unsafe = own.all | other.cheap_attacks | other.attacks["N"] | other.attacks["C"]
         for square in own.of["R"]:
             attacks = self._piece(own, other, "R", square, self._reach(square))
@@ -260,21 +260,21 @@ class _XiangqiWalk:
             self._aim(own, other, "rook_aim", 3, square)
 
     def _pieces_between(self, a: int, b: int) -> int | None:
-        """How many pieces stand between two squares; None: they are on no common line."""
+        """Pieces between two squares; None: they share no line."""
         for ray in _RAYS[a]:
             if b in ray:
                 return sum(self.board[square] != "." for square in ray[: ray.index(b)])
         return None
 
     def _aim(self, own: _Camp, other: _Camp, group: str, steps: int, square: int) -> None:
-        """How many pieces stand between a piece and the other general on a common line."""
+        """Pieces between a piece and the other general on a common line."""
         pieces = self._pieces_between(square, other.general)
         if pieces is not None:
             line = "file" if (square - other.general) % _FILES == 0 else "rank"
             self._add(own, f"{group}_on_{line}", min(pieces, steps - 1))
 
     def _general(self, own: _Camp, other: _Camp) -> None:
-        """The guards of a general, and how much attacks him."""
+        """The guards of a general, and how heavily it is attacked."""
         advisors, elephants = min(2, len(own.of["A"])), min(2, len(own.of["B"]))
         self._add(own, "guards", 3 * advisors + elephants)
         attackers = min(4, len(other.of["R"]) + len(other.of["N"]))
@@ -283,7 +283,7 @@ class _XiangqiWalk:
 
         alone = own.attacks["K"] - own.twice  # guarded by the general only
         units = other.units + len(alone & other.attacked)
-        # Checks from squares where nothing takes the piece, or the general alone though it is covered.
+        # Safe checks: from squares where nothing takes the piece, or only the general, although protected.
         unsafe = (own.attacked - (alone & other.twice)) | other.all
         horses_to = [s for s in other.attacks["N"] - unsafe if own.general in self._horse_attacks(s)]
         units += 3 * bool((other.attacks["R"] & self._reach(own.general)) - unsafe)
@@ -292,9 +292,9 @@ class _XiangqiWalk:
         self._add(own, f"danger_{whose}_{advisors}_advisors", min(units, DANGERS - 1))
 
     def _threats(self, own: _Camp, other: _Camp) -> None:
-        """Pieces that the next capture may win: the first, the second and all further ones apart.
+        """Pieces that the next capture may win, counted separately: the first, the second, all further ones.
 
-        A side that waits loses the first one at once; one that moves can save it, but hardly both.
+        The waiting side loses the first one at once; the side to move can save it, but hardly both.
         """
         cheap = own.of["P"] | own.of["A"] | own.of["B"]
         minors, rooks = own.of["N"] | own.of["C"], own.of["R"]
@@ -345,7 +345,7 @@ class _XiangqiWalk:
             return 64
         ahead, behind = (mover, waiter) if points[0] > points[1] else (waiter, mover)
         soldiers = len(ahead.of["P"])
-        # Nobody wins without attackers, and hardly with one against enough guards.
+        # Attackers are needed to win, and one is hardly enough against enough guards.
         if ahead.force + soldiers == 0:
             return 2
         if ahead.force + soldiers == 1 and behind.guards >= 2:

@@ -1,7 +1,7 @@
-"""Reads networks in lc0's format, in which Maia's are published: gzipped Protocol Buffers, without a schema.
+"""Reads networks in lc0's format, as published for Maia: gzipped Protocol Buffers, without a schema.
 
-Only what Maia uses is read: 112 input planes, residual blocks with squeeze and excitation, a policy of
-convolutions.  The value head is left alone.  Field numbers are those of lc0's ``net.proto``::
+Only the parts that Maia uses are supported: 112 input planes, residual blocks with squeeze and excitation, a
+convolutional policy head.  The value head is ignored.  Field numbers are those of lc0's ``net.proto``::
 
     Net      1 magic (fixed32), 2 licence, 4 Format, 10 Weights
     Format   1 encoding of the weights, 2 NetworkFormat
@@ -30,9 +30,9 @@ MAGIC = 0x1C0
 PLANES = 112
 POLICY_PLANES = 80
 MOST_BYTES = 16 << 20
-"""Longest file read; Maia's have 1.3 MB."""
+"""Size limit for a file; Maia's have 1.3 MB."""
 MOST_UNPACKED_BYTES = 16 << 20
-"""Most that may come out of it; Maia's have 1.7 MB."""
+"""Size limit for its unpacked content; Maia's have 1.7 MB."""
 
 _VARIANCE_FLOOR = 1e-5  # of lc0's batch normalisation
 _GZIP = b"\x1f\x8b"
@@ -41,7 +41,7 @@ Numbers = NDArray[np.float32]
 
 
 class Convolution(NamedTuple):
-    """A convolution with its batch normalisation worked into it."""
+    """A convolution with its batch normalisation folded in."""
 
     weights: Numbers
     """Shape (out, in, rows, columns)."""
@@ -50,7 +50,7 @@ class Convolution(NamedTuple):
 
 
 class SqueezeExcite(NamedTuple):
-    """Scales (first half of the outputs, through a sigmoid) and shifts (second half) each filter."""
+    """Scale (first half of the outputs, through a sigmoid) and shift (second half) of each filter."""
 
     w1: Numbers
     """Shape (hidden, filters)."""
@@ -70,12 +70,12 @@ class ResidualBlock(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Lc0Network:
-    """What a file says of how people move."""
+    """The policy network in a file."""
 
     sha256: str
-    """Of the file as it was published, in hexadecimal."""
+    """Of the published file, in hexadecimal."""
     licence: str
-    """As the file says; mostly empty."""
+    """The licence stated in the file; usually empty."""
     input: Convolution
     blocks: tuple[ResidualBlock, ...]
     policy_first: Convolution
@@ -90,10 +90,10 @@ def read_network(data: bytes) -> Lc0Network:
     """The network of a file ``*.pb.gz``.
 
     Args:
-        data: The whole file, as it was published.
+        data: The whole file, as published.
 
     Raises:
-        BadModel: It is none, or not one of this kind; the message says what is wrong where.
+        BadModel: It is not a network, or of another kind; the message says what is wrong and where.
     """
     net = message(_unpacked(data), "the network")
     magic = net.get(1, [None])[0]
@@ -128,7 +128,7 @@ def read_network(data: bytes) -> Lc0Network:
 def _unpacked(data: bytes) -> bytes:
     if not data.startswith(_GZIP):
         raise BadModel("not packed with gzip, as networks of lc0 (*.pb.gz) are")
-    # By hand, because gzip's own reader knows no limit.
+    # By hand, because gzip's own reader has no size limit.
     source, out = io.BytesIO(data), bytearray()
     unpacker = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
     while not unpacker.eof:
@@ -194,7 +194,7 @@ def _check_format(form: ProtobufFields) -> None:
 
 
 def _layer(within: ProtobufFields, field: int, where: str) -> Numbers | None:
-    """The numbers of a layer; None: there is none."""
+    """The numbers of a layer; None: it is missing."""
     found = _subs(within, field, where)
     if not found:
         return None
@@ -227,14 +227,14 @@ def _sized(layer: Numbers | None, size: int, where: str) -> Numbers:
 def _convolution(
     within: ProtobufFields, where: str, inputs: int, width: int, outputs: int = 0
 ) -> Convolution:
-    """A convolution, its normalisation worked in.
+    """A convolution with its normalisation folded in.
 
     Args:
-        within: It.
-        where: What it is, for people.
-        inputs: Planes that go in.
-        width: Of the kernel.
-        outputs: Planes that come out; 0: as many as there are numbers for.
+        within: The message of the layer.
+        where: Its name for error messages.
+        inputs: Input planes.
+        width: Width of the kernel.
+        outputs: Output planes; 0: derived from the number of weights.
     """
     weights = _layer(within, 1, f"{where}, weights")
     if weights is None:

@@ -1,7 +1,7 @@
 """Maia: networks that move like lichess.org players of a given rating (McIlroy-Young et al. 2020).
 
-The networks are others' work: the operator brings the published files, and ``desdemona model import`` turns
-them into what is read here (`engine.human.maia_onnx`).
+The networks are third-party work: the operator supplies the published files, and ``desdemona model import``
+converts them into the form read here (`engine.human.maia_onnx`).
 """
 
 import bisect
@@ -22,23 +22,23 @@ from engine.human.onnx import OnnxNetwork
 GAME = "chess"
 
 LEAST_LEGAL_MASS = 0.997
-"""Share of legal moves in what a sound network would play, at least, in openings that it knows well."""
+"""Least total probability of the legal moves that we accept in well-known openings."""
 _LEAST_MASS_ANYWHERE = 1e-4
-"""Likewise in any position.  Sound networks overlook a check or a pin now and then, almost wholly."""
+"""The same in any position.  Sound networks sometimes overlook a check or a pin almost entirely."""
 _OPENINGS = (
     "startpos",
     "startpos moves e2e4",
     "startpos moves e2e4 e7e5 g1f3 b8c6 f1c4 g8f6 d2d3 f8c5",
     "startpos moves d2d4 d7d5 c2c4 e7e6 b1c3 g8f6 c1g5 f8e7 e2e3",
 )
-"""Where every network is tried, both sides to move."""
+"""Openings on which every network is tested, both sides to move."""
 _BATCH = 64
-"""Positions at once; more are not faster, and take memory."""
+"""Positions per batch; larger batches are no faster, and take memory."""
 
 
 @cache
 def openings() -> tuple[tuple[ChessPosition, ...], ...]:
-    """The games in which networks are tried, each from the start position on; the first is that alone."""
+    """The openings for the test, as games from the start position; the first is the start position alone."""
     game, found = StandardChess(), []
     for text in _OPENINGS:
         start, _, moves = text.partition(" moves ")
@@ -50,13 +50,13 @@ def openings() -> tuple[tuple[ChessPosition, ...], ...]:
 
 
 class MaiaModel:
-    """One network, for people of one rating whatever they are said to have.  For one thread at a time.
+    """One network, for people of one rating whatever rating the query gives.  Used by one thread at a time.
 
     Args:
         network: See `engine.human.maia_onnx`.
 
     Raises:
-        BadModel: It is another kind of network.
+        BadModel: It is a network of another kind.
     """
 
     game = GAME
@@ -70,17 +70,17 @@ class MaiaModel:
         if rating and not (rating.isascii() and rating.isdigit() and len(rating) <= 4):
             raise BadModel(f"{network.where}: {rating[:20]!r} is no rating")
         self.rating = int(rating) if rating else None
-        """Of the people that it plays like; None: nobody has said."""
+        """Rating of the people that it imitates; None: unknown."""
         self._is_tried = False
 
     def start(self) -> float:
-        """Make the network ready, and try it in a few openings.
+        """Load the network, and test it in a few openings.
 
         Returns:
-            The least share of legal moves in what it would play there.
+            The least total probability of the legal moves there.
 
         Raises:
-            BadModel: It cannot be run, or would play too little that is legal.
+            BadModel: It cannot be run, or gives illegal moves too much probability.
         """
         self._is_tried = True
         mass = min(self.ask(openings())[1])
@@ -98,22 +98,22 @@ class MaiaModel:
     def ask(
         self, histories: Sequence[Sequence[ChessPosition]]
     ) -> tuple[list[tuple[float, ...]], list[float]]:
-        """What would be played, and which share of the network's answer were legal moves.
+        """The probabilities of the legal moves, and their share of the network's raw output.
 
         Args:
-            histories: Each the latest positions of a game, oldest first; the last one has legal moves.
+            histories: For each, the latest positions of a game, oldest first; the last one has legal moves.
 
         Raises:
-            BadModel: The answers make no sense.
+            BadModel: The output is malformed.
         """
         found, masses = EncodedPositions(histories).answers(self)
         return [tuple(row) for row in found], masses
 
     def moves(self, planes: Planes) -> NDArray[np.float32]:
-        """The network's answers: shape (positions, 1858), probabilities of `maia_planes.SLOTS`.
+        """The network's output: shape (positions, 1858), probabilities of `maia_planes.SLOTS`.
 
         Raises:
-            BadModel: They are none.
+            BadModel: The output is malformed.
         """
         if not self._is_tried:
             self.start()
@@ -131,17 +131,17 @@ class MaiaModel:
 
 
 class EncodedPositions:
-    """Positions as networks see them, ready to be shown to several."""
+    """Encoded positions, ready as input for several networks."""
 
     def __init__(self, histories: Sequence[Sequence[ChessPosition]]) -> None:
         self._planes = encode(histories)
         self._sizes, self._places = places([history[-1] for history in histories])
 
     def answers(self, model: MaiaModel) -> tuple[list[list[float]], list[float]]:
-        """Of each position the probability of each legal move, and the share of legal moves in the answer.
+        """For each position, the probability of each legal move, and their share of the raw output.
 
         Raises:
-            BadModel: The answers make no sense.
+            BadModel: The output is malformed.
         """
         answers = model.moves(self._planes)
         rows = np.repeat(np.arange(len(self._sizes)), self._sizes)
@@ -159,17 +159,17 @@ class EncodedPositions:
 
 
 class MaiaFamily:
-    """Several networks, each for people of its rating; between two ratings both are asked.
+    """Several networks, each for people of its rating; between two ratings we interpolate.
 
-    Probabilities are mixed in proportion to the distance of the ratings; below the lowest and above the
-    highest network that one alone speaks.  For one thread at a time.
+    Weights are linear in the distance of the ratings; below the lowest and above the highest network, that
+    one alone counts.  Used by one thread at a time.
 
     Args:
-        models: Each of a rating of its own.
-        unrated: The rating of people of whom none is known.
+        models: Each for another rating.
+        unrated: Rating assumed for people without a known one.
 
     Raises:
-        BadModel: There are none, or one's rating is unknown or another's.
+        BadModel: There are no models, or a rating is unknown or occurs twice.
     """
 
     game = GAME
@@ -193,7 +193,7 @@ class MaiaFamily:
         self.info = ModelInfo(MAIA, f"{MAIA}-{name}", hashlib.sha256(sums.encode()).hexdigest())
 
     def shares(self, rating: int | None) -> list[tuple[MaiaModel, float]]:
-        """Which networks speak for people of a rating, and how much each counts; the shares add up to 1."""
+        """The networks for a rating, with their weights, which add up to 1."""
         wanted = self._unrated if rating is None else rating
         above = bisect.bisect_left(self._ratings, wanted)
         if above == len(self._ratings):

@@ -1,15 +1,14 @@
-"""Converts a published Maia network to ONNX, and proves that nothing changed.
+"""Converts a published Maia network to ONNX, and verifies the result.
 
-The ONNX network takes ``now`` and ``past`` (`engine.human.maia_planes.Planes`) and answers with ``moves``
-(n, 1858): probabilities in the order of `engine.human.maia_planes.SLOTS`.  The value head is left behind: who
-wins is not asked here.
+The ONNX network takes ``now`` and ``past`` (`engine.human.maia_planes.Planes`) and outputs ``moves`` (n,
+1858): probabilities in the order of `engine.human.maia_planes.SLOTS`.  The value head is dropped, since we do
+not need it.
 
-Convolutions are done as S. Winograd taught (Lavin & Gray 2016, Fast Algorithms for Convolutional Neural
-Networks): the board goes through a matrix from both sides, then each of the 10 x 10 numbers that it becomes
-is a product of its own, and another matrix leads back.  That takes 100 multiplications where 576 stood, so
-onnxruntime's products of matrices are faster than its convolutions are; and because numbers come in the
-order rank, file, filter, position, nothing has to be carried about.  A network keeps its plain weights;
-onnxruntime transforms them when it loads them.
+Convolutions use Winograd's method (Lavin & Gray 2016, Fast Algorithms for Convolutional Neural Networks): the
+board is multiplied by a matrix from both sides, each of the resulting 10 x 10 numbers has its own product,
+and another matrix maps back.  That takes 100 multiplications instead of 576, so onnxruntime's matrix products
+are faster than its convolutions; and because the layout is rank, file, filter, position, no transposition is
+needed.  A network stores its plain weights; onnxruntime transforms them when it loads them.
 """
 
 import re
@@ -45,13 +44,13 @@ PUBLISHED = {
     "0031ad7c4256b1fd09fbebd28418d644d68b26cd2a45df4967ccf5c7ec9c4965": 1800,
     "e2f565f42d7cd9f122557e6dc4eb84e5bbaedceda1d404dc485d3611c7c97a12": 1900,
 }
-"""SHA-256 of ``maia-<rating>.pb.gz`` as published at CSSLab/maia-chess, and for which rating each is."""
+"""SHA-256 of ``maia-<rating>.pb.gz`` as published at CSSLab/maia-chess, with the rating of each."""
 
 LICENCE = "GPL-3.0"
-"""Of that repository; the files themselves name none."""
+"""The licence of that repository; the files themselves state none."""
 
 START_MOVES = {1500: {"e2e4": 0.652, "d2d4": 0.229}, 1900: {"e2e4": 0.564, "d2d4": 0.289}}
-"""First moves of published networks, measured with a converter that is not this one."""
+"""First moves of published networks, measured with an independent converter."""
 _START_TOLERANCE = 0.002
 _MOST_RATING = 5000  # as for people
 
@@ -62,30 +61,29 @@ class Imported:
 
     name: str
     rating: int | None
-    """Of the people that it plays like; None: nobody has said."""
+    """Rating of the people that it imitates; None: unknown."""
     licence: str
     sha256: str
-    """Of the ONNX file."""
+    """SHA-256 of the ONNX file."""
     source_sha256: str
     is_published: bool
     """Whether the source is, byte for byte, one of `PUBLISHED`."""
     legal_mass: float
-    """Least share of legal moves in what it would play, over the positions tried."""
+    """Least total probability of the legal moves, over the positions tested."""
     data: bytes
     """The ONNX file."""
 
 
 def import_network(data: bytes, file_name: str) -> Imported:
-    """A published network as ONNX.
+    """Convert a published network to ONNX.
 
     Args:
-        data: The file, as it was published.
-        file_name: Its name, which tells name and rating of those that are not `PUBLISHED`
+        data: The file, as published.
+        file_name: Its name, which gives name and rating of a network that is not in `PUBLISHED`
             (``maia-1234.pb.gz``).
 
     Raises:
-        BadModel: It is none, or does not do what such a network has to; or its name tells of no rating that
-            people have.
+        BadModel: It is not a network or fails the tests; or its name gives a rating that is out of range.
     """
     network = read_network(data)
     rating = PUBLISHED.get(network.sha256)
@@ -104,14 +102,14 @@ def import_network(data: bytes, file_name: str) -> Imported:
 
 
 def verify(model: MaiaModel, rating: int | None) -> float:
-    """The least share of legal moves in what a network would play, in a few openings.
+    """The least total probability of the legal moves in a few openings.
 
     Args:
         model: The network.
-        rating: Of a published one: it has to play the first moves that are known of it.
+        rating: Of a published one: its first moves must be those known for it.
 
     Raises:
-        BadModel: It does not, or would play too little that is legal.
+        BadModel: They are not, or illegal moves get too much probability.
     """
     mass = model.start()
     start = openings()[0]
@@ -127,10 +125,10 @@ def verify(model: MaiaModel, rating: int | None) -> float:
 def write_onnx(
     network: Lc0Network, name: str, licence: str, rating: int | None, *, is_published: bool
 ) -> bytes:
-    """The network in ONNX, with what there is to say of it.
+    """The network in ONNX, with its metadata.
 
     Raises:
-        BadModel: Its numbers make no network.
+        BadModel: Its weights do not form a network.
     """
     graph = _MaiaGraph()
     first = network.input.weights
@@ -185,11 +183,11 @@ def _card(name: str, *, is_published: bool) -> str:
 
 
 def _winograd() -> tuple[Matrix, Matrix, Matrix]:
-    """The matrices for 8 numbers in a row, for the 3 of a kernel, and for the way back.
+    """The Winograd matrices for 8 numbers in a row, for the 3 of a kernel, and for the way back.
 
-    By Toom and Cook: a convolution is a product of polynomials, known by its values at 10 points, of which
-    the last is infinity.  The points were searched for to keep errors of single precision small: 1.5e-5 of
-    the mean result, where those mostly taken (0, 1, -1, 2, -2 and so on) leave 5e-5 and more.
+    By Toom and Cook: a convolution is a product of polynomials, determined by its values at 10 points, of
+    which the last is infinity.  The points were chosen by search to keep errors of single precision small:
+    1.5e-5 of the mean result, where the usual ones (0, 1, -1, 2, -2 and so on) leave 5e-5 and more.
 
     Returns:
         Shapes (10, 8), (10, 3) and (8, 10).
@@ -197,25 +195,25 @@ def _winograd() -> tuple[Matrix, Matrix, Matrix]:
     points = np.array([0, 0.4, -0.4, 0.8, -0.8, 1.25, -1.25, 2.5, -2.5])
 
     def values(size: int) -> Matrix:
-        """Of polynomials of so many coefficients."""
+        """Values at the points of polynomials with this many coefficients."""
         return np.vstack([np.vander(points, size, increasing=True), np.eye(1, size, size - 1)])
 
     into, kernel, back = np.linalg.inv(values(10)).T, values(3), values(8).T
-    # Numbers of about one size on both ways; what that takes or gives goes to the kernel.
+    # Scaled so that both ways have numbers of similar size; the kernel's matrix compensates.
     large, wide = np.abs(into).max(axis=1), np.abs(back).max(axis=0)
-    # Around the board are zeros, so the first and last of ten numbers in a row can be left out.
+    # Outside the board are zeros, so the first and last of ten numbers in a row can be dropped.
     return (into / large[:, None])[:, 1:9], kernel * (large * wide)[:, None], back / wide
 
 
 class _MaiaGraph:
-    """Nodes and constants in the order they are needed."""
+    """Nodes and constants in topological order."""
 
     def __init__(self) -> None:
         self.nodes: list[onnx.NodeProto] = []
         self.constants: list[onnx.TensorProto] = []
         for name, matrix in zip(("into", "kernel", "back"), _winograd(), strict=True):
             self.constant(name, matrix)
-        # Zeros, one for each position: with them biases are added three times as fast as without.
+        # Zeros, one for each position: adding biases with them is three times as fast.
         flat = self.add("Reshape", ["now", self.whole("rows", 64 * len(NOW), -1)])
         self._zeros = self.add("Gather", [flat, self.whole("empty", NOW.index(EMPTY))], axis=0)
 
@@ -256,14 +254,14 @@ class _MaiaGraph:
     def _both_ways(
         self, matrix: str, at: str, size: int, becomes: int, shape: list[int], name: str, what: str
     ) -> str:
-        """Ranks, then files through a matrix: from (size, size, ...) to (becomes, becomes, ...)."""
+        """Multiply ranks, then files by a matrix: from (size, size, ...) to (becomes, becomes, ...)."""
         for rows in ([size], [becomes, size]):
             flat = self.whole(f"{name}.{what}.{len(rows)}", *rows, -1)
             at = self.add("MatMul", [matrix, self.add("Reshape", [at, flat])])
         return self.add("Reshape", [at, self.whole(f"{name}.{what}.3", *shape)])
 
     def squeezed(self, at: str, layer: SqueezeExcite, name: str) -> str:
-        """Scaled and shifted, filter by filter, by what the board as a whole says."""
+        """Scaled and shifted, filter by filter, by the squeeze of the whole board."""
         means = self.add("ReduceMean", [at], axes=[0, 1], keepdims=0)
         hidden = self.relu(self._matrix(means, layer.w1, layer.b1, f"{name}.1"))
         filters = len(layer.b2) // 2

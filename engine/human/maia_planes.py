@@ -1,18 +1,18 @@
 """Maia's input planes, and the index of each move in its output.
 
-Both are of lc0's making.  The board is seen from the side to move: row 0 is its own first rank, files are
-never mirrored; for black the ranks are turned and colours swapped, in the positions before, too.
+Both are lc0's.  The board is seen from the side to move: row 0 is its own first rank, files are never
+mirrored; for black the ranks are flipped and colours swapped, in earlier positions, too.
 
 Planes, each of 8 x 8: for each of the 8 latest positions, the present one first, 13: own pawns, knights,
-bishops, rooks, queens, king, the same of the other side, and all ones if that position has stood on the
-board before.  Then own castling on the queen's and the king's side, and the other's; whether black is to
-move; plies since the last capture or pawn move, as they are; zeros; ones.  Before a game's beginning there is
-nothing if it began where games begin, else the oldest known position goes on.
+bishops, rooks, queens, king, the same of the other side, and all ones if that position has occurred before.
+Then own castling on the queen's and the king's side, and the other's; whether black is to move; plies since
+the last capture or pawn move, unscaled; zeros; ones.  Positions before the game's start are empty if it began
+at the usual start; otherwise the oldest known position is repeated.
 
-Answers are counted ``plane * 64 + from``, the square from the mover's side.  Planes 0 to 55: as a queen
-moves, N, NE, E, SE, S, SW, W, NW, by 1 to 7 squares each; 56 to 63: as a knight; 64 to 72: promotions to the
-NW, N and NE, to rook, bishop and queen each (a promotion to a knight counts as the plain move).  Castling is
-the king taking its rook.
+Outputs are indexed ``plane * 64 + from``, the square from the mover's side.  Planes 0 to 55: queen moves, N,
+NE, E, SE, S, SW, W, NW, by 1 to 7 squares each; 56 to 63: knight moves; 64 to 72: promotions to the NW, N and
+NE, to rook, bishop and queen each (a promotion to a knight counts as the plain move).  Castling is the king
+taking its rook.
 """
 
 from collections.abc import Sequence
@@ -28,26 +28,26 @@ from engine.games.standard_chess import ChessPosition
 PLANES = 112
 HISTORY = 8
 MOVES = 1858
-"""Moves that the answer has room for."""
+"""Size of the raw move output."""
 
 _EACH = 13
 NOW = (*range(_EACH), *range(HISTORY * _EACH, PLANES))
-"""The planes of the present among the 112."""
+"""Indices of the present position's planes among the 112."""
 PAST = tuple(range(_EACH, HISTORY * _EACH))
-"""Those of the positions before."""
+"""Indices of the earlier positions' planes."""
 EMPTY = 110
 """The plane that is always zero."""
 _RULE_50 = _EACH + 5  # of the planes of the present
 _ALL = (1 << 64) - 1
 _START = chess.STARTING_BOARD_FEN
 _RIGHTS = {color: chess.BB_RANK_1 if color == chess.WHITE else chess.BB_RANK_8 for color in chess.COLORS}
-_PROMOTED = (None, 2, 0, 1, None)  # by the games' numbers none, queen, rook, bishop, knight
+_PROMOTED = (None, 2, 0, 1, None)  # by the game's numbers: none, queen, rook, bishop, knight
 _TURN = 0o70 | 0o70 << 6
-"""Turns the ranks of both squares of a move's number."""
+"""Flips the ranks of both squares of a move number."""
 
 
 def _answer_slots() -> NDArray[np.int64]:
-    """For each move's number (of `engine.games.standard_chess`) its slot, plane * 64 + from; -1: none."""
+    """For each move number (of `engine.games.standard_chess`) its slot, plane * 64 + from; -1: none."""
     directions = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
     knights = ((1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2))
     slots = np.full(5 << 12, -1, np.int64)
@@ -82,7 +82,7 @@ def _tables() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 SLOTS, _PLACES = _tables()
-"""The slots that are some move's, ascending: shape (1858,)."""
+"""The slots that some move uses, ascending: shape (1858,)."""
 
 
 def _masks(position: ChessPosition) -> tuple[int, ...]:
@@ -98,7 +98,7 @@ def _masks(position: ChessPosition) -> tuple[int, ...]:
 
 
 def _castling(board: chess.Board, color: chess.Color) -> tuple[int, int]:
-    """Whether a side may still castle on the queen's and on the king's side: all ones or zero."""
+    """Castling rights of a side on the queen's and on the king's side: all ones or zero."""
     rights = board.castling_rights & _RIGHTS[color]
     if not rights:
         return 0, 0
@@ -107,28 +107,29 @@ def _castling(board: chess.Board, color: chess.Color) -> tuple[int, int]:
 
 
 class Planes(NamedTuple):
-    """What networks are shown of n positions: bits but for one plane, each (rank, file, plane, position)."""
+    """Network input for n positions: bits except in one plane, each (rank, file, plane, position)."""
 
     now: NDArray[np.float32]
-    """Shape (8, 8, 21, n): the present position's 13 planes, then the 8 that stand behind the history."""
+    """Shape (8, 8, 21, n): the present position's 13 planes, then the 8 planes after the history."""
     past: NDArray[np.float32]
     """Shape (8, 8, 91, n): the 7 positions before it; (8, 8, 91, 1) if they are the same for all."""
 
     def part(self, start: int, end: int) -> "Planes":
-        """Those of some of the positions."""
+        """The input for a range of the positions."""
         return Planes(
             self.now[..., start:end], self.past if self.past.shape[3] == 1 else self.past[..., start:end]
         )
 
 
 def encode(histories: Sequence[Sequence[ChessPosition]]) -> Planes:
-    """What networks are shown.
+    """Encode positions as network input.
 
-    Positions that are the same object in several histories are looked at once; so is the past of positions
-    that share it, as those after each move of one position do.
+    A position object that several histories share is encoded once; so is the shared past of the positions
+    after each move of one position.
 
     Args:
-        histories: Each the latest positions of a game, oldest first, the one asked about last; one at least.
+        histories: For each, the latest positions of a game, at least one, oldest first; the last is to be
+            predicted.
     """
     rows: dict[int, int] = {}
     masks: list[tuple[int, ...]] = []
@@ -151,7 +152,7 @@ def encode(histories: Sequence[Sequence[ChessPosition]]) -> Planes:
         mover = board.turn
         is_black = 0 if mover == chess.WHITE else _ALL
         after.append((*_castling(board, mover), *_castling(board, not mover), is_black, 0, 0, _ALL))
-    masks.append((0,) * _EACH)  # the row -1: nothing
+    masks.append((0,) * _EACH)  # row -1: empty
     white = np.array(masks, np.uint64)
     black = white.byteswap()  # a byte is a rank
     black[:, :12] = black[:, [*range(6, 12), *range(6)]]
@@ -176,14 +177,13 @@ def _is_start(board: chess.Board) -> bool:
 
 
 def places(positions: Sequence[ChessPosition]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where in the answers the legal moves stand.
+    """Indices of the legal moves in the output.
 
     Args:
-        positions: Each with one legal move at least.
+        positions: Each with at least one legal move.
 
     Returns:
-        The number of moves of each position, and one position after another its moves' places in 0..1857,
-        both flat.
+        The number of moves of each position, and the indices of all their moves in 0..1857, both flat.
     """
     sizes = np.array([len(position.legal) for position in positions])
     moves = np.fromiter(chain.from_iterable(position.legal for position in positions), np.int64, sizes.sum())

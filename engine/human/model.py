@@ -1,7 +1,7 @@
 """The interface of human-move models: queries, answers, and the checks on an answer.
 
-A model says how likely a person is to play each legal move.  It may be a network of somebody else's, so its
-answers are checked (`predicted`) before anybody counts on them.
+A model gives the probability that a person plays each legal move.  It may be a third-party network, so
+`predicted` checks its answers before anything uses them.
 """
 
 import math
@@ -13,30 +13,30 @@ from engine.decision import UNKNOWN_PERSON, ModelInfo, Person
 from engine.game import Game
 
 MAIA, OTHELLO, SHALLOW, CALIBRATED, NOBODY = "maia", "othello", "shallow", "calibrated", "none"
-"""Kinds of models (`ModelInfo.kind`).  Networks of people's moves, at chess and at Othello; the guess that
-short searches make; calibrated odds (`engine.human.odds`), which are no human-move model; and what stands for
-a model that cannot be opened."""
+"""Kinds of models (`ModelInfo.kind`).  Networks of human moves, for chess and for Othello; the estimate from
+shallow searches; calibrated odds (`engine.human.odds`), which are not a human-move model; and the placeholder
+for a model that cannot be opened."""
 
 MASS_TOLERANCE = 1e-3
-"""Probabilities of the legal moves may miss 1 by so much: single precision, and no more."""
+"""Tolerance for the sum of the legal moves' probabilities: single precision, and no more."""
 
 
 class BadModel(Exception):
-    """A model that cannot be read, or whose answers cannot be: the message names it and what is wrong."""
+    """An unreadable model, or one with malformed answers: the message names it and what is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class PredictionQuery:
-    """One question: what would this person play here?"""
+    """One query: the position in which to predict a person's move."""
 
     positions: tuple[Any, ...]
-    """The game's latest positions, oldest first; the last one is the one to move in.  Models take as much of
-    the history as they know what to do with, and do with less."""
+    """The game's latest positions, oldest first; the last one is the one to move in.  Models use as much of
+    the history as they can, and do with less."""
     person: Person = UNKNOWN_PERSON
 
 
 class HumanModel(Protocol):
-    """Knows how people play one game.  For one thread at a time."""
+    """Predicts human moves in one game.  Used by one thread at a time."""
 
     @property
     def game(self) -> str:
@@ -44,19 +44,19 @@ class HumanModel(Protocol):
 
     @property
     def info(self) -> ModelInfo:
-        """Which model it is."""
+        """Identifies the model."""
 
     @property
     def plies_wanted(self) -> int:
-        """So many of the latest positions it can make use of, the present one included; at least 1."""
+        """How many of the latest positions it can use, the present one included; at least 1."""
 
     def predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
-        """For each position the probability of each legal move, in the game's fixed order.
+        """For each position, the probability of each legal move, in the game's fixed order.
 
-        Call it through `predicted`, which leaves out positions without a choice and checks the answers.
+        Call it through `predicted`, which skips positions without a choice and checks the answers.
 
         Args:
-            asks: In each there are two legal moves at least.
+            asks: Each has at least two legal moves.
 
         Raises:
             BadModel: The model gives no answer.
@@ -64,15 +64,15 @@ class HumanModel(Protocol):
 
 
 def predicted(model: HumanModel, game: Game[Any], asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
-    """What a model says, checked: of every position numbers from 0 to 1 that add up to 1.
+    """A model's checked answers: for every position, numbers from 0 to 1 that add up to 1.
 
     Args:
         model: For the same game.
         game: Its rules.
-        asks: Any positions; of a finished game there is nothing to say, and a single move is certain.
+        asks: Any positions; a finished game has an empty answer, and a single move is certain.
 
     Raises:
-        BadModel: The model answers with something that is no probability.
+        BadModel: The model's answer is not a probability distribution.
     """
     sizes = [len(game.legal_moves(ask.positions[-1])) for ask in asks]
     open_ = [index for index, size in enumerate(sizes) if size > 1]

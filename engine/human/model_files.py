@@ -9,21 +9,21 @@ from engine.human.othello import OthelloHumanModel
 from engine.human.rating_average import RatingAverage
 
 PREDICTS = (MAIA, OTHELLO)
-"""Kinds of networks that are models of people's moves."""
+"""Kinds of networks that are human-move models."""
 
 
 def open_model(path: Path, *, narrow: bool = False) -> HumanModel:
-    """The model of a file, or of a folder with Maia's networks for several ratings.
+    """Open the model in a file, or in a folder with Maia's networks for several ratings.
 
-    A file's network is started, so that it is known to work.  Those of a folder wait until somebody of their
-    rating is asked about; other models in it are left alone.
+    A file's network is loaded at once, to test it.  Those of a folder load on the first query for their
+    rating; other models in the folder are ignored.
 
     Args:
-        narrow: Of a folder, only the networks next to a person's rating count, not a mean over several
+        narrow: For a folder, use only the networks next to a person's rating, not a mean over several
             (`engine.human.rating_average`).
 
     Raises:
-        BadModel: There is none, or none that can be used; the message names it and says what is wrong.
+        BadModel: It is missing or unusable; the message names it and says what is wrong.
     """
     if path.is_dir():
         networks = [OnnxNetwork.open(file, start=False) for file in sorted(path.glob("*.onnx"))]

@@ -1,8 +1,8 @@
 """Opens ONNX files of human-move models with their metadata, and runs them in one thread.
 
-A file names its kind, game, name and licence in ONNX's own ``metadata_props``, under keys that begin with
-``desdemona.``, so that it needs nothing beside it.  It is to come to an end whatever it is asked: one with
-control flow is refused, for a loop in it could be stopped by nobody.
+A file states its kind, game, name and licence in ONNX's own ``metadata_props``, under keys that begin with
+``desdemona.``, so that it needs no companion file.  Evaluation must terminate on any input: we refuse
+networks with control flow, since we could not interrupt a loop.
 """
 
 import hashlib
@@ -24,30 +24,30 @@ from engine.human.protobuf import ProtobufFields, message
 
 PREFIX = "desdemona."
 MOST_BYTES = 256 << 20
-"""Longest file read; those of this program have a few MB."""
+"""Size limit for a file; those of this program have a few MB."""
 
 _FATAL_ONLY = 4
 _TOLD = ("name", "licence", "source")
-"""Texts that people are shown, in logs and on terminals."""
+"""Metadata that logs and terminals show."""
 LONGEST_NAME = 80
-"""Of a network, in characters."""
+"""Length limit for a network's name, in characters."""
 
 _CONTROL_FLOW = (b"Loop", b"Scan", b"If")
 
 _lock = threading.Lock()
 _running: WeakValueDictionary[str, Any] = WeakValueDictionary()
-"""Sessions by their file's checksum, shared by all who have the same one: they take memory, and may be asked
-from several threads at a time."""
+"""Sessions by their file's checksum, shared by all users of the same file: they take memory, and are
+thread-safe."""
 
 
 def read_model_file(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
-    """What is in a regular file.
+    """The content of a regular file.
 
     Raises:
-        BadModel: It cannot be read, is a device, pipe or folder, or is longer.
+        BadModel: It cannot be read, is a device, pipe or folder, or exceeds the limit.
     """
     try:
-        # Asked before it is opened: a pipe would be waited for, and some devices do things when opened.
+        # Checked before opening: a pipe would block, and opening some devices has side effects.
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
             raise BadModel(f"{path}: not a regular file")
@@ -63,15 +63,15 @@ def read_model_file(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
 
 
 class OnnxNetwork:
-    """A network that can be asked.  For one thread at a time.
+    """A network that can be evaluated.  Used by one thread at a time.
 
     Args:
         data: The content of an ONNX file.
-        where: The file, for people.
+        where: The file's name in messages.
 
     Raises:
-        BadModel: It is no ONNX, or might never come to an end, or says nothing of itself, or something that
-            cannot be shown to people.
+        BadModel: It is not ONNX, might not terminate, lacks its metadata, or has metadata that cannot be
+            displayed.
     """
 
     def __init__(self, data: bytes, where: str) -> None:
@@ -84,8 +84,8 @@ class OnnxNetwork:
         except BadModel as error:
             raise BadModel(f"{where}: not a network of ONNX: {error}") from None
         self.metadata, self.card = told
-        """What the file says of itself, without `PREFIX`: ``kind``, ``game``, ``name``, ``licence``, more.
-        And its card, for people."""
+        """The file's metadata, without `PREFIX`: ``kind``, ``game``, ``name``, ``licence``, more.  And its
+        card, for people."""
         if lacking := [key for key in ("kind", "game", "name", "licence") if not self.metadata.get(key)]:
             raise BadModel(
                 f"{where}: not a network of this program's: it does not say "
@@ -102,42 +102,42 @@ class OnnxNetwork:
 
     @classmethod
     def open(cls, path: Path, *, start: bool = True) -> Self:
-        """The network of a file.
+        """Open the network in a file.
 
         Args:
-            path: Of the file.
-            start: At once, else when it is first asked: a started one takes some ten times its file's memory.
+            path: The file.
+            start: Load it now rather than on first use: loaded, it takes some ten times its file's memory.
 
         Raises:
-            BadModel: It cannot be read, or is none; where it is started, it cannot be run.
+            BadModel: It cannot be read, or is not a network; with `start`, it cannot be run.
         """
         return cls.load(read_model_file(path), str(path), start=start)
 
     @classmethod
     def load(cls, data: bytes, where: str, *, start: bool = True) -> Self:
-        """The network of a file's content; see `open`."""
+        """Open the network from a file's content; see `open`."""
         network = cls(data, where)
         if start:
             network.start()
         return network
 
     def start(self) -> None:
-        """Make it ready, if it is not.
+        """Load it, if it is not loaded.
 
         Raises:
             BadModel: It cannot be run.
         """
         if self._session is None:
-            with _lock:  # so that of two threads that ask for the same one, one waits
+            with _lock:  # one of two threads that need the same one waits
                 self._session = _running.get(self.sha256) or self._started()
                 _running[self.sha256] = self._session
 
     def _started(self) -> Any:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        # Nor another format, of which nothing has been read here.
+        # Reject any other format too, since we have not checked it.
         options.add_session_config_entry("session.load_model_format", "ONNX")
-        options.log_severity_level = _FATAL_ONLY  # errors come as exceptions, and need not be told twice
+        options.log_severity_level = _FATAL_ONLY  # errors come as exceptions, and need no log line
         try:
             return onnxruntime.InferenceSession(self._data, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime's have no common class of their own
@@ -165,14 +165,14 @@ class OnnxNetwork:
             )
 
     def run(self, output: str, inputs: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
-        """One output as numbers of single precision, all of them finite.
+        """Evaluate one output, in single precision, all values finite.
 
         Args:
             output: Its name.
             inputs: By name.
 
         Raises:
-            BadModel: The network cannot be run on that, or answers with anything else.
+            BadModel: The network rejects the inputs, or its output is malformed.
         """
         self.start()
         try:
@@ -194,7 +194,7 @@ _FUNCTIONS = 25
 
 
 def _metadata(model: ProtobufFields) -> tuple[dict[str, str], str]:
-    """This program's texts, and the card."""
+    """This program's metadata, and the card."""
     entries = [message(raw, "metadata_props") for raw in _messages(model, _METADATA)]
     texts = {_text(entry.get(1)): _text(entry.get(2)) for entry in entries}
     own = {key.removeprefix(PREFIX): text for key, text in texts.items() if key.startswith(PREFIX)}
@@ -202,11 +202,11 @@ def _metadata(model: ProtobufFields) -> tuple[dict[str, str], str]:
 
 
 def _control_flow(model: ProtobufFields) -> str:
-    """What of it might never come to an end; empty: nothing.
+    """The construct that might not terminate; empty: none.
 
-    Whatever is written more than once is read each time, for readers put the parts together.  Weights are
-    passed over: of GraphProto ``node`` is read (field 1), of NodeProto ``op_type`` (4) and ``attribute`` (5),
-    of AttributeProto graphs within the node (``g``, 6, and ``graphs``, 11).
+    Repeated fields are read each time, because parsers merge them.  Weights are skipped: we read ``node`` of
+    GraphProto (field 1), ``op_type`` (4) and ``attribute`` (5) of NodeProto, and the graphs of AttributeProto
+    (``g``, 6, and ``graphs``, 11).
     """
     if model.get(_FUNCTIONS):
         return "functions of its own"

@@ -1,12 +1,12 @@
 """Our human-move model for Othello: a network trained on tournament games.
 
-The network (`engine.training.human_othello_graph` writes it) takes ``squares`` (n, 64, `PLANES`) and answers
-with ``logits`` (n, 64).  It knows the rules through its input: which moves there are, and what each of them
-leads to, two plies deep.  Each position is turned into one fixed orientation first, so positions that are
-images of each other get the same answer, and the network need not learn eight boards.  Where many games have
-been, their moves are counted, too (`engine.human.othello_openings`).
+The network (`engine.training.human_othello_graph` writes it) takes ``squares`` (n, 64, `PLANES`) and outputs
+``logits`` (n, 64).  Its input includes the rules: the legal moves, and what each of them leads to, two plies
+deep.  Each position is first turned into a canonical orientation, so equivalent positions get the same
+answer, and the network need not learn eight boards.  In well-known positions the move counts of past games
+contribute, too (`engine.human.othello_openings`).
 
-Rating and clock are not asked: the games that it learned from name neither.
+Rating and clock are ignored: the training games record neither.
 """
 
 from collections.abc import Sequence
@@ -36,36 +36,35 @@ from engine.human.othello_openings import OpeningTable, keys_of
 GAME = "othello"
 INPUT, OUTPUT = "squares", "logits"
 OPENINGS = "openings"
-"""Key of the metadata with the openings."""
+"""Metadata key of the openings."""
 
 DEFAULT_FILE = Path(__file__).with_name("othello_human.onnx")
-"""The network that comes with the program; its card is beside it."""
+"""The network that comes with the program, with its card beside it."""
 
 OWN, OTHER, LEGAL = 0, 1, 2
 _AFTER = 10
 PLANES = _AFTER + 6
 """Numbers for each square:
 
-0-7, as 0 or 1: own disc; other's disc; a legal move; a move that the other could make if it were theirs;
-empty; the disc placed last; a disc turned over with it; empty, in a quarter of the board with an odd number
-of empty squares.
+0-7, as 0 or 1: own disc; other's disc; a legal move; a legal move for the other side if it were to move;
+empty; the disc placed last; a disc flipped with it; empty, in a quadrant with an odd number of empty squares.
 8-9, the same on all squares: empty squares in sixtieths; whether their number is odd.
-10-15, at legal moves, about the board after the move: discs turned over in eighths; replies in tenths; own
-moves if the other were to pass, in tenths; corners among the replies; empty squares beside own discs and
-beside the other's, in fifteenths.
+10-15, at legal moves, about the board after the move: discs flipped in eighths; replies in tenths; own moves
+if the other were to pass, in tenths; corners among the replies; empty squares beside own discs and beside the
+other's, in fifteenths.
 """
 
 _CORNERS = np.uint64(0x8100000000000081)
 _QUARTERS = tuple(np.uint64(0x0F0F0F0F << shift) for shift in (0, 4, 32, 36))
 _ZERO = np.uint64(0)
 _AT_ONCE = 128
-"""Positions at once; more are not faster, and take memory."""
+"""Positions per batch; larger batches are no faster, and take memory."""
 
 
 class Sight(NamedTuple):
-    """What the network may know of some positions; arrays of one length.
+    """The part of some positions that the network sees; arrays of one length.
 
-    The last ply is left out (both boards are 0) when it was a pass or is not known.
+    The last ply is omitted (both boards are 0) when it was a pass or is unknown.
     """
 
     own: Boards
@@ -77,7 +76,7 @@ class Sight(NamedTuple):
     """The discs that it turned over."""
 
     def turned(self, turn: NDArray[np.int64]) -> "Sight":
-        """Each position under the symmetry of its own."""
+        """Each position under its own symmetry."""
         return Sight(*(turned(boards, turn) for boards in self))
 
     def of(self, chosen: NDArray[np.integer] | NDArray[np.bool_]) -> "Sight":
@@ -86,7 +85,7 @@ class Sight(NamedTuple):
 
 
 def encode(sight: Sight) -> NDArray[np.float32]:
-    """The network's input, shape (n, 64, `PLANES`), the boards as they stand: see `PLANES`."""
+    """The network's input, shape (n, 64, `PLANES`), in the boards' own orientation: see `PLANES`."""
     own, other, placed, flipped = sight
     found = np.empty((len(own), SQUARES, PLANES), dtype=np.float32)
     empty = ~(own | other)
@@ -123,7 +122,7 @@ def _after(own: Boards, other: Boards, square: NDArray[np.integer]) -> NDArray[n
 
 
 def sight_of(asks: Sequence[PredictionQuery]) -> Sight:
-    """What the network may know of what is asked: the last position and, if given, the one before."""
+    """The network's view of each query: the last position and, if given, the one before."""
     rows = [_seen(ask.positions) for ask in asks]
     columns = np.array(rows, dtype=np.uint64).reshape(len(rows), 4).T
     return Sight(*np.ascontiguousarray(columns))
@@ -135,17 +134,17 @@ def _seen(positions: Sequence[OthelloPosition]) -> tuple[int, int, int, int]:
         mover, waiter, before = positions[-2]
         placed = (own | other) & ~(mover | waiter)
         flipped = other & waiter
-        # Only a ply that led here: whoever asks may have left some out.
+        # Only if this ply led here: the caller may have skipped some.
         if before != side and placed.bit_count() == 1 and other == mover | placed | flipped:
             return own, other, placed, flipped
     return own, other, 0, 0
 
 
 class OthelloHumanModel:
-    """p(move | position, last move) in Othello.  For one thread at a time.
+    """p(move | position, last move) in Othello.  Used by one thread at a time.
 
     Args:
-        network: As `engine.training.human_othello` writes it.
+        network: As written by `engine.training.human_othello`.
         openings: Whether to use its table of openings.
 
     Raises:
@@ -160,7 +159,7 @@ class OthelloHumanModel:
         self._openings = OpeningTable.read(
             network.metadata.get(OPENINGS, "") if openings else "", network.where
         )
-        self.predict([PredictionQuery((Othello().initial(),))])  # tried now, not in the middle of a game
+        self.predict([PredictionQuery((Othello().initial(),))])  # to fail now rather than during a game
 
     @property
     def game(self) -> str:
@@ -183,7 +182,7 @@ class OthelloHumanModel:
         """The probability of each square, shape (n, 64); 0 where the move is not legal.
 
         Args:
-            sight: Positions with a legal move each.
+            sight: Positions with at least one legal move each.
 
         Raises:
             BadModel: The network gives no answer.
@@ -193,7 +192,7 @@ class OthelloHumanModel:
         return np.concatenate([self._chances(sight.of(part)) for part in parts])
 
     def _chances(self, sight: Sight) -> NDArray[np.float64]:
-        # A position that is its own image has several upright orientations: their mean is as symmetric as it.
+        # A symmetric position has several upright orientations: their mean has the same symmetry.
         turn, position = np.nonzero(upright(sight.own, sight.other))
         standing = sight.of(position).turned(turn)
         squares = encode(standing)
@@ -205,7 +204,7 @@ class OthelloHumanModel:
         odds = np.exp(logits - logits.max(axis=1, keepdims=True))
         odds /= odds.sum(axis=1, keepdims=True)
         odds = self._openings.corrected(keys_of(standing.own, standing.other), odds)
-        odds[~legal] = 0  # had two positions one key by accident
+        odds[~legal] = 0  # in case of a hash collision
         odds /= odds.sum(axis=1, keepdims=True)
         found = np.zeros((len(sight.own), SQUARES))
         np.add.at(found, position, np.take_along_axis(odds, TURNED[turn], axis=1))

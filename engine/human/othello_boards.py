@@ -1,6 +1,6 @@
 """Othello's rules on arrays: move generation for many bitboards at once.
 
-Bit ``8 * row + column`` stands for a square, as in `engine.games.othello`.  Every function takes and gives
+Bit ``8 * row + column`` stands for a square, as in `engine.games.othello`.  Every function takes and returns
 arrays of type uint64, of any one shape.
 """
 
@@ -13,7 +13,7 @@ SQUARES = 64
 _NOT_A = np.uint64(0xFEFEFEFEFEFEFEFE)
 _NOT_H = np.uint64(0x7F7F7F7F7F7F7F7F)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
-# Left shift (negative: right), and the squares that a shift by it can reach without wrapping round a side.
+# Left shift (negative: right), and the squares that this shift can reach without wrapping round an edge.
 _DIRECTIONS = (
     (1, _NOT_A), (-1, _NOT_H), (8, _ALL), (-8, _ALL),
     (9, _NOT_A), (-9, _NOT_H), (7, _NOT_H), (-7, _NOT_A),
@@ -42,10 +42,10 @@ def moves_masks(mover: Boards, waiter: Boards) -> Boards:
 
 
 def flips_masks(mover: Boards, waiter: Boards, placed: Boards) -> Boards:
-    """The discs that a disc placed on an empty square turns over; 0: not a legal placement.
+    """The discs flipped by a disc placed on an empty square; 0: not a legal placement.
 
     Args:
-        placed: One bit in each, not taken by either side.
+        placed: One bit in each, on an empty square.
     """
     flipped = np.zeros_like(mover)
     for step, reach in _DIRECTIONS:
@@ -79,7 +79,7 @@ def from_bits(squares: NDArray[np.uint8]) -> Boards:
 
 
 def _transposed(boards: Boards) -> Boards:
-    """Mirrored in the diagonal from a1 to h8: three exchanges of ever smaller blocks."""
+    """Mirrored in the diagonal from a1 to h8, by swapping ever smaller blocks."""
     for step, block in _BLOCKS:
         moved = block & (boards ^ (boards << step))
         boards = boards ^ (moved ^ (moved >> step))
@@ -103,20 +103,20 @@ def _turned() -> NDArray[np.int64]:
 
 
 def square_bits(squares: NDArray[np.integer]) -> Boards:
-    """The board with only that square taken, for each of some squares from 0 to 63."""
+    """For each square from 0 to 63, the board with only that square occupied."""
     return _ONE << squares.astype(np.uint64)
 
 
 TURNED = _turned()
-"""Shape (8, 64): where each square goes under each symmetry."""
+"""Shape (8, 64): the image of each square under each symmetry."""
 
 
 def upright(own: Boards, other: Boards) -> NDArray[np.bool_]:
-    """Which symmetries bring each position into its one fixed orientation, shape (8, n).
+    """Which symmetries map each position to its canonical orientation, shape (8, n).
 
-    That is the image whose taken squares are the smallest number, and among such the one whose own discs are:
-    the same for all positions that are images of each other.  There is one symmetry that leads there, or more
-    if the position is its own image.
+    That is the image with the smallest number for its occupied squares, and among those, for its own discs:
+    the same for all equivalent positions.  There is one such symmetry, or more if the position itself is
+    symmetric.
     """
     taken, mine = np.stack(images(own | other)), np.stack(images(own))
     least = taken == taken.min(axis=0)
@@ -126,6 +126,6 @@ def upright(own: Boards, other: Boards) -> NDArray[np.bool_]:
 
 
 def turned(boards: Boards, turn: NDArray[np.int64]) -> Boards:
-    """Each board under the symmetry of its own."""
+    """Each board under its own symmetry."""
     chosen: Boards = np.stack(images(boards))[turn, np.arange(len(boards))]
     return chosen

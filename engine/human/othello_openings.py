@@ -1,9 +1,9 @@
-"""A table of openings as people have played them, for what a network forgets.
+"""A table of the moves that people have played in openings, to correct a network's predictions.
 
-A position that many games went through needs no guess: what was played there is known.  The table has the
-positions that were met often enough, each in its upright orientation (`engine.human.othello_boards.upright`),
-with how often each move was played.  It travels as a text among an ONNX file's metadata: 64-bit keys, numbers
-of moves, squares and counts, one array after the other, packed.
+A position that occurred in many games needs no estimate: we have counts of the moves.  The table has the
+positions that occurred often enough, each in its upright orientation (`engine.human.othello_boards.upright`),
+with the count of each move.  It is stored as text in an ONNX file's metadata: 64-bit keys, numbers of moves,
+squares and counts, one array after the other, packed.
 """
 
 import base64
@@ -19,9 +19,9 @@ from engine.human.model import BadModel
 from engine.human.othello_boards import SQUARES, Boards
 
 NETWORK_GAMES = 5.0
-"""The network's word counts for as much as so many games that went through the position.
+"""Weight of the network's prediction, as a number of games that went through the position.
 
-Anything from 2 to 20 does as well on the years of validation, to a thousandth of the log-loss.
+Anything from 2 to 20 does as well on the validation years, to a thousandth of the log-loss.
 """
 _COUNT = struct.Struct("<II")
 _MOST_BYTES = 4 << 20
@@ -30,7 +30,7 @@ _FOLD = np.uint64(29)
 
 
 def keys_of(own: Boards, other: Boards) -> Boards:
-    """A number for each position; two of a table's positions have one by a chance of one in 10^11."""
+    """A hash key for each position; some two positions of a table collide with a probability of 10^-11."""
     mixed = own * _FACTORS[0]
     mixed = (mixed ^ (mixed >> _FOLD)) * _FACTORS[1] + other
     mixed = (mixed ^ (mixed >> _FOLD)) * _FACTORS[0]
@@ -42,12 +42,12 @@ class OpeningTable:
     """The table; every array may be empty."""
 
     keys: Boards
-    """Of the positions, in ascending order."""
+    """Keys of the positions, ascending."""
     first: NDArray[np.int64]
-    """Where each position's moves begin among all; one more at the end."""
+    """Index of each position's first move; one more entry at the end."""
     squares: NDArray[np.uint8]
     games: NDArray[np.uint16]
-    """So many games, older ones counted for less, went on with the move."""
+    """Number of games that continued with the move, older ones weighted down."""
 
     @classmethod
     def none(cls) -> Self:
@@ -59,13 +59,13 @@ class OpeningTable:
     def counted(
         cls, keys: Boards, squares: NDArray[np.integer], weights: NDArray[np.floating], least: int
     ) -> Self:
-        """The table of some games.
+        """Build the table from some games.
 
         Args:
-            keys: Of each position that a move was played in.
+            keys: Of each position in which a move was played.
             squares: The moves.
-            weights: What each counts for.
-            least: Positions that were met less often are left out.
+            weights: The weight of each.
+            least: Positions with a lower total weight are dropped.
         """
         known, place, met = np.unique(keys, return_inverse=True, return_counts=True)
         often = met >= least
@@ -80,7 +80,7 @@ class OpeningTable:
         return cls(known[often], first, square.astype(np.uint8), games[position, square].astype(np.uint16))
 
     def text(self) -> str:
-        """For `read`; the same table gives the same text."""
+        """The text form for `read`; the same table gives the same text."""
         moves = np.diff(self.first).astype("<u1")
         arrays = (self.keys.astype("<u8"), moves, self.squares, self.games.astype("<u2"))
         data = _COUNT.pack(len(self.keys), len(self.squares)) + b"".join(part.tobytes() for part in arrays)
@@ -88,10 +88,10 @@ class OpeningTable:
 
     @classmethod
     def read(cls, text: str, where: str) -> Self:
-        """From a text; nothing gives an empty table.
+        """Parse the text form; an empty text gives an empty table.
 
         Raises:
-            BadModel: It is none; the message begins with ``where``.
+            BadModel: It is malformed; the message begins with ``where``.
         """
         if not text:
             return cls.none()
@@ -114,11 +114,11 @@ class OpeningTable:
         return cls(keys.astype(np.uint64), first, squares, games.astype(np.uint16))
 
     def corrected(self, keys: Boards, chances: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What a network says, corrected by what was played in positions of the table.
+        """A network's prediction, corrected by the moves played in positions of the table.
 
         Args:
             keys: Of upright positions.
-            chances: Of their squares, shape (n, 64), each adding up to 1.
+            chances: Probabilities of their squares, shape (n, 64), each row adding up to 1.
         """
         if not len(self.keys):
             return chances

@@ -5,25 +5,25 @@ from collections.abc import Collection
 from engine.human.model import BadModel
 
 ProtobufFields = dict[int, list[int | bytes]]
-"""Each field's values in order: numbers (as unsigned ones) or the bytes of texts and of messages within."""
+"""Each field's values in order: numbers (unsigned) or the bytes of strings and embedded messages."""
 
 
 def message(data: bytes, where: str, wanted: Collection[int] | None = None) -> ProtobufFields:
-    """The fields of a message.
+    """Parse the fields of a message.
 
     Args:
-        data: All of it.
-        where: What it is, for people.
-        wanted: Numbers of the fields; the others are passed over, which takes no memory.  None: all.
+        data: The whole message.
+        where: Its name in error messages.
+        wanted: Field numbers; the others are skipped, which takes no memory.  None: all.
 
     Raises:
-        BadModel: It is none.
+        BadModel: It is malformed.
     """
     found: ProtobufFields = {}
     at = 0
     while at < len(data):
         key, at = _varint(data, at, where)
-        if key >> 32:  # others might read its lower bits alone, and see another field
+        if key >> 32:  # other parsers might use only its lower bits, and see another field
             raise BadModel(f"{where}: not a Protocol Buffer (field {key >> 3} before byte {at})")
         is_wanted = wanted is None or key >> 3 in wanted
         value: int | bytes

@@ -1,8 +1,8 @@
 """A human-move model averaged over several ratings near the person's own.
 
-Networks that were each trained on one band of ratings are too sure of themselves, and a rating says only
-roughly how somebody plays.  So the answer is a mean over a few ratings, those near the person's counting
-most; what that gains is measured in ``docs/study.md``.
+Networks trained on one band of ratings each are overconfident, and a rating says only roughly how somebody
+plays.  So the answer is a weighted mean over several ratings, highest near the person's own;
+``docs/study.md`` has the measured gain.
 """
 
 import hashlib
@@ -15,18 +15,18 @@ from engine.decision import ModelInfo, Person
 from engine.human.model import HumanModel, PredictionQuery
 
 APART = 200
-"""Least difference of two ratings that are asked about."""
+"""Least difference between two ratings that we query."""
 WIDTH = 300.0
-"""A rating that is so many points further from the person's counts 1/e as much."""
+"""Rating distance at which the weight falls to 1/e."""
 _UNRATED = 1500
 
 
 class RatingAverage:
-    """The mean of what a model says of people of several ratings.  For one thread at a time.
+    """The mean of a model's predictions for several ratings.  Used by one thread at a time.
 
     Args:
-        model: One that heeds ratings.
-        ratings: Those that it knows; it is asked about some of them, `APART` at least.
+        model: One that depends on the rating.
+        ratings: Those that it supports; we query some of them, at least `APART` from each other.
         width: Rating points; see `WIDTH`.
     """
 
@@ -49,7 +49,7 @@ class RatingAverage:
         return self._model.plies_wanted
 
     def shares(self, rating: int | None) -> list[float]:
-        """How much each of the ratings counts for somebody; they add up to 1."""
+        """The weight of each rating for a person; they add up to 1."""
         inside = max(self._ratings[0], min(self._ratings[-1], _UNRATED if rating is None else rating))
         found = [math.exp(-abs(each - inside) / self._width) for each in self._ratings]
         total = math.fsum(found)

@@ -1,8 +1,8 @@
 """The program's human-move models, by game; each searching thread opens its own copy.
 
-A game without a file of its own has what comes with the program: Othello a network, others the guess that
-short searches give (`engine.human.shallow`).  Networks are opened when first asked for; the files that the
-operator named are opened at once, so that a wrong one is known at the start.
+A game without a file of its own has the program's default: Othello a network, others the estimate from
+shallow searches (`engine.human.shallow`).  Default networks open on first use; the operator's files open at
+once, so that a wrong one fails at the start.
 """
 
 import threading
@@ -24,12 +24,12 @@ T = TypeVar("T", HumanModel, ReplyOdds)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSettings:
-    """Which models, and how moves are valued by them."""
+    """Which models to use, and how they value moves."""
 
     models: tuple[str, ...] = ()
     """Files or folders of human-move models, at most one for each game."""
     calibrated: tuple[str, ...] = ()
-    """Files of calibrated models, at most one for each game, in place of those that come with the program."""
+    """Files of calibrated models, at most one for each game, instead of the program's own."""
     value: ValueParams = field(default_factory=ValueParams)
 
 
@@ -46,16 +46,16 @@ def _open_odds(path: Path) -> ReplyOdds:
 
 
 class ModelRegistry:
-    """The models of a program, with as many of each as are asked at a time.
+    """The program's models, with as many copies of each as are in use at a time.
 
     Args:
-        settings: Which.
+        settings: Which models.
         open_human: Opens a human-move model.
-        open_odds: Opens a calibrated one.
-        folder: Where those are that come with the program.
+        open_odds: Opens a calibrated model.
+        folder: Folder of the program's own models.
 
     Raises:
-        BadModel: One that the settings name cannot be used, or there are two for one game.
+        BadModel: One in the settings cannot be used, or two are for the same game.
     """
 
     def __init__(
@@ -71,18 +71,18 @@ class ModelRegistry:
         self._lock = threading.Lock()
         self._health: dict[str, ModelHealth] = {}
         self._idle: dict[str, list[Models]] = {}
-        # The first of each is kept: it has been opened to see which game it is for.
+        # The first copy of each is reused: we had to open it to find out its game.
         self._humans = _by_game(self._settings.models, open_human)
         self._calibrated = _by_game(self._settings.calibrated, open_odds)
 
     @property
     def games(self) -> tuple[str, ...]:
-        """Games that the files which the settings name are for."""
+        """The games of the files in the settings."""
         return tuple(sorted({*self._humans, *self._calibrated}))
 
     @contextmanager
     def lend(self, game_name: str) -> Iterator[Models]:
-        """A game's models for as long as the context lasts, for one thread."""
+        """Lends a game's models to one thread for the duration of the context."""
         with self._lock:
             idle = self._idle.setdefault(game_name, [])
             models = idle.pop() if idle else None
@@ -92,12 +92,12 @@ class ModelRegistry:
         try:
             yield models
         finally:
-            if not isinstance(models.human, _Unopened):  # such a one is tried anew the next time
+            if not isinstance(models.human, _Unopened):  # retry it the next time
                 with self._lock:
                     self._idle[game_name].append(models)
 
     def asked(self, game_name: str) -> dict[str, Any]:
-        """Which models a game has and how they count, as plain JSON values.
+        """A game's models and their weights, as plain JSON values.
 
         Raises:
             BadModel: One cannot be opened.
@@ -109,7 +109,7 @@ class ModelRegistry:
             return {"human": asdict(models.human.info), "calibrated": odds, "value": asdict(models.value)}
 
     def models(self, game_name: str) -> Models:
-        """A game's models for good.
+        """A game's models, without a time limit.
 
         Raises:
             BadModel: One cannot be opened.
@@ -119,7 +119,7 @@ class ModelRegistry:
     def _open(self, game_name: str, health: ModelHealth) -> Models:
         try:
             return self._models(game_name, health)
-        except BadModel as error:  # the player says so when it asks, and plays on
+        except BadModel as error:  # the player logs it on its first query, and plays on
             return Models(_Unopened(game_name, error), None, self._settings.value, health)
 
     def _models(self, game_name: str, health: ModelHealth) -> Models:
@@ -140,7 +140,7 @@ class ModelRegistry:
         return self._open_odds(own) if own.exists() else None
 
     def _taken(self, opened: dict[str, tuple[Path, T | None]], game_name: str) -> tuple[Path, T | None]:
-        """A game's file, and the model that was opened at the start for the one who comes first."""
+        """A game's file, and, on the first call, the model opened at the start."""
         with self._lock:
             path, first = opened[game_name]
             opened[game_name] = path, None
@@ -158,7 +158,7 @@ def _by_game(paths: Sequence[str], opened: Callable[[Path], T]) -> dict[str, tup
 
 
 class _Unopened:
-    """Stands for a model whose file is gone or broken since the start: it has no answer but that."""
+    """Placeholder for a model whose file has disappeared or broken since the start: every query fails."""
 
     plies_wanted = 1
 

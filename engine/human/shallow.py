@@ -1,8 +1,8 @@
 """A human-move model without data: replies that look good to a shallow search are likely.
 
-Every reply is judged by the mean of what the first few plies of search say of it, as expected score; the
-better, the likelier (softmax), and a small share goes to all alike, for people overlook things.  It knows
-nothing of people but these two numbers, and plays any game.
+Each reply's value is the mean expected score of the first few plies of search; its probability grows with
+that (softmax), and a small share is spread evenly over all, for people overlook things.  The model has only
+these two parameters, and plays any game.
 """
 
 import hashlib
@@ -26,20 +26,20 @@ TABLE_MB = 1
 
 @dataclass(frozen=True, slots=True)
 class ShallowOptions:
-    """How far people are taken to look, and how sure to be of it.
+    """Assumed search depth of people, and the confidence in it.
 
-    Fitted on 2026-11-22 by ``python -m bench.shallow_people`` to 1,503 moves of people at chess and 1,502 at
-    Othello: with two plies 2.43 and 1.32 nats a move, with four 2.32 and 1.24, with all replies alike 3.28
-    and 2.05.  At chess two plies take a tenth of a millisecond for each reply, four some two.
+    Fitted on 2026-11-22 by ``python -m bench.shallow_people`` to 1,503 human moves at chess and 1,502 at
+    Othello: two plies give 2.43 and 1.32 nats a move, four 2.32 and 1.24, a uniform distribution 3.28 and
+    2.05.  At chess two plies take a tenth of a millisecond for each reply, four some two.
     """
 
     plies: int = 2
-    """Searches of 1, 2 .. so many plies, the reply being the first, are what people see; 0: nothing, and all
-    replies are as likely."""
+    """People see searches of 1, 2 .. this many plies, the first being the reply; 0: they see nothing, and all
+    replies are equally likely."""
     percent: float = 6.0
-    """So many points of expected score, of 100, make a reply e times as likely."""
+    """Difference in expected score, in percentage points, that makes a reply e times as likely."""
     share_percent: float = 5.0
-    """So much of 100 is given to all replies alike."""
+    """Percentage spread evenly over all replies."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.plies <= 10:
@@ -51,12 +51,12 @@ class ShallowOptions:
 
 
 class ShallowModel:
-    """A `HumanModel` of any game, made of short searches.
+    """A `HumanModel` of any game, based on shallow searches.
 
     Args:
         game_name: Name in `engine.games`.
-        options: How far it looks.
-        searcher: Of that game; None: one of its own.
+        options: Its parameters.
+        searcher: For that game; None: a new one.
     """
 
     plies_wanted = 1

@@ -1,12 +1,12 @@
 """Our opening book for Othello: opening positions with their good moves and scores.
 
-Positions that the board's eight symmetries carry into one another share an entry, under the least of the
-eight (the *canonical* one); a move is turned there and back.  Colours do not matter: an entry is seen from
-the side to move.  ``python -m engine.training.othello_book`` makes books; none comes with the program.
+Positions that the board's eight symmetries map to one another share an entry, under the least of the eight
+(the *canonical* one); moves are mapped accordingly.  Colours do not matter: an entry is seen from the side to
+move.  ``python -m engine.training.othello_book`` makes books; none comes with the program.
 
-The file is gzip'd text, one JSON value a line: it can be read with ``zcat``, gzip's checksum finds damage,
-and it is small.  (A database would be several times larger, and the engine does without one.)  The first line
-is the header::
+The file is gzip'd text, one JSON value a line: ``zcat`` can show it, gzip's checksum detects damage, and it
+is small.  (A database would be several times larger, and the engine does without one.)  The first line is the
+header::
 
     {"format": "desdemona book", "version": 1, "game": "othello", "entries": 2, "made": {...}}
 
@@ -50,28 +50,28 @@ class BadBook(BadSource):
 
 
 class BookMove(NamedTuple):
-    """A move of the book."""
+    """A move of the book, with its score."""
 
     move: Move
     score_centi: int
     """For the side to move."""
     depth: int
-    """Plies from the position to where the search behind the score ended."""
+    """Plies from the position to the leaves of the search behind the score."""
     games: int = 0
-    """Games in which it was played; 0 in a book that is not from games."""
+    """Games in which it was played; 0 in a book that is not built from games."""
     mean_result: float | None = None
     """Mean result of those games for the side to move: 1 won, 0 lost; None: no game, or none was finished."""
 
 
 def turned_board(board: int, symmetry: int) -> int:
-    """A bitboard after one of the symmetries, as `engine.games.othello_evaluation.turned` numbers them."""
-    if symmetry & 1:  # columns change places within each row
+    """A bitboard under one of the symmetries, numbered as in `engine.games.othello_evaluation.turned`."""
+    if symmetry & 1:  # mirror the columns
         board = (board >> 1 & 0x5555555555555555) | (board & 0x5555555555555555) << 1
         board = (board >> 2 & 0x3333333333333333) | (board & 0x3333333333333333) << 2
         board = (board >> 4 & 0x0F0F0F0F0F0F0F0F) | (board & 0x0F0F0F0F0F0F0F0F) << 4
-    if symmetry & 2:  # rows change places
+    if symmetry & 2:  # mirror the rows
         board = int.from_bytes(board.to_bytes(8, "little"), "big")
-    if symmetry & 4:  # rows become columns: blocks of 4, 2 and 1 squares across the diagonal from a1
+    if symmetry & 4:  # transpose: swap blocks of 4, 2 and 1 squares across the diagonal from a1
         for step, mask in ((28, 0x0F0F0F0F00000000), (14, 0x3333000033330000), (7, 0x5500550055005500)):
             swap = mask & (board ^ board << step)
             board ^= swap | swap >> step
@@ -79,7 +79,7 @@ def turned_board(board: int, symmetry: int) -> int:
 
 
 def canonical(mover: int, waiter: int) -> tuple[BookKey, tuple[int, ...]]:
-    """The canonical form of a position, and every symmetry that carries the position there.
+    """The canonical form of a position, and every symmetry that maps the position to it.
 
     There are several when the position itself is symmetric, as at the start.
     """
@@ -89,24 +89,24 @@ def canonical(mover: int, waiter: int) -> tuple[BookKey, tuple[int, ...]]:
 
 
 class Book:
-    """A book in memory; never changes, so all players share it."""
+    """A book in memory; immutable, so all players share it."""
 
     def __init__(self, entries: Mapping[BookKey, tuple[BookMove, ...]], made: Mapping[str, Any]) -> None:
         self._entries = entries
         self.made = made
-        """What the file says of how it was made."""
+        """The file's own account of how it was made."""
 
     @classmethod
     def open(cls, path: Path) -> "Book":
         """Read a whole book.
 
         Raises:
-            BadBook: It is missing, truncated, damaged, or no book that this version reads.
+            BadBook: It is missing, truncated, damaged, or not a book that this version reads.
         """
         number = 0
         entries: dict[BookKey, tuple[BookMove, ...]] = {}
         try:
-            if path.is_fifo():  # it would be waited for
+            if path.is_fifo():  # opening it would block
                 raise OSError(0, "not a file")
             with gzip.open(path, "rt", encoding="ascii", newline="\n") as lines:
                 header: dict[str, Any] = {}
@@ -142,7 +142,7 @@ class Book:
         return len(self._entries)
 
     def moves(self, position: OthelloPosition) -> tuple[BookMove, ...]:
-        """The position's moves in the book, the best first, equal ones in the game's order; empty: none."""
+        """The position's moves in the book, best first, ties in the game's order; empty: not in the book."""
         key, symmetries = canonical(position.mover, position.waiter)
         back = _BACK[symmetries[0]]
         found = [move._replace(move=turned(move.move, back)) for move in self._entries.get(key, ())]
@@ -151,15 +151,15 @@ class Book:
     def choose(
         self, position: OthelloPosition, rng: random.Random, within_centi: int = 50
     ) -> BookMove | None:
-        """A move of the book that is nearly as good as its best, drawn by lot; None: the book has none.
+        """A random move of the book that is nearly as good as its best; None: the book has none.
 
-        The weight of a move falls evenly with what it loses against the best, and in books from games it
-        grows with the number of games.  Moves that lead to the same position turned share one weight.
+        A move's weight falls linearly with its loss against the best, and in books from games it grows with
+        the number of games.  Moves to equivalent positions share one weight.
 
         Args:
-            position: The game goes on in it.
-            rng: The same state of it gives the same move.
-            within_centi: No move that loses more against the best is chosen.
+            position: An unfinished game.
+            rng: The same state selects the same move.
+            within_centi: Largest loss against the best of a move to consider.
         """
         moves = self.moves(position)
         good = [move for move in moves if moves[0].score_centi - move.score_centi <= within_centi]
@@ -174,7 +174,7 @@ class Book:
 
 
 class BookSource:
-    """A book as the strong player asks it."""
+    """A book as a move source of the strong player."""
 
     def __init__(self, book: Book) -> None:
         self._book = book
@@ -192,10 +192,10 @@ class BookSource:
 
 
 def write_book(path: Path, entries: Mapping[BookKey, Sequence[BookMove]], made: Mapping[str, Any]) -> None:
-    """Write a book, all or nothing; the same entries make the same file.
+    """Write a book atomically; the same entries make the same file.
 
     Args:
-        path: The file; replaced when it is there.
+        path: The file; an existing one is replaced.
         entries: Moves of each canonical position.
         made: How the book was made, as JSON.
     """
@@ -224,10 +224,10 @@ def board_text(key: BookKey) -> str:
 
 
 def parse_board(text: Any) -> BookKey:
-    """What `board_text` wrote.
+    """The inverse of `board_text`.
 
     Raises:
-        BadBook: Anything else.
+        BadBook: The text is anything else.
     """
     if not isinstance(text, str) or len(text) != 64 or text.strip("XO-"):
         raise BadBook(f"not a board of 64 squares: {text!r:.80}")

@@ -1,6 +1,6 @@
 """Opening books for chess in Polyglot's format, read by python-chess.
 
-The format knows moves and weights, and no scores; so a decision by such a book has none either.
+The format has moves and weights but no scores; so a decision from such a book has no score either.
 """
 
 import random
@@ -18,7 +18,7 @@ _KEY = struct.Struct(">Q8x")
 
 
 class PolyglotBook:
-    """A book on disk; never changes, so all players share it."""
+    """A book on disk; immutable, so all players share it."""
 
     def __init__(self, reader: chess.polyglot.MemoryMappedReader) -> None:
         self._reader = reader
@@ -26,13 +26,13 @@ class PolyglotBook:
 
     @classmethod
     def open(cls, path: Path) -> "PolyglotBook":
-        """Open a book and see whether it is one.
+        """Open a book and check its format.
 
         Raises:
-            BadSource: It is missing, truncated, or no book: its positions are not in order.
+            BadSource: It is missing, truncated, or not a book: its positions are not in order.
         """
         try:
-            if not path.is_file():  # a pipe would be waited for
+            if not path.is_file():  # a pipe would block
                 raise OSError(0, "no such file")
             reader = chess.polyglot.open_reader(path)
         except OSError as error:
@@ -53,7 +53,7 @@ class PolyglotBook:
     def choose(self, position: ChessPosition, rng: random.Random) -> LookupMove | None:
         """A move of the book, drawn by the weights (see `engine.lookup.source.RootSource`).
 
-        Moves of weight 0 are in books so as not to be played.
+        Books use weight 0 for moves that must not be played.
         """
         entries = list(self._reader.find_all(position.board.copy(stack=False)))
         if not entries:

@@ -8,11 +8,11 @@ from engine.game import Move
 
 
 class BadSource(ValueError):
-    """A file or folder that is no book or table, or no longer one; the message names it and what is wrong."""
+    """A file or folder that is not a book or table, or is damaged; the message names it and what is wrong."""
 
 
 class LookupMove(NamedTuple):
-    """A move that a source knows."""
+    """A move from a source."""
 
     move: Move
     mode: str
@@ -21,16 +21,16 @@ class LookupMove(NamedTuple):
 
 
 class RootSource(Protocol):
-    """Knows moves of some positions of one game; never changes, so all players share it."""
+    """Has moves for some positions of one game; immutable, so all players share it."""
 
     @property
     def about(self) -> str:
-        """What it is, for people: ``a book of 523 positions``."""
+        """A description for display: ``a book of 523 positions``."""
 
     def choose(self, position: Any, rng: random.Random) -> LookupMove | None:
-        """A move to play in a position that goes on; None: the source does not know the position.
+        """A move for an unfinished game; None: the source does not have the position.
 
         Args:
             position: Of the source's game, with the game before it if that matters to the rules.
-            rng: Decides among moves that are as good as each other; the same state of it gives the same move.
+            rng: Decides among equally good moves; the same state selects the same move.
         """

@@ -1,8 +1,8 @@
 """Chess endgames from Syzygy tablebases, read by python-chess.
 
-A table tells who wins (WDL), and how many plies the winner needs to the next capture or pawn move that keeps
-the win (DTZ).  A winner who always takes the shortest way there wins, within the fifty-move rule when that is
-possible at all; not always in the way that looks best, for a table does not know how far off mate is.
+A table has the outcome (WDL), and the plies to the next capture or pawn move that preserves the win (DTZ).  A
+winner who always takes the shortest way there wins, within the fifty-move rule when that is possible at all;
+not always in the most natural way, since the tables do not have the distance to mate.
 """
 
 import random
@@ -20,7 +20,7 @@ from engine.lookup.source import BadSource, LookupMove
 
 
 class Tables(Protocol):
-    """What is asked of python-chess's `Tablebase`."""
+    """The part of python-chess's `Tablebase` that we use."""
 
     def probe_wdl(self, board: chess.Board) -> int:
         """2 won, 1 won but for the fifty-move rule, 0 drawn, -1 and -2 lost likewise, for the side to move.
@@ -30,19 +30,19 @@ class Tables(Protocol):
         """
 
     def probe_dtz(self, board: chess.Board) -> int:
-        """Plies to the next capture or pawn move, with the sign of WDL; may be 1 too few, when that is safe.
+        """Plies to the next capture or pawn move, with the sign of WDL; may be 1 too low, when that is safe.
 
         Raises:
             KeyError: There is no table of these pieces.
         """
 
 
-# KeyError says that there is no such table; the rest python-chess raises when a file is damaged further in.
+# KeyError: there is no such table; python-chess raises the others when a file is damaged further in.
 _NO_ANSWER = (LookupError, OSError, ValueError, struct.error, AssertionError)
 
 
 class _Outcome(IntEnum):
-    """How a game goes on after a move of ours, the worst first."""
+    """The outcome after a move of ours, worst first."""
 
     LOST = -2
     SAVED_BY_RULE = -1
@@ -53,23 +53,23 @@ class _Outcome(IntEnum):
 
 
 class _Judged(NamedTuple):
-    """A move: the greater, the better."""
+    """The value of a move: the greater, the better."""
 
     outcome: _Outcome
     merit: float
-    """Among moves of the same outcome."""
+    """Tie-break among moves of the same outcome."""
     is_sure: bool
-    """The outcome is the true one; not so when a ply more or less decides about the fifty-move rule."""
+    """Whether the outcome is certain; it is not when one ply decides about the fifty-move rule."""
 
 
 class SyzygyTables:
-    """Tables in a folder; never change, so all players share them."""
+    """Tables in a folder; immutable, so all players share them."""
 
     def __init__(self, tables: Tables, most_pieces: int) -> None:
         """
         Args:
-            tables: Asked by any number of threads.
-            most_pieces: With more on the board, kings included, they are not asked.
+            tables: Used by any number of threads.
+            most_pieces: Positions with more pieces, kings included, are not probed.
         """
         self._tables = tables
         self._most_pieces = most_pieces
@@ -77,10 +77,10 @@ class SyzygyTables:
 
     @classmethod
     def open(cls, folder: Path) -> "SyzygyTables":
-        """Take all the tables in a folder, after a look at each file's first bytes and size.
+        """Open all the tables in a folder, after checking each file's first bytes and size.
 
         Raises:
-            BadSource: There is no such folder, no table of either kind in it, or a file is no table.
+            BadSource: There is no such folder, it lacks tables of one of the kinds, or a file is not a table.
         """
         if not folder.is_dir():
             raise BadSource(f"{folder}: no such folder")
@@ -102,8 +102,8 @@ class SyzygyTables:
     def choose(self, position: ChessPosition, rng: random.Random) -> LookupMove | None:
         """A move that keeps the result (see `engine.lookup.source.RootSource`).
 
-        A win is taken the shortest way to the next capture or pawn move, a loss the longest; of drawing moves
-        the one after which the largest part of the replies lose.
+        A win takes the shortest way to the next capture or pawn move, a loss the longest; among drawing moves
+        we choose the one after which the largest share of the replies lose.
         """
         board = position.board
         if board.castling_rights or chess.popcount(board.occupied) > self._most_pieces:
@@ -124,7 +124,7 @@ class SyzygyTables:
         return {_Outcome.WON: WIN_CENTI, _Outcome.LOST: -WIN_CENTI}.get(judged.outcome, 0)
 
     def _judge(self, after: ChessPosition) -> _Judged:
-        """What a move of ours is worth that led to a position."""
+        """The value of the move of ours that led to a position."""
         if not self._game.legal_moves(after):
             mate = self._game.result_centi(after) != 0
             return _Judged(_Outcome.WON, 1, True) if mate else _Judged(_Outcome.DRAWN, 0, True)
@@ -135,8 +135,8 @@ class SyzygyTables:
         # From here: the next capture or pawn move, unless ours was one.
         clock = board.halfmove_clock
         plies = abs(self._tables.probe_dtz(board)) if clock else 0
-        # On that ply the clock stands below the limit only if they add up to the limit at most; and a ply may
-        # be missing in the table.
+        # At that ply the counter is below the limit only if the sum is at most the limit; and the table may
+        # be one ply too low.
         is_sure = abs(ours) == 1 or clock + plies != FIFTY_MOVES
         in_time = abs(ours) == 2 and clock + plies < FIFTY_MOVES
         if ours > 0:
@@ -145,7 +145,7 @@ class SyzygyTables:
         return _Judged(_Outcome.LOST if in_time else _Outcome.SAVED_BY_RULE, plies, is_sure)
 
     def _slips(self, board: chess.Board) -> float:
-        """The part of the opponent's replies that lose; changes the board meanwhile."""
+        """The share of the opponent's replies that lose; changes the board temporarily."""
         replies = list(board.legal_moves)
         losing = 0
         for reply in replies:
@@ -156,7 +156,7 @@ class SyzygyTables:
 
 
 def _check(path: Path) -> None:
-    """Whether a file with a table's name has a table's form."""
+    """Check that a file named like a table has a table's format."""
     magic = {chess.Board.tbw_suffix: chess.Board.tbw_magic, chess.Board.tbz_suffix: chess.Board.tbz_magic}
     if path.suffix not in magic:
         return

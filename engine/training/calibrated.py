@@ -1,11 +1,11 @@
 """Fits calibrated models: a conditional logit, boosted trees on its residuals, and their file.
 
 Both maximise the likelihood of the replies that were played, each among the replies of its position.  The
-logit is penalised (L2, on features of equal spread) for leaving what the human-move model says by itself, or,
-without one, for telling replies apart at all; trees are added one at a time to what the softmax still
-gets wrong, with Newton steps in the leaves (Friedman 2001, doi:10.1214/aos/1013203451).  How strong the
-penalty is, and how many trees there are, cross-validation by game decides: moves of one game are never on
-both sides.  scikit-learn grows the trees; it is in the extra ``fit``.
+logit is penalised (L2, on standardised features) for deviating from the human-move model's own odds or,
+without such a model, from a uniform distribution; trees are added one at a time to the residuals of the
+softmax, with Newton steps in the leaves (Friedman 2001, doi:10.1214/aos/1013203451).  Cross-validation by
+game selects the penalty and the number of trees: moves of one game are never on both sides.  scikit-learn
+grows the trees; it is in the extra ``fit``.
 """
 
 import importlib
@@ -33,12 +33,12 @@ PENALTIES = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 TREES = (0, 15, 30, 50)
 FOLDS = 5
 _LOOK = 2
-"""After so many folds trees are given up when none has helped."""
+"""Trees are dropped after this many folds without an improvement."""
 _LEAVES, _LEAST_LEAF = 8, 100
 _FEATURES_TRIED = 0.3
-"""Of all, drawn for each cut: faster, and trees differ more."""
+"""Share of the features drawn for each split: faster, and the trees differ more."""
 _UNLIKELY = 0.003
-"""Replies that nobody plays, and that are not expected, have nothing to teach: trees grow without them."""
+"""Replies that are neither played nor expected carry no information: trees grow without them."""
 _RATE, _LEAF_PENALTY = 0.1, 5.0
 _OPSET, _ML_OPSET, _IR = 17, 3, 8
 _FEW = (
@@ -53,32 +53,32 @@ _FEW = (
     "gap_first",
     "is_best",
 )
-"""What a human-move model's word is mended by first."""
+"""Features that recalibrate a human-move model's prediction first."""
 _OTHERS = 10.0
-"""Beside such a word the penalty of other features is so many times that of these."""
+"""Penalty of other features relative to these, beside such a prediction."""
 _IS_HUMAN = np.array([name in HUMAN_FEATURES for name in FEATURES])
 
 
 class NoScikit(Exception):
-    """scikit-learn is not installed; the message says how it gets there."""
+    """scikit-learn is not installed; the message says how to install it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyRows:
-    """Replies of many positions, one position after the other."""
+    """Replies of many positions, grouped by position."""
 
     features: NDArray[np.float32]
     """Replies by `FEATURES`."""
     starts: NDArray[np.int64]
-    """Number of each position's first reply."""
+    """Index of each position's first reply."""
     played: NDArray[np.int64]
-    """Number of each position's reply that was played."""
+    """Index of each position's reply that was played."""
     games: NDArray[np.int64]
-    """A number for each position's game."""
+    """Number of each position's game."""
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """Replies of each position."""
+        """Number of replies of each position."""
         return np.diff(np.append(self.starts, len(self.features)))
 
     def take(self, positions: NDArray[np.int64]) -> "ReplyRows":
@@ -92,14 +92,14 @@ class ReplyRows:
 
 @dataclass(slots=True)
 class Part:
-    """A learned utility: weights of the features, and trees."""
+    """A learned utility: feature weights and trees."""
 
     weights: NDArray[np.float64]
     trees: list[Any] = field(default_factory=list)
-    """scikit-learn's, their leaves holding what is added."""
+    """scikit-learn's trees, whose leaves hold the values to add."""
 
     def utilities(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Of each reply."""
+        """The utility of each reply."""
         found = features.astype(np.float64) @ self.weights
         for tree in self.trees:
             found = found + tree.predict(features)
@@ -108,16 +108,16 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What cross-validation found of one choice of settings."""
+    """The cross-validation result for one choice of settings."""
 
     penalty: float
     trees: int
     nll: float
-    """Mean negative log-likelihood of the replies played, natural logarithm."""
+    """Mean negative log-likelihood of the replies played, in nats."""
 
 
 def join(parts: Sequence[tuple[NDArray[np.float32], int, int]]) -> ReplyRows:
-    """Positions as rows: of each its features, the number of the reply played, and the game's number."""
+    """Concatenate positions: for each its features, the index of the reply played, and the game's number."""
     counts = np.array([len(features) for features, _, _ in parts])
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
     played = starts + np.array([number for _, number, _ in parts])
@@ -139,7 +139,7 @@ def losses(odds: NDArray[Any], rows: ReplyRows) -> NDArray[np.float64]:
 
 
 def without_human(rows: ReplyRows) -> ReplyRows:
-    """The same as if there were no human-move model."""
+    """The same rows as if there were no human-move model."""
     features = rows.features.copy()
     features[:, _IS_HUMAN] = 0.0
     return ReplyRows(features, rows.starts, rows.played, rows.games)
@@ -158,7 +158,7 @@ def fit_part(rows: ReplyRows, penalty: float, trees: int, seed: int) -> Part:
 
 
 def folds_of(rows: ReplyRows, seed: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Positions to learn from and positions to test on, whole games at a time."""
+    """Positions to learn from and positions to test on, split by game."""
     rng = np.random.default_rng(seed)
     games = rng.permutation(np.unique(rows.games))
     fold_of = {game: at % FOLDS for at, game in enumerate(games.tolist())}
@@ -167,9 +167,9 @@ def folds_of(rows: ReplyRows, seed: int) -> list[tuple[NDArray[np.int64], NDArra
 
 
 def tune(rows: ReplyRows, seed: int) -> tuple[list[Tried], NDArray[np.float64]]:
-    """Cross-validation by game over the settings, the best first; and the best one's probabilities.
+    """Cross-validation by game over the settings, best first; and the probabilities for the best one.
 
-    Those are of each reply, by a part that has not seen its game.
+    Each reply's probability comes from a part that was not trained on its game.
 
     Raises:
         NoScikit: scikit-learn is not installed.
@@ -179,7 +179,7 @@ def tune(rows: ReplyRows, seed: int) -> tuple[list[Tried], NDArray[np.float64]]:
     for train, test in folds:
         held, taken = _rows_of(rows, test), rows.take(train)
         weights = None
-        for penalty in sorted(PENALTIES, reverse=True):  # each begins where the stronger one ended
+        for penalty in sorted(PENALTIES, reverse=True):  # each starts from the result of the stronger one
             weights = _logit(taken, penalty, weights)
             utilities[penalty, 0][held] = Part(weights).utilities(rows.features[held])
     best = min(PENALTIES, key=lambda each: float(losses(softmax(utilities[each, 0], rows), rows).mean()))
@@ -211,7 +211,7 @@ def _any_better(
     boosted: dict[int, NDArray[np.float64]],
     folds: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]],
 ) -> bool:
-    """Whether some number of trees does better than none, on the positions tested so far."""
+    """Whether some number of trees is better than none, on the positions tested so far."""
     tested = np.concatenate([test for _, test in folds])
     without = losses(softmax(linear, rows), rows)[tested].mean()
     return any(losses(softmax(found, rows), rows)[tested].mean() < without for found in boosted.values())
@@ -226,10 +226,10 @@ def _logit(rows: ReplyRows, penalty: float, begin: NDArray[np.float64] | None = 
     """Weights of the penalised conditional logit, by Newton's method.
 
     Args:
-        penalty: Times half the squared differences from where it begins, of the weights of features that are
-            scaled to a spread of 1.  It begins at the human-move model's own odds, and then counts `_OTHERS`
-            times but for the features that are `_FEW`.
-        begin: Weights that may be near, to be faster.
+        penalty: Times half the squared differences from the starting point, for weights of features scaled to
+            unit spread.  The starting point is the human-move model's own odds; features other than `_FEW`
+            then have `_OTHERS` times the penalty.
+        begin: An initial guess of the weights, for speed.
     """
     raw = rows.features.astype(np.float64)
     spread = raw.std(axis=0)
@@ -294,7 +294,7 @@ def _boost(part: Part, rows: ReplyRows, trees: int, seed: int) -> None:
         size = tree.tree_.node_count
         up = np.bincount(leaves, gradient, size)
         down = np.bincount(leaves, curvature, size) + _LEAF_PENALTY
-        # In single precision at once, as the file will have it.
+        # In single precision right away, as in the file.
         steps = (_RATE * up / down).astype(np.float32).astype(np.float64)
         tree.tree_.value[:, 0, 0] = steps
         part.trees.append(tree)
@@ -305,10 +305,10 @@ def _boost(part: Part, rows: ReplyRows, trees: int, seed: int) -> None:
 
 
 def to_onnx(with_human: Part, alone: Part, metadata: dict[str, str]) -> bytes:
-    """The model as ONNX: utilities of each reply with a human-move model, and without.
+    """The model as ONNX: utilities of each reply with a human-move model, and without one.
 
     Args:
-        metadata: ``game``, ``name``, ``licence`` and whatever else the file should say of itself.
+        metadata: ``game``, ``name``, ``licence`` and any other entries for the file.
     """
     weights = np.stack([with_human.weights, alone.weights], axis=1).astype(np.float32)
     initialisers = [numpy_helper.from_array(weights, "weights")]
@@ -387,6 +387,6 @@ def _add_tree(nodes: dict[str, Any], tree: Any, number: int, target: int) -> Non
 
 
 def _rounded_down(threshold: float) -> float:
-    """In single precision, and no number of single precision changes sides."""
+    """Round down to single precision, so that no single-precision number changes sides."""
     near = np.float32(threshold)
     return float(near if near <= threshold else np.nextafter(near, np.float32(-np.inf)))

@@ -1,6 +1,6 @@
 """Learns the weights of the chess evaluation: `python -m engine.training.chess`.
 
-`engine.training.linear` tells how.
+`engine.training.linear` describes the method.
 """
 
 import sys

@@ -11,25 +11,26 @@ from engine.games.othello import SQUARES
 
 
 class BadGameFile(ValueError):
-    """A file that holds no games, or an impossible one; the message names the file and the place."""
+    """A file without games, or with an impossible one; the message names the file and the place."""
 
 
 class TrainingGame(NamedTuple):
-    """A game as far as books and statistics need it."""
+    """The parts of a game that books and statistics need."""
 
     squares: tuple[int, ...]
-    """The discs as placed from the usual start; passes are left out.  Not yet checked against the rules."""
+    """The discs as placed from the usual start, without passes.  Not yet checked against the rules."""
     margin: float | None
-    """Black's final score less white's, the empty squares given to the winner; None: it was not finished."""
+    """Black's final score less white's, the empty squares given to the winner; None: unfinished."""
 
 
 def read_games(path: Path) -> Iterator[TrainingGame]:
-    """The games of a file: WTHOR if its name ends in ``.wtb``, GGF if it has such games, else transcripts.
+    """The games of a file: WTHOR if its name ends in ``.wtb``, GGF if it contains GGF games, else
+    transcripts.
 
-    Games from another start than the usual one are left out.
+    Games from another start position are skipped.
 
     Raises:
-        BadGames: The file cannot be read, or is not what its name says.
+        BadGameFile: The file cannot be read, or does not match its name.
     """
     try:
         if path.suffix.lower() == ".wtb":

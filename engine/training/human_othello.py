@@ -1,14 +1,14 @@
 """Trains the human-move model for Othello: `python -m engine.training.human_othello --wthor FOLDER`.
 
-Reads the games of WTHOR (the ``.wtb`` files of the French Othello Federation), and learns a small network
-that says how likely a person is to play each move of a position (`engine.training.human_othello_graph` tells
-its shape).  It is written as ONNX, with its card beside it.  Games of the years 2016-2019 are never learned
-from: on them the network is measured.
+Reads the games of WTHOR (the ``.wtb`` files of the French Othello Federation), and trains a small network to
+predict the probability of each move (`engine.training.human_othello_graph` describes its architecture).  It
+is written as ONNX, with its card beside it.  Games of the years 2016-2019 are never used for training: they
+are the validation set.
 
-Learning needs PyTorch (``pip install 'desdemona[train]'``), and ends after ``--minutes``, whatever the
-machine manages in them; more is better.  Ctrl-C ends it early and writes what there is; ``--resume`` goes on
-from the checkpoint, with a larger ``--minutes`` too.  ``--evaluate FILE`` only measures a network, without
-PyTorch.
+Training needs PyTorch (``pip install 'desdemona[train]'``), and ends after ``--minutes``, however far the
+machine gets in that time; more is better.  Ctrl-C ends it early and writes the current network; ``--resume``
+continues from the checkpoint, also with a larger ``--minutes``.  ``--evaluate FILE`` only measures a network,
+without PyTorch.
 """
 
 import argparse
@@ -162,7 +162,7 @@ def _evaluate(options: argparse.Namespace) -> None:
 
 
 def _measured(options: argparse.Namespace, file: Path) -> dict[str, Any]:
-    """The report on the years of validation, or on some games of them."""
+    """The report on the validation years, or on a sample of their games."""
     model = OthelloHumanModel(OnnxNetwork.open(file), openings=not options.without_openings)
     positions = replay(read_wthor(options.wthor, VALIDATION))
     if options.games:
@@ -180,7 +180,7 @@ def _measured(options: argparse.Namespace, file: Path) -> dict[str, Any]:
 
 
 def some_games(positions: Positions, count: int) -> Positions:
-    """The positions of some games, always the same ones."""
+    """The positions of a fixed sample of games."""
     games = np.unique(positions.game)
     chosen = np.random.default_rng(0).permutation(games)[:count]
     return positions.of(np.isin(positions.game, chosen))
@@ -207,7 +207,7 @@ def _show_report(file: Path, found: dict[str, Any], card_of: Path | None) -> Non
 
 
 def card_path(file: Path) -> Path:
-    """Where the card of a network is."""
+    """Path of a network's card."""
     return file.with_suffix(".json")
 
 

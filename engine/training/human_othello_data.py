@@ -15,10 +15,10 @@ from engine.human.othello_boards import TURNED, flips_masks, moves_masks, square
 from engine.human.othello_openings import OpeningTable, keys_of
 
 VALIDATION = range(2016, 2020)
-"""Years whose games are never learned from."""
+"""Validation years, never used for training."""
 PLIES = 60
 BLOCK = 10
-"""Plies that are counted together in reports."""
+"""Plies per group in reports."""
 
 _START = (0x0000000810000000, 0x0000001008000000)
 _NONE = np.uint64(0)
@@ -26,13 +26,13 @@ _AT_ONCE = 1024
 _EQUAL = 1e-9
 _OPENING_PLIES = 34
 _HALF_LIFE_YEARS = 15.0
-"""Games lose half of their weight in so many years: the way of playing changes."""
+"""Half-life of a game's weight in years: the style of play changes."""
 LEAST_MET = 20
-"""A position that was met so often is an opening's."""
+"""Occurrences that make a position an opening."""
 
 
 class NoUsableGames(ValueError):
-    """A folder or file without games to use; the message names it and says what is wrong."""
+    """A folder or file without usable games; the message names it and says what is wrong."""
 
 
 class GameArrays(NamedTuple):
@@ -42,7 +42,7 @@ class GameArrays(NamedTuple):
     """The discs as placed from the usual start, shape (games, 60); -1 after the last one."""
     year: NDArray[np.int16]
     faulty: int
-    """So many more were left out because they name squares or scores that are none."""
+    """Number of games dropped because they contain invalid squares or scores."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Positions:
     square: NDArray[np.int64]
     """The move that was played."""
     moves: NDArray[np.uint8]
-    """So many legal ones there were."""
+    """Number of legal moves."""
     game: NDArray[np.int32]
     year: NDArray[np.int16]
 
@@ -62,12 +62,12 @@ class Positions:
 
     @property
     def ply(self) -> NDArray[np.int64]:
-        """Discs placed before, from 0."""
+        """Number of discs placed before."""
         discs: NDArray[np.int64] = np.bitwise_count(self.sight.own | self.sight.other).astype(np.int64)
         return discs - 4
 
     def of(self, chosen: NDArray[Any]) -> Self:
-        """Some of them, by number or as a mask."""
+        """A subset, by index or as a mask."""
         rest = (values[chosen] for values in (self.square, self.moves, self.game, self.year))
         return type(self)(self.sight.of(chosen), *rest)
 
@@ -76,11 +76,11 @@ def read_wthor(folder: Path, years: Collection[int] | None = None) -> GameArrays
     """The games of a folder's ``.wtb`` files.
 
     Args:
-        folder: With the files as published.
-        years: Only games of these; None: all.
+        folder: Contains the files as published.
+        years: Only games of these years; None: all.
 
     Raises:
-        BadGames: There are none, or a file is not what its name says.
+        NoUsableGames: There are none, or a file does not match its name.
     """
     try:
         files = sorted(file for file in folder.iterdir() if file.suffix.lower() == ".wtb")
@@ -113,7 +113,7 @@ def read_wthor(folder: Path, years: Collection[int] | None = None) -> GameArrays
 
 
 def replay(games: GameArrays) -> Positions:
-    """The positions of all games, ply by ply; of a game with an impossible move those before it."""
+    """The positions of all games, ply by ply; for a game with an impossible move, those before it."""
     plies = list(_plies(games.squares))
     game = np.concatenate([ply.game for ply in plies])
     sight = Sight(*(np.concatenate(boards) for boards in zip(*(ply.sight for ply in plies), strict=True)))
@@ -154,7 +154,7 @@ def _plies(squares: NDArray[np.int8]) -> Iterator[_Ply]:
 
 
 def _after_pass(sight: Sight) -> Sight:
-    """Where the side to move has no move it is the other's turn, and the last ply was a pass."""
+    """Where the side to move must pass, hand the turn to the other side, with a pass as the last ply."""
     stuck = moves_masks(sight.own, sight.other) == 0
     return Sight(
         np.where(stuck, sight.other, sight.own),
@@ -165,21 +165,21 @@ def _after_pass(sight: Sight) -> Sight:
 
 
 def weight_of(positions: Positions) -> NDArray[np.float64]:
-    """What each position counts for: less the older it is."""
+    """The weight of each position: the older, the less."""
     age = positions.year.max() - positions.year
     weights: NDArray[np.float64] = 0.5 ** (age / _HALF_LIFE_YEARS)
     return weights
 
 
 def repeats(positions: Positions) -> NDArray[np.int64]:
-    """How often each position is among them, as it stands: images are other positions."""
+    """How often each position occurs among them, without symmetries."""
     keys = keys_of(positions.sight.own, positions.sight.other)
     _, place, count = np.unique(keys, return_inverse=True, return_counts=True)
     return count[place]
 
 
 def openings_of(positions: Positions, least: int = LEAST_MET) -> OpeningTable:
-    """The table of the positions that were met so many times at least."""
+    """The table of the positions that occurred at least this often."""
     early = positions.of(positions.ply < _OPENING_PLIES)
     weights = weight_of(early)
     keys, squares = np.empty_like(early.sight.own), np.empty_like(early.square)
@@ -194,29 +194,29 @@ def openings_of(positions: Positions, least: int = LEAST_MET) -> OpeningTable:
 
 
 class Measured(NamedTuple):
-    """What a model says of each of some positions in which a person moved."""
+    """A model's predictions on some positions in which a person moved."""
 
     likelier: NDArray[np.int64]
-    """How many moves it holds for likelier than the one played."""
+    """Number of moves that it considers more likely than the one played."""
     alike: NDArray[np.int64]
-    """How many for as likely, the one played included: a symmetric position has moves that are images."""
+    """Number of equally likely moves, the one played included: a symmetric position has equivalent moves."""
     loss: NDArray[np.float64]
     """-ln p of the move played."""
 
     def among(self, count: int) -> NDArray[np.float64]:
-        """The chance that the move played is among so many that it names first, equal ones by lot."""
+        """The chance that the move played is among the model's first `count`, ties broken at random."""
         return np.clip((count - self.likelier) / self.alike, 0, 1)
 
     def of(self, chosen: NDArray[Any]) -> "Measured":
-        """Some of them, by number or as a mask."""
+        """A subset, by index or as a mask."""
         return Measured(*(values[chosen] for values in self))
 
 
 def measure(model: OthelloHumanModel, positions: Positions, done: Any = None) -> Measured:
-    """Asks about every position.
+    """Query the model for every position.
 
     Args:
-        done: Called now and then with the number of positions asked about so far.
+        done: Called now and then with the number of positions done so far.
 
     Raises:
         BadModel: The model gives no answer.
@@ -251,7 +251,7 @@ def summary(measured: Measured, game: NDArray[np.integer]) -> dict[str, Any]:
 
 
 def _interval(values: NDArray[Any], game: NDArray[np.integer]) -> list[float]:
-    """95 % of a mean; positions of one game are not independent, so its games are what varies."""
+    """95 % interval of a mean, clustered by game: positions of one game are not independent."""
     mean = float(values.mean())
     _, place = np.unique(game, return_inverse=True)
     per_game = np.bincount(place, weights=values - mean)
@@ -261,9 +261,9 @@ def _interval(values: NDArray[Any], game: NDArray[np.integer]) -> list[float]:
 
 
 def report(measured: Measured, positions: Positions) -> dict[str, Any]:
-    """What the card tells: positions with a choice; all of them; by year; by ply in blocks of `BLOCK`.
+    """The card's figures: positions with a choice; all of them; by year; by ply in blocks of `BLOCK`.
 
-    The first move is no choice: four are images of each other, and WTHOR writes each of them as f5.
+    The first move is not a choice: its four options are equivalent, and WTHOR writes each of them as f5.
     """
 
     def part(mask: NDArray[np.bool_]) -> dict[str, Any]:

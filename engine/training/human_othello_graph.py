@@ -1,18 +1,17 @@
 """The Othello network: its layers, initial weights, and ONNX export.
 
-Three things that people look at become numbers by table (a table is a layer that learns each of its inputs
-by heart, so it costs one look where a convolution costs thousands of products):
+Three kinds of input that people look at come from tables (a table is a layer that stores its output for each
+input, so it costs one look-up where a convolution costs thousands of products):
 
-- *Lines*: every row, column and diagonal of three squares or more is a number to the base of three.  From it
-  a table gives `LINE` numbers to each square of the line.  Rows and columns at one distance from the edge
-  share a table, and so do diagonals of one length.
+- *Lines*: every row, column and diagonal of three squares or more is a number in base three.  From it a table
+  gives `LINE` numbers to each square of the line.  Rows and columns at the same distance from the edge share
+  a table, and so do diagonals of the same length.
 - *Surroundings*: the 3 x 3 squares around a square, `NEAR` numbers for it: a first convolution, by table.
 - *The whole*: `WHOLE` numbers from each line, summed over the board.
 
-Two convolutions of 3 x 3 with `TRUNK` channels, the second one residual, see the planes of
-`engine.human.othello` and the lines.  At last two layers that are the same for every square (convolutions of
-1 x 1) join all of this, the mean and maximum of the trunk, and what is peculiar to the square, into its
-logit.
+Two convolutions of 3 x 3 with `TRUNK` channels, the second one residual, take the planes of
+`engine.human.othello` and the lines.  Finally two layers shared by all squares (convolutions of 1 x 1)
+combine all of this, the mean and maximum of the trunk, and parameters of the square itself, into its logit.
 """
 
 from collections.abc import Mapping
@@ -32,10 +31,10 @@ from engine.human.othello_openings import OpeningTable
 LINE, WHOLE, NEAR = 6, 24, 16
 TRUNK, HIDDEN, SECOND = 16, 64, 32
 FEATURES = PLANES + 4 * LINE + NEAR + TRUNK
-"""What the last layers see of a square, in this order."""
+"""Inputs of the last layers for a square, in this order."""
 
 TABLES = ("lines", "whole", "near")
-"""Weights that are tables: most of the network; written in one byte each."""
+"""Weights that are tables: most of the network; stored in one byte each."""
 _SIDE = 8
 _LEAST_LINE = 3
 _OPSET, _IR_VERSION = 13, 8
@@ -47,7 +46,7 @@ NetworkWeights = dict[str, NDArray[np.float32]]
 
 
 def _lines() -> list[tuple[int, str, list[int]]]:
-    """Every line: which of the four ways it goes, which table it has, its squares."""
+    """Every line: its direction (of four), its table, its squares."""
     side = range(_SIDE)
     found = [(0, f"straight {min(row, 7 - row)}", [8 * row + column for column in side]) for row in side]
     found += [
@@ -82,9 +81,9 @@ def _layout() -> tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.int64]
 
 
 POWERS, BASE, SLOTS, ROWS = _layout()
-"""What a square's state (0 empty, 1 own, 2 other's) adds to the number of each line, shape (64, lines); each
-line's first row in the tables; where each square finds its four lines among the lines' squares, eight a line
-(the last place of all: no such line); rows of the tables."""
+"""The contribution of a square's state (0 empty, 1 own, 2 other's) to the number of each line, shape
+(64, lines); each line's first row in the tables; the indices of each square's four lines among the lines'
+squares, eight a line (the last index of all: no such line); number of rows of the tables."""
 LINES = len(BASE)
 
 
@@ -99,11 +98,11 @@ def _near_powers() -> NDArray[np.float32]:
 
 
 NEAR_POWERS = _near_powers()
-"""What a square's state adds to the number of the surroundings of each square, shape (64, 64)."""
+"""The contribution of a square's state to the number of each square's surroundings, shape (64, 64)."""
 
 
 def first_weights(seed: int) -> NetworkWeights:
-    """Weights to start from: small random numbers, so that at first all moves are about as likely."""
+    """Initial weights: small random numbers, so that at first all moves are about equally likely."""
     rng = np.random.default_rng(seed)
 
     def normal(*shape: int, scale: float | None = None) -> NDArray[np.float32]:
@@ -131,7 +130,7 @@ def first_weights(seed: int) -> NetworkWeights:
 
 
 class _OthelloGraph:
-    """Nodes and constants of an ONNX graph, with names for what nobody asks for by name."""
+    """Nodes and constants of an ONNX graph, with generated names for internal values."""
 
     def __init__(self) -> None:
         self.nodes: list[onnx.NodeProto] = []
@@ -152,7 +151,7 @@ class _OthelloGraph:
         return self.constant(np.array(values, dtype=np.int64))
 
     def looked_up(self, table: NDArray[np.float32], index: str) -> str:
-        """Rows of a table that is kept in one byte a number."""
+        """Rows of a table that is stored in one byte a number."""
         scale = np.maximum(np.quantile(np.abs(table), _KEPT, axis=0), 1e-6).astype(np.float32) / 127
         small = np.clip(np.rint(table / scale), -127, 127).astype(np.int8)
         rows = self.add("Gather", small, index, axis=0)
@@ -166,14 +165,14 @@ def to_onnx(
     text: str = "",
     openings: OpeningTable | None = None,
 ) -> bytes:
-    """The network as an ONNX file's content.
+    """The network as the content of an ONNX file.
 
     Args:
-        weights: Of the shapes of `first_weights`.
-        name: For people.
+        weights: With the shapes of `first_weights`.
+        name: Its display name.
         licence: Of the file.
-        text: Anything else that the file should say of itself.
-        openings: Go with it.
+        text: Any other statement for the file.
+        openings: Stored with the network.
     """
     graph = _OthelloGraph()
     add = graph.add
@@ -184,7 +183,7 @@ def to_onnx(
     )
     number = add("Add", add("MatMul", cells, POWERS), BASE.astype(np.float32))
     index = add("Cast", number, to=TensorProto.INT64)
-    # Each line's table has a row of eight squares; a square then takes what its four lines say of it.
+    # Each line's table has a row of eight squares; a square then collects the entries of its four lines.
     said = add("Reshape", graph.looked_up(weights["lines"], index), graph.ints(-1, _SIDE * LINES, LINE))
     said = add("Pad", said, graph.ints(0, 0, 0, 0, 1, 0))
     said = add("Gather", said, SLOTS.reshape(-1), axis=1)

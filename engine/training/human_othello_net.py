@@ -36,7 +36,7 @@ _POWERS, _NEAR_POWERS = torch.from_numpy(POWERS), torch.from_numpy(NEAR_POWERS)
 _BASE, _SLOTS = torch.from_numpy(BASE), torch.from_numpy(SLOTS.reshape(-1))
 
 _RATE, _TABLE_RATE, _LEAST_SHARE = 3e-3, 6e-3, 0.01
-"""Highest learning rates, and what is left of them at the end."""
+"""Peak learning rates, and the share of them left at the end."""
 _WARM_STEPS = 50
 _DECAY = 0.01
 _GRADIENT = 1.0
@@ -50,16 +50,16 @@ _SHOWN_EVERY_S, _KEPT_EVERY_S = 30.0, 180.0
 def logits(
     weights: Tensors, squares: torch.Tensor, position: torch.Tensor, square: torch.Tensor
 ) -> torch.Tensor:
-    """What `engine.training.human_othello_graph.to_onnx` writes, but only for some squares.
+    """The network of `engine.training.human_othello_graph.to_onnx`, for selected squares only.
 
     Args:
         weights: As in `engine.training.human_othello_graph.first_weights`.
         squares: The network's input, shape (n, 64, planes).
-        position: For each legal move of any position: the number of the position.
-        square: And the move.
+        position: For each legal move of any position: the index of the position.
+        square: The move's square.
 
     Returns:
-        Shape (n, 64); squares that were not named have next to no chance.
+        Shape (n, 64); squares that are not listed have a probability of almost zero.
     """
     n = len(squares)
     cells = squares[:, :, OWN] + 2 * squares[:, :, OTHER]
@@ -86,27 +86,27 @@ def logits(
 
 @dataclass(frozen=True)
 class Budget:
-    """How long to learn, and how."""
+    """Duration and settings of the training."""
 
     minutes: float
-    """The learning rate goes down to its end within so long, whatever the machine manages in it."""
+    """The learning rate decays to its final value in this time, however many steps the machine manages."""
     batch: int
-    """Positions a step."""
+    """Positions per step."""
     threads: int
 
 
 @dataclass
 class TrainingState:
-    """How far the learning is; what a checkpoint holds."""
+    """The state of the training; the content of a checkpoint."""
 
     weights: Tensors
     average: Tensors
-    """Moving average of the weights: what is written at the end."""
+    """Moving average of the weights: written at the end."""
     optimiser: Any
     rng: np.random.Generator
     steps: int = 0
     seen: int = 0
-    """Positions, with repetition."""
+    """Positions seen, with repetition."""
     elapsed_s: float = 0.0
     cpu_s: float = 0.0
 
@@ -129,7 +129,7 @@ class TrainingState:
         return cls(weights, average, optimiser, np.random.default_rng(seed))
 
     def keep(self, path: Path) -> None:
-        """Write a checkpoint; an older one is there until the new one is whole."""
+        """Write a checkpoint atomically."""
         content = {
             "weights": {name: value.detach() for name, value in self.weights.items()},
             "average": self.average,
@@ -143,10 +143,10 @@ class TrainingState:
 
     @classmethod
     def resume(cls, path: Path) -> "TrainingState":
-        """From a checkpoint.
+        """Load a checkpoint.
 
         Raises:
-            ValueError: It is none of this network's.
+            ValueError: It is not a checkpoint of this network.
         """
         try:
             content = torch.load(path, weights_only=True)
@@ -158,7 +158,7 @@ class TrainingState:
             state.optimiser.load_state_dict(content["optimiser"])
             state.rng.bit_generator.state = content["rng"]
             state.steps, state.seen, state.elapsed_s, state.cpu_s = content["counts"]
-        except Exception as error:  # torch raises whatever its readers do
+        except Exception as error:  # torch raises whatever its parsers raise
             reason = str(error).strip().split("\n", 1)[0]
             raise ValueError(f"{path}: no checkpoint of this network: {reason}") from None
         return state
@@ -168,10 +168,11 @@ class TrainingState:
 
 
 class Batches:
-    """Positions drawn by lot, in their upright orientation.
+    """Random positions, in their upright orientation.
 
-    Openings that thousands have played are in the table of openings, so the network need not see them as
-    often: of a position with n copies each is drawn with 1 / sqrt(n) of its chance.
+    Openings that occurred thousands of times are in the table of openings, so the network need not see them
+    as
+    often: each of a position's n copies is drawn with 1 / sqrt(n) of its chance.
     """
 
     def __init__(self, positions: Positions, rng: np.random.Generator) -> None:
@@ -180,7 +181,7 @@ class Batches:
         self._upto = np.cumsum(weight_of(positions) / np.sqrt(repeats(positions)))
 
     def draw(self, size: int) -> tuple[torch.Tensor, ...]:
-        """Input, positions and squares of the legal moves (as `logits` has them), and the squares played."""
+        """Input, positions and squares of the legal moves (as for `logits`), and the squares played."""
         chosen = np.searchsorted(self._upto, self._rng.random(size) * self._upto[-1], side="right")
         part = self._positions.of(np.minimum(chosen, len(self._upto) - 1))
         turn = upright(part.sight.own, part.sight.other).argmax(axis=0)
@@ -195,7 +196,7 @@ class Batches:
 
 
 def rate_share(fraction: float, steps: int) -> float:
-    """Share of the highest learning rate after some of the budget and some steps."""
+    """Learning rate as a share of its peak, after this fraction of the budget and this many steps."""
     warm = min(1.0, (steps + 1) / _WARM_STEPS)
     return warm * max(_LEAST_SHARE, 0.5 + 0.5 * math.cos(math.pi * min(1.0, fraction)))
 
@@ -207,16 +208,16 @@ def learn(
     checkpoint: Path | None,
     say: Callable[[str], None],
 ) -> bool:
-    """Learn until the budget is spent; what was spent before a resumption counts.
+    """Train until the budget is spent; the time before a resumption counts.
 
     Args:
-        state: Is changed.
-        positions: With a choice each.
-        checkpoint: Where to keep the state every few minutes; None: nowhere.
-        say: Takes lines of progress.
+        state: Updated in place.
+        positions: Each with a choice of moves.
+        checkpoint: Where to write the state every few minutes; None: nowhere.
+        say: Receives lines of progress.
 
     Returns:
-        Whether it came to the end; False: it was interrupted from the keyboard.
+        Whether it ran to the end; False: interrupted from the keyboard.
     """
     torch.set_num_threads(budget.threads)
     batches = Batches(positions, state.rng)
@@ -248,7 +249,7 @@ def learn(
 
 
 def _step(state: TrainingState, batch: tuple[torch.Tensor, ...], share: float) -> tuple[float, float]:
-    """One step of descent; returns log-loss and top-1 before it."""
+    """One step of gradient descent; returns log-loss and top-1 before it."""
     squares, position, square, played = batch
     for group in state.optimiser.param_groups:
         group["lr"] = share * group["highest"]
@@ -261,7 +262,7 @@ def _step(state: TrainingState, batch: tuple[torch.Tensor, ...], share: float) -
     state.steps += 1
     state.seen += len(played)
     if state.steps % _AVERAGED_EVERY == 0:
-        # At first the average is of the latest few hundred steps, or of what there was.
+        # At first the average covers the last few hundred steps, or all steps so far.
         keeps = min(_AVERAGE_KEEPS, state.steps / (state.steps + 100))
         for name, value in state.weights.items():
             state.average[name].lerp_(value.detach(), 1 - keeps)
@@ -269,7 +270,7 @@ def _step(state: TrainingState, batch: tuple[torch.Tensor, ...], share: float) -
 
 
 class _Clock:
-    """Adds to a state's times what has passed."""
+    """Adds the elapsed time to a state's times."""
 
     def __init__(self, state: TrainingState) -> None:
         self._state = state
@@ -284,7 +285,7 @@ class _Clock:
 
 @contextmanager
 def _interrupted() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C (or SIGTERM) ends the step in hand first; a second one ends the program."""
+    """The first Ctrl-C (or SIGTERM) ends training after the current step; a second one ends the program."""
     pressed = False
 
     def note(_signal: int, _frame: object) -> None:

@@ -1,16 +1,16 @@
 """Learns the weights of a linear evaluation from the rules alone, by self-play.
 
-What `engine.training.chess` and `engine.training.xiangqi` share.  A generation plays games by the present
-weights with the strong search, after random openings.  Each position of a game is labelled with what the
-search said of it and of those that followed, up to the game's result, each later word counting for less; and
-others beside it, a random move or two away and mostly full of hanging pieces, with the search's score alone.
-The weights are fitted to these labels: least log-loss
-of the expected result 1 / (1 + exp(-evaluation / s)), by Adam, with weights drawn to plain material and to
-their neighbours.  The next generation plays by the new weights, and learns from its own positions and those
-of the last one.
+The shared part of `engine.training.chess` and `engine.training.xiangqi`.  A generation plays games with the
+current weights and the strong search, after random openings.  The label of each position is a mean of the
+search's score for it, of the scores of the positions that followed, and of the game's result, with decreasing
+weights.  Other positions, a random move or two off the game and mostly full of hanging pieces, are labelled
+with the search's score alone.  The weights are fitted to these labels: least log-loss of the expected results
+1 / (1 + exp(-evaluation / s)), by Adam, with weights pulled to plain material and to their neighbours.  The
+next generation plays with the new weights, and learns from its own positions and those of the generation
+before.
 
-At the end some games of the final weights, searched deeper, tell which s to use for expected results.  The
-weights go to a JSON file that tells how they were made, after each generation.  The same seed gives the same
+At the end, some games with the final weights and a deeper search determine s for expected results.  After
+each generation the weights go to a JSON file that says how they were made.  The same seed gives the same
 weights with any number of threads.
 """
 
@@ -30,10 +30,10 @@ from engine.training.othello_patterns import natural, numbers, positive, say
 from engine.training.othello_result import Fit, Sample, fitted, log_loss
 
 _MOST_SAMPLES = 20_000
-"""Positions that s is fitted to."""
+"""Positions used to fit s."""
 _MIDDLE = 64
 _SCALES = 100.0, 600.0
-"""s of the labels stays within: while the weights are poor, results hardly depend on scores."""
+"""Bounds of s of the labels: while the weights are poor, results hardly depend on scores."""
 
 
 class Trainer(Protocol):
@@ -62,19 +62,19 @@ class Subject:
     """A game whose evaluation is learned."""
 
     program: str
-    """Module to run, for instance ``engine.training.chess``."""
+    """Its module, for instance ``engine.training.chess``."""
     out: Path
-    """Where its weights are."""
+    """Path of its weights."""
     trainer: MakesTrainer
     groups: Groups
     material: Mapping[str, int]
-    """Groups that begin with a weight other than 0, in centi-units."""
+    """Groups with an initial weight other than 0, in centi-units."""
     anchor: tuple[str, range, int]
-    """A group, features of it, and what their weights come to on average, which defines the unit."""
+    """A group, some of its features, and the mean of their weights, which defines the unit."""
     shapes: Mapping[str, tuple[int, int]]
     """Rows and columns of the groups whose neighbouring features should have similar weights."""
     unit: str
-    """What a hundred centi-units are."""
+    """The unit that a hundred centi-units make."""
 
 
 def start_weights(subject: Subject) -> bytes:
@@ -107,7 +107,7 @@ def scaled(weights: bytes, factor: float) -> bytes:
 
 
 def anchored(subject: Subject, weights: bytes) -> float:
-    """The factor that brings the weights to the unit."""
+    """The factor that scales the weights to the unit."""
     name, places, worth = subject.anchor
     first = starts(subject.groups)[name]
     pairs = array("h", weights)
@@ -117,7 +117,7 @@ def anchored(subject: Subject, weights: bytes) -> float:
 
 
 def samples_of(scored: Sequence[tuple[int, int, int]]) -> list[Sample]:
-    """As `engine.training.othello_result` takes them, with the middle game's share for the empty squares."""
+    """Samples for `engine.training.othello_result`, with the game phase in place of the empty squares."""
     step = max(1, len(scored) // _MOST_SAMPLES)
     return [Sample(score, middle, result / 2) for score, middle, result in scored[::step]]
 
@@ -178,7 +178,7 @@ def train(subject: Subject, options: argparse.Namespace) -> Iterator[dict[str, A
     """The card with the weights, but without the command: after each generation, and at the end.
 
     Raises:
-        ValueError: A setting is out of range, or the start holds other weights.
+        ValueError: A setting is out of range, or the initial weights are of another evaluation.
     """
     if len(options.games) != len(options.depths):
         raise ValueError("there must be as many --depths as --games")
@@ -250,7 +250,7 @@ def train(subject: Subject, options: argparse.Namespace) -> Iterator[dict[str, A
 
 
 def expected_scale(samples: Sequence[Sample]) -> dict[str, Any]:
-    """For the card: s in the endgame and in the middle game, and how well it fits."""
+    """For the card: s in the endgame and in the middlegame, and how well it fits."""
     if not samples:
         raise ValueError("too few games to fit the expected result to")
     fit, constant = fitted(samples), fitted(samples, linear=False)

@@ -1,17 +1,17 @@
 """Builds an opening book for Othello: `python -m engine.training.othello_book --out FILE`.
 
-A book grows out of the start by searching.  Every legal move of a position of the book is searched to the
-same depth; the positions after moves within a width of the best are taken into the book, down to so many
-discs placed; and the scores of the last ones go back up the tree by minimax, so that a move is worth what the
-deepest look at it found.  A best move that sinks so far that others come within the width lets these in,
-until nothing changes.  Positions that are the same but for a turn or the order of moves are one.
+A book grows from the start position by search.  Every legal move of a book position is searched to the same
+depth; the positions after moves within a width of the best enter the book, down to a number of discs placed;
+and the scores of the leaves are backed up the tree by minimax, so that a move has the score of the deepest
+search behind it.  When the best move drops so far that other moves come within the width, these enter too,
+until nothing changes.  Positions that are equal up to symmetry or transposition share an entry.
 
-With ``--from-games`` games tell instead which moves belong into the book: those played often enough that are
-not much worse than the best one; their scores come about in the same way.
+With ``--from-games``, games determine the book's moves instead: those played often enough that are not much
+worse than the best one; their scores are computed in the same way.
 
-Nothing is lost when the program is ended in the middle: each searched position is a line of ``FILE.part``,
-and the same command goes on from there.  What has been searched stays valid with another width, number of
-plies or set of games.  Exact searches by depth alone make the same book every time.
+An interruption loses nothing: each searched position is a line of ``FILE.part``, and the same command
+continues from there.  Searches stay valid for another width, number of plies or set of games.  Exact searches
+with only a depth limit make the same book every time.
 """
 
 import argparse
@@ -55,7 +55,7 @@ _PROGRESS_S = 10.0
 
 
 class Child(NamedTuple):
-    """What a move leads to."""
+    """The result of a move."""
 
     key: BookKey
     """The position in which the next disc is placed, canonical."""
@@ -70,11 +70,11 @@ class Searched:
     """A position all of whose moves have been searched to one depth."""
 
     depth: int
-    """Plies from the position."""
+    """Search depth in plies from the position."""
     scores: dict[Move, int]
     """Centidiscs for the side to move, in the game's order."""
     children: dict[Move, Child] = field(default_factory=dict)
-    """Of the moves that do not end the game."""
+    """For the moves that do not end the game."""
 
 
 class MoveCounts(NamedTuple):
@@ -83,7 +83,7 @@ class MoveCounts(NamedTuple):
     played: int
     finished: int
     points: float
-    """Of the side to move in the finished games: 1 for a win, 1/2 for a draw."""
+    """The side to move's points in the finished games: 1 for a win, 1/2 for a draw."""
 
 
 Scorer = Callable[[OthelloPosition], tuple[int, dict[Move, int]]]
@@ -91,7 +91,7 @@ Scorer = Callable[[OthelloPosition], tuple[int, dict[Move, int]]]
 
 
 Measure = Callable[[OthelloPosition, int, StopFlag], int]
-"""Score of a position, for the side to move, by a search of so many plies; raises `Stopped`."""
+"""Score of a position, for the side to move, by a search of this many plies; raises `Stopped`."""
 
 
 def make_measure(searcher: NativeOthelloSearcher, confidence_percent: int) -> Measure:
@@ -110,7 +110,7 @@ def make_measure(searcher: NativeOthelloSearcher, confidence_percent: int) -> Me
         if not game.legal_moves(position):
             return game.result_centi(position)
         found_by_search = searcher.think(position, plies, None, stop, confidence_percent=confidence_percent)
-        if stop.is_set():  # it may have answered with less than it was asked for
+        if stop.is_set():  # the answer may be from a shallower search
             raise Stopped("the search was told to stop")
         return found_by_search.score_centi
 
@@ -125,8 +125,8 @@ def make_scorer(
     Args:
         measure: The search.
         depth: Deepest search in plies, at least 2.
-        node_limit: For one position; None: none.  The first depth is always finished.
-        time_s: The same in seconds.
+        node_limit: For one position; None: none.  The first depth always completes.
+        time_s: Likewise, in seconds.
     """
     game = Othello()
 
@@ -165,21 +165,21 @@ def discs(key: BookKey) -> int:
 
 
 class Searches:
-    """Everything searched so far, in memory and, as it comes, in a file.
+    """All search results so far, in memory and in a file.
 
-    A line is written for each position as soon as it has been searched; a last line that was cut off when the
-    program was killed is dropped.
+    A line is written for each position as soon as its search ends; an incomplete last line, from a killed
+    program, is dropped.
     """
 
     def __init__(self, path: Path, settings: Mapping[str, Any], scorer: Scorer) -> None:
         """
         Args:
-            path: The file; begun when it is not there.
-            settings: What the scores depend on.  The file must have been begun with the same.
+            path: The file; created if missing.
+            settings: What the scores depend on.  An existing file must have the same.
             scorer: See `Scorer`.
 
         Raises:
-            BadBook: The file has been begun with other settings, or is damaged.
+            BadBook: The file has other settings, or is damaged.
             OSError: It cannot be read or written.
         """
         self._scorer = scorer
@@ -213,7 +213,7 @@ class Searches:
         return key in self._known
 
     def __getitem__(self, key: BookKey) -> Searched:
-        """What the search of a position found; searched now if it was not before."""
+        """The search result for a position; searches it if necessary."""
         if key not in self._known:
             depth, scores = self._scorer(OthelloPosition(*key, 0))
             self._add(key, depth, scores)
@@ -222,7 +222,7 @@ class Searches:
 
     def _write(self, line: str) -> None:
         self._file.write(line.encode("ascii") + b"\n")
-        self._file.flush()  # out of our hands: now only the machine itself could lose it
+        self._file.flush()  # from here on only a failure of the machine can lose it
 
     def _read(self, path: Path, number: int, line: bytes) -> None:
         try:
@@ -241,7 +241,7 @@ class Searches:
 
 
 def search_all(keys: Iterable[BookKey], searches: Searches, told: str) -> None:
-    """Search those positions that have not been searched, in a fixed order, and tell how it goes."""
+    """Search the positions that have no result yet, in a fixed order, and report progress."""
     missing = sorted((key for key in keys if key not in searches), key=lambda key: (discs(key), key))
     began = last = time.monotonic()
     for number, key in enumerate(missing):
@@ -259,7 +259,7 @@ def search_all(keys: Iterable[BookKey], searches: Searches, told: str) -> None:
 
 
 def backed_up(tree: Iterable[BookKey], searches: Searches) -> dict[BookKey, dict[Move, tuple[int, int]]]:
-    """Score and depth of every move of the tree: where the tree goes on, what its positions are worth."""
+    """Score and depth of every move of the tree, backed up where the tree continues."""
     found: dict[BookKey, dict[Move, tuple[int, int]]] = {}
     for key in sorted(tree, key=discs, reverse=True):
         searched = searches[key]
@@ -279,13 +279,13 @@ def best_score(moves: Mapping[Move, tuple[int, int]]) -> int:
 def grown(
     start: BookKey, searches: Searches, plies: int, width_centi: int, total_centi: int
 ) -> dict[BookKey, dict[Move, tuple[int, int]]]:
-    """The tree that search alone finds, with the backed-up score and depth of every move.
+    """Grow the tree by search alone, with the backed-up score and depth of every move.
 
     Args:
-        start: Where it begins.
-        searches: What is known; grows.
+        start: The root.
+        searches: The results so far; extended.
         plies: Discs placed from the start up to the last moves of the book.
-        width_centi: The tree goes on after moves that lose at most this against the best.
+        width_centi: The tree continues after moves that lose at most this against the best.
         total_centi: It ends where both sides together have lost more than this since the start.
     """
     tree = {start}
@@ -309,7 +309,7 @@ def grown(
 
 
 def counted(records: Iterable[TrainingGame], plies: int) -> dict[BookKey, dict[Move, MoveCounts]]:
-    """How often each move was played in each position; moves to the same position turned count as one.
+    """How often each move was played in each position; moves to equivalent positions count as one.
 
     Raises:
         ValueError: A game breaks the rules; the message says which.
@@ -346,7 +346,7 @@ def entries_of(
     width_centi: int,
     games: Mapping[BookKey, Mapping[Move, MoveCounts]] | None,
 ) -> dict[BookKey, list[BookMove]]:
-    """The book's entries: of each position the moves within the width; if there are games, those in them."""
+    """The book's entries: for each position the moves within the width; with games, only the moves played."""
     entries: dict[BookKey, list[BookMove]] = {}
     for key, found in moves.items():
         least = best_score(found) - width_centi
@@ -367,7 +367,7 @@ def entries_of(
 def often_played(
     records: Iterable[TrainingGame], plies: int, least: int
 ) -> dict[BookKey, dict[Move, MoveCounts]]:
-    """Positions and moves that occurred in at least so many games."""
+    """Positions and moves that occurred in at least this many games."""
     often: dict[BookKey, dict[Move, MoveCounts]] = {}
     for key, moves in counted(records, plies).items():
         kept = {move: games for move, games in moves.items() if games.played >= least}
@@ -431,8 +431,8 @@ def make(options: argparse.Namespace) -> dict[BookKey, list[BookMove]]:
     """The book's entries.
 
     Raises:
-        BadBook: The searches so far are damaged or by other settings.
-        BadGames, ValueError: The games are not what they should be.
+        BadBook: The searches so far are damaged or have other settings.
+        BadGameFile, ValueError: The games are invalid.
         OSError: A file cannot be read or written.
     """
     settings = {
@@ -462,7 +462,7 @@ def make(options: argparse.Namespace) -> dict[BookKey, list[BookMove]]:
 
 
 def part_of(path: Path) -> Path:
-    """Where the searches for a book are kept until it is finished."""
+    """Path of a book's searches until it is finished."""
     return path.with_name(path.name + ".part")
 
 

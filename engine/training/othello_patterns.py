@@ -1,15 +1,15 @@
 """Learns the weights of the Othello evaluation: `python -m engine.training.othello_patterns`.
 
-From nothing but the rules, by *backward minimax sweeps* (K. Engel, "Learning a Reversi Board Evaluator with
-Minimax").  A sweep first plays games of the present weights against themselves; only the positions are kept.
-Then the game's thirty stages are learned from its end backwards: positions near the end are labelled with
-their exact results, all others with a short full-width search whose leaves fall into stages that have just
-been learned.  The labels hold far less noise than the results of games do.  The first sweep plays by rules of
-thumb; each further one plays better, so it sees likelier positions.
+Uses nothing but the rules, by *backward minimax sweeps* (K. Engel, "Learning a Reversi Board Evaluator with
+Minimax").  A sweep first plays games with the current weights against themselves, for their positions only.
+Then it learns the game's thirty stages from the end backwards: positions near the end are labelled with their
+exact results, all others with a short full-width search whose leaves fall into stages just learned.  These
+labels are far less noisy than the results of games.  The first sweep plays by rules of thumb; each further
+one plays better, so it sees more realistic positions.
 
-The weights go to ``engine/games/othello_weights.xz`` (LZMA of little-endian 16-bit integers, a stage after
-the other in the layout of ``engine/native/othello/patterns.hpp``), a card that tells how they were made
-beside them. The same seed gives the same weights with any number of threads.
+The weights go to ``engine/games/othello_weights.xz`` (LZMA of little-endian 16-bit integers, stage after
+stage in the layout of ``engine/native/othello/patterns.hpp``), with a card beside them that says how they
+were made.  The same seed gives the same weights with any number of threads.
 """
 
 import argparse
@@ -31,12 +31,12 @@ STAGES = 30
 PHASES = {"1-10": range(5), "11-20": range(5, 10), "21-30": range(10, 15), "31-40": range(15, 20),
           "41-50": range(20, 25), "51-60": range(25, 30)}  # fmt: skip
 """Stages by numbers of empty squares, for the card."""
-# The weights are two bytes each, which LZMA likes to be told: a tenth smaller than its strongest preset.
+# Weights are two bytes each; telling LZMA so makes the file a tenth smaller than its strongest preset.
 FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 6, "lc": 3, "lp": 1, "pb": 1}]
 
 
 def say(text: str) -> None:
-    """A line of progress."""
+    """Print a line of progress."""
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
@@ -106,7 +106,7 @@ def error_by_phase(held_out: Sequence[int], errors: Sequence[float]) -> dict[str
 
 
 def compared(pairs: Sequence[tuple[int, int]]) -> dict[str, float]:
-    """How evaluations, in centidiscs, compare with exact results; in discs."""
+    """Errors of evaluations against exact results, both in centidiscs; in discs."""
     n = len(pairs)
     mean_x, mean_y = (sum(pair[i] for pair in pairs) / n for i in (0, 1))
     sxx = sum((x - mean_x) ** 2 for x, _ in pairs)
@@ -122,10 +122,10 @@ def compared(pairs: Sequence[tuple[int, int]]) -> dict[str, float]:
 
 
 def train(options: argparse.Namespace) -> tuple[bytes, dict[str, Any]]:
-    """Weights as `OthelloEvaluation` takes them, and what the card says of how they came about.
+    """The weights in the form of `OthelloEvaluation`, and the card's account of their training.
 
     Raises:
-        ValueError: A setting is out of range, or the start has a wrong length.
+        ValueError: A setting is out of range, or the initial weights have a wrong length.
     """
     trainer = _native.OthelloTrainer(options.seed, options.threads)
     if options.start is not None:
@@ -174,7 +174,7 @@ def train(options: argparse.Namespace) -> tuple[bytes, dict[str, Any]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the core would only look at it between two stages
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the core would only handle it between two stages
     arguments = sys.argv[1:] if arguments is None else arguments
     p = parser()
     options = p.parse_args(arguments)

@@ -1,18 +1,17 @@
 """Measures the score differences that ProbCut relies on: `python -m engine.training.othello_probcut`.
 
 ProbCut (``engine/native/search/strong.hpp``) replaces a deep search by a shallow one where that is far enough
-beyond the window.  How far is enough is a matter of how much scores of the two depths differ, with the
-evaluation in use: so this is to be run again after the weights are learned anew.
+beyond the window.  The necessary margin depends on how much scores of the two depths differ, with the current
+evaluation: so run this again after learning new weights.
 
-Positions come from games of the program against itself, begun at random and with a random move now and then.
-Each is searched at full width to every depth up to ``--depth``.  For depths of equal parity (odd and even
-ones differ by a constant besides) the differences spread as if each further ply added an independent error,
-ever smaller:
+Positions come from self-play with random openings and an occasional random move.  Each is searched at full
+width to every depth up to ``--depth``.  For depths of equal parity (odd and even ones also differ by a
+constant) the differences spread as if each further ply added an independent error of decreasing size:
 
     variance = k(empty squares)^2 * ln((deep + 1) / (shallow + 1))
 
-and ln k is well met by a parabola.  The table of k goes to ``engine/native/othello/probcut.hpp``; the
-measured spreads are printed beside the fitted ones.
+and ln k is well approximated by a parabola.  The table of k goes to ``engine/native/othello/probcut.hpp``;
+the program prints the measured spreads beside the fitted ones.
 """
 
 import argparse
@@ -36,12 +35,12 @@ EMPTIES = range(14, 56, 2)
 """Numbers of empty squares of the positions that are searched."""
 RANDOM_PLIES = (4, 14)
 BLUNDER = 0.12
-"""Share of random moves after those."""
+"""Share of random moves after the opening."""
 PER_GAME = 4
 DEPTHS_LEFT = 2
-"""A search stays so many plies away from the end: there it would be exact, and its error another one."""
+"""A search stays this many plies away from the end: there it would be exact, with another kind of error."""
 OUTLIER_CENTI = 2_000
-"""A difference counts as no larger: wipe-outs seen by one search alone say little about the others."""
+"""Bound on a difference: a wipe-out seen by one search alone says little about the others."""
 ALL_BUT_DECIDED_CENTI = 4_000
 
 Pair = tuple[int, int, int]  # empty squares, deep, shallow

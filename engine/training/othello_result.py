@@ -1,12 +1,12 @@
 """Fits the win probability of a score: `python -m engine.training.othello_result`.
 
 Fits the expected result 1 / (1 + exp(-score / s)), with s = a + b * empty squares, to positions with known
-results.  They come from games that the engine plays against itself after random openings, both sides with the
-same full-width search and the endings solved; or from games that the operator gives.  What is printed at the
-end goes into ``engine/games/othello_result.py``.
+results.  They come from self-play after random openings, both sides with the same full-width search and
+solved endgames; or from the operator's games.  The fit that is printed at the end goes into
+``engine/games/othello_result.py``.
 
-A fifth of the games is held out: log-loss (of a draw: that of half a win) and reliability are measured on
-them.  The same seed gives the same numbers.
+A fifth of the games is held out for log-loss (a draw counts as half a win) and reliability.  The same seed
+gives the same numbers.
 """
 
 import argparse
@@ -73,7 +73,7 @@ def best_child(searcher: Searcher, position: OthelloPosition, depth: int) -> tup
 
 
 def random_opening(rng: random.Random, plies: int) -> OthelloPosition | None:
-    """A position after so many random moves; None: the game ended before."""
+    """A position after this many random moves; None: the game ended before."""
     position = _GAME.initial()
     for _ in range(plies):
         moves = _GAME.legal_moves(position)
@@ -84,7 +84,7 @@ def random_opening(rng: random.Random, plies: int) -> OthelloPosition | None:
 
 
 def played_game(searcher: Searcher, start: OthelloPosition, depth: int, solved_empties: int) -> list[Sample]:
-    """Both sides play at one depth until the ending is solved; every position that was not decided."""
+    """Both sides play at one depth until the endgame is solved; returns every position that was undecided."""
     seen: list[tuple[int, int, int]] = []
     position = start
     while _GAME.legal_moves(position) and empties_of(position) > solved_empties:
@@ -112,11 +112,11 @@ def self_play(searcher: Searcher, options: argparse.Namespace) -> Iterator[list[
 
 
 def given_games(searcher: Searcher, options: argparse.Namespace) -> Iterator[list[Sample]]:
-    """Positions of finished games that the operator gives, scored by the same search.
+    """Positions of the operator's finished games, scored by the same search.
 
     Raises:
-        BadGames: See `engine.training.given_games.read_games`.
-        ValueError: A game breaks the rules.
+        BadGameFile: See `engine.training.given_games.read_games`.
+        ValueError: A game contains an illegal move.
     """
     rng = random.Random(options.seed)  # noqa: S311
     records = [record for path in options.from_games for record in read_games(path)]
@@ -141,7 +141,7 @@ def given_games(searcher: Searcher, options: argparse.Namespace) -> Iterator[lis
 
 
 def log_loss(fit: Fit, samples: Sequence[Sample]) -> float:
-    """Mean of minus the logarithm of what was given to the true result, in nats."""
+    """Mean negative logarithm of the probability given to the actual result, in nats."""
     total = 0.0
     for sample in samples:
         p = min(1 - 1e-12, max(1e-12, fit.expected(sample)))
@@ -150,7 +150,7 @@ def log_loss(fit: Fit, samples: Sequence[Sample]) -> float:
 
 
 def fitted(samples: Sequence[Sample], linear: bool = True) -> Fit:
-    """The fit of least log-loss, by Fisher scoring with ever shorter steps where one leads astray."""
+    """The fit with the least log-loss, by Fisher scoring with step halving."""
     fit = Fit(500.0, 0.0)
     loss = log_loss(fit, samples)
     for _ in range(50):
@@ -168,7 +168,7 @@ def fitted(samples: Sequence[Sample], linear: bool = True) -> Fit:
             hbb += w * db * db
         det = haa * hbb - hab * hab
         if haa <= 0 or (linear and det <= 1e-12 * haa * hbb):
-            break  # nothing to tell apart: no scores, or all at one number of empty squares
+            break  # degenerate: no scores, or all at one number of empty squares
         step = Fit((ga * hbb - gb * hab) / det, (gb * haa - ga * hab) / det) if linear else Fit(ga / haa, 0)
         for shorter in range(20):
             tried = Fit(fit.a + step.a / 2**shorter, fit.b + step.b / 2**shorter)
@@ -219,7 +219,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def report(train: Sequence[Sample], held_out: Sequence[Sample]) -> Fit:
-    """Fit, and print everything that tells how good it is."""
+    """Fit, and print the measures of its quality."""
     fit, constant = fitted(train), fitted(train, linear=False)
     base = -math.log(0.5)
     say(f"s = {fit.a:.1f} + {fit.b:.2f} * empties centidiscs")

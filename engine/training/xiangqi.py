@@ -1,6 +1,6 @@
 """Learns the weights of the xiangqi evaluation: `python -m engine.training.xiangqi`.
 
-`engine.training.linear` tells how.
+`engine.training.linear` describes the method.
 """
 
 import sys

@@ -1,10 +1,10 @@
 """The link to chess engines: python-chess's ``SimpleEngine``, with every wait bounded.
 
-``SimpleEngine`` runs the engine on an event loop in a thread of its own.  Its own waits for the next line
-have no time limit, and an illegal ``bestmove`` ends none of them; so one coroutine collects a whole search on
-that loop, and this thread looks at the stop flag while it does.
+``SimpleEngine`` runs the engine on an event loop in its own thread.  Its waits for the next line have no
+timeout, and an illegal ``bestmove`` ends none of them; so one coroutine collects a whole search on that loop,
+and this thread meanwhile checks the stop flag.
 
-(python-chess reads every move of every line: 43 ms for a search of 38 lines and 9 depths, where our own
+(python-chess parses every move of every line: 43 ms for a search of 38 lines and 9 depths, where our own
 reader needs 2 ms.  It is the better tested one.)
 """
 
@@ -25,8 +25,8 @@ from engine.stop import Stopped
 from engine.uci.link import EngineOutput, InfoLine, Patience, SearchRequest
 from engine.uci.settings import EngineSettings
 
-_END_S = 1.0  # an engine may take so long to end when it is asked to
-_STOP_S = 5.0  # and so long to end a search
+_END_S = 1.0  # for an engine to exit by itself
+_STOP_S = 5.0  # for it to end a search
 _WANTED = chess.engine.INFO_BASIC | chess.engine.INFO_SCORE | chess.engine.INFO_PV
 
 
@@ -34,7 +34,7 @@ class ChessLink:
     """A chess engine behind python-chess; see `engine.uci.link.Link`.
 
     Raises:
-        EngineError: It cannot be started, does not greet in time, or lacks what is needed of it.
+        EngineError: It does not start, does not greet in time, or lacks a feature that we need.
     """
 
     def __init__(self, settings: EngineSettings) -> None:
@@ -43,7 +43,7 @@ class ChessLink:
         self._running: tuple[_Search, Future[EngineOutput]] | None = None
         self._stopped_at = 0.0
         try:
-            # A process group of its own: Ctrl-C is for the bot, which ends its engines itself.
+            # Its own process group: Ctrl-C must reach only the bot, which ends its engines itself.
             self._engine = chess.engine.SimpleEngine.popen(
                 _protocol(settings.start_s), list(settings.command), timeout=None, setpgrp=True
             )
@@ -79,7 +79,7 @@ class ChessLink:
     def search(self, ask: SearchRequest, patience: Patience) -> EngineOutput:
         """See `Link.search`."""
         patience.check(self.name, patience.clock())
-        if self._running is not None:  # it was stopped, and python-chess waits for its end
+        if self._running is not None:  # a stopped search; python-chess waits for its end
             self._wait(patience)
         search = _Search(ask, patience.clock)
         running = search.run(self._engine.protocol)
@@ -97,7 +97,7 @@ class ChessLink:
             raise
 
     def _wait(self, patience: Patience) -> EngineOutput:
-        """The end of the running search."""
+        """The output of the running search, when it ends."""
         assert self._running is not None  # noqa: S101 - for the type checker
         search, answer = self._running
         since = patience.clock()
@@ -133,7 +133,7 @@ class ChessLink:
             self._engine.returncode.result(_END_S)
 
     def _on_fault(self, _loop: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
-        """On the engine's thread: python-chess found nonsense after the search had begun."""
+        """Runs on the engine's thread: python-chess found nonsense after the search had begun."""
         self._fault = context.get("exception") or RuntimeError(context["message"])
 
     def _ended(self) -> EngineError:
@@ -152,7 +152,7 @@ class _Search:
         self._analysis: chess.engine.AnalysisResult | None = None
         self._is_unwanted = False
         self.heard_at = clock()
-        """When the engine last said something of it."""
+        """When the engine last sent output for it."""
 
     async def run(self, engine: chess.engine.Protocol) -> EngineOutput:
         lines, nodes = [], 0
@@ -160,7 +160,7 @@ class _Search:
             board_of(self._ask.position),
             chess.engine.Limit(depth=self._ask.depth),
             multipv=self._ask.lines,
-            game=object(),  # another game than the last one: ``ucinewgame``
+            game=object(),  # a new game each time: ``ucinewgame``
             info=_WANTED,
             root_moves=[chess.Move.from_uci(move) for move in self._ask.moves] or None,
         )
@@ -174,14 +174,14 @@ class _Search:
         return EngineOutput(tuple(lines), nodes)
 
     def stop(self) -> None:
-        """End it, once it has begun: python-chess fails when a search is cancelled before."""
+        """End it, but only once it has begun: python-chess fails when a search is cancelled before that."""
         self._is_unwanted = True
         if self._analysis is not None:
             self._analysis.stop()
 
 
 def _protocol(greeting_s: float) -> type[chess.engine.UciProtocol]:
-    """python-chess's protocol, which leaves no process behind when the greeting is not answered in time."""
+    """python-chess's protocol, leaving no process behind when the greeting is not answered in time."""
 
     class Protocol(chess.engine.UciProtocol):
         async def initialize(self) -> None:
@@ -200,10 +200,10 @@ def _protocol(greeting_s: float) -> type[chess.engine.UciProtocol]:
 
 
 def _line(info: chess.engine.InfoDict) -> InfoLine | None:
-    """The exact score that a line tells, if any.
+    """The exact score of a line, if it has one.
 
     Raises:
-        EngineError: It is a line of several, with a variation that python-chess could not play out.
+        EngineError: A line of a MultiPV search has a variation that python-chess could not replay.
     """
     if "score" not in info or "depth" not in info or "lowerbound" in info or "upperbound" in info:
         return None
@@ -223,10 +223,10 @@ def _line(info: chess.engine.InfoDict) -> InfoLine | None:
 def board_of(position_text: str) -> chess.Board:
     """The board of a `Game.position_text`, with the moves that led there.
 
-    Chess 960 is known by its castling rights, which name files (``HAha``).
+    Chess960 is recognised by castling rights that name files (``HAha``).
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not a position.
     """
     words = position_text.split()
     board = chess.Board(" ".join(words[:6]), chess960=not set(words[2]) <= set("KQkq-"))

@@ -25,23 +25,23 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class InfoLine:
-    """What an engine says of one move after a search of one depth: an exact score, no bound."""
+    """An engine's score for one move at one depth: an exact score, not a bound."""
 
     depth: int
     value: int
     """Centi-units, or, when `is_mate`, moves to mate: N, the side to move mates with its Nth move; -N, it is
-    mated by the Nth move of the other side; 0, it is mated already."""
+    mated by the other side's Nth move; 0, it is already mated."""
     is_mate: bool
     variation: tuple[str, ...]
-    """The line expected, in the game's notation; its first move is the one that the score is about."""
+    """The principal variation in the game's notation; its first move is the one scored."""
 
 
 @dataclass(frozen=True, slots=True)
 class EngineOutput:
-    """All that an engine said during one search."""
+    """All output of an engine during one search."""
 
     lines: tuple[InfoLine, ...]
-    """In the order they came; the same move and depth may come more than once."""
+    """In order of arrival; the same move and depth may occur more than once."""
     nodes: int
 
 
@@ -52,17 +52,17 @@ class Patience:
     stop: StopFlag
     """Ends the wait at once."""
     silence_s: float
-    """So long an engine may say nothing, in seconds."""
+    """Longest silence of an engine, in seconds."""
     until: float = math.inf
-    """Ends the wait too: a moment of the clock."""
+    """Time on the clock that ends the wait, too."""
     clock: Callable[[], float] = time.monotonic
-    """Seconds of a clock that never goes back."""
+    """A monotonic clock, in seconds."""
 
     def check(self, name: str, heard_at: float) -> None:
-        """Whether to wait on for an engine of that name, of which the last word came at `heard_at`.
+        """Whether to go on waiting for an engine of that name, last heard at `heard_at`.
 
         Raises:
-            Stopped: The result is not wanted any more.
+            Stopped: The result is no longer wanted.
             EngineError: The engine has been silent for too long.
         """
         now = self.clock()
@@ -73,7 +73,7 @@ class Patience:
 
 
 class Link(Protocol):
-    """A running engine; for one thread at a time."""
+    """A running engine, used by one thread at a time."""
 
     @property
     def name(self) -> str:
@@ -81,15 +81,15 @@ class Link(Protocol):
 
     @property
     def max_lines(self) -> int:
-        """Most lines that it can show."""
+        """Largest MultiPV value."""
 
     def search(self, ask: SearchRequest, patience: Patience) -> EngineOutput:
-        """Search one position to the depth asked for.
+        """Search one position to the requested depth.
 
         Raises:
-            Stopped: The wait was ended; the engine is told to stop, and is ready for the next search.
-            EngineError: The engine is of no more use; close it.
+            Stopped: The wait ended early; the engine stops its search and is ready for the next one.
+            EngineError: The engine is no longer usable; close it.
         """
 
     def close(self, *, quickly: bool = False) -> None:
-        """End the engine, with a moment's time to end by itself unless `quickly`; more calls do nothing."""
+        """End the engine, with a short grace period unless `quickly`; further calls do nothing."""

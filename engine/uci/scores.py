@@ -8,7 +8,7 @@ from engine.uci.link import InfoLine
 
 
 def plies_played(position_text: str) -> int:
-    """Plies since the game began, as the text of a chess or xiangqi position tells (`FEN moves m1 m2 ...`).
+    """Plies since the game began, from the text of a chess or xiangqi position (`FEN moves m1 m2 ...`).
 
     Raises:
         ValueError: The FEN lacks its side or its move number.
@@ -21,21 +21,21 @@ def plies_played(position_text: str) -> int:
 
 
 def split_text(position_text: str) -> tuple[list[str], list[str]]:
-    """The fields of a position's FEN, of which some games have more than six, and the moves behind it."""
+    """The fields of a position's FEN (some games have more than six), and the moves after it."""
     words = position_text.split()
     end = next((at for at, word in enumerate(words) if word in ("moves", "line")), len(words))
     return words[:end], [word for word in words[end:] if word not in ("moves", "line")]
 
 
 def centi(value: int, is_mate: bool, ply: int) -> int:
-    """A score as the games of this program have it, side to move's view.
+    """An engine's score as a score of this program, side to move's view.
 
     Args:
         value: Centi-units or moves to mate: see `InfoLine.value`.
-        ply: Plies since the game began, in the position that was searched.
+        ply: Plies since the game began, in the searched position.
     """
     if not is_mate:
-        # What is no mate is not decided, whatever an engine thinks of its endgame tables.
+        # Anything but mate is undecided, whatever an engine claims from its endgame tablebases.
         return max(1 - WIN_CENTI, min(WIN_CENTI - 1, value))
     last_ply = ply + 2 * value - 1 if value > 0 else ply - 2 * value
     return -lost_centi(last_ply) if value > 0 else lost_centi(last_ply)
@@ -46,18 +46,18 @@ def by_depth(
 ) -> dict[str, tuple[int, ...]]:
     """Each move's scores at depths 1 .. `depth`, side to move's view.
 
-    Every line counts for the depth that it names, and the last one said of a move and depth counts: after
-    three seconds Stockfish prints the whole list again after every line, old depths and new ones mixed.
+    Every line counts for the depth that it names, and the last one for a move and depth wins: after three
+    seconds Stockfish prints the whole list again after every line, old depths and new ones mixed.
 
-    A depth that the engine leaves out for a move is taken to bring nothing new: it repeats the depth before
-    it, or, where there is none, the first that there is.  So does an engine that ends its search early,
-    because the move is forced or a mate is found.
+    A depth that the engine omits for a move repeats the depth before it or, where there is none, the first
+    one reported.  The same holds for an engine that ends its search early, because the move is forced or it
+    has found a mate.
 
     Args:
-        lines: What the engine said.
-        moves: Those that it was asked about.
-        depth: The depth that it was asked for.
-        ply: Plies since the game began, in the position that was searched.
+        lines: The engine's output.
+        moves: The moves searched.
+        depth: The requested depth.
+        ply: Plies since the game began, in the searched position.
 
     Raises:
         EngineError: A line begins with another move, or a move has no score at all.

@@ -7,10 +7,10 @@ from engine.errors import BadSettings
 from engine.games.chess_variants import CHESS_VARIANTS
 
 UCI_GAMES = ("chess", "xiangqi", *(game.name for game in CHESS_VARIANTS))
-"""Games whose notation the protocols know."""
+"""Games whose notation UCI or UCCI defines."""
 PROTOCOLS = ("uci", "ucci")
 MANAGED_OPTIONS = ("multipv", "ponder", "uci_variant", "uci_chess960")
-"""Options of an engine that are set by us, in lower case."""
+"""Engine options that we set ourselves, in lower case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,24 +24,23 @@ class EngineSettings:
     protocol: str = "uci"
     """One of `PROTOCOLS`; engines of chess and its variants speak ``uci``."""
     options: tuple[tuple[str, str], ...] = ()
-    """Names and values to set, of those that the engine offers."""
+    """Names and values of engine options to set."""
     depth: int = 10
     """Deepest search of the root, at least 2; the replies are searched one less."""
     window_centi: int = 50
-    """Moves whose score at the root is at most this below the best are looked into.  The best is the highest
-    score at the root, or less when the replies to what was looked into show that it was too high."""
+    """A move is analysed if its root score is at most this far below the best.  The best is the highest root
+    score, or less when the replies to the analysed moves show that it was too high."""
     candidates: int = 8
-    """So many moves are looked into at most, the best ones."""
+    """Largest number of moves analysed, the best ones."""
     max_lines: int = 0
-    """Most lines to ask for at once (MultiPV); 0: as many as the engine allows.  Of more moves, a part at a
-    time is searched."""
+    """Largest MultiPV value to use; 0: the engine's own limit.  More moves are searched in several parts."""
     start_s: float = 10.0
-    """Seconds that the engine may take to start."""
+    """Timeout for the engine's start, in seconds."""
     silence_s: float = 30.0
-    """Seconds without a word in the middle of a search, after which the engine counts as hung."""
+    """Seconds of silence during a search after which the engine counts as hung."""
 
     def asked(self) -> dict[str, Any]:
-        """How the engine is asked, as plain JSON values."""
+        """The settings of the searches, as plain JSON values."""
         return {
             "command": self.command[0],
             "protocol": self.protocol,
