@@ -21,8 +21,8 @@ void run_with_helpers(int helpers, void (*lead)(void* context), void (*help)(voi
     try {
         threads.reserve(static_cast<std::size_t>(helpers));
         for (int i = 1; i <= helpers; ++i) threads.emplace_back(help, context, i);
-    } catch (const std::exception&) {  // no thread or no memory to be had
-    }  // the search goes on with those there are
+    } catch (const std::exception&) {  // no thread or no memory available
+    }  // the search continues with the threads it has
     lead(context);
     for (std::thread& thread : threads) thread.join();
 }
@@ -49,7 +49,7 @@ const Unit* const* runnable_units(int& count) {
 #if defined(DESDEMONA_X86_UNITS)
         static const Unit v2 = DESDEMONA_UNIT_OF(v2);
         static const Unit v3 = DESDEMONA_UNIT_OF(v3);
-        // Every part of the set is asked for: virtual machines may show AVX2 and hide others.
+        // Check every part of the set: virtual machines may expose AVX2 and hide others.
         if (__builtin_cpu_supports("x86-64-v2")) units[n++] = &v2;
         if (__builtin_cpu_supports("x86-64-v3")) units[n++] = &v3;
 #endif

@@ -21,42 +21,42 @@ struct TrapOptions {
     Assessment assessment;
     int margin_centi;
     bool swindle;
-    // The expected scale (engine/expected.py): what scores of 0, 1, 2, ... are worth, in hundredths of a per
-    // cent, up to where it is certainty; it must outlive the analysis.  Empty: the paper's scale.
+    // The expected scale (engine/expected.py): the values of scores 0, 1, 2, ... in hundredths of a per cent, up to
+    // certainty; it must outlive the analysis.  Empty: the paper's scale.
     const std::int16_t* expected = nullptr;
     int expected_count = 0;
     double risk = 0;  // likewise in hundredths of a per cent
-    double risk_share = 0;  // the most that a bonus may be, as a multiple of what the move is worth; may be infinite
+    double risk_share = 0;  // upper limit for a bonus, as a multiple of the move's value; may be infinite
 };
 
-// Takes what an analysis found: a candidate at a time, its replies first.
+// Receives the result of an analysis: one candidate at a time, its replies first.
 class ProfileSink {
    public:
     virtual ~ProfileSink();
-    // One reply of the next candidate.  Either its scores s_2 .. s_D (`count` of them), or, with `count` 0,
-    // what the search proved instead: s_D is at most `final_bound`, the assessment of the shallow scores at
-    // least `shallow_bound` (a median may lie between two scores).  All from the view of the side that sets the trap.
+    // One reply of the next candidate.  Either its scores s_2 .. s_D (`count` of them), or, with `count` 0, what the
+    // search proved instead: s_D is at most `final_bound`, the assessment of the shallow scores at least
+    // `shallow_bound` (a median may lie between two scores).  All from the view of the side that sets the trap.
     virtual void reply(int move, const int* scores, int count, int final_bound, double shallow_bound) = 0;
     virtual void candidate(int move, int raw, bool raw_is_bound, bool complete) = 0;
 };
 
 // When the strong search ends: at whichever limit comes first.
 struct ThinkLimits {
-    int depth;       // plies; the whole rest of the game or more: endings may be solved
-    double seconds;  // from the call on; 0: as long as the depth takes.  No step is begun that would hardly end
+    int depth;       // plies; if that covers the rest of the game, endings may be solved
+    double seconds;  // from the call on; 0: no limit.  No step is begun that would hardly finish in time
     int confidence;  // percent, one of 73, 87, 95, 99; 100: full width
-    int threads;     // with more than one the result depends on chance
-    int contempt_centi;  // what a draw is worth less than nothing to the side that thinks, where there are draws
+    int threads;     // with more than one, the result is not deterministic
+    int contempt_centi;  // score penalty of a draw for the side to move, in games with draws
 };
 
-// What the strong search found.
+// Result of the strong search.
 struct ThinkResult {
     static constexpr int kMaxLine = 64;
     int move;
     int score_centi;  // side to move's view; an estimate unless `solved` or full width
     int depth;        // plies of the last iteration that changed or confirmed the move
-    int confidence;   // percent, likewise; 0: the search does not say
-    bool solved;      // the move and score are the game's true ones
+    int confidence;   // percent, likewise; 0: unknown
+    bool solved;      // move and score are exact to the end of the game
     int line_length;
     std::uint16_t line[kMaxLine];  // principal variation, `move` first
     std::uint64_t nodes;
@@ -67,12 +67,12 @@ struct SolveResult {
     int score_centi;  // decided, or 0
 };
 
-// Runs `lead` in this thread and help(context, 1), help(context, 2) ... in others (fewer where there are none
-// to be had), and returns when all have.  Here so that units need no threads of their own.
+// Runs `lead` in this thread and help(context, 1), help(context, 2) ... in others (fewer if the system has none), and
+// returns when all have finished.  Defined here so that units need no threading code.
 void run_with_helpers(int helpers, void (*lead)(void* context), void (*help)(void* context, int index),
                       void* context);
 
-// Search of one game, with a transposition table of its own; for one thread at a time.
+// Search of one game, with its own transposition table; used by one thread at a time.
 template <class Position>
 class Core {
    public:
@@ -85,29 +85,29 @@ class Core {
         return score;
     }
 
-    // Exact scores of the positions after some legal moves, for whoever is to move there, by searches of `least` ..
-    // `most` plies: a row of `most - least + 1` for each move.  Throws Stopped.
+    // Exact scores of the positions after some legal moves, from the view of the side to move there, by searches of
+    // `least` .. `most` plies: a row of `most - least + 1` for each move.  Throws Stopped.
     void scores_after(const Position& p, const int* moves, int count, int least, int most, const StopFlag& stop,
                       int* scores) {
         if (!try_scores_after(p, moves, count, least, most, stop, scores)) throw Stopped{};
     }
 
-    // Candidates of trappy minimax at a depth of 2 or more: as much of raw values and profiles as the choice
-    // depends on.  Throws Stopped.
+    // Candidates of trappy minimax at a depth of 2 or more: the raw values and profiles that the choice depends on.
+    // Throws Stopped.
     void trappy_candidates(const Position& p, int depth, const TrapOptions& options, const StopFlag& stop,
                            ProfileSink& sink) {
         if (!try_trappy(p, depth, options, stop, sink)) throw Stopped{};
     }
 
-    // The best move that the limits allow, by selective search; the game must go on.  Throws Stopped only when
-    // stopped before it knows anything.
+    // The best move within the limits, by selective search; the game must not be over.  Throws Stopped only when
+    // stopped before it has any result.
     ThinkResult think(const Position& p, const ThinkLimits& limits, const StopFlag& stop) {
         ThinkResult result{};
         if (!try_think(p, limits, stop, result)) throw Stopped{};
         return result;
     }
 
-    // The game's true result and a move that reaches it; the game must go on.  Throws Stopped.
+    // The exact result of the game and a move that achieves it; the game must not be over.  Throws Stopped.
     SolveResult solve(const Position& p, const StopFlag& stop) {
         SolveResult result{};
         if (!try_solve(p, stop, result)) throw Stopped{};
@@ -120,7 +120,7 @@ class Core {
     virtual std::uint64_t nodes() const = 0;
 
    protected:
-    // What the units fill in; false: stopped.  (No exception crosses the border between units.)
+    // Implemented by the units; false: stopped.  (No exception crosses the boundary between units.)
     virtual bool try_search(const Position& p, int depth, int alpha, int beta, const StopFlag& stop, int& score) = 0;
     virtual bool try_scores_after(const Position& p, const int* moves, int count, int least, int most,
                                   const StopFlag& stop, int* scores) = 0;
@@ -136,7 +136,7 @@ extern template class Core<connect4::Position>;
 extern template class Core<chess::Position>;
 extern template class Core<xiangqi::Position>;
 
-// What a unit offers, game by game: each game's part is compiled by itself, for each instruction set.
+// The functions of a unit, by game: each game's part is compiled separately, for each instruction set.
 struct OthelloUnit {
     Core<othello::Position>* (*make_othello)(std::size_t table_mb, const othello::Evaluation& evaluation);
     othello::Board (*othello_moves)(const othello::Position& p);
@@ -148,9 +148,9 @@ struct Connect4Unit {
     Core<connect4::Position>* (*make_connect4)(std::size_t table_mb, const connect4::NoEvaluation& evaluation);
 };
 
-constexpr int kMostMoves = 512;  // of any position of chess or xiangqi
+constexpr int kMostMoves = 512;  // in any position of chess or xiangqi
 
-// Moves and perft are by the rules of the board alone: repetition, counters and dead positions end no game there.
+// Moves and perft follow the rules of the board alone: repetition, counters and dead positions do not end a game.
 struct ChessUnit {
     Core<chess::Position>* (*make_chess)(std::size_t table_mb, const chess::Evaluation& evaluation);
     int (*chess_moves)(const chess::Position& p, std::uint16_t* moves);  // their number; at most kMostMoves

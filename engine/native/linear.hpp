@@ -1,7 +1,7 @@
 // Linear evaluations: how features and weights become a score.
 //
-// A game's `collect` walks the features of a position and tells a sink add(feature, times): how often the feature
-// occurs, negative for the side that waits.  `Sum` is the sink of the evaluation; the training has another.
+// A game's `collect` walks the features of a position and calls add(feature, times) on a sink: the feature's count,
+// negative for the waiting side.  `Sum` is the sink of the evaluation; training has another.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@ namespace desdemona {
 namespace {
 namespace linear {
 
-// How the two sums of a position become one.
+// How the middlegame and endgame sums of a position become one score.
 struct Taper {
-    int middle;  // 0 .. 64: how much of the middle game's weights counts, the rest the endgame's
-    int scale;   // of 64: less where a lead is hard to win
+    int middle;  // 0 .. 64: game phase; 64 takes the middlegame weights alone
+    int scale;   // out of 64: lower where a lead is hard to win
 };
 
 struct Sum {
-    const std::int16_t (*weights)[2];  // of each feature in the middle game, in the endgame; centi-units
+    const std::int16_t (*weights)[2];  // by feature: middlegame, endgame; centi-units
     int middle = 0;
     int end = 0;
 

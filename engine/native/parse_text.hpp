@@ -9,12 +9,12 @@
 
 namespace desdemona {
 
-// A text that is no position; the message says why.
+// A text that is not a position; the message says why.
 struct BadText : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// Other people's text for an error message: short, and printable.
+// Untrusted text for an error message: short, and printable.
 inline std::string quoted(std::string_view text) {
     std::string shown = "'";
     for (const char c : text.substr(0, 40)) shown += c >= ' ' && c <= '~' ? c : '?';

@@ -1,4 +1,4 @@
-// Positions and scores as they cross the border between Python, the core and its units: plain values only.
+// Positions and scores as they cross the boundary between Python, the core and its units: plain values only.
 #pragma once
 
 #include <cstdint>

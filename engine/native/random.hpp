@@ -1,5 +1,5 @@
-// Random numbers for the training: each game has a generator of its own, so that nothing depends on which thread
-// did what.
+// Random numbers for training: each game has its own generator, so that the result does not depend on the scheduling
+// of threads.
 #pragma once
 
 #include <cstdint>

@@ -17,11 +17,11 @@ double now_s() noexcept {
 void StopFlag::set() noexcept { set_.store(true, std::memory_order_relaxed); }
 
 void StopFlag::set_deadline(double seconds) noexcept {
-    // Three decades are as good as for ever, and fit the clock; so does what is no number.
+    // Three decades are as good as forever, and fit the clock; a NaN counts as forever, too.
     const double limited = seconds < kLongest_s ? std::max(seconds, -kLongest_s) : kLongest_s;
     const auto span = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limited));
     const auto at = (Clock::now() + span).time_since_epoch().count();
-    deadline_.store(at != 0 ? at : 1, std::memory_order_relaxed);  // 0: there is none
+    deadline_.store(at != 0 ? at : 1, std::memory_order_relaxed);  // 0: no deadline
 }
 
 void StopFlag::set_node_limit(std::uint64_t nodes) noexcept {

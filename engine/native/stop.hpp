@@ -8,37 +8,37 @@
 
 namespace desdemona {
 
-// What a caller sees of a search that was told to end; the search's table stays sound.
+// Thrown to the caller of a search that had to stop; the search's table stays consistent.
 struct Stopped : std::exception {
     const char* what() const noexcept override;
 };
 
-// Seconds of a clock that only goes forward.
+// A monotonic clock, in seconds.
 double now_s() noexcept;
 
-// Set from any thread; asked by searches every `kNodesPerLook` nodes (well under a millisecond).
+// Set from any thread; searches check it every `kNodesPerLook` nodes (well under a millisecond).
 //
-// Its functions are not inline on purpose: a copy of them compiled for a newer instruction set must not be
-// the one that the linker keeps for everybody.
+// Its functions are deliberately not inline: the linker must not keep a copy that was compiled for a newer
+// instruction set.
 class StopFlag {
    public:
     static constexpr std::uint64_t kNodesPerLook = 1024;
 
     StopFlag() noexcept = default;
-    // Counts as set whenever its parent does, too, and books nodes there: for a limit within a limit.
+    // Counts as set whenever its parent does, too, and counts nodes there as well: for a limit within a limit.
     explicit StopFlag(const StopFlag* parent) noexcept : parent_(parent) {}
 
     void set() noexcept;
 
-    // From now on the flag also counts as set once so many seconds have passed.
+    // The flag also counts as set once this many seconds have passed from now.
     void set_deadline(double seconds) noexcept;
 
-    // The searches that share the flag may visit so many nodes more, to within `kNodesPerLook`.
+    // The searches that share the flag may visit this many more nodes, to within `kNodesPerLook`.
     void set_node_limit(std::uint64_t nodes) noexcept;
 
     bool is_set() const noexcept;
 
-    // Books so many nodes as visited, and says whether to end.
+    // Counts this many nodes as visited, and returns whether to stop.
     bool spend(std::uint64_t nodes) const noexcept;
 
    private:

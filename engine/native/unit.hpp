@@ -1,8 +1,8 @@
-// What every unit of the core is made of.  A unit (othello_unit.cpp, ...) is the code of one game for one
-// instruction set: CMakeLists.txt compiles the file once for each set.
+// Building blocks of the core's units.  A unit (othello_unit.cpp, ...) is the code of one game for one instruction
+// set: CMakeLists.txt compiles the file once for each set.
 //
-// DESDEMONA_UNIT names the set.  All code but the tables of functions at the end of the files has internal linkage
-// (see game.hpp) or is inlined; weak_symbols.py makes the build fail on what is neither.
+// DESDEMONA_UNIT names the set.  All code except the function tables at the end of the files has internal linkage (see
+// game.hpp) or is inlined; weak_symbols.py fails the build on anything else.
 #pragma once
 
 #include <new>
@@ -11,7 +11,7 @@
 #include "search/profile.hpp"
 #include "search/search.hpp"
 
-// Begins the definition of a unit's table of functions, which core.cpp looks for under this name: othello_v3.
+// Begins the definition of a unit's function table, which core.cpp looks up by this name: othello_v3.
 #define DESDEMONA_JOIN(a, b) a##b
 #define DESDEMONA_SYMBOL(a, b) DESDEMONA_JOIN(a, b)
 #define DESDEMONA_PART(Type, game)                        \
@@ -21,7 +21,7 @@
 namespace desdemona {
 namespace {
 
-// A strong search that can also say a game's true result when few plies are left.
+// A strong search that can also solve a game exactly when few plies are left.
 template <class Strong, class G>
 concept Solves = requires(const typename G::Node& node) {
     { Strong::plies_left(node) } -> std::same_as<int>;
@@ -105,7 +105,7 @@ class UnitCore final : public Core<typename G::Position> {
         if constexpr (Solves<Strong, G>) {
             const int plies = Strong::plies_left(node);
             if (plies >= kSolvePlies && depth >= 2 * plies && !game_.moves(node).empty()) {
-                SolveResult solved;  // no line is longer, each move after a pass: the true result, much sooner
+                SolveResult solved;  // the depth covers every line, passes included: solving is much faster
                 if (!try_solve(node.position, stop, solved)) return false;
                 score = solved.score_centi;
                 return true;
@@ -116,16 +116,16 @@ class UnitCore final : public Core<typename G::Position> {
         return true;
     }
 
-    static constexpr int kSolveDepth = 1'000;  // no game is longer
+    static constexpr int kSolveDepth = 1'000;  // longer than any game
     static constexpr int kSolvePlies = 6;      // from here on the solver is faster than the search
 
     const G game_;
     Table table_;
     Search<G> search_;
-    Strong strong_;  // with tables of its own: what is selective stays out of the exact search's
+    Strong strong_;  // with its own tables: selective results must not reach the exact search's
 };
 
-// Null when there is not the memory for it.
+// Null if there is not enough memory.
 template <Game G, class Strong, class Evaluation>
 Core<typename G::Position>* make(std::size_t table_mb, const Evaluation& evaluation) {
     try {

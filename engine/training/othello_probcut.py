@@ -141,7 +141,7 @@ def header(deviations: Sequence[int], command: str) -> str:
 //
 // Written by
 //     {command}
-// on {datetime.now(UTC):%Y-%m-%d}; what the numbers mean is told there.
+// on {datetime.now(UTC):%Y-%m-%d}; strong.hpp explains the numbers.
 #pragma once
 
 namespace desdemona::othello::probcut {{

@@ -1,4 +1,4 @@
-// The core as Python sees it.  Only this file, bindings_search.hpp and the bindings of the training know Python.
+// The Python interface of the core.  Only this file, bindings_search.hpp and the training bindings depend on Python.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -154,7 +154,7 @@ struct Connect4Binding {
 
 // --- Chess and xiangqi -----------------------------------------------------------------------------------
 
-// What the two have in common: positions are texts, weights are pairs of 16-bit integers.
+// Common to both games: positions are texts, weights are pairs of 16-bit integers.
 template <class Rules>
 struct TextBinding : Rules {
     using typename Rules::Evaluation;
@@ -243,7 +243,7 @@ void bind_training(nb::module_& m);         // bindings_training.cpp
 void bind_linear_training(nb::module_& m);  // bindings_linear_training.cpp
 
 NB_MODULE(_native, m) {
-    // Threads that search when the program ends keep what they use: nothing for the operator to read about.
+    // Threads still searching at program exit retain their objects: no leak warning for the operator.
     nb::set_leak_warnings(false);
     m.doc() = "The C++ core: exact and strong search, the flag that stops them, and training.";
     m.attr("INFINITY") = desdemona::kInfinity;

@@ -1,8 +1,8 @@
-// A game's search as Python sees it: one class template for all games, filled in by a `Binding`.
+// The Python interface of a game's search: one class template for all games, with a `Binding` for each game.
 //
-// A `Binding` names the game's `Position` and `Evaluation`, how a position is written in Python (`Argument`, which
-// nanobind converts, and `kPython`, its type in the stub), `position(argument)` (raises nb::value_error for what
-// is none), the unit's `make`, and what the docstrings say.
+// A `Binding` provides the game's `Position` and `Evaluation`, the form of a position in Python (`Argument`, which
+// nanobind converts, and `kPython`, its type in the stub), `position(argument)` (raises nb::value_error for an invalid
+// one), the unit's `make`, and the docstrings.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -28,7 +28,7 @@ using namespace nb::literals;
 constexpr double kMaxSeconds = 1e6;
 constexpr std::size_t kMaxTableMegabytes = 1 << 16;
 
-// The unit in use: the best that the processor runs, or the one that DESDEMONA_UNIT asks for.
+// The unit in use: the best one that the processor runs, or the one that DESDEMONA_UNIT names.
 const Unit& unit();
 
 inline int depth_in_range(int depth, int least, int most) {
@@ -39,7 +39,7 @@ inline int depth_in_range(int depth, int least, int most) {
     return depth;
 }
 
-// Takes what an analysis found, and makes Python values of it.
+// Receives the result of an analysis, and converts it to Python values.
 class Collector final : public ProfileSink {
    public:
     void reply(int move, const int* scores, int count, int final_bound, double shallow_bound) override {
@@ -196,7 +196,7 @@ class GameSearch {
     std::uint64_t nodes() const { return core_->nodes(); }
 
    private:
-    // Holds the object for one search: two at a time would garble its state.
+    // Locks the object for one search: two at a time would corrupt its state.
     class Use {
        public:
         explicit Use(std::atomic_flag& busy) : busy_(busy) {

@@ -1,4 +1,4 @@
-// The training of the Othello evaluation as Python sees it (engine/training/).
+// The Python interface of the training of the Othello evaluation (engine/training/).
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>

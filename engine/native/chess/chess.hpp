@@ -1,7 +1,7 @@
 // The rules of chess on bitboards, with legal move generation; they must equal engine/games/standard_chess.py.
 //
-// A move is a number: from + 64 * to + 4096 * promotion (0 none, 1 queen ... 4 knight).  Castling is the king's
-// move of two squares, or in Chess960 the king taking its own rook, as the text of UCI has it.
+// A move is a number: from + 64 * to + 4096 * promotion (0 none, 1 queen ... 4 knight).  Castling is the king's move of
+// two squares, or in Chess960 the king taking its own rook, as in UCI.
 #pragma once
 
 #include <bit>
@@ -14,8 +14,8 @@
 namespace desdemona::chess {
 namespace {
 
-// No sixteen pieces have more, which is what a side may have (chess_parse.cpp): a king that castles to both sides, and
-// fifteen queens on the best of squares.
+// No sixteen pieces, the limit for a side (chess_parse.cpp), have more moves: a king that castles to both sides, and
+// fifteen queens on the best squares.
 constexpr int kMaxMoves = 15 * 27 + 8 + 2;
 constexpr int kMaxCaptures = 16 * 8;  // in eight directions, or four promotions on two squares
 constexpr int kMoves = 5 << 12;
@@ -33,7 +33,7 @@ constexpr bool has_many(Board b) { return (b & (b - 1)) != 0; }
 
 constexpr int from_of(int move) { return move & 63; }
 constexpr int to_of(int move) { return move >> 6 & 63; }
-// As `Piece`; 0 for none, as pawns stay no pawns.  Numbered from the queen on, since ties go to the first move.
+// As `Piece`; 0 for none, since no promotion yields a pawn.  Numbered from the queen on: ties go to the first move.
 constexpr int promotion_of(int move) { return move >> 12 == 0 ? 0 : kKing - (move >> 12); }
 constexpr int make_move(int from, int to, int promotion = 0) {
     return from | to << 6 | (promotion == 0 ? 0 : kKing - promotion) << 12;
@@ -56,7 +56,7 @@ struct Tables {
     Board bishop[64]{};
     Board knight[64]{};
     Board king[64]{};
-    Board pawn[2][64]{};       // what a pawn of that side attacks
+    Board pawn[2][64]{};       // attacks of a pawn of that side
     Board between[64][64]{};   // squares strictly between two on a common line
     Board through[64][64]{};   // the whole line through two squares, both included; 0 without a common one
 };
@@ -138,8 +138,8 @@ constexpr Keys kKeys = make_keys();
 
 // --- Attacks -----------------------------------------------------------------------------------------------------
 
-// Squares that a slider reaches on one line.  The subtraction borrows from the nearest piece above through every
-// empty square down to the nearest piece below (or to bit 0, which the mask at the end takes away again).
+// Squares that a slider reaches on one line.  The subtraction borrows from the nearest piece above through every empty
+// square down to the nearest piece below (or to bit 0, which the final mask removes).
 inline Board line_attacks(Board occupied, const Line& line) {
     const Board upper = occupied & line.upper;
     const Board nearest = bit(63 - std::countl_zero((occupied & line.lower) | 1));
@@ -159,7 +159,7 @@ inline Board queen_attacks(int square, Board occupied) {
     return rook_attacks(square, occupied) | bishop_attacks(square, occupied);
 }
 
-// One step ahead for all pawns of a side, and their captures towards the a-file and the h-file.
+// Single pushes of all pawns of a side, and their captures towards the a-file and the h-file.
 inline Board ahead(Board pawns, int side) { return side == kWhite ? pawns << 8 : pawns >> 8; }
 inline Board pawn_attacks_west(Board pawns, int side) { return ahead((pawns & ~kFileA) >> 1, side); }
 inline Board pawn_attacks_east(Board pawns, int side) { return ahead((pawns & ~kFileH) << 1, side); }
@@ -170,12 +170,12 @@ inline Board knight_attacks(Board knights) {
     return near << 16 | near >> 16 | far << 8 | far >> 8;
 }
 
-// --- What a position says at a glance ------------------------------------------------------------------------------
+// --- Properties of a position --------------------------------------------------------------------------------------
 
 inline Board occupied(const State& s) { return s.colours[kWhite] | s.colours[kBlack]; }
 inline int king_square(const State& s, int side) { return first_square(s.pieces[kKing] & s.colours[side]); }
 
-// The piece on a square, without a branch; `kPawn` also where there is none.
+// The piece on a square, without a branch; also `kPawn` for an empty square.
 inline int piece_on(const State& s, int square) {
     const Board ones = s.pieces[kKnight] | s.pieces[kRook] | s.pieces[kKing];
     const Board twos = s.pieces[kBishop] | s.pieces[kRook];
@@ -192,8 +192,8 @@ inline Board attackers(const State& s, int square, Board occupied) {
            (bishop_attacks(square, occupied) & (s.pieces[kBishop] | s.pieces[kQueen]));
 }
 
-// Whether a side attacks a square that none of its own pieces stands on.  Sliders are looked at one by one: there
-// is seldom one on a line with the square.
+// Whether a side attacks a square that is not occupied by its own piece.  Sliders are checked one by one: there is
+// seldom one on a line with the square.
 inline bool is_attacked(const State& s, int square, int by, Board occupied) {
     const Board theirs = s.colours[by];
     if (((kTables.pawn[1 - by][square] & s.pieces[kPawn]) | (kTables.knight[square] & s.pieces[kKnight]) |
@@ -210,10 +210,10 @@ inline bool is_attacked(const State& s, int square, int by, Board occupied) {
     return false;
 }
 
-// What limits the moves of the side to move.
+// Restrictions on the moves of the side to move.
 struct Bonds {
     Board checkers;
-    Board pinned;  // own pieces that may only move on the line with their king
+    Board pinned;  // own pieces that may move only along the line to their king
 };
 
 inline Bonds find_bonds(const State& s) {
@@ -241,7 +241,7 @@ inline bool is_check(const State& s) {
     return is_attacked(s, king_square(s, s.side), 1 - s.side, occupied(s));
 }
 
-// Neither side can ever mate: as python-chess has it.
+// Whether neither side can ever mate: as in python-chess.
 inline bool is_insufficient(const State& s) {
     if ((s.pieces[kPawn] | s.pieces[kRook] | s.pieces[kQueen]) != 0) return false;
     if (s.pieces[kKnight] != 0) return std::popcount(occupied(s)) <= 3;
@@ -249,8 +249,8 @@ inline bool is_insufficient(const State& s) {
     return (s.pieces[kBishop] & kDark) == 0 || (s.pieces[kBishop] & ~kDark) == 0;
 }
 
-// Whether a position stood twice in the game so far, so that this is the third time.  The last of the game's own
-// positions is in the past itself; a line's are not, and what stands twice in a line does not count.
+// Whether a position has already occurred twice in the game, so that this is the third time.  The last position of the
+// game itself is in the past; those of a line are not, and repetitions within a line do not count.
 inline bool is_repeated(const State& s, const Past& past) {
     for (int i = 0; i < past.twice_count; ++i) {
         if (past.twice[i] == s.key) return s.ply != past.root_ply || past.is_over;
@@ -258,7 +258,7 @@ inline bool is_repeated(const State& s, const Past& past) {
     return false;
 }
 
-// Fifty moves without a capture or a pawn move, or too little to mate with.  A mate comes first.
+// Fifty moves without a capture or a pawn move, or insufficient material.  Checkmate takes precedence.
 inline bool is_rule_draw(const State& s) { return s.rule50 >= 100 || is_insufficient(s); }
 
 // Whether a pawn on `from` may take en passant on `to`; `captured` is the other pawn.
@@ -293,8 +293,8 @@ inline std::uint64_t key_of(const State& s) {
 
 // --- Moves ---------------------------------------------------------------------------------------------------------
 
-// Captures and then the other moves.  Captures are written from the last to the first, so the two kinds meet in the
-// middle of one array.
+// Captures, then the other moves.  Captures are written from the last to the first, so the two kinds meet in the middle
+// of one array.
 class MoveList {
    public:
     const std::uint16_t* begin() const { return moves_ + first_; }
@@ -310,7 +310,7 @@ class MoveList {
     std::uint16_t moves_[kMaxCaptures + kMaxMoves];
 };
 
-// Keeps the ends of a list in registers while it is written.
+// Keeps the ends of a list in registers during generation.
 class Writer {
    public:
     explicit Writer(MoveList& list) : list_(list), first_(list.moves_ + list.first_), last_(list.moves_ + list.last_) {}
@@ -339,7 +339,7 @@ class Writer {
 
 enum class Kind { kAll, kForcing };  // forcing: captures and promotions to a queen
 
-// The squares that the king and the rook go to when that rook castles.
+// Target squares of the king and the rook when that rook castles.
 struct Castling {
     int king_to;
     int rook_to;
@@ -350,7 +350,7 @@ inline Castling castling_of(int king, int rook) {
     return rook > king ? Castling{corner + 6, corner + 5} : Castling{corner + 2, corner + 3};
 }
 
-// Of a side that is not in check.
+// For a side that is not in check.
 inline bool may_castle(const State& s, int king, int rook) {
     const auto [king_to, rook_to] = castling_of(king, rook);
     const Board others = occupied(s) & ~(bit(king) | bit(rook));
@@ -388,7 +388,7 @@ inline void write_pawns(const State& s, const Bonds& bonds, int king, Board allo
         }
     };
 
-    // Steps ahead; a pinned pawn may make them on the king's file.
+    // Pushes; a pinned pawn may push on the king's file.
     const Board steppers = pawns & (~bonds.pinned | kFileA << file_of(king));
     const Board single = ahead(steppers, kSide) & empty;
     if (kKind == Kind::kAll) {
@@ -407,7 +407,7 @@ inline void write_pawns(const State& s, const Bonds& bonds, int king, Board allo
         promote(to - kUp, to, false);
     }
 
-    // Captures; pinned pawns, which are few, one by one.
+    // Captures; pinned pawns, which are few, separately.
     const Board free = pawns & ~bonds.pinned;
     const Board west = pawn_attacks_west(free, kSide) & theirs;
     const Board east = pawn_attacks_east(free, kSide) & theirs;
@@ -471,7 +471,7 @@ inline void write_moves(const State& s, const Bonds& bonds, MoveList& list) {
         }
     }
 
-    Board allowed = ~Board{0};  // squares that others may go to: in check, to take or to block the checker
+    Board allowed = ~Board{0};  // targets of other pieces: in check, to capture or block the checker
     if (bonds.checkers != 0) {
         if (has_many(bonds.checkers)) return;
         allowed = bonds.checkers | kTables.between[king][first_square(bonds.checkers)];
@@ -488,7 +488,7 @@ inline void write_moves(const State& s, const Bonds& bonds, MoveList& list) {
         if (kKind == Kind::kAll) writer.quiets(from, attacks & empty);
     };
 
-    // Sliders; from the big ones to the small, as captures are written backwards.
+    // Sliders; from the most valuable down, since captures are written backwards.
     for (Board rest = s.pieces[kQueen] & ours; rest != 0; rest &= rest - 1) {
         const int from = first_square(rest);
         const Board line = (bonds.pinned >> from & 1) != 0 ? kTables.through[king][from] : ~Board{0};
@@ -524,7 +524,7 @@ inline MoveList legal_moves(const State& s, const Bonds& bonds) {
 }
 inline MoveList legal_moves(const State& s) { return legal_moves(s, find_bonds(s)); }
 
-// Whether there is any legal move: nearly always the first look tells.
+// Whether there is any legal move: the first test nearly always succeeds.
 inline bool has_legal_move(const State& s, const Bonds& bonds) {
     if (bonds.checkers == 0) {
         const Board free = s.colours[s.side] & ~bonds.pinned;
@@ -550,7 +550,7 @@ inline bool is_castling(const State& s, int move) {
     return (s.colours[s.side] >> to & 1) != 0 || to - from == 2 || from - to == 2;
 }
 
-// Whether a legal move takes a piece.
+// Whether a legal move is a capture.
 inline bool is_capture(const State& s, int move) {
     const int to = to_of(move);
     return (s.colours[1 - s.side] >> to & 1) != 0 || (to == s.ep && (s.pieces[kPawn] >> from_of(move) & 1) != 0);
@@ -558,7 +558,7 @@ inline bool is_capture(const State& s, int move) {
 
 // --- Playing ---------------------------------------------------------------------------------------------------------
 
-// Takes a piece off, or puts it on.
+// Removes a piece, or places it.
 inline void toggle(State& s, int side, int piece, int square) {
     s.pieces[piece] ^= bit(square);
     s.colours[side] ^= bit(square);
@@ -600,7 +600,8 @@ inline State play(const State& s, int move) {
         }
     }
 
-    // What is taken goes first: without a branch, as that is hard to foretell (of nothing, nothing is taken away).
+    // Remove the captured piece first: without a branch, which would be hard to predict (an empty mask removes
+    // nothing).
     const Board taken = s.colours[1 - side] & bit(to);
     const int victim = piece_on(s, to);
     after.pieces[victim] ^= taken;
@@ -617,7 +618,7 @@ inline State play(const State& s, int move) {
         toggle(after, side, kPawn, to);
         toggle(after, side, promotion_of(move), to);
     } else if ((from ^ to) == 16) {
-        // A square en passant belongs to the position only if it adds a legal move (FIDE Laws 9.2).
+        // An en passant square belongs to the position only if it adds a legal move (FIDE Laws 9.2).
         const int behind = (from + to) / 2;
         if (has_legal_ep(after, 1 - side, behind)) {
             after.ep = static_cast<std::uint8_t>(behind);
@@ -629,7 +630,7 @@ inline State play(const State& s, int move) {
     return after;
 }
 
-// The position when the side to move could and did pass: for searches, no rule.
+// The position after a null move: for searches, not a rule.
 inline State passed(const State& s) {
     State after = s;
     after.side = static_cast<std::uint8_t>(1 - s.side);
@@ -643,7 +644,7 @@ inline State passed(const State& s) {
     return after;
 }
 
-// Number of leaf positions `depth` plies away, by the moves alone: no draw ends a line.
+// Number of leaf positions `depth` plies away, by the moves alone: draws do not end a line.
 [[gnu::noinline]] inline std::uint64_t perft(const State& s, int depth) {
     if (depth <= 0) return 1;
     std::uint64_t leaves = 0;

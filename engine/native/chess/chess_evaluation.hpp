@@ -1,10 +1,9 @@
-// The static evaluation of chess: linear in the features that `collect` walks, tapered from middle game to
-// endgame.
+// The static evaluation of chess: linear in the features that `collect` walks, tapered from middlegame to endgame.
 //
-// The board is first turned so that the side to move plays upwards; so the two colours are equal by
-// construction, and "ours" below is the mover's.  `collect` is written once for everybody who needs the
-// features: a sink is told add(feature, times) with `times` negative for the side that waits.  The readable
-// mirror is engine/games/chess_evaluation.py, equal to the unit.
+// The board is first flipped so that the side to move plays upwards; so the two colours are equal by construction, and
+// "ours" below is the mover's.  `collect` is a template for all users of the features: it calls add(feature, times) on
+// a sink, with `times` negative for the waiting side.  The readable mirror is engine/games/chess_evaluation.py, equal
+// to the unit.
 #pragma once
 
 #include <bit>
@@ -115,7 +114,7 @@ class Walk {
         add<kWho>(kPieceSquare + 64 * kind + own_view<kWho>(square));
     }
 
-    // What others need to know first: attacks of king and pawns.
+    // Inputs of the other steps: attacks of king and pawns.
     template <int kWho>
     void begin() {
         Camp& own = sides_[kWho];
@@ -126,7 +125,7 @@ class Walk {
         own.attack(kPawn, (front & ~kFileH) << 1);
     }
 
-    // A piece's place, its mobility, and what it does to the other king's zone.
+    // A piece's square, its mobility, and its attack on the enemy king zone.
     template <int kWho>
     void piece(int kind, int square, Board attacks, int mobility, Board safe, int units) {
         place<kWho>(kind, square);
@@ -142,7 +141,7 @@ class Walk {
         const Board own_pawns = own.of[kPawn];
         const int pawns = std::popcount(own_pawns);
         const Board safe = ~(own_pawns | own.of[kKing] | other.attacks[kPawn]);
-        // Where no pawn of the other side can ever attack, and a pawn of ours defends.
+        // Outposts: a pawn of ours defends the square, and no enemy pawn can ever attack it.
         const Board outposts = own.attacks[kPawn] & ~sideways(all_ahead<1 - kWho>(other.of[kPawn])) &
                                (kWho == 0 ? Board{0x0000FFFFFF000000} : Board{0x000000FFFFFF0000});
         for (Board rest = own.of[kKnight]; rest != 0; rest &= rest - 1) {
@@ -151,7 +150,7 @@ class Walk {
         }
         for (Board rest = own.of[kBishop]; rest != 0; rest &= rest - 1) {
             const int square = first_square(rest);
-            // The queen does not stand in the way of pieces that go as she does.
+            // X-ray: the queen does not block pieces that move as she does.
             piece<kWho>(kBishop, square, bishop_attacks(square, occupied_ ^ own.of[kQueen]), kBishopMobility, safe, 2);
             const Board colour = bit(square) & kDark ? kDark : ~kDark;
             add<kWho>(kBishopPawns, std::popcount(own_pawns & colour));
@@ -170,7 +169,7 @@ class Walk {
         add<kWho>(kRookPawns, std::popcount(own.of[kRook]) * pawns);
     }
 
-    // After the others: no square where something less attacks her is safe for a queen.
+    // After the others: a square that a lesser piece attacks is not safe for a queen.
     template <int kWho>
     void queens() {
         const Camp& own = sides_[kWho];
@@ -184,7 +183,7 @@ class Walk {
         }
     }
 
-    // The king's pawns, the other side's that come at him, and how much attacks him.
+    // The king's pawn shield, the enemy pawn storm, and how heavily the king is attacked.
     template <int kWho>
     void king() {
         const Camp& own = sides_[kWho];
@@ -203,9 +202,9 @@ class Walk {
 
         const Board alone = own.attacks[kKing] & ~own.twice;  // defended by the king only
         int units = other.units;
-        // Squares beside him that nobody else defends.
+        // Squares beside the king that no other piece defends.
         units += 2 * std::popcount(own.zone & other.attacked & (~own.attacked | alone));
-        // Checks from squares where the piece would not be taken, or by the king alone though it is covered.
+        // Safe checks: from squares where nothing can take the piece, or only the king, although protected.
         const Board safe = ~other.all & (~own.attacked | (other.twice & alone));
         const Board diagonal = bishop_attacks(own.king, occupied_) & safe;
         const Board straight = rook_attacks(own.king, occupied_) & safe;
@@ -237,7 +236,7 @@ class Walk {
         add<kWho>(kDoubled, std::popcount(pawns & all_ahead<1 - kWho>(pawns)));
         const Board isolated = pawns & ~sideways(files);
         count_by_openness<kWho>(kIsolated, isolated, theirs_ahead);
-        // No pawn beside or behind on the next files, and the way forward is guarded by a pawn.
+        // Backward: no pawn beside or behind it on adjacent files, and an enemy pawn guards the next square.
         const Board backward = pawns & ~isolated & ~sideways(ours_ahead | pawns) &
                                forward<1 - kWho>(other.attacks[kPawn]);
         count_by_openness<kWho>(kBackward, backward, theirs_ahead);
@@ -252,7 +251,7 @@ class Walk {
             const int rank = seen >> 3;
             const Board b = rest & -rest;
             place<kWho>(kPawn, square);
-            add<kWho>(kSupported + rank, (b & own.attacks[kPawn]) != 0);  // no branch: hard to foretell
+            add<kWho>(kSupported + rank, (b & own.attacks[kPawn]) != 0);  // no branch: hard to predict
             add<kWho>(kPhalanx + rank, (b & phalanx) != 0);
             if (!(b & passed)) continue;
             add<kWho>(kPassed + rank);
@@ -277,8 +276,8 @@ class Walk {
         add<kWho>(feature + 1, std::popcount(pawns & ~theirs_ahead));
     }
 
-    // Pieces of a side that the next capture may win, the first, the second and all further ones apart: a
-    // side that waits loses the first one at once, one that moves can save it but hardly both.
+    // Pieces of a side that the next capture may win, counted separately: the first, the second, all further ones.  The
+    // waiting side loses the first one at once; the side to move can save it, but hardly both.
     template <int kWho>
     void threats() {
         const Camp& own = sides_[kWho];
@@ -327,7 +326,7 @@ class Walk {
         }
     }
 
-    // What the other side's pawns would attack after a safe step.
+    // What the other side's pawns would attack after a safe pawn push.
     template <int kWho>
     Board other_pushes() const {
         const Camp& own = sides_[kWho];
@@ -339,7 +338,7 @@ class Walk {
         return sideways(front);
     }
 
-    static int points(const Camp& side) {  // of its pieces
+    static int points(const Camp& side) {  // total value of its pieces
         return 3 * std::popcount(side.of[kKnight] | side.of[kBishop]) + 5 * std::popcount(side.of[kRook]) +
                10 * std::popcount(side.of[kQueen]);
     }
@@ -349,13 +348,13 @@ class Walk {
         const int theirs = points(sides_[1]);
         const int lead = ours + std::popcount(sides_[0].of[kPawn]) - theirs - std::popcount(sides_[1].of[kPawn]);
         const int middle = ours + theirs < 64 ? ours + theirs : 64;
-        // Nobody wins with a piece more and no pawn.
+        // A piece up without pawns does not win.
         if (lead > 0 && sides_[0].of[kPawn] == 0 && ours - theirs <= 3) return {middle, 12};
         if (lead < 0 && sides_[1].of[kPawn] == 0 && theirs - ours <= 3) return {middle, 12};
         const Board bishops = sides_[0].of[kBishop] | sides_[1].of[kBishop];
         if (ours == 3 && theirs == 3 && sides_[0].of[kBishop] && sides_[1].of[kBishop] && (bishops & kDark) &&
             (bishops & ~kDark)) {
-            return {middle, 36};  // bishops that never meet
+            return {middle, 36};  // opposite-coloured bishops
         }
         return {middle, 64};
     }
@@ -367,13 +366,13 @@ class Walk {
 
 }  // namespace evaluation
 
-// Tells `sink` the features of a position, side to move's view; returns how their sums become a score.
+// Passes the features of a position to `sink`, side to move's view; returns how their sums become a score.
 template <class Sink>
 linear::Taper collect(const State& state, Sink& sink) {
     return evaluation::Walk<Sink>(state, sink).run();
 }
 
-// Centipawns for the side to move, of a game that goes on.
+// Centipawns for the side to move, in an unfinished game.
 inline int evaluate(const State& state, const Evaluation& weights) {
     linear::Sum sum{weights.weights};
     const linear::Taper taper = collect(state, sum);

@@ -1,15 +1,15 @@
 // The features of the chess evaluation by number, and its weights as plain values.
 //
-// A feature's value is how often something occurs for the side to move less how often it does for the other
-// side; each has a weight for the middle game and one for the endgame.  engine/games/chess_evaluation.py has
-// the same list, and engine/training/chess.py learns the weights.
+// A feature's value is its count for the side to move less its count for the other side; each has a middlegame weight
+// and an endgame weight.  engine/games/chess_evaluation.py has the same list, and engine/training/chess.py learns the
+// weights.
 #pragma once
 
 #include <cstdint>
 
 namespace desdemona::chess {
 
-// What a side may lose to the next capture, the dearest first; see `threats` in chess_evaluation.hpp.
+// What a side may lose to the next capture, the most valuable first; see `threats` in chess_evaluation.hpp.
 enum Threat {
     kQueenHangs,
     kQueenByPawn,
@@ -29,9 +29,9 @@ enum Threat {
     kThreats,
 };
 
-constexpr int kDangers = 32;  // steps of the danger to a king
+constexpr int kDangers = 32;  // levels of king danger
 
-// Where each group of features begins.  Ranks and squares are from the view of the side they count for.
+// Offset of each group of features.  Ranks and squares are seen from the side that they count for.
 constexpr int kPieceSquare = 0;                           // [piece][square]
 constexpr int kKnightMobility = kPieceSquare + 6 * 64;    // [squares]
 constexpr int kBishopMobility = kKnightMobility + 9;
@@ -43,22 +43,22 @@ constexpr int kStorm = kShield + 2 * 8;                   // [blocked][rank of t
 constexpr int kSupported = kStorm + 2 * 8;                // [rank]
 constexpr int kPhalanx = kSupported + 8;                  // [rank]
 constexpr int kDoubled = kPhalanx + 8;
-constexpr int kIsolated = kDoubled + 1;                   // [no pawn of the other side ahead]
+constexpr int kIsolated = kDoubled + 1;                   // [no enemy pawn ahead]
 constexpr int kBackward = kIsolated + 2;                  // [likewise]
 constexpr int kPassed = kBackward + 2;                    // [rank]
-constexpr int kPassedFree = kPassed + 8;                  // [rank]: nothing on the next square
-constexpr int kPassedSafe = kPassedFree + 8;              // [rank]: and the other side does not attack it
+constexpr int kPassedFree = kPassed + 8;                  // [rank]: the next square is empty
+constexpr int kPassedSafe = kPassedFree + 8;              // [rank]: and not attacked
 constexpr int kPassedOwnKing = kPassedSafe + 8;           // [distance from the next square], from the fifth rank on
 constexpr int kPassedOtherKing = kPassedOwnKing + 8;      // likewise
-constexpr int kRunner = kPassedOtherKing + 8;             // nobody can catch it
+constexpr int kRunner = kPassedOtherKing + 8;             // unstoppable
 constexpr int kBishopPair = kRunner + 1;
 constexpr int kBishopPawns = kBishopPair + 1;             // own pawns on the bishop's colour
 constexpr int kKnightPawns = kBishopPawns + 1;            // knights times own pawns
 constexpr int kRookPawns = kKnightPawns + 1;              // rooks times own pawns
-constexpr int kOpenRook = kRookPawns + 1;                 // [other side has a pawn on the file]
+constexpr int kOpenRook = kRookPawns + 1;                 // [enemy pawn on the file]
 constexpr int kOutpost = kOpenRook + 2;                   // [bishop]
-constexpr int kThreat = kOutpost + 2;                     // [of the side that waits][first, second, more][kind]
-constexpr int kPushThreat = kThreat + 2 * 3 * kThreats;   // [of the side that waits]
+constexpr int kThreat = kOutpost + 2;                     // [of the waiting side][first, second, more][kind]
+constexpr int kPushThreat = kThreat + 2 * 3 * kThreats;   // [of the waiting side]
 constexpr int kTempo = kPushThreat + 2;
 constexpr int kInCheck = kTempo + 1;
 constexpr int kFeatures = kInCheck + 1;
@@ -66,7 +66,7 @@ constexpr int kFeatures = kInCheck + 1;
 constexpr int kMaxEvaluation = 20'000;  // centipawns
 
 struct Evaluation {
-    std::int16_t weights[kFeatures][2];  // centipawns in the middle game, in the endgame
+    std::int16_t weights[kFeatures][2];  // centipawns: middlegame, endgame
 };
 
 }  // namespace desdemona::chess

@@ -1,4 +1,4 @@
-// Chess as the searches see it: the exact one (see game.hpp) and the strong one (see selective.hpp).
+// Chess for the searches: the exact one (see game.hpp) and the strong one (see selective.hpp).
 #pragma once
 
 #include "chess/chess.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 struct Node {
     State state;
-    Bonds bonds;  // of the side to move: everybody who looks at a node needs them
+    Bonds bonds;  // of the side to move: every use of a node needs them
     const Past* past;
 };
 
@@ -22,10 +22,10 @@ class ChessGame {
 
     explicit ChessGame(const Evaluation& evaluation) : evaluation_(evaluation) {}
 
-    // The position must outlive the node and all that are played from it: they look up its past.
+    // The position must outlive the node and all its descendants: they refer to its past.
     Node root(const Position& p) const { return {p.state, find_bonds(p.state), &p.past}; }
 
-    // Empty when the game is over, by whatever rule.  Captures come first.
+    // Empty when the game is over, by any rule.  Captures come first.
     MoveList moves(const Node& node) const {
         return is_rule_draw(node) || is_repeated(node.state, *node.past) ? MoveList{}
                                                                          : legal_moves(node.state, node.bonds);
@@ -33,8 +33,8 @@ class ChessGame {
 
     Node play(const Node& node, int move) const { return made(chess::play(node.state, move), node.past); }
 
-    // Repetitions within a line do not count, so the score of a position depends on nothing but the position, its
-    // counters and the game's past.  No search is deeper than 60 plies, so only a count of 40 can reach 100.
+    // Repetitions within a line do not count, so a score depends only on the position, its counters and the game's
+    // past.  No search is deeper than 60 plies, so only a counter of at least 40 can reach 100.
     std::uint64_t hash(const Node& node) const {
         constexpr int kCountMatters = 40;
         const std::uint64_t count = node.state.rule50 >= kCountMatters ? node.state.rule50 : 0;
@@ -53,7 +53,7 @@ class ChessGame {
         return evaluate(node);
     }
 
-    // Captures by what they win, the smallest attacker first; others by where the piece stands better.
+    // Captures by their gain, the least valuable attacker first; others by the gain in piece-square value.
     int order(const Node& node, int move) const {
         const State& s = node.state;
         const int from = from_of(move);
@@ -83,7 +83,7 @@ class ChessGame {
         return promotion_of(move) == 0 ? is_capture(node.state, move) : promotion_of(move) == kQueen;
     }
 
-    // What is taken, and what a promotion adds.
+    // Value of the captured piece, plus the gain of a promotion.
     int gain(const Node& node, int move) const {
         const State& s = node.state;
         const int to = to_of(move);
@@ -94,18 +94,18 @@ class ChessGame {
 
     int attacker(const Node& node, int move) const { return piece_on(node.state, from_of(move)); }
 
-    // Whether a move wins at least so much when both sides go on taking on its square, the smallest piece first, for
-    // as long as they like.  Pins are overlooked.
+    // Static exchange evaluation: whether a move wins at least this much when both sides go on capturing on its target
+    // square, the least valuable piece first, for as long as they like.  Pins are ignored.
     bool see_at_least(const Node& node, int move, int centi) const {
         const State& s = node.state;
         if (is_castling(s, move)) return centi <= 0;
         const int from = from_of(move);
         const int to = to_of(move);
-        // What the side that has just taken is ahead of its aim: if negative, the other is content.
+        // The lead over its aim of the side that has just captured: if negative, the other is content.
         int balance = gain(node, move) - centi;
         if (balance < 0) return false;
         balance -= kValues[promotion_of(move) != 0 ? promotion_of(move) : piece_on(s, from)];
-        if (balance >= 0) return true;  // even if that piece is lost
+        if (balance >= 0) return true;  // even if the capturing piece is lost
         Board all = occupied(s) & ~bit(from);
         if (to == s.ep && (s.pieces[kPawn] >> from & 1) != 0) all ^= bit(to ^ 8);
         all |= bit(to);
@@ -128,10 +128,10 @@ class ChessGame {
             balance = -1 - balance - kValues[piece];
             if (balance >= 0) break;
         }
-        return side != s.side;  // that side cannot take, or need not hope to gain by it
+        return side != s.side;  // that side cannot capture, or gains nothing by it
     }
 
-    // With pieces, so that there is hardly a position in which passing would be best.
+    // Requires pieces besides pawns, so that zugzwang is very unlikely.
     bool may_pass(const Node& node) const {
         const State& s = node.state;
         return !is_check(node) && (s.colours[s.side] & ~(s.pieces[kPawn] | s.pieces[kKing])) != 0;
@@ -157,8 +157,8 @@ class ChessGame {
     std::uint64_t past_key(const Node& node, int i) const { return node.past->keys[i]; }
 
    private:
-    static constexpr int kFirst = 30'000;  // captures before the rest
-    static constexpr int kValues[6] = {100, 325, 325, 500, 975, 0};  // the king takes at no risk
+    static constexpr int kFirst = 30'000;  // captures before other moves
+    static constexpr int kValues[6] = {100, 325, 325, 500, 975, 0};  // the king captures at no risk
 
     static Node made(const State& s, const Past* past) { return {s, find_bonds(s), past}; }
 

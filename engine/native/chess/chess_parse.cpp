@@ -127,7 +127,7 @@ State read_fen(const Words& fields) {
     return s;
 }
 
-// The move with that text, which must be legal in a game that goes on.
+// The move with that text, which must be legal in an unfinished game.
 int read_move(std::string_view text, const State& s, bool is_over) {
     constexpr std::string_view kPromotions = " nbrq";
     int move = -1;
@@ -151,7 +151,7 @@ int read_move(std::string_view text, const State& s, bool is_over) {
 
 // Adds a position to the game so far.
 void remember(const State& s, Past& past) {
-    if (past.count == Past::kMost) throw Bad("too many moves");  // cannot be: the fifty-move rule came first
+    if (past.count == Past::kMost) throw Bad("too many moves");  // impossible: the fifty-move rule applies first
     past.keys[past.count++] = s.key;
     past.root_ply = s.ply;
     past.twice_count = 0;

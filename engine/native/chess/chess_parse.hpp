@@ -1,4 +1,4 @@
-// Chess positions from text, as UCI writes them.
+// Parses chess positions in UCI notation.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace desdemona::chess {
 // searched line, which do not count as the game's past (both parts may be missing, and `startpos` is a FEN).  False:
 // the text is no such position, and `error` says why.
 //
-// What is read is safe to search: a king each, at most sixteen pieces a side, no pawn on the first or last rank, and
-// the side that is not to move is not in check.  It need not be reachable in a game.
+// A parsed position is safe to search: one king each, at most sixteen pieces a side, no pawn on the first or last rank,
+// and the side not to move is not in check.  It need not be reachable in a game.
 bool parse(std::string_view text, Position& position, std::string& error);
 
 }  // namespace desdemona::chess

@@ -1,4 +1,4 @@
-// Chess positions as they cross the border between Python, the core and its units: plain values only.
+// Chess positions as they cross the boundary between Python, the core and its units: plain values only.
 #pragma once
 
 #include <cstdint>
@@ -17,25 +17,24 @@ struct State {
     Board pieces[6];   // of both sides, by `Piece`
     Board colours[2];  // all pieces of a side
     Board castling;    // rooks that may still castle
-    std::uint64_t key;  // of all that makes two positions the same one: pieces, castling, en passant, side to move
+    std::uint64_t key;  // of everything that makes two positions the same: pieces, castling, en passant, side to move
     std::uint16_t ply;  // since the game began, from the FEN's move number and side
     std::uint16_t rule50;  // plies since the last capture or pawn move
     std::uint8_t side;     // to move
-    std::uint8_t ep;       // square behind a pawn that a legal move takes en passant; without one `kNoSquare`
+    std::uint8_t ep;       // target square of a legal en passant capture; `kNoSquare` if there is none
     bool is_chess960;      // castling is written as the king taking its rook
 };
 
-// The game so far: positions since the last move that cannot be undone, the one that the search begins with
-// included (the last).
+// The game so far: positions since the last irreversible move, up to and including the root of the search (the last).
 struct Past {
-    static constexpr int kMost = 128;  // the fifty-move rule ends every game before there are more
+    static constexpr int kMost = 128;  // the fifty-move rule keeps every game below this
     int count;
     int twice_count;
     int root_ply;  // of the last one
-    bool is_over;  // the last one stands here for the third time
-    std::uint64_t salt;  // of those that stood twice: scores depend on them; 0 without any
+    bool is_over;  // the last one is a third occurrence
+    std::uint64_t salt;  // of those that occurred twice: scores depend on them; 0 if none did
     std::uint64_t keys[kMost];
-    std::uint64_t twice[kMost / 2];  // each once: stand they again, the game is drawn
+    std::uint64_t twice[kMost / 2];  // each listed once: another occurrence is a draw
 };
 
 struct Position {

@@ -1,4 +1,4 @@
-// Connect Four as the search sees it; it must equal engine/games/connect4.py.
+// Connect Four for the search; it must equal engine/games/connect4.py.
 #pragma once
 
 #include <bit>
@@ -52,7 +52,7 @@ inline bool has_four(Board discs) {
     return false;
 }
 
-// The places of a bitboard, lowest first.
+// The set bits of a bitboard, lowest first.
 class Moves {
    public:
     explicit Moves(Board places) : places_(places) {}
@@ -110,7 +110,7 @@ class Connect4Game {
 
     int leaf(const Node& p) const { return moves(p).empty() ? result(p) : evaluate(p); }
 
-    // The middle first: more lines run through it.
+    // Central columns first: more lines run through them.
     int order(const Node&, int move) const {
         const int column = move / kHeight;
         return column < kColumns / 2 ? column : kColumns - 1 - column;

@@ -1,4 +1,4 @@
-// Connect Four positions as they cross the border between Python, the core and its units: plain values only.
+// Connect Four positions as they cross the boundary between Python, the core and its units: plain values only.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ struct Position {
     Board waiter;
 };
 
-// Whether each disc has its place, and rests on the bottom or another disc.
+// Whether every disc is on the board, and rests on the bottom or on another disc.
 constexpr bool is_position(Board mover, Board waiter) {
-    constexpr Board kBottom = 0x40810204081ull;  // the lowest place of each column
+    constexpr Board kBottom = 0x40810204081ull;  // the bottom square of each column
     const Board discs = mover | waiter;
     return (mover & waiter) == 0 && (discs & ~(kBottom * 0x3F)) == 0 && ((discs + kBottom) & discs) == 0;
 }
 
-// All that an evaluation of this game knows stands in its header.
+// The header contains everything that an evaluation of this game needs.
 struct NoEvaluation {};
 
 }  // namespace desdemona::connect4

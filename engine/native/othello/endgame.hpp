@@ -1,15 +1,15 @@
 // The exact endgame solver of Othello: the final disc difference under best play, empty squares to the winner.
 //
-// Theory of operation.  From top to bottom the work per position shrinks, as there are ever more of them:
+// Theory of operation.  From top to bottom the work per position decreases, since the positions become more numerous:
 //   pv             nodes with an open window; first move in full, the others by null window
-//   full           null window, kFarEmpties and more: big transposition table, enhanced cut-offs, careful move ordering
-//   middle         null window, kNearEmpties and more: a small table that stays in the cache, fastest first
+//   full           null window, kFarEmpties and more: large transposition table, enhanced cut-offs, careful ordering
+//   middle         null window, kNearEmpties and more: a small table that fits the cache, fastest-first ordering
 //   shallow        null window, five empties and up: odd quadrants first, no table
-//   last_four ...  null window: squares by name, legality by trying; last_one counts discs and makes no move
+//   last_four ...  null window: squares by name, legality by trying; last_one counts discs without making a move
 // Scores are discs from the side to move.  They are fail-soft: outside the window they are bounds, and every
 // score of a position with e empties is even, since the empty squares are counted too.
 //
-// Each score is exact whatever the ordering says, so an Order may be as rough as it likes.
+// Each score is exact whatever the move ordering, so an Order may be as rough as it likes.
 #pragma once
 
 #include <algorithm>
@@ -31,16 +31,16 @@ namespace {
 
 namespace endgame {
 
-constexpr int kMaxMoves = 64;      // 33 in games, but made-up positions have more
+constexpr int kMaxMoves = 64;      // 33 in games, but artificial positions have more
 constexpr int kUnset = -128;       // no move tried yet
-constexpr int kNearEmpties = 6;    // below, move ordering and the table cost more than they save
-constexpr int kFarEmpties = 10;    // below, a look into memory costs more than the small table's forgetting
-constexpr int kOrderEmpties = 12;  // from here on the caller's Order is asked
-constexpr int kMaxOrderDepth = 4;  // a ply for every two empties more, but deeper takes longer than it saves
+constexpr int kNearEmpties = 6;    // below this, move ordering and the table cost more than they save
+constexpr int kFarEmpties = 10;    // below this, the small table beats the large one: no memory access
+constexpr int kOrderEmpties = 12;  // from here on the caller's Order is used
+constexpr int kMaxOrderDepth = 4;  // one ply per two empties more; deeper costs more than it saves
 constexpr int kGuessEmpties = 14;  // from here on the root is searched with windows around a guess ...
-constexpr int kGuessWindow = 3;    // ... of so many discs to both sides (odd, since scores are even)
+constexpr int kGuessWindow = 3;    // ... of this many discs to both sides (odd, since scores are even)
 
-// --- Tables fixed when the program is built --------------------------------------------------------------
+// --- Compile-time tables ---------------------------------------------------------------------------------
 
 struct Lines {
     std::array<std::array<Board, 4>, 64> through{};  // row, column, both diagonals; with the square
@@ -94,8 +94,8 @@ constexpr LastFlips make_last_flips() {
 
 constexpr LastFlips kLastFlips = make_last_flips();
 
-// Which discs of one colour on an edge nobody can ever turn over.  An edge is a number in base three (0
-// empty, 1 own, 2 other); `ternary` spreads eight bits so that it is ternary[own] + 2 * ternary[other].
+// The discs of one colour on an edge that can never be flipped.  An edge is a number in base three (0 empty, 1 own,
+// 2 other); `ternary` spreads eight bits so that it is ternary[own] + 2 * ternary[other].
 struct Edges {
     std::uint16_t ternary[256]{};
     std::uint8_t stable[6561]{};
@@ -126,8 +126,8 @@ constexpr Edges make_edges() {
         for (unsigned i = 0, power = 1; i < 8; ++i, power *= 3) value += (bits >> i & 1) * power;
         edges.ternary[bits] = static_cast<std::uint16_t>(value);
     }
-    // Fullest edges first: what is stable now is what stays its owner's after every next disc of either side
-    // (a disc may be placed here without turning any, thanks to lines that leave the edge).
+    // Fullest edges first: a disc is stable if it remains so after every next disc of either side (a disc may be placed
+    // here without flipping any on this edge, thanks to lines that leave the edge).
     for (int empties = 0; empties <= 8; ++empties) {
         for (unsigned discs = 0; discs < 256; ++discs) {
             if (8 - std::popcount(discs) != empties) continue;
@@ -152,8 +152,7 @@ constexpr Edges make_edges() {
 
 constexpr Edges kEdges = make_edges();
 
-// A quadrant is one bit of four; a parity has that bit set when the quadrant's empty squares are odd in
-// number.
+// A quadrant is one bit of four; a parity has that bit set when the quadrant has an odd number of empty squares.
 struct Quadrants {
     std::uint8_t of[64]{};
     Board odd[16]{};
@@ -184,7 +183,7 @@ inline unsigned parity_of(Board empty) {
 
 // --- Counting --------------------------------------------------------------------------------------------
 
-// How many discs the owner of `mine` turns over on the only empty square.
+// Number of discs that the owner of `mine` flips by playing the only empty square.
 inline int last_flips(Board mine, int square) {
     const auto at = static_cast<std::size_t>(square);
     const auto row = static_cast<std::size_t>(square >> 3);
@@ -197,30 +196,30 @@ inline int last_flips(Board mine, int square) {
            kLastFlips.count[column][(mine & lines[3]) * first_column >> 56];
 }
 
-// Some of the discs of `own` that stay its discs until the end of the game, whatever is played.
+// Some of the stable discs of `own`, which it keeps until the end of the game whatever is played.
 inline Board stable_discs(Board own, Board other) {
     constexpr Board column = 0x0101010101010101ull;
     constexpr Board gather = 0x0102040810204080ull;   // column bits to one byte
     const auto byte = [](Board b) { return static_cast<unsigned>(b & 255); };
     const auto left = [](Board b) { return static_cast<unsigned>((b & column) * gather >> 56); };
-    const auto scatter = [](std::uint8_t bits) {  // and back: bit i of byte i, carried to its top
+    const auto scatter = [](std::uint8_t bits) {  // the inverse: bit i of byte i, carried to its top
         return (((bits * column & 0x8040201008040201ull) + 0x00406070787C7E7Full) >> 7) & column;
     };
 
-    // Step 1. The four edges, each by itself.
+    // Step 1. The four edges separately.
     Board stable = kEdges.stable[kEdges.index(byte(own), byte(other))];
     stable |= Board{kEdges.stable[kEdges.index(byte(own >> 56), byte(other >> 56))]} << 56;
     stable |= scatter(kEdges.stable[kEdges.index(left(own), left(other))]);
     stable |= scatter(kEdges.stable[kEdges.index(left(own >> 7), left(other >> 7))]) << 7;
 
-    // Step 2. Lines without an empty square turn nothing any more.
+    // Step 2. Lines without an empty square, where nothing can be flipped any more.
     Board open[4] = {0, 0, 0, 0};
     for (Board empty = ~(own | other); empty != 0; empty &= empty - 1) {
         const auto& lines = kLines.through[static_cast<std::size_t>(std::countr_zero(empty))];
         for (std::size_t axis = 0; axis < 4; ++axis) open[axis] |= lines[axis];
     }
 
-    // Step 3. Inside the board a disc is safe if each of its four lines is full or leads to a safe neighbour.
+    // Step 3. Inside the board a disc is stable if each of its four lines is full or leads to a stable neighbour.
     const Board inner = own & 0x007E7E7E7E7E7E00ull;
     stable |= inner & ~(open[0] | open[1] | open[2] | open[3]);
     if (stable == 0) return 0;
@@ -232,10 +231,10 @@ inline Board stable_discs(Board own, Board other) {
     return stable;
 }
 
-// How good the moves are that a position offers: by number, corners twice.
+// Weighted number of moves: corners count twice.
 inline int weighted_mobility(Board moves) { return std::popcount(moves) + std::popcount(moves & kCorners); }
 
-// Empty squares beside discs that may one day be turned over from there.
+// Potential mobility: empty squares beside discs that may one day be flipped from there.
 inline int potential_mobility(Board prey, Board empty) {
     const Board inner = prey & kInnerColumns;
     const Board beside = inner << 1 | inner >> 1 | inner << 7 | inner >> 7 | inner << 9 | inner >> 9 |
@@ -263,7 +262,7 @@ static_assert(sizeof(Cluster) == 64);
 class Table {
    public:
     explicit Table(std::size_t megabytes) : count_(std::bit_floor(megabytes == 0 ? 1 : megabytes) << 14) {
-        // Zero pages cost nothing until touched; big ones save most of the address look-ups.
+        // Untouched zero pages cost nothing; huge pages save most of the TLB misses.
         constexpr std::size_t page = std::size_t{1} << 21;
         memory_ = std::calloc(count_ * sizeof(Cluster) + page, 1);
         if (memory_ == nullptr) throw std::bad_alloc{};
@@ -322,8 +321,8 @@ class Table {
     std::uint8_t age_ = 1;
 };
 
-// The same for positions near the end, of which there are most: small enough for a core's own cache, and
-// whatever comes last stays.
+// The same for positions near the end, which are the most numerous: small enough for a core's own cache; always
+// replaced.
 struct NearEntry {
     std::uint64_t key;
     std::int8_t lower;
@@ -340,7 +339,8 @@ class NearTable {
     ~NearTable() { std::free(entries_); }
     NearTable(const NearTable&) = delete;
     NearTable& operator=(const NearTable&) = delete;
-    // The place of a position, which may hold another.  (Key 0 of a fresh table: equally likely, never seen.)
+    // The entry of a position, which may hold another.  (A fresh table has key 0: as unlikely as any other, never
+    // seen.)
     NearEntry& at(std::uint64_t key) noexcept { return entries_[key & (kCount - 1)]; }
 
     static void store(NearEntry& entry, std::uint64_t key, int alpha, int score, int move) noexcept {
@@ -360,8 +360,8 @@ class NearTable {
 
 // --- Ordering ----------------------------------------------------------------------------------------
 
-// What an Order offers: a guess of how good `after` is for the side to move there, `depth` plies ahead.
-// An eighth of a move (see Weight::mobility) is a good unit.  This one knows mobility and corners only.
+// The interface of an Order: an estimate of how good `after` is for the side to move there, `depth` plies ahead.
+// An eighth of a move (see Weight::mobility) is a good unit.  This one uses mobility and corners only.
 struct MobilityOrder {
     int operator()(Position after, int depth) const { return search(after, depth, -1'000'000, 1'000'000); }
 
@@ -381,7 +381,7 @@ struct MobilityOrder {
             if (moves_mask(passed(p)) == 0) return 1000 * margin_discs(p);
             return -search(passed(p), depth, -beta, -alpha);
         }
-        // The moves that leave few replies first; the last ply is not worth it.
+        // Moves that leave few replies first; not worth it at the last ply.
         struct Child {
             Position after;
             int replies;
@@ -415,7 +415,7 @@ class BasicEndgameSolver {
         : table_(table_megabytes), order_(order) {}
 
     // Final disc difference for the side to move, -64..64; outside (alpha, beta) a bound on it (fail-soft).
-    // Throws Unwind when told to stop; the table stays sound.
+    // Throws Unwind when it must stop; the table stays consistent.
     int solve(Position p, int alpha, int beta, const StopFlag& stop) {
         int move = kPass;
         return search_root(p, alpha, beta, stop, move);
@@ -443,7 +443,7 @@ class BasicEndgameSolver {
         Move move[endgame::kMaxMoves];
         int count = 0;
 
-        // Brings the best of the moves from `first` on to that place.
+        // Moves the best of the moves from `first` on to that index.
         Move& pick(int first) {
             int best = first;
             for (int i = first + 1; i < count; ++i) {
@@ -460,7 +460,7 @@ class BasicEndgameSolver {
     endgame::NearTable near_;
     Order order_;
     std::uint64_t nodes_ = 0;
-    std::uint64_t looked_ = 0;  // nodes_ when the flag was asked last
+    std::uint64_t looked_ = 0;  // nodes_ at the last check of the flag
     const StopFlag* stop_ = nullptr;
 
     int search_root(Position p, int alpha, int beta, const StopFlag& stop, int& move) {
@@ -471,12 +471,12 @@ class BasicEndgameSolver {
         const unsigned parity = endgame::parity_of(empty);
         if (alpha < -64) alpha = -64;
         if (beta > 64) beta = 64;
-        if (alpha >= beta) return alpha;  // asked for more than 64 or less than -64: there is neither
+        if (alpha >= beta) return alpha;  // the window lies outside -64 .. 64
         if (empties < endgame::kGuessEmpties) return pv(p, alpha, beta, empties, parity, move);
 
-        // A window around a guess, moved until the score lies inside: even several small searches are cheaper
-        // than an open one, whose first line of play is searched with hardly a bound.
-        int low = alpha;  // below it the score is known not to lie, or of no interest
+        // Aspiration window around a guess, moved until the score lies inside: even several small searches are
+        // cheaper than an open one, whose first variation is searched with hardly a bound.
+        int low = alpha;  // the score is known not to lie below, or irrelevant there
         int high = beta;
         for (int guess = 0;;) {
             guess = std::clamp(guess, low, high);
@@ -514,7 +514,7 @@ class BasicEndgameSolver {
         const int discs = std::popcount(mover);
         const int flips = endgame::last_flips(mover, x);
         if (flips != 0) return 2 * (discs + flips) - 62;
-        // Whoever is ahead has the empty square unless the waiter can take it.
+        // The side ahead has the empty square unless the waiter can take it.
         const int stays = 2 * discs - (discs > 31 ? 62 : 64);
         if (stays <= alpha) return stays;
         const int lost = endgame::last_flips(~mover, x);
@@ -539,7 +539,7 @@ class BasicEndgameSolver {
         }
         if (best != endgame::kUnset) return best;
 
-        // The mover passes: the same for the other side, which wants the score low.
+        // The mover passes: the same for the other side, with the sign reversed.
         best = -endgame::kUnset;
         if (const Board flipped = flips_mask({p.waiter, p.mover}, x); flipped != 0) {
             best = last_one(p.mover & ~flipped, alpha, y);
@@ -589,7 +589,7 @@ class BasicEndgameSolver {
         using endgame::kQuadrants;
         ++nodes_;
         if (int bound; cut_by_stability(p, alpha, 4, bound)) return bound;
-        // Squares alone in their quadrant come first; the opponent then has to open the others.
+        // Squares alone in their quadrant come first (parity); the opponent must then open the others.
         const Board empty = ~(p.mover | p.waiter);
         Board odd = empty & kQuadrants.odd[parity];
         Board even = empty & ~odd;
@@ -600,7 +600,7 @@ class BasicEndgameSolver {
         struct Three {
             int x, y, z;
         };
-        const auto lone_first = [](int a, int b, int c) {  // the one without company in its quadrant
+        const auto lone_first = [](int a, int b, int c) {  // the one alone in its quadrant
             if (kQuadrants.of[a] == kQuadrants.of[b]) return Three{c, a, b};
             if (kQuadrants.of[a] == kQuadrants.of[c]) return Three{b, a, c};
             return Three{a, b, c};
@@ -623,8 +623,8 @@ class BasicEndgameSolver {
 
     // --- Null window ---------------------------------------------------------------------------------------
 
-    // Whether the waiter's stable discs alone keep the mover's score at or below alpha; `bound` is its limit.
-    // Worth trying only where alpha is high for the number of empties.
+    // Stability cut-off: whether the waiter's stable discs alone keep the mover's score at or below alpha; `bound` is
+    // the resulting limit.  Worth trying only where alpha is high for the number of empties.
     static bool cut_by_stability(Position p, int alpha, int empties, int& bound) {
         if (alpha < kStabilityAlpha[empties]) return false;
         bound = 64 - 2 * std::popcount(endgame::stable_discs(p.waiter, p.mover));
@@ -675,7 +675,7 @@ class BasicEndgameSolver {
 
     int middle(Position p, int alpha, int empties, unsigned parity) {
         using endgame::kQuadrants;
-        // Step 1. Stable discs of the waiter.
+        // Step 1. Stability cut-off.
         ++nodes_;
         if (int bound; cut_by_stability(p, alpha, empties, bound)) return bound;
 
@@ -696,7 +696,7 @@ class BasicEndgameSolver {
             return -middle(passed(p), -alpha - 1, empties, parity);
         }
 
-        // Step 4. Fastest first.
+        // Step 4. Fastest-first ordering.
         MoveList list;
         for (; moves != 0; moves &= moves - 1) {
             const int x = std::countr_zero(moves);
@@ -732,7 +732,7 @@ class BasicEndgameSolver {
         return best;
     }
 
-    // Any number of empties.
+    // Null window for any number of empties.
     int null_window(Position p, int alpha, int empties, unsigned parity) {
         if (empties >= endgame::kFarEmpties) return full(p, alpha, empties, parity);
         if (empties >= endgame::kNearEmpties) return middle(p, alpha, empties, parity);
@@ -751,14 +751,14 @@ class BasicEndgameSolver {
 
     int full(Position p, int alpha, int empties, unsigned parity) {
         using endgame::kQuadrants;
-        // Step 1. Are we told to stop?
+        // Step 1. Check the stop flag.
         ++nodes_;
         look_at_stop();
 
-        // Step 2. Stable discs of the waiter.
+        // Step 2. Stability cut-off.
         if (int bound; cut_by_stability(p, alpha, empties, bound)) return bound;
 
-        // Step 3. Table.
+        // Step 3. Transposition table.
         const std::uint64_t key = hash(p);
         endgame::Cluster& cluster = table_.cluster(key);
         const endgame::Entry* entry = endgame::Table::find(cluster, key);
@@ -777,11 +777,11 @@ class BasicEndgameSolver {
             return -full(passed(p), -alpha - 1, empties, parity);
         }
 
-        // Step 5. Moves; one that leaves the waiter no disc wins all.
+        // Step 5. Moves; one that leaves the waiter no disc is a wipe-out and wins all.
         MoveList list;
         if (list_moves(p, moves, list, empties > endgame::kFarEmpties)) return 64;
 
-        // Step 6. Enhanced cut-off: a child in the table may settle this node, or itself.
+        // Step 6. Enhanced transposition cut-off: a child in the table may settle this node, or itself.
         int best = endgame::kUnset;
         int best_square = kPass;
         if (empties > endgame::kFarEmpties) {
@@ -804,7 +804,7 @@ class BasicEndgameSolver {
             }
         }
 
-        // Step 7. Likely refutations first, cheap ones before dear ones.
+        // Step 7. Move ordering: likely refutations first, cheap ones before expensive ones.
         if (list.count > 1) rate(p, list, empties, parity, first, second);
 
         // Step 8. Search.
@@ -826,7 +826,7 @@ class BasicEndgameSolver {
         return best;
     }
 
-    // Fills in the moves; true as soon as one takes the last disc of the waiter, which then is the first.
+    // Lists the moves; true as soon as one flips the waiter's last disc, which is then the first in the list.
     bool list_moves(Position p, Board moves, MoveList& list, bool remember) {
         for (; moves != 0; moves &= moves - 1) {
             const int x = std::countr_zero(moves);

@@ -8,7 +8,7 @@ using namespace patterns;
 
 namespace {
 
-// Where a pattern's squares go under the symmetry (other than the trivial one) that maps it to itself.
+// The image of a pattern's squares under the symmetry (other than the identity) that maps the pattern to itself.
 std::vector<int> mirror_of(const Pattern& pattern) {
     std::vector<int> trivial(static_cast<std::size_t>(pattern.size));
     for (int i = 0; i < pattern.size; ++i) trivial[static_cast<std::size_t>(i)] = i;

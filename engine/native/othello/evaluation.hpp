@@ -8,8 +8,8 @@
 
 namespace desdemona::othello {
 
-// The same entry of a table, with the two sides exchanged, and the first of the (at most two) entries that
-// one symmetry of the pattern makes equal: only that one has a weight in the file.
+// For each entry of a table: the entry with the two sides exchanged, and the first of the (at most two) entries that a
+// symmetry of the pattern makes equal: only that one has a weight in the file.
 struct PatternMaps {
     PatternMaps();
     std::vector<std::int32_t> exchanged;
@@ -17,19 +17,18 @@ struct PatternMaps {
 };
 const PatternMaps& pattern_maps();
 
-// Weights of all stages, spread out for both colours so that a look-up is one index.
+// Weights of all stages, expanded for both colours so that a look-up is one index.
 //
-// Nodes keep their features in terms of the two colours, not of mover and waiter (an exchange would change
-// every digit); so there is one copy of the weights for each colour to move.
+// Nodes keep their features by colour, not by mover and waiter (an exchange would change every digit); so there is one
+// copy of the weights for each colour to move.
 class Evaluation {
    public:
     Evaluation();  // all weights 0
 
-    // Weights of one stage, `kStageSize` of them, of which canonical entries alone are read.  Not while a
-    // search uses the object.
+    // Weights of one stage, `kStageSize` of them; only canonical entries are read.  Not while a search uses the object.
     void set_stage(int stage, const std::int16_t* weights);
 
-    // What `evaluate` in the units reads: the weights of a stage for a colour to move.
+    // For `evaluate` in the units: the weights of a stage for a colour to move.
     const std::int16_t* stage(int stage, int colour) const noexcept {
         return weights_.data() + static_cast<std::size_t>(2 * stage + colour) * patterns::kStageSize;
     }

@@ -21,7 +21,7 @@ constexpr Board kNotH = 0x7F7F7F7F7F7F7F7Full;
 constexpr Board kInnerColumns = kNotA & kNotH;
 constexpr Board kCorners = 0x8100000000000081ull;
 
-// The rays that leave a square on the four axes: towards higher bits, and towards lower ones.
+// The rays from a square on the four axes: towards higher bits, and towards lower ones.
 constexpr int kSteps[4] = {1, 7, 8, 9};
 
 struct Rays {
@@ -65,7 +65,7 @@ inline Board moves_mask(Position p) {
     const __m256i step = _mm256_set_epi64x(9, 8, 7, 1);
     const __m256i step2 = _mm256_add_epi64(step, step);
     const __m256i mover = _mm256_set1_epi64x(static_cast<long long>(p.mover));
-    const auto inner = static_cast<long long>(p.waiter & kInnerColumns);  // a run over the side of the board is none
+    const auto inner = static_cast<long long>(p.waiter & kInnerColumns);  // no runs across the edge of the board
     const __m256i prey = _mm256_set_epi64x(inner, static_cast<long long>(p.waiter), inner, inner);
     __m256i up = _mm256_and_si256(prey, _mm256_sllv_epi64(mover, step));
     __m256i down = _mm256_and_si256(prey, _mm256_srlv_epi64(mover, step));
@@ -81,7 +81,7 @@ inline Board moves_mask(Position p) {
     return or_of_lanes(ends) & ~(p.mover | p.waiter);
 }
 
-// Discs that a disc placed on an empty square turns over; 0: not a legal placement.
+// Discs flipped by a disc placed on an empty square; 0: not a legal placement.
 inline Board flips_mask(Position p, int square) {
     const __m256i step = _mm256_set_epi64x(9, 8, 7, 1);
     const __m256i mover = _mm256_set1_epi64x(static_cast<long long>(p.mover));
@@ -94,8 +94,8 @@ inline Board flips_mask(Position p, int square) {
     const __m256i end = _mm256_and_si256(_mm256_and_si256(_mm256_sub_epi64(filled, ones), up), mover);
     const __m256i below = _mm256_sub_epi64(_mm256_add_epi64(end, ones), _mm256_cmpeq_epi64(end, zero));
     const __m256i flips_up = _mm256_and_si256(below, up);
-    // ... downwards the squares that are not the waiter's cast a shadow away from the placed disc: what is
-    // outside the shadow is the run, and the one square that casts without lying in a shadow is its end.
+    // ... downwards the squares that are not the waiter's cast a shadow away from the placed disc: the squares
+    // outside the shadow are the run, and the one square that casts without lying in a shadow is its end.
     const __m256i down = load4(kRays.down[square]);
     const __m256i others = _mm256_andnot_si256(waiter, down);
     const __m256i step2 = _mm256_add_epi64(step, step);
@@ -129,13 +129,13 @@ inline Board both_ways(Board mover, Board prey, int step) {
 
 // Squares where the mover may place a disc.
 inline Board moves_mask(Position p) {
-    const Board inner = p.waiter & kInnerColumns;  // a run over the side of the board is none
+    const Board inner = p.waiter & kInnerColumns;  // no runs across the edge of the board
     return (both_ways(p.mover, inner, 1) | both_ways(p.mover, inner, 7) | both_ways(p.mover, inner, 9) |
             both_ways(p.mover, p.waiter, 8)) &
            ~(p.mover | p.waiter);
 }
 
-// Discs that a disc placed on an empty square turns over; 0: not a legal placement.
+// Discs flipped by a disc placed on an empty square; 0: not a legal placement.
 inline Board flips_mask(Position p, int square) {
     Board flipped = 0;
     for (int axis = 0; axis < 4; ++axis) {
@@ -156,7 +156,7 @@ inline Board flips_mask(Position p, int square) {
 
 inline Position passed(Position p) { return {p.waiter, p.mover}; }
 
-// The position after a move, seen by the other side.
+// The position after a move, from the other side's view.
 inline Position play(Position p, int move) {
     if (move == kPass) return passed(p);
     const Board flipped = flips_mask(p, move);
@@ -174,9 +174,9 @@ inline int margin_discs(Position p) {
 // The same as a score: a won game is worth kWin and 100 for each disc of the margin.
 inline int result_of_margin(int discs) { return discs == 0 ? 0 : (discs > 0 ? kWin : -kWin) + 100 * discs; }
 
-// A key of 64 bits.  Each board is mixed to the end before the two meet: after one multiplication a difference in
-// the upper rows is still in the upper bits, where the other board can cancel it, and positions of one game did
-// collide.  Two rounds of multiplying and folding down reach every bit from every other.
+// A 64-bit key.  Each board is fully mixed before the two are combined: after one multiplication, a difference in the
+// upper rows is still in the upper bits, where the other board can cancel it, and positions of one game did collide.
+// With two rounds of multiplying and folding down, every bit affects every other.
 inline std::uint64_t hash(Position p) {
     std::uint64_t a = p.waiter * 0x9E3779B97F4A7C15ull;
     std::uint64_t b = p.mover * 0xD6E8FEB86659FD93ull;
@@ -188,7 +188,7 @@ inline std::uint64_t hash(Position p) {
     return h ^ h >> 32;
 }
 
-// Number of leaf positions `depth` plies away; a pass is a ply, and a game that is over is one leaf.
+// Number of leaf positions `depth` plies away; a pass is a ply, and a finished game is one leaf.
 inline std::uint64_t perft(Position p, int depth) {
     if (depth == 0) return 1;
     Board moves = moves_mask(p);

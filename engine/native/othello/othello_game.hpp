@@ -1,4 +1,4 @@
-// Othello as the search sees it (see game.hpp): nodes with pattern indices kept up to date.
+// Othello for the search (see game.hpp): nodes with incrementally updated pattern indices.
 #pragma once
 
 #include "othello/evaluation.hpp"
@@ -7,7 +7,7 @@
 namespace desdemona::othello {
 namespace {
 
-// Sixteen features; the compiler makes one AVX2 register of it, or two of SSE2.
+// Sixteen features; the compiler maps it to one AVX2 register, or to two of SSE2.
 typedef std::uint16_t Lane __attribute__((vector_size(32), may_alias));
 constexpr int kLaneCount = patterns::kLanes / 16;
 
@@ -66,7 +66,7 @@ class OthelloGame {
     using Position = othello::Position;
     using Node = othello::Node;
     static constexpr int kMoves = 65;
-    static constexpr int kMaxMoves = 64;  // 33 in games; made-up positions have more
+    static constexpr int kMaxMoves = 64;  // 33 in games; artificial positions have more
 
     explicit OthelloGame(const Evaluation& evaluation) : evaluation_(evaluation) {}
 
@@ -96,7 +96,7 @@ class OthelloGame {
         after.position = {node.position.waiter & ~flipped, node.position.mover | flipped | Board{1} << move};
         Lane change[kLaneCount];
         const Lane* placed = steps(move);
-        if (node.colour == 0) {  // a 1 from nothing, and a 1 from each 2
+        if (node.colour == 0) {  // 0 becomes 1, and each flipped 2 becomes 1
             for (int i = 0; i < kLaneCount; ++i) change[i] = placed[i];
             for (Board rest = flipped; rest != 0; rest &= rest - 1) {
                 const Lane* turned = steps(std::countr_zero(rest));
@@ -127,7 +127,7 @@ class OthelloGame {
         return (ours | theirs) == 0 ? result(node) : evaluate(node, ours, theirs);
     }
 
-    // Leave the opponent few moves, and few to come; the corners count double.
+    // Leave the opponent few moves, and few potential ones; corners count double.
     int order(const Node& node, int move) const {
         return order_after(move, othello::play(node.position, move));
     }
@@ -161,7 +161,7 @@ class OthelloGame {
         return score > kMaxEvaluation ? kMaxEvaluation : score < -kMaxEvaluation ? -kMaxEvaluation : score;
     }
 
-    // What a square is worth in the order of moves when nothing else is known; the pass comes last.
+    // Square values for move ordering, other things being equal; the pass comes last.
     static constexpr std::int8_t kSquareOrder[65] = {
         90,  -20, 10, 6, 6, 10, -20, 90,  -20, -40, 0, 0, 0, 0, -40, -20, 10, 0,   4,  2, 2, 4,
         0,   10,  6,  0, 2, 0,  0,   2,   0,   6,   6, 0, 2, 0, 0,   2,   0,  6,   10, 0, 4, 2,

@@ -11,7 +11,7 @@
 namespace desdemona::othello {
 namespace {
 
-// The trained evaluation as the end-game solver wants it for the order of moves.
+// The trained evaluation as the endgame solver's Order.
 class EvaluationOrder {
    public:
     explicit EvaluationOrder(const OthelloGame& game) : game_(game) {}
@@ -22,7 +22,7 @@ class EvaluationOrder {
 
    private:
     static constexpr int kMostDepth = 3;
-    static constexpr int kScale = 8;  // so that a disc weighs about as much as one move of mobility
+    static constexpr int kScale = 8;  // a disc then weighs about as much as one move of mobility
 
     int search(const Node& node, int depth, int alpha, int beta) const {
         const auto moves = game_.moves(node);
@@ -41,9 +41,9 @@ class EvaluationOrder {
     const OthelloGame game_;
 };
 
-constexpr int kMaxDepth = 64;  // the empty squares
+constexpr int kMaxDepth = 64;  // number of empty squares
 
-// Natural logarithms of 1, 2 ...: each from the one before by ln((n + 1) / n) = 2 artanh(1 / (2n + 1)).
+// Natural logarithms of 1, 2 ...: each from its predecessor by ln((n + 1) / n) = 2 artanh(1 / (2n + 1)).
 struct Logarithms {
     float of[kMaxDepth + 2]{};
 };

@@ -1,8 +1,8 @@
 // The patterns of the Othello evaluation: which squares are evaluated together.
 //
-// A pattern is a list of squares; each of the board's eight symmetries carries it to a *feature*, and all
-// features of a pattern share one table of weights.  The contents of a feature are a number in base three
-// (0 empty, 1 and 2 the two sides), the first square its lowest digit.  The Python mirror of this file is
+// A pattern is a list of squares; each of the board's eight symmetries maps it to a *feature*, and all features of a
+// pattern share one table of weights.  The content of a feature is a number in base three (0 empty, 1 and 2 the two
+// sides), the first square its lowest digit.  The Python mirror of this file is
 // engine/games/othello_evaluation.py.
 #pragma once
 
@@ -37,7 +37,7 @@ constexpr int kLanes = 48;  // features in three registers of sixteen; the last 
 
 constexpr int power_of_three(int n) { return n == 0 ? 1 : 3 * power_of_three(n - 1); }
 
-// Bit number of a square after one of the eight symmetries.
+// Bit number of a square's image under one of the eight symmetries.
 constexpr int turned(int square, int symmetry) {
     int row = square / 8;
     int column = square % 8;
@@ -47,10 +47,10 @@ constexpr int turned(int square, int symmetry) {
 }
 
 struct Layout {
-    int table[kPatternCount]{};                    // where the weights of a pattern begin in a stage
+    int table[kPatternCount]{};                    // offset of a pattern's weights within a stage
     int pattern_of[kFeatureCount]{};
     int square[kFeatureCount][10]{};
-    alignas(32) std::uint16_t step[64][kLanes]{};  // what a disc of side 1 on a square adds to each feature
+    alignas(32) std::uint16_t step[64][kLanes]{};  // contribution of a disc of side 1 on a square to each feature
     int size = 0;                                  // weights of all patterns of a stage
     int features = 0;
 };
@@ -94,7 +94,7 @@ constexpr int kStageSize = kWaiterMobility + kMobilities;
 constexpr int kStages = 30;
 constexpr int stage_of(int empties) { return empties < 1 ? 0 : empties > 60 ? kStages - 1 : (empties - 1) / 2; }
 
-constexpr int kUnitCenti = 4;             // a weight counts in 1/25 disc
+constexpr int kUnitCenti = 4;             // the unit of weights is 1/25 disc
 constexpr int kMaxEvaluation = 6'000;     // LIMIT_CENTI
 
 }  // namespace desdemona::othello::patterns

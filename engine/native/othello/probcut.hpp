@@ -2,7 +2,7 @@
 //
 // Written by
 //     python -m engine.training.othello_probcut
-// on 2026-11-21; what the numbers mean is told there.
+// on 2026-11-21; strong.hpp explains the numbers.
 #pragma once
 
 namespace desdemona::othello::probcut {

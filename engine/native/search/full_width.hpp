@@ -9,8 +9,8 @@
 namespace desdemona {
 namespace {
 
-// Iterative deepening by the exact search, with the outward interface of the strong searches.  Of the limits it
-// knows depth and time.
+// Iterative deepening by the exact search, with the interface of the strong searches.  It supports limits of depth
+// and time only.
 template <Game G>
 class FullWidth {
    public:
@@ -23,7 +23,7 @@ class FullWidth {
     bool is_allocated() const { return table_.is_allocated(); }
     std::uint64_t nodes() const { return search_.nodes(); }
 
-    // The best move that the limits allow.  False: stopped before it knew anything.
+    // The best move within the limits.  False: stopped before it had any result.
     bool think(const Position& p, const ThinkLimits& limits, const StopFlag& stop, ThinkResult& result) {
         result = {};
         const std::uint64_t nodes_before = nodes();
@@ -35,7 +35,7 @@ class FullWidth {
         for (const int move : game_.moves(root_)) moves_[count_++] = move;
         table_.new_search();
         try {
-            double spent = 0.0;  // by the last iteration
+            double spent = 0.0;  // on the last iteration
             for (int depth = 1; depth <= limits.depth; ++depth) {
                 const double start = now_s();
                 if (depth > 1 && limits.seconds > 0 && start - began + kGrowth * spent > limits.seconds) break;
@@ -46,7 +46,7 @@ class FullWidth {
                 if (result.solved || (limits.seconds > 0 && count_ == 1)) break;
                 spent = now_s() - start;
             }
-        } catch (const Unwind&) {  // the last whole iteration stands, or a better move that the next one found
+        } catch (const Unwind&) {  // keep the last complete iteration, or a better move from the unfinished one
         }
         result.confidence = 100;
         result.nodes = nodes() - nodes_before;
@@ -56,7 +56,7 @@ class FullWidth {
     }
 
    private:
-    static constexpr double kGrowth = 3.0;  // an iteration takes so many times the one before
+    static constexpr double kGrowth = 3.0;  // time of an iteration relative to the one before
 
     // Score of the root; the best move goes to the front, and into the result.
     int iterate(int depth, const StopFlag& stop, ThinkResult& result) {

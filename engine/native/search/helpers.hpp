@@ -1,7 +1,7 @@
 // Lazy SMP: the helper threads of a strong search.
 //
-// "Lazy SMP": helpers run the same iterations as the leading thread, every other one a ply ahead; what they find
-// reaches it through the table alone.
+// "Lazy SMP": helpers run the same iterations as the leading thread, every other one a ply ahead; their results reach
+// it through the transposition table alone.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace desdemona {
 namespace {
 
-// Workers are kept from one search to the next, for what they have learned.
+// Workers persist from one search to the next, with their histories.
 template <class Worker>
 class Helpers {
    public:
@@ -31,8 +31,8 @@ class Helpers {
         return sum;
     }
 
-    // Calls search.lead() in this thread, and search.help(1), search.help(2) ... in so many others, each of which
-    // has a worker made from these arguments; fewer where there is no memory or no thread to be had.
+    // Calls search.lead() in this thread, and search.help(1), search.help(2) ... in this many others, each with a
+    // worker constructed from these arguments; fewer if the system lacks memory or threads.
     template <class Search, class... Arguments>
     void run(Search& search, int wanted, Arguments&... arguments) {
         const int count = make(wanted, arguments...);

@@ -1,9 +1,9 @@
 // Trappy minimax's reply profiles: finds the scores that the choice depends on, and no more.
 //
-// A naive table asks for every reply's exact score at every depth, many times the cost of the plain search.
-// Nearly all of it cannot change the choice, and proving so is cheap.  All prunings are exact: the choice and
-// its adjusted value are those of the whole table (engine/search/profiles.py), and the bounds that the proofs rest
-// on are handed over with the scores, so that engine.choice.verify can check them.
+// The complete table needs every reply's exact score at every depth, at many times the cost of the plain search.
+// Nearly all of it cannot change the choice, and proving so is cheap.  All prunings are exact: the choice and its
+// adjusted value equal those from the complete table (engine/search/profiles.py), and the bounds behind the proofs are
+// passed on with the scores, so that engine.choice.verify can check them.
 #pragma once
 
 #include <cstdlib>
@@ -16,14 +16,14 @@
 namespace desdemona {
 namespace {
 
-// Zeroed memory for plain values, as registers want it aligned.
+// Zeroed memory for plain values, aligned for vector registers.
 template <class T>
 class Buffer {
    public:
     explicit Buffer(int count) {
         const std::size_t bytes = (static_cast<std::size_t>(count) * sizeof(T) / 64 + 1) * 64;
         data_ = static_cast<T*>(std::aligned_alloc(64, bytes));
-        if (data_ == nullptr) std::abort();  // a few kB: the machine is past helping
+        if (data_ == nullptr) std::abort();  // a few kB: out of memory beyond recovery
         std::memset(static_cast<void*>(data_), 0, bytes);
     }
     ~Buffer() { std::free(data_); }
@@ -55,9 +55,9 @@ class Profiler {
         for (int i = 0; i < count_; ++i) std::free(moves_[i].replies);
     }
 
-    // Hands every legal move to the sink, in the fixed order.
+    // Passes every legal move to the sink, in the fixed order.
     void find(ProfileSink& sink) {
-        // Step 1. The moves, in the fixed order (by number), and the order to search them in.
+        // Step 1. The moves in the fixed order (by number), and the order to search them in.
         for (const int move : game_.moves(root_)) moves_[count_++].move = move;
         sort(moves_, count_, [](const Candidate& a, const Candidate& b) { return a.move < b.move; });
         Buffer<int> order(count_);
@@ -68,10 +68,10 @@ class Profiler {
         }
         sort(order, count_, [this](int a, int b) { return moves_[a].guess > moves_[b].guess; });
 
-        // Step 2. Raw values as far as they can matter, and profiles as far as they can.
+        // Step 2. Raw values and profiles, as far as they can matter.
         for (int i = 0; i < count_; ++i) consider(order[i]);
 
-        // Step 3. When every move loses by force, the trap that is hardest to see is wanted instead.
+        // Step 3. When every move loses by force, find the trap that is hardest to see instead.
         if (best_ >= 0 && is_swindling_ && moves_[best_].raw <= -kWin) {
             for (int i = 0; i < count_; ++i) find_escapes(moves_[i]);
         }
@@ -82,10 +82,10 @@ class Profiler {
     struct Reply {
         Node after;
         int move;
-        int* scores;         // s_2 .. s_D as far as they are known, our view; lower bounds beyond
-        int known;           // so many of them are exact, from the front
+        int* scores;         // s_2 .. s_D exact up to `known`, lower bounds beyond; our view
+        int known;           // number of exact ones, from the front
         int final_bound;     // s_D is at most this
-        int likely_final;    // s_D, if depths not yet searched go on like those that were
+        int likely_final;    // s_D, extrapolated from the depths searched so far
         double likely;       // quality, likewise
     };
 
@@ -95,7 +95,7 @@ class Profiler {
         int guess;
         int raw;
         bool raw_is_bound;
-        Reply* replies;  // null: not looked into; sorted by move
+        Reply* replies;  // null: not analysed; sorted by move
         int reply_count;
     };
 
@@ -111,8 +111,8 @@ class Profiler {
 
     // --- Raw values -------------------------------------------------------------------------------------
 
-    // What the last iteration said of a move (twice its value, so that an exact one outranks an equal bound):
-    // from the table, or by a search that is too small for it.
+    // The last iteration's score of a move (twice its value, so that an exact one outranks an equal bound): from the
+    // table, or by a search too small for the table.
     int guess(const Node& after) {
         Known known;
         if (search_.probe(after, depth_ - 2, known)) return -2 * known.score + (known.bound == Bound::kExact);
@@ -123,7 +123,7 @@ class Profiler {
         return -search_.search(candidate.after, depth_ - 1, -beta, -alpha, stop_);
     }
 
-    // Whether a move of that adjusted and raw value would be chosen over the best so far.
+    // Whether a move with this adjusted and raw value would be chosen over the best so far.
     bool beats_best(double adjusted, int raw, int index) const {
         if (best_ < 0) return true;
         if (adjusted != best_adjusted_) return adjusted > best_adjusted_;
@@ -131,11 +131,11 @@ class Profiler {
         return index < best_;
     }
 
-    // The least raw value with which a move could still be chosen over the best so far.
+    // The least raw value at which a move could still be chosen over the best so far.
     int floor_of(int index) const {
         const int best_raw = moves_[best_].raw;
         if (is_swindling_ && (best_raw >= kWin || best_raw <= -kWin)) return best_raw + (index > best_);
-        int low = -kInfinity + 1;  // worth + cap never falls as raw grows, so halving finds the joint
+        int low = -kInfinity + 1;  // worth + cap is monotonic in raw: bisection
         int high = best_raw + 1;
         while (low < high) {
             const int middle = low + (high - low) / 2;
@@ -174,7 +174,7 @@ class Profiler {
 
     // --- Profiles ---------------------------------------------------------------------------------------
 
-    // The bonus of a move: exact if the move is to be chosen over the best so far, else low enough.
+    // The bonus of a move: exact if the move would be chosen over the best so far, else low enough to rule it out.
     double bonus_of(int index) {
         Candidate& candidate = moves_[index];
         const int raw = candidate.raw;
@@ -189,7 +189,7 @@ class Profiler {
         sort(order, candidate.reply_count, [&](int a, int b) { return replies[a].likely > replies[b].likely; });
         double quality = 0;
         for (int r = 0; r < candidate.reply_count; ++r) {
-            // Whether a quality would change the move's bonus, and the bonus the choice.
+            // Whether another quality would change the move's bonus, and the bonus the choice.
             const auto matters = [&](double other) {
                 const double bonus = trap_.bonus(other, raw);
                 return bonus > trap_.bonus(quality, raw) && beats_best(worth + bonus, raw, index);
@@ -200,7 +200,7 @@ class Profiler {
         return trap_.bonus(quality, raw);
     }
 
-    // Lists the replies; false: there are none, the move ends the game.
+    // Lists the replies; false: there are none, since the move ends the game.
     bool look_into(Candidate& candidate) {
         Buffer<int> replies(G::kMaxMoves);
         int count = 0;
@@ -228,7 +228,7 @@ class Profiler {
         return true;
     }
 
-    static constexpr int kWorthProving = 100;  // centi-units between what is likely and what would suffice
+    static constexpr int kWorthProving = 100;  // centi-units between the likely score and a sufficient one
 
     int score_count() const { return depth_ - 1; }    // s_2 .. s_D
     int shallow_count() const { return depth_ - 2; }  // s_2 .. s_(D-1)
@@ -241,7 +241,7 @@ class Profiler {
         ++reply.known;
     }
 
-    // A bound from below on the assessment, in the scale's unit.
+    // A lower bound of the assessment, in the scale's unit.
     double shallow_bound(const Reply& reply) const {
         return shallow_count() == 0 ? kInfinity : trap_.assess(reply.scores, shallow_count());
     }
@@ -253,7 +253,7 @@ class Profiler {
         predict(reply, raw);
     }
 
-    // Sets `likely`, every depth repeating the last known one of its parity.
+    // Sets `likely`: every depth repeats the last known score of its parity.
     void predict(Reply& reply, int raw) {
         if (reply.known == 0) return;
         int scores[TrapArithmetic::kMaxShallow];
@@ -267,7 +267,7 @@ class Profiler {
         reply.likely = trap_.inclination(trap_.assess(scores, shallow_count()), reply.likely_final, raw);
     }
 
-    // The reply's quality if it matters, else 0 with bounds that prove that it does not.
+    // The reply's quality if it matters, else 0 with bounds that prove that it does not matter.
     template <class Matters>
     double quality_of(Reply& reply, int raw, const Matters& matters) {
         const int last = score_count() - 1;
@@ -275,8 +275,8 @@ class Profiler {
             const double shallow = shallow_bound(reply);
             if (!matters(trap_.quality_ceiling(shallow, kInfinity, raw))) return 0;
             const int telling = telling_final(shallow, raw, matters);
-            // A null window proves that the reply stays below it, but costs more than several of the shallow
-            // searches that could raise it: so only when it will probably prove it.
+            // A null window proves that the reply stays below it, but costs more than several of the shallow searches
+            // that could raise it: so only when it will probably succeed.
             if (reply.likely_final < telling) {
                 const int score = search_.search(reply.after, last, telling - 1, telling, stop_);
                 if (score < telling) {
@@ -294,7 +294,7 @@ class Profiler {
         return trap_.quality(trap_.assess(reply.scores, shallow_count()), reply.scores[last], raw);
     }
 
-    // The least full-depth score with which a reply of that assessment (or higher) could matter.
+    // The least full-depth score at which a reply with that assessment (or higher) could matter.
     template <class Matters>
     int telling_final(double shallow, int raw, const Matters& matters) const {
         int low = raw + 1;
@@ -310,7 +310,7 @@ class Profiler {
         return low;
     }
 
-    // A bound on the deepest shallow score that makes it likely that the full-depth score can be pruned.
+    // A bound on the deepest shallow score at which the full-depth score can probably be pruned.
     template <class Matters>
     bool prove_shallow(Reply& reply, int raw, const Matters& matters) {
         const int deepest = shallow_count() - 1;
@@ -338,9 +338,9 @@ class Profiler {
         return true;
     }
 
-    // --- When all is lost -------------------------------------------------------------------------------
+    // --- Lost positions ---------------------------------------------------------------------------------
 
-    // Exact raw value, and profiles of the replies that would let us off.
+    // Exact raw value, and profiles of the replies that would let us escape.
     void find_escapes(Candidate& candidate) {
         candidate.raw = raw_of(candidate, -kInfinity, kInfinity);
         candidate.raw_is_bound = false;
@@ -355,7 +355,7 @@ class Profiler {
         }
     }
 
-    // --- Handing over -----------------------------------------------------------------------------------
+    // --- Output -----------------------------------------------------------------------------------------
 
     void report(const Candidate& candidate, ProfileSink& sink) const {
         bool complete = !candidate.raw_is_bound;

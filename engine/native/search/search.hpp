@@ -1,8 +1,8 @@
 // Exact fixed-depth search: principal variation search with a transposition table, for any game.
 //
-// "Exact" is meant strictly, because the trap arithmetic compares scores of one reply at many depths: full
-// width, no reductions, no extensions, and a table entry stands in only for a search of the same remaining
-// depth.  So every score equals that of engine/search/reference.py, whatever was searched before.
+// "Exact" is meant strictly, because the trap arithmetic compares scores of one reply at many depths: full width, no
+// reductions, no extensions, and a table entry replaces only a search of the same remaining depth.  So every score
+// equals that of engine/search/reference.py, whatever was searched before.
 #pragma once
 
 #include "game.hpp"
@@ -28,7 +28,7 @@ class Search {
         return child(node, depth, alpha, beta);
     }
 
-    // What the table knows of a position at just this depth.
+    // The table's bounds for a position at exactly this depth.
     bool probe(const Node& node, int depth, Known& known) const {
         const std::uint64_t key = game_.hash(node);
         for (const Table::Entry& entry : table_.cluster(key).entries) {
@@ -41,8 +41,8 @@ class Search {
     std::uint64_t nodes() const noexcept { return nodes_; }
 
    private:
-    static constexpr int kTableDepth = 2;  // below it a look-up costs more than the search
-    static constexpr int kGuessDepth = 6;  // from here on moves are sorted with the help of evaluations
+    static constexpr int kTableDepth = 2;  // below this, a look-up costs more than the search
+    static constexpr int kGuessDepth = 6;  // from here on evaluations help to order the moves
 
     struct Scored {
         int move;
@@ -61,7 +61,7 @@ class Search {
         return depth < kTableDepth ? before_leaves(node, beta) : deep(node, depth, alpha, beta);
     }
 
-    // Depth 1: no table and no sorting beyond what the game's own order of moves gives.
+    // Depth 1: no table, and no ordering beyond the game's own.
     int before_leaves(const Node& node, int beta) {
         count_node();
         const auto moves = game_.moves(node);
@@ -79,7 +79,7 @@ class Search {
     }
 
     int deep(const Node& node, int depth, int alpha, int beta) {
-        // Step 1. Count, and obey the stop flag.
+        // Step 1. Count the node, and check the stop flag.
         count_node();
 
         // Step 2. No move: the game is over.
@@ -88,7 +88,7 @@ class Search {
         const auto moves = game_.moves(node);
         if (moves.empty()) return game_.result(node);
 
-        // Step 3. Table look-up: the same depth may answer, any depth may name the move to try first.
+        // Step 3. Transposition table: the same depth may answer, any depth may supply the move to try first.
         Table::Cluster& cluster = table_.cluster(key);
         int table_move = -1;
         int table_worth = -1;
@@ -101,7 +101,7 @@ class Search {
                                      (known.bound == Bound::kUpper && known.score <= alpha);
                 if (answers) return known.score;
             }
-            // After an upper bound every move failed alike, so its move says little: prefer another depth's.
+            // After an upper bound every move failed alike, so the stored move says little: prefer another depth's.
             const int worth = 2 * known.depth + (known.bound != Bound::kUpper ? 3 : 0);
             if (worth > table_worth) {
                 table_worth = worth;
@@ -109,7 +109,7 @@ class Search {
             }
         }
 
-        // Step 4. Order the moves: the table's, then as the game thinks best.
+        // Step 4. Move ordering: the table's move, then the game's own order.
         Scored list[G::kMaxMoves];
         int count = 0;
         for (const int move : moves) {
@@ -121,8 +121,8 @@ class Search {
             list[i] = {move, order};
         }
 
-        // Step 5. Principal variation search: the first move with the whole window, the others must prove
-        // with a null window that they deserve it.
+        // Step 5. Principal variation search: the first move with the full window, the others must first fail high in a
+        // null window.
         int best = -kInfinity;
         int best_move = 0;
         for (int i = 0; i < count; ++i) {
@@ -143,7 +143,7 @@ class Search {
             }
         }
 
-        // Step 6. Remember.
+        // Step 6. Store in the table.
         const Bound bound = best >= beta ? Bound::kLower : best <= alpha ? Bound::kUpper : Bound::kExact;
         table_.store(cluster, key, {best, depth, best_move, bound});
         return best;

@@ -7,9 +7,9 @@
 // late-move reductions (LMR), late-move pruning, futility pruning and SEE pruning; a singular table move is extended.
 // A quiescence search resolves the leaves: captures, and all moves out of check.
 //
-// Two things hold in spite of all pruning.  A mate score is always a forced mate: nothing is pruned while everything
-// searched so far loses by force.  And every node looks for a draw by repetition or by rule before it looks in the
-// table, which knows nothing of the path to a position.
+// Two invariants hold in spite of all pruning.  A mate score is always a forced mate: nothing is pruned while
+// everything searched so far loses by force.  And every node checks for a draw by repetition or by rule before it
+// probes the table, which has no information about the path to a position.
 //
 // Scores inside are 16-bit and counted from the root: mated n plies on is -(kMate - n).  In the table they are counted
 // from the node.
@@ -32,25 +32,25 @@
 namespace desdemona {
 namespace {
 
-// What the search has to know of a game beyond Game (game.hpp).  There, `evaluate` stays within +-20,000, no move has
+// The search's requirements of a game beyond Game (game.hpp).  There, `evaluate` stays within +-20,000, no move has
 // the number 0 or needs more than 15 bits, and `moves` is empty wherever the game is over.
 //
-// * `key(node)`: the position alone, whatever the way to it and the counters.
+// * `key(node)`: the position alone, independent of the path to it and of the counters.
 // * `ply(node)`: plies since the game began, as `result` counts them.
-// * `is_check(node)`: whether the side to move is in check.  Asked of every node: should be at hand.
-// * `forcing(node)`: the captures and promotions among the legal moves that the quiescence search looks at; not
-//   asked in check.  `is_forcing(node, move)`: the move is one of them.
-// * `gain(node, move)`: what it wins on the spot, in score units; 0 for most moves.  `attacker(node, move)`: the rank
+// * `is_check(node)`: whether the side to move is in check.  Called for every node: should be precomputed.
+// * `forcing(node)`: the captures and promotions among the legal moves that the quiescence search considers; not
+//   called in check.  `is_forcing(node, move)`: the move is one of them.
+// * `gain(node, move)`: what it wins at once, in score units; 0 for most moves.  `attacker(node, move)`: the rank
 //   of the moving piece by value, 0 to 15.  `see_at_least(node, move, score)`: the static exchange evaluation on its
 //   target square, for any move.
-// * `may_pass(node)`: not in check, and it is unlikely that every move would make things worse.
+// * `may_pass(node)`: not in check, and zugzwang is unlikely.
 //   `pass(node)`: the other side to move.
-// * `history_index(node, move)`: below `kHistory`; moves of like pieces to the same square share it.
-// * `is_reversible(node, move)`: some position before it may come back after it.
+// * `history_index(node, move)`: below `kHistory`; moves of the same kind of piece to the same square share it.
+// * `is_reversible(node, move)`: an earlier position may recur after it.
 // * `is_rule_draw(node)`: drawn by counter or material, and not mate.
 // * `past_count(node)`, `past_key(node, i)`: keys of the game's positions since its last irreversible move, the root
-//   being the last.  One that stands there twice ends the game when it comes back, and then `result` tells how.
-// * `kPerpetualCheckLoses`: who alone gives check with every move of a repetition loses; else it is a draw.
+//   being the last.  One that occurs there twice ends the game when it recurs, and then `result` says how.
+// * `kPerpetualCheckLoses`: a side that alone checks with every move of a repetition loses; else it is a draw.
 template <class G>
 concept Tactical = Game<G> && requires(const G& game, const typename G::Node& node, int n) {
     { G::kHistory } -> std::convertible_to<int>;
@@ -74,13 +74,13 @@ concept Tactical = Game<G> && requires(const G& game, const typename G::Node& no
 
 namespace selective {
 
-constexpr int kMaxPly = 120;                    // no line goes further
+constexpr int kMaxPly = 120;                    // limit for any line
 constexpr int kNone = -32'700;                  // below every score
-constexpr int kMate = 32'000;                   // less the plies to it
+constexpr int kMate = 32'000;                   // less the plies to mate
 constexpr int kMated = kMate - 2 * kMaxPly;     // from here on a mate
-constexpr int kForbidden = 31'000;              // won, as the other side may not go on giving check; less the plies
+constexpr int kForbidden = 31'000;              // won by the other side's perpetual check; less the plies
 constexpr int kDecided = kForbidden - kMaxPly;  // from here on no evaluation
-constexpr int kMostEvaluation = 20'000;         // what the game's evaluations stay within
+constexpr int kMostEvaluation = 20'000;         // limit for the game's evaluations
 constexpr int kMaxLine = ThinkResult::kMaxLine;
 
 constexpr bool is_mate(int score) { return score >= kMated || score <= -kMated; }
@@ -88,14 +88,14 @@ constexpr bool is_decided(int score) { return score >= kDecided || score <= -kDe
 
 // --- Transposition table -----------------------------------------------------------------------------------
 
-// What the table knows of a position.  A depth of 0 is that of the search of captures.
+// The content of a table entry.  A depth of 0 is that of the quiescence search.
 struct Found {
-    int score;       // told from the node
-    int evaluation;  // static; kNone: not known (in check)
+    int score;       // counted from the node
+    int evaluation;  // static; kNone: unknown (in check)
     int move;        // 0: none
     int depth;
     Bound bound;
-    bool is_open;  // searched with an open window at some time: worth keeping
+    bool is_open;  // once searched with an open window: worth keeping
 };
 
 class Table : public Clusters {
@@ -113,7 +113,7 @@ class Table : public Clusters {
         return false;
     }
 
-    // A position stands in the table once.  What is much shallower than its entry of this search leaves that alone.
+    // A position has at most one entry.  A much shallower result does not replace an entry of the current search.
     void store(std::uint64_t key, Found known) const noexcept {
         Entry* victim = nullptr;
         int least = 1 << 20;
@@ -164,7 +164,7 @@ struct Line {
     }
 };
 
-// Late-move reductions (LMR) by depth and place in the ordered list, in 64ths of a ply.
+// Late-move reductions (LMR) by depth and index in the ordered list, in 64ths of a ply.
 struct Reductions {
     static constexpr int kCount = 64;
     std::int16_t of[kCount][kCount];
@@ -182,8 +182,8 @@ struct Reductions {
     }
 };
 
-// A history entry: what past cut-offs say of a move.  Its own size pulls it towards 0, so that it stays within
-// +-kMostHistory.
+// A history entry: evidence of past cut-offs for or against a move.  Each update decays it in proportion to its size,
+// so that it stays within +-kMostHistory.
 constexpr int kMostHistory = 16'384;
 inline void update_history(std::int16_t& entry, int bonus) {
     entry = static_cast<std::int16_t>(entry + bonus - entry * (bonus < 0 ? -bonus : bonus) / kMostHistory);
@@ -191,7 +191,7 @@ inline void update_history(std::int16_t& entry, int bonus) {
 
 }  // namespace selective
 
-// One thread's search: what it needs beside the shared table.
+// One thread's search: all its state beside the shared table.
 template <Tactical G>
 class SelectiveWorker {
    public:
@@ -200,15 +200,15 @@ class SelectiveWorker {
 
     SelectiveWorker(const selective::Table& table, const G& game) : table_(table), game_(game) {}
 
-    // From now on this flag ends the search.
+    // From now on, check this flag.
     void obey(const StopFlag& stop) { stop_ = &stop; }
 
-    // To be called before anything else: lists the moves.
+    // Must be called first: lists the moves.
     void start(const Node& root, const StopFlag& stop, int contempt_centi) {
         root_ = root;
         stop_ = &stop;
         contempt_ = contempt_centi;
-        // A draw is worth something else, so scores of searches that disagree about it must not meet.
+        // The value of a draw affects scores, so searches with different contempt must not share table entries.
         salt_ = contempt_ == 0 ? 0 : static_cast<std::uint64_t>(2 * contempt_ + (game_.ply(root) & 1)) * kSalt;
         count_ = 0;
         line_.length = 0;
@@ -231,7 +231,7 @@ class SelectiveWorker {
         find_twice();
     }
 
-    // One iteration; its score.  Also when it is stopped (`Unwind`) the first root move is the best known.
+    // Runs one iteration; returns its score.  Even if it is stopped (`Unwind`), the first root move is the best so far.
     int iterate(int depth, int guess) {
         root_depth_ = depth;
         int width = depth < kWindowDepth || selective::is_decided(guess) ? kAllScores : kFirstWidth;
@@ -252,8 +252,8 @@ class SelectiveWorker {
         }
     }
 
-    // Looks for a mate in so many moves by trying everything: iterations would find it later where it begins with
-    // a sacrifice, and are not sure to find the shortest.
+    // Searches for a mate in this many moves by brute force: iterations would find it later where it begins with a
+    // sacrifice, and may miss the shortest one.
     bool find_mate(int moves) {
         if (!mates(root_, moves, line_)) return false;
         score_ = selective::kMate - (2 * moves - 1);
@@ -270,7 +270,7 @@ class SelectiveWorker {
     int move(int i) const { return moves_[i]; }
     std::uint64_t nodes() const { return nodes_; }
 
-    // Adds to a line what the table knows of its continuation, up to a position that stood before.
+    // Extends a line with the table's moves, up to a repetition.
     void continue_line(Line& line, int most) const {
         std::uint64_t keys[selective::kMaxLine + 1];
         Node node = root_;
@@ -298,8 +298,8 @@ class SelectiveWorker {
     static constexpr int kMaxPly = selective::kMaxPly;
 
     // Depths are in plies, margins in score units (centipawns).
-    static constexpr int kWindowDepth = 4;         // from here on the window is narrow at first:
-    static constexpr int kFirstWidth = 20;         // so much around the score of the iteration before
+    static constexpr int kWindowDepth = 4;         // from here on an aspiration window,
+    static constexpr int kFirstWidth = 20;         // this wide around the score of the iteration before
     static constexpr int kReverseFutilityDepth = 8;
     static constexpr int kReverseFutilityMargin = 70;  // a ply
     static constexpr int kNullDepth = 3;
@@ -311,11 +311,11 @@ class SelectiveWorker {
     static constexpr int kLateMovePruningDepth = 8;
     static constexpr int kFutilityDepth = 7;
     static constexpr int kFutilityBase = 100;
-    static constexpr int kFutilityMargin = 70;     // a ply
-    static constexpr int kQuietExchange = 25;      // a ply squared
-    static constexpr int kCaptureExchange = 100;   // a ply
+    static constexpr int kFutilityMargin = 70;     // per ply
+    static constexpr int kQuietExchange = 25;      // per ply squared
+    static constexpr int kCaptureExchange = 100;   // per ply
     static constexpr int kExchangeDepth = 6;
-    static constexpr int kCheckDepth = 2;          // checks that lose material: less than other moves
+    static constexpr int kCheckDepth = 2;          // checks that lose material: pruned less than other moves
     static constexpr int kDelta = 150;             // delta pruning: what a capture may gain beyond its material
     static constexpr int kMaxTried = 64;           // moves of a node whose history a cut-off lowers
 
@@ -330,13 +330,13 @@ class SelectiveWorker {
         int order;
     };
 
-    // What is known of a node on the line that is being searched.
+    // State of a node on the current line.
     struct Frame {
         std::uint64_t key;
         int evaluation;  // static; kNone in check
-        int reversible;  // moves that led here, none of which ruled out that an earlier position comes back
+        int reversible;  // number of reversible moves that led here
         int history;     // index of the move that is searched; -1: none (null move)
-        int excluded;    // the move that is left out, to see whether the others do
+        int excluded;    // the move excluded by the singularity test
         int killers[2];
         bool is_check;
     };
@@ -350,10 +350,10 @@ class SelectiveWorker {
 
     // --- Scores ------------------------------------------------------------------------------------------------
 
-    // What a draw is worth to the side to move.
+    // The score of a draw for the side to move.
     int draw(int ply) const { return (ply & 1) == 0 ? -contempt_ : contempt_; }
 
-    // A finished game as the search has it.
+    // The score of a finished game, on the search's scale.
     int result(const Node& node, int ply) const {
         const int score = game_.result(node);
         if (score <= -kWin) return -(selective::kMate - ply);
@@ -368,18 +368,18 @@ class SelectiveWorker {
         return score >= selective::kDecided ? score - ply : score <= -selective::kDecided ? score + ply : score;
     }
 
-    // What the table says of a node, told from the root; kNone: nothing.
+    // The table's score of a node, counted from the root; kNone: none.
     static int score_of(bool is_known, const selective::Found& known, int ply) {
         return is_known && known.bound != Bound::kNone ? from_table(known.score, ply) : selective::kNone;
     }
 
-    // Whether that settles a node, whatever its depth.
+    // Whether a table score decides the node, whatever its depth.
     static bool is_settled(const selective::Found& known, int score, int alpha, int beta) {
         if (score == selective::kNone) return false;
         return known.bound == Bound::kExact || (known.bound == Bound::kLower ? score >= beta : score <= alpha);
     }
 
-    // Whether that is nearer to the truth than an evaluation.
+    // Whether a table score is closer to the truth than an evaluation.
     static bool is_better(const selective::Found& known, int score, int evaluation) {
         if (score == selective::kNone || selective::is_decided(score)) return false;
         return known.bound == Bound::kExact || (known.bound == Bound::kLower) == (score > evaluation);
@@ -387,14 +387,14 @@ class SelectiveWorker {
 
     void store(std::uint64_t key, int ply, int score, int evaluation, int move, int depth, Bound bound,
                bool is_open) {
-        // Who loses by a forbidden repetition depends on the way, so the table must not know it.
+        // Losing by a forbidden repetition depends on the path, so the table must not store it.
         if (selective::is_decided(score) && !selective::is_mate(score)) return;
         table_.store(key, {to_table(score, ply), evaluation, move, depth, bound, is_open});
     }
 
     // --- Repetition --------------------------------------------------------------------------------------------
 
-    // Which positions stood twice in the game: the third time it is over.
+    // Collects the positions that have occurred twice in the game: a third occurrence ends it.
     void find_twice() {
         twice_count_ = 0;
         const int count = game_.past_count(root_);
@@ -409,7 +409,7 @@ class SelectiveWorker {
         }
     }
 
-    // Whether the game is over by a rule, or would be if the line's repetition went on.
+    // Whether the game is over by a rule, or would be if the line's repetition continued.
     bool is_drawn(const Node& node, int ply, int& score) {
         const Frame& here = frame(ply);
         for (int back = 4; back <= here.reversible; back += 2) {
@@ -421,7 +421,7 @@ class SelectiveWorker {
         if (here.reversible == ply) {
             for (int i = 0; i < twice_count_; ++i) {
                 if (twice_[i] == here.key) {
-                    score = result(node, ply);  // who loses by it has lost as by a mate
+                    score = result(node, ply);  // a loss by this rule scores like a mate
                     return true;
                 }
             }
@@ -469,7 +469,7 @@ class SelectiveWorker {
         return sum;
     }
 
-    // Selection sort: brings the best of the remaining moves to place i.  A capture that SEE finds losing goes to the
+    // Selection sort: moves the best of the remaining moves to index i.  A capture that SEE finds losing goes to the
     // end.
     void pick_move(const Node& node, Scored* list, int count, int i) {
         for (;;) {
@@ -532,7 +532,7 @@ class SelectiveWorker {
         moves_[0] = chosen;
     }
 
-    // Whether the side to move mates in so many moves whatever the other does; then the line to it.
+    // Whether the side to move can force mate within this many moves; if so, `line` is the mating line.
     bool mates(const Node& node, int moves, Line& line) {
         for (const int move : game_.moves(node)) {
             count_node();
@@ -546,7 +546,7 @@ class SelectiveWorker {
         return false;
     }
 
-    // Whether the side to move is mated after so many moves of its own at most.
+    // Whether the side to move is mated after at most this many moves of its own.
     bool is_mated(const Node& node, int moves, Line& line) {
         line.length = 0;
         const auto replies = game_.moves(node);
@@ -560,7 +560,7 @@ class SelectiveWorker {
         return true;
     }
 
-    // Notes what is known of the node that a move leads to, and asks for its table entry.
+    // Records the state of the node that a move leads to, and prefetches its table entry.
     void enter(const Node& node, const Node& next, int move, int ply) {
         Frame& here = frame(ply);
         Frame& there = frame(ply + 1);
@@ -611,7 +611,7 @@ class SelectiveWorker {
     }
 
     // Score of a node, fail-soft.  kOpen: the window is open, and `line` takes the principal variation.
-    // `is_cut`: of a node with a null window, that it is expected to reach beta.
+    // `is_cut`: for a node with a null window, whether it is expected to fail high.
     template <bool kOpen>
     int search(const Node& node, int depth, int alpha, int beta, int ply, bool is_cut, Line* line) {
         using namespace selective;
@@ -672,7 +672,7 @@ class SelectiveWorker {
         frame(ply + 2).killers[0] = frame(ply + 2).killers[1] = 0;
 
         if (!kOpen && !is_check && excluded == 0 && !is_decided(beta)) {
-            // Step 6. Reverse futility pruning: so far above beta that the opponent's next moves will hardly change it.
+            // Step 6. Reverse futility pruning: so far above beta that the next moves will hardly bring it below.
             if (depth <= kReverseFutilityDepth && value - kReverseFutilityMargin * (depth - is_improving) >= beta &&
                 !is_decided(value)) {
                 return (value + beta) / 2;
@@ -729,7 +729,7 @@ class SelectiveWorker {
         for (const int move : game_.moves(node)) list[count++] = {move, move_order(node, move, table_move, ply)};
         if (count == 0) return result(node, ply);
 
-        // Step 11. Search them.
+        // Step 11. Search the moves.
         const bool table_forces = table_move != 0 && game_.is_forcing(node, table_move);
         const int first_alpha = alpha;
         int best = kNone;
@@ -787,7 +787,7 @@ class SelectiveWorker {
                 } else if (table_score >= beta && !kOpen) {
                     extension = -1;
                 }
-                enter(node, next, move, ply);  // the search went the same ways
+                enter(node, next, move, ply);  // the singularity search has overwritten it
             }
             const int rest = depth - 1 + extension;
 
@@ -841,7 +841,7 @@ class SelectiveWorker {
                 tried.quiet[tried.quiets++] = static_cast<std::int16_t>(index);
             }
         }
-        if (best == kNone) return alpha;  // there is no move but the excluded one
+        if (best == kNone) return alpha;  // the excluded move is the only one
 
         // Step 15. Update the histories and the table.
         if (best >= beta) update_histories(node, best_move, depth, ply, tried);
@@ -943,7 +943,7 @@ class SelectiveWorker {
     std::uint64_t nodes_ = 0;
     std::uint64_t salt_ = 0;
     int contempt_ = 0;
-    int null_from_ = 0;  // above this ply null moves are being verified: none there
+    int null_from_ = 0;  // no null moves at smaller plies, while verifying one; 0: not verifying
     int root_depth_ = 0;
     Node root_{};
     int moves_[G::kMaxMoves];
@@ -954,7 +954,7 @@ class SelectiveWorker {
     int twice_count_ = 0;
     Frame frames_[kMaxPly + 6];
 
-    // What cut-offs taught about moves, by piece and target square.
+    // Histories of cut-offs, by piece and target square.
     std::int16_t history_[G::kHistory]{};
     std::int16_t captures_[G::kHistory]{};
     std::uint16_t counters_[G::kHistory]{};
@@ -976,8 +976,8 @@ class SelectiveSearch {
 
     bool is_allocated() const { return table_.is_allocated(); }
 
-    // The best move that the limits allow; the game must go on.  False: stopped before it knew anything.  How sure
-    // it is of its cuts is not measured, so `confidence` is 0, and `solved` says that it found a forced mate.
+    // The best move within the limits; the game must not be over.  False: stopped before it had any result.  The error
+    // rate of the pruning is not measured, so `confidence` is 0; `solved` means a forced mate.
     bool think(const Position& p, const ThinkLimits& limits, const StopFlag& stop, ThinkResult& result) {
         began_ = limits.seconds > 0 ? now_s() : 0.0;
         const std::uint64_t nodes_before = nodes();
@@ -993,8 +993,8 @@ class SelectiveSearch {
         result = {};
         result_ = &result;
         table_.new_search();
-        // The first iteration is nearly always over in no time, and whatever else the machine had to do meanwhile, a
-        // move is needed: the clock does not end it, but there are positions whose captures never end.
+        // The first iteration nearly always finishes at once, and we need a move however busy the machine is: so the
+        // clock does not end it.  A limit remains, since the captures of some positions never end.
         StopFlag first(&stop);
         first.set_node_limit(kFirstNodes);
         worker_.start(root_, first, limits.contempt_centi);
@@ -1012,10 +1012,10 @@ class SelectiveSearch {
     using Line = selective::Line;
 
     static constexpr int kMaxDepth = 100;     // of an iteration
-    static constexpr double kGrowth = 1.2;    // an iteration takes so many times the longer of the last two
+    static constexpr double kGrowth = 1.2;    // time of an iteration relative to the longer of the last two
     static constexpr std::uint64_t kFirstNodes = 1 << 20;
-    static constexpr int kForcedDepth = 6;    // a move without choice needs no more
-    static constexpr int kMateDepth = 4;      // a mate is looked for so many plies beyond its own length
+    static constexpr int kForcedDepth = 6;    // enough for a forced move
+    static constexpr int kMateDepth = 4;      // search a mate this many plies beyond its own length
 
     // --- Threads ---------------------------------------------------------------------------------------------
 
@@ -1023,7 +1023,7 @@ class SelectiveSearch {
         try {
             deepen();
         } catch (const Unwind&) {
-            // What the unfinished iteration found so far counts if it is another move.
+            // The unfinished iteration's result counts if it is another move.
             if (result_->depth > 0 && worker_.move(0) != result_->move) report(worker_.score());
             if (result_->depth == 0 && !caller_->is_set()) {
                 result_->depth = 1;
@@ -1091,7 +1091,7 @@ class SelectiveSearch {
         result_->move = worker_.move(0);
         result_->solved = selective::is_mate(score);
         if (result_->solved) {
-            // As `result` of the mated position at the end of the line, from the root's view.
+            // The `result` of the mated position at the end of the line, from the root's view.
             const int end = game_.ply(root_) + selective::kMate - std::abs(score);
             result_->score_centi = score > 0 ? -lost_after(end) : lost_after(end);
         } else {
@@ -1108,9 +1108,9 @@ class SelectiveSearch {
     selective::Table table_;
     Worker worker_;
     Helpers<Worker> helpers_;
-    std::atomic<int> depth_{0};  // what the leading thread searches
+    std::atomic<int> depth_{0};  // of the leading thread's iteration
 
-    // Of the present call.
+    // State of the current call.
     Node root_{};
     const ThinkLimits* limits_ = nullptr;
     const StopFlag* caller_ = nullptr;

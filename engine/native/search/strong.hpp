@@ -3,15 +3,15 @@
 //
 // Theory of operation.  Iterative deepening with aspiration windows and principal variation search (PVS) over a
 // transposition table.  Null-window nodes are cut by Multi-ProbCut (Buro 1997): when a much shallower search is so far
-// beyond the window that the deep one would be as well in, say, 73 of 100 cases, we take that for granted.  How shallow
-// and deep scores differ is measured on the evaluation in use; a *level* says how many standard deviations we want.  A
-// search that reaches the end of the game is repeated at higher levels, and at last handed to the game's own endgame
-// solver.
+// beyond the window that the deep one would be as well in, say, 73 of 100 cases, we rely on it.  The difference
+// between shallow and deep scores is measured for the current evaluation; a *level* sets the number of standard
+// deviations required.  A search that reaches the end of the game is repeated at higher levels, and finally the game's
+// own endgame solver takes over.
 //
-// Scores inside are 16-bit: those of finished games are squeezed together with evaluations, in one of two ways.
-// * Selective: a finished game is worth its margin, which is what an evaluation estimates.
+// Scores inside are 16-bit: those of finished games share the range with evaluations, in one of two ways.
+// * Selective: the score of a finished game is its margin, which is what an evaluation estimates.
 // * Full width (level kFullWidth): beyond every evaluation, as in search.hpp; every score equals that search's.
-// The two must not meet in the table, so full width has keys of its own.
+// The two must not share table entries, so full width has its own keys.
 #pragma once
 
 #include <atomic>
@@ -29,16 +29,16 @@
 namespace desdemona {
 namespace {
 
-// What the strong search has to know about a game beyond its rules.
+// The strong search's requirements of a game beyond its rules.
 //
-// * `plies_left(node)`: no line to the end of the game is longer, free moves not counted.
-// * `is_free(move)`: the move (a forced pass) brings the end no nearer and costs no ply.
-// * `rating(move, after)`: larger for moves to be searched earlier, evaluation aside.
-// * `error(depth, shallow, plies_left)`: standard deviation, in score units, of the difference between searches
-//   of these depths; 0 where it must not be relied on.
-// * `shallow_depth(depth)`: how deep to look for a cut in place of a search of that depth.
-// * `nodes_to_solve(plies)`: what `Ending` visits on the average to solve so long an ending.
-// * `Ending`: solves endings; `score` is the margin of the end in score units, fail-soft.
+// * `plies_left(node)`: upper bound for the plies to the end of the game, free moves not counted.
+// * `is_free(move)`: the move (a forced pass) does not bring the end nearer, and costs no ply.
+// * `rating(move, after)`: larger for moves to search earlier, evaluation aside.
+// * `error(depth, shallow, plies_left)`: standard deviation, in score units, of the difference between searches of
+//   these depths; 0 where ProbCut must not be used.
+// * `shallow_depth(depth)`: depth of the ProbCut search in place of a search of that depth.
+// * `nodes_to_solve(plies)`: average node count of `Ending` for an ending of this length.
+// * `Ending`: solves endings; `score` is the final margin in score units, fail-soft.
 template <class T, class G>
 concept StrongTraits = requires(const typename G::Node& node, int n, typename T::Ending& ending,
                                 const StopFlag& stop) {
@@ -47,9 +47,9 @@ concept StrongTraits = requires(const typename G::Node& node, int n, typename T:
     { T::rating(n, node) } -> std::same_as<int>;
     { T::shallow_depth(n) } -> std::same_as<int>;
     { T::error(n, n, n) } -> std::same_as<int>;
-    { T::kLeafPlies } -> std::convertible_to<int>;   // endings of so many plies are solved at once
-    { T::kScoreStep } -> std::convertible_to<int>;   // what two final margins differ by at least
-    { T::kLastScore } -> std::convertible_to<int>;   // no final margin is larger
+    { T::kLeafPlies } -> std::convertible_to<int>;   // endings of this length are solved directly
+    { T::kScoreStep } -> std::convertible_to<int>;   // least difference between two final margins
+    { T::kLastScore } -> std::convertible_to<int>;   // largest final margin
     { T::nodes_to_solve(n) } -> std::same_as<double>;
     { ending.score(node, n, n, stop) } -> std::same_as<int>;
     { ending.best_move(node, stop) } -> std::same_as<int>;
@@ -58,7 +58,7 @@ concept StrongTraits = requires(const typename G::Node& node, int n, typename T:
 
 namespace strong {
 
-// Confidence levels: percent, and the standard deviations that stand for it (two-sided, normal).
+// Confidence levels: percentage, and the corresponding number of standard deviations (two-sided, normal).
 struct Level {
     int percent;
     int centi_deviations;
@@ -67,12 +67,12 @@ constexpr Level kLevels[] = {{73, 110}, {87, 151}, {95, 196}, {99, 258}, {100, 0
 constexpr int kFullWidth = 4;
 
 constexpr int kNone = -32'000;    // below every score
-constexpr int kDecided = 20'000;  // full width: a finished game is worth this and its margin
+constexpr int kDecided = 20'000;  // full width: score of a finished game, plus its margin
 constexpr int kMaxLine = ThinkResult::kMaxLine;
 
 // --- Transposition table -----------------------------------------------------------------------------------
 
-// What the table knows of a position: bounds of its score at one depth and level.
+// The content of a table entry: bounds of a position's score at one depth and level.
 struct Known {
     int lower;
     int upper;
@@ -81,8 +81,8 @@ struct Known {
     int level;
 };
 
-// Unlike Table (table.hpp) it holds a position once, the latest search of it, with both bounds: here a deeper
-// result may stand in for a shallower one.
+// Unlike Table (table.hpp) it has at most one entry per position, the latest, with both bounds: here a deeper result
+// may replace a shallower one.
 class Table : public Clusters {
    public:
     using Clusters::Clusters;
@@ -106,7 +106,7 @@ class Table : public Clusters {
                 victim = &entry;
                 const Known old = unpacked(own);
                 if (old.depth == known.depth && old.level == known.level) {
-                    // Both bounds hold, unless a selective search contradicts itself: then the latest word.
+                    // Both bounds hold, unless a selective search contradicts itself: then the latest result.
                     if (known.lower == kNone && old.lower <= known.upper) known.lower = old.lower;
                     if (known.upper == -kNone && old.upper >= known.lower) known.upper = old.upper;
                 }
@@ -149,7 +149,7 @@ struct Line {
 
 }  // namespace strong
 
-// One thread's search at a given level: what it needs beside the shared table.
+// One thread's search at a given level: all its state beside the shared table.
 template <Game G, StrongTraits<G> T>
 class StrongWorker {
    public:
@@ -158,7 +158,7 @@ class StrongWorker {
 
     StrongWorker(const strong::Table& table, const G& game) : table_(table), game_(game), leaves_(1, game) {}
 
-    // To be called before anything else: lists the moves.
+    // Must be called first: lists the moves.
     void start(const Node& root, const StopFlag& stop) {
         root_ = root;
         stop_ = &stop;
@@ -167,7 +167,7 @@ class StrongWorker {
         for (const int move : game_.moves(root)) moves_[count_++] = move;
     }
 
-    // One iteration; its score.  Also when it is stopped (`Unwind`) the first root move is the best known.
+    // Runs one iteration; returns its score.  Even if it is stopped (`Unwind`), the first root move is the best so far.
     int iterate(int depth, int level, int guess) {
         level_ = level;
         salt_ = level == strong::kFullWidth ? kSalt : 0;
@@ -200,7 +200,7 @@ class StrongWorker {
         moves_[0] = chosen;
     }
 
-    // Adds to a line what the table knows of its continuation.
+    // Extends a line with the table's moves.
     void continue_line(Line& line) const {
         Node node = root_;
         for (int i = 0; i < line.length; ++i) node = game_.play(node, line.move[i]);
@@ -224,13 +224,13 @@ class StrongWorker {
 
    private:
     static constexpr int kAllScores = -2 * strong::kNone;
-    static constexpr int kWindowDepth = 4;     // from here on the window is narrow at first
-    static constexpr int kFirstWidth = 150;    // of the window around the score of the iteration before
-    static constexpr int kTableDepth = 2;      // below it plain alpha-beta
+    static constexpr int kWindowDepth = 4;     // from here on an aspiration window
+    static constexpr int kFirstWidth = 150;    // of that window, around the score of the iteration before
+    static constexpr int kTableDepth = 2;      // below this, plain alpha-beta
     static constexpr int kCutDepth = 2;        // from here on ProbCut
     static constexpr int kEnhancedDepth = 5;   // from here on enhanced transposition cut-offs (ETC)
     static constexpr int kGuessDepth = 4;      // from here on evaluations help to order the moves,
-    static constexpr int kLookDepth = 9;       // and from here on shallow searches
+    static constexpr int kLookDepth = 9;       // from here on also shallow searches
     static constexpr std::uint64_t kSalt = 0x5851F42D4C957F2Dull;
 
     struct Scored {
@@ -244,7 +244,7 @@ class StrongWorker {
 
     bool is_full_width() const { return level_ == strong::kFullWidth; }
 
-    // A score of the game as the search has it.
+    // A game's score on the search's scale.
     int squeezed(int score) const {
         if (score >= kWin) return score - kWin + (is_full_width() ? strong::kDecided : 0);
         if (score <= -kWin) return score + kWin - (is_full_width() ? strong::kDecided : 0);
@@ -327,7 +327,7 @@ class StrongWorker {
         list[i] = {move, order};
     }
 
-    // Whether a table entry may answer for a search.
+    // Whether a table entry may replace a search.
     bool serves(const strong::Known& known, int depth) const {
         if (is_full_width()) return known.depth == depth;
         return known.depth >= depth && known.level >= level_;
@@ -388,7 +388,7 @@ class StrongWorker {
                         table_.store(key, {-child.upper, -strong::kNone, move, depth, level_});
                         return -child.upper;
                     }
-                    if (-child.lower <= alpha) {  // no better than this, so no need to search it
+                    if (-child.lower <= alpha) {  // cannot exceed alpha: skip it
                         if (-child.lower > best) {
                             best = -child.lower;
                             best_move = move;
@@ -530,7 +530,7 @@ class StrongWorker {
     Line line_;
 };
 
-// The whole search: what to search in which order, when to stop, and the threads.
+// The whole search: order of the steps, stopping, and threads.
 template <Game G, StrongTraits<G> T>
 class StrongSearch {
    public:
@@ -548,7 +548,7 @@ class StrongSearch {
 
     bool is_allocated() const { return table_.is_allocated(); }
 
-    // The best move that the limits allow.  False: stopped before it knew anything.
+    // The best move within the limits.  False: stopped before it had any result.
     bool think(const Position& p, const ThinkLimits& limits, const StopFlag& stop, ThinkResult& result) {
         began_ = limits.seconds > 0 ? now_s() : 0.0;
         const std::uint64_t nodes_before = nodes();
@@ -580,11 +580,11 @@ class StrongSearch {
     friend Helpers<Worker>;  // lead, help
     using Line = strong::Line;
 
-    static constexpr int kEndJump = 6;          // so near the end the next iteration goes all the way to it
-    static constexpr double kGrowth = 1.4;      // an iteration takes so many times the longer of the last two
-    static constexpr double kEndShare = 0.15;   // a selective search to the end, in solutions of the ending
-    static constexpr double kLevelGrowth = 2.0; // what the next level takes, in searches at this one
-    static constexpr double kSolveSpeed = 2.2;  // nodes a second of the ending's solver, in those of the search
+    static constexpr int kEndJump = 6;          // this close to the end, the next iteration goes all the way
+    static constexpr double kGrowth = 1.4;      // time of an iteration relative to the longer of the last two
+    static constexpr double kEndShare = 0.15;   // time of a selective search to the end, relative to solving the ending
+    static constexpr double kLevelGrowth = 2.0; // time of the next level relative to this one
+    static constexpr double kSolveSpeed = 2.2;  // nodes per second of the endgame solver, relative to the search
 
     // --- Threads ---------------------------------------------------------------------------------------------
 
@@ -592,7 +592,7 @@ class StrongSearch {
         try {
             deepen();
         } catch (const Unwind&) {
-            // What the unfinished step found so far counts if it is another move.
+            // The unfinished step's result counts if it is another move.
             if (result_->depth > 0 && worker_.move(0) != result_->move) {
                 if (is_solving_) {
                     result_->move = worker_.move(0);
@@ -674,7 +674,7 @@ class StrongSearch {
             if (depth > 1 && !fits(kGrowth * longest)) return;
             if (is_timed() && worker_.move_count() == 1 && depth > kForcedDepth) return;
             const double start = is_timed() ? elapsed() : 0.0;
-            // Scores of odd and even depths differ, so the guess is that of two plies before.
+            // Scores of odd and even depths differ, so the guess is the score of two plies before.
             const int score = step(depth, first_level_, scores[depth & 1]);
             scores[depth & 1] = score;
             if (depth == 1) scores[0] = score;
@@ -687,7 +687,7 @@ class StrongSearch {
         if (!may_solve()) return;
         int score = scores[depth & 1];
 
-        // Step 2. To the end at higher levels, as long as solving takes longer than there is time.
+        // Step 2. To the end at higher levels, while there is not enough time to solve.
         if (!is_full_width() && depth == end) {
             double cost = before;
             for (int level = first_level_ + 1; level < strong::kFullWidth; ++level) {
@@ -703,7 +703,7 @@ class StrongSearch {
             return;
         }
 
-        // Step 3. The true result.
+        // Step 3. The exact result.
         solve(score);
     }
 
@@ -778,7 +778,7 @@ class StrongSearch {
                 put(line);
                 node = game_.play(node, move);
             }
-        } catch (const Unwind&) {  // a short line, then
+        } catch (const Unwind&) {  // keep the short line
         }
     }
 
@@ -803,20 +803,20 @@ class StrongSearch {
         return best;
     }
 
-    static constexpr int kSolveAtOnce = 16;       // without a clock: endings of so many plies, or ...
-    static constexpr int kSolveAfterFirst = 26;   // ... of so many after one search to the end
-    static constexpr double kAtOnceFactor = 8.0;  // with one: if the time were enough so many times
-    static constexpr int kForcedDepth = 6;        // a move without choice needs no more
+    static constexpr int kSolveAtOnce = 16;       // without a clock: solve endings of this length at once, or ...
+    static constexpr int kSolveAfterFirst = 26;   // ... of this length after one search to the end
+    static constexpr double kAtOnceFactor = 8.0;  // with a clock: solve if the time would suffice this many times over
+    static constexpr int kForcedDepth = 6;        // enough for a forced move
 
     const G& game_;
     strong::Table table_;
     typename T::Ending ending_;
     Worker worker_;
     Helpers<Worker> helpers_;
-    std::atomic<int> depth_{0};  // what the leading thread searches
+    std::atomic<int> depth_{0};  // of the leading thread's iteration
     std::atomic<int> level_{0};
 
-    // Of the present call.
+    // State of the current call.
     Node root_{};
     const ThinkLimits* limits_ = nullptr;
     const StopFlag* stop_ = nullptr;

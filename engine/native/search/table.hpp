@@ -13,15 +13,15 @@ namespace {
 
 enum class Bound : std::uint8_t { kNone, kLower, kUpper, kExact };
 
-// Memory for entries of two words, four in a cache line: the first word is the key xor the data, the second the
-// data, which is never 0 (Hyatt & Mann 2002).  Words of two threads that got mixed do not match, and count as absent.
+// Memory for entries of two words, four in a cache line: the first word is the key xor the data, the second the data,
+// which is never 0 (Hyatt & Mann 2002).  If the words of two threads get mixed, they do not match, and count as absent.
 class Clusters {
    public:
     struct Entry {
         std::atomic<std::uint64_t> check;
         std::atomic<std::uint64_t> data;
 
-        // The data, or 0 when the entry is another position's.
+        // The data, or 0 when the entry belongs to another position.
         std::uint64_t read(std::uint64_t key) const noexcept {
             const std::uint64_t word = data.load(std::memory_order_relaxed);
             return (check.load(std::memory_order_relaxed) ^ word) == key ? word : 0;
@@ -37,7 +37,7 @@ class Clusters {
 
     explicit Clusters(std::size_t megabytes)
         : count_(std::bit_floor((megabytes < 1 ? 1 : megabytes) << 14)),
-          memory_(std::calloc(count_ + 1, sizeof(Cluster))) {  // zeroed only when touched
+          memory_(std::calloc(count_ + 1, sizeof(Cluster))) {  // the system zeroes pages on first access
         const auto at = reinterpret_cast<std::uintptr_t>(memory_);
         clusters_ = reinterpret_cast<Cluster*>((at + sizeof(Cluster) - 1) & ~(sizeof(Cluster) - 1));
     }
@@ -51,7 +51,7 @@ class Clusters {
     Cluster& cluster(std::uint64_t key) const noexcept { return clusters_[key & (count_ - 1)]; }
 
    protected:
-    std::uint32_t age_ = 0;  // of the search, six bits: entries of earlier ones go first
+    std::uint32_t age_ = 0;  // of the search, six bits: older entries are replaced first
 
    private:
     std::size_t count_;
@@ -59,7 +59,7 @@ class Clusters {
     Cluster* clusters_;
 };
 
-// What the table knows of a position at one depth.
+// An entry's content: bounds for a position at one depth.
 struct Known {
     int score;
     int depth;
@@ -67,8 +67,7 @@ struct Known {
     Bound bound;
 };
 
-// For the exact search.  The same position may stand in it at several depths, since each depth has
-// a score of its own.
+// For the exact search.  The same position may have entries for several depths, since each depth has its own score.
 class Table : public Clusters {
    public:
     using Clusters::Clusters;
@@ -81,8 +80,8 @@ class Table : public Clusters {
         return true;
     }
 
-    // Takes the place of the same position's entry of the same depth, or else of what is worth least: what
-    // an earlier search left, then what is shallow.
+    // Replaces the entry of the same position and depth, or else the least valuable one: first those of earlier
+    // searches, then shallow ones.
     void store(Cluster& cluster, std::uint64_t key, const Known& known) const noexcept {
         Entry* victim = &cluster.entries[0];
         int least = 1 << 20;

@@ -1,6 +1,6 @@
-// The arithmetic of engine/trappy.py, to the last bit; see there for its meaning and sources.
+// The arithmetic of engine/trappy.py, bit for bit; see there for its meaning and sources.
 //
-// The search only needs it to see what cannot matter: the choice itself is made in Python, from the scores.
+// The search needs it only to prune: the choice itself is made in Python, from the scores.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@ class TrapArithmetic {
     explicit TrapArithmetic(const TrapOptions& options)
         : options_(options), margin_(options.margin_centi), is_expected_(options.expected_count != 0) {}
 
-    // A score in the scale's unit: in that are assessments, qualities and bonuses; raw and final scores come in
+    // A score in the scale's unit, which assessments, qualities and bonuses have; raw and final scores are in
     // centi-units.
     int worth(int score) const {
         if (!is_expected_) return score;
@@ -25,8 +25,8 @@ class TrapArithmetic {
         return score < 0 ? kWhole - found : found;
     }
 
-    // Assessment U of shallow scores, from the trap setter's view (so the least of them for `kBest`).  Bounds
-    // from below give a bound from below.
+    // Assessment U of shallow scores, from the trap setter's view (so the least of them for `kBest`).  Lower bounds
+    // give a lower bound.
     double assess(const int* scores, int count) const {
         switch (options_.assessment) {
             case TrapOptions::kLast: return worth(scores[count - 1]);
@@ -52,7 +52,7 @@ class TrapArithmetic {
         return quality_of_worths(shallow, worth(final), worth(raw));
     }
 
-    // For sorting replies: quality where there is any, else the less negative the nearer to some.
+    // Sort key of replies: quality if positive; otherwise the closer to a positive quality, the less negative.
     double inclination(double shallow, int final_score, int raw) const {
         const double found = quality(shallow, final_score, raw);
         const double final = worth(final_score);
@@ -60,8 +60,8 @@ class TrapArithmetic {
         return found > 0 || profit <= 0 ? found : profit * (final - shallow) / (size(final) + 1);
     }
 
-    // The most that the quality can be when both are only bounded: the assessment from below, the score from
-    // above.  See engine.trappy.quality_ceiling.
+    // Upper bound of the quality when both are only bounded: the assessment from below, the score from above.  See
+    // engine.trappy.quality_ceiling.
     double quality_ceiling(double shallow, int final, int raw) const {
         double most = quality(shallow, final, raw);
         if (is_expected_) return most;  // sizes being constant, quality grows with the score
@@ -76,7 +76,7 @@ class TrapArithmetic {
     double bonus_cap(int raw) const {
         if (options_.swindle && raw >= kWin) return 0.0;  // a forced win needs no trap
         if (!is_expected_) return 0.25 * size(raw);
-        if (options_.swindle && raw <= -kWin) return 0.0;  // no risk would be a reason to lose by force
+        if (options_.swindle && raw <= -kWin) return 0.0;  // no bonus justifies a forced loss
         return bonus_of(kWhole - worth(raw), room(worth(raw)));  // no reply gains more than certainty
     }
 
@@ -87,23 +87,23 @@ class TrapArithmetic {
     static constexpr int kMaxShallow = 128;
 
    private:
-    static constexpr int kWhole = 10'000;  // what a won game is worth on the expected scale
+    static constexpr int kWhole = 10'000;  // value of a won game on the expected scale
 
-    // What a gap or a quality beside that value is held against.
+    // The denominator for a gap or a quality beside that value.
     double size(double score) const {
         if (is_expected_) return 4 * options_.risk;
         const double absolute = score < 0 ? -score : score;
         return absolute > margin_ ? absolute : margin_;
     }
 
-    // The same for the bonus of a move that is worth that much.
+    // The same for the bonus of a move with this value.
     double room(double worth) const {
         if (!is_expected_ || std::isinf(options_.risk_share)) return size(worth);
         const double own = 4 * options_.risk_share * worth;
         return own < size(worth) ? own : size(worth);
     }
 
-    // Figure 5, mended.
+    // Figure 5, corrected.
     static double bonus_of(double quality, double s) {
         if (quality <= 0 || s == 0) return 0.0;
         if (quality <= 0.25 * s) return 0.8 * quality;

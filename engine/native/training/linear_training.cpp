@@ -20,10 +20,10 @@ namespace desdemona::learning {
 
 namespace {
 
-constexpr std::size_t kTableMb = 4;  // small searches; each game has a table of its own, so that they are the same
-constexpr int kHeldOut = 16;         // every so manieth game is held out
+constexpr std::size_t kTableMb = 4;  // small searches; each game has its own table, for reproducibility
+constexpr int kHeldOut = 16;         // one game in this many is held out
 
-// What the training has to know of a game.
+// The requirements of training for a game.
 template <class Position>
 struct Rules;
 
@@ -40,7 +40,7 @@ struct Rules<chess::Position> {
     static linear::Taper collect(const chess::Position& p, Sink& sink) {
         return chess::collect(p.state, sink);
     }
-    // Whether the position before may come back after the move.
+    // Whether the position before the move can recur.
     static bool play(chess::Position& p, int move) {
         const chess::State before = p.state;
         p.state = chess::play(before, move);
@@ -77,7 +77,7 @@ struct Rules<xiangqi::Position> {
         return !is_capture;
     }
     static std::uint64_t key(const xiangqi::Position& p) { return xiangqi::state_of(p).key; }
-    // Perpetual check is no draw; but few games end by it, and none of the labels depends on it.
+    // Perpetual check is not a draw; but few games end by it, and no label depends on it.
     static xiangqi::Past::Twice draw(std::uint64_t key) { return {key, xiangqi::kDrawn}; }
 };
 
@@ -87,7 +87,7 @@ const Unit& best_unit() {
     return *units[count - 1];
 }
 
-// A game that is being played.
+// A game in progress.
 template <class Position>
 class Board {
    public:
@@ -102,7 +102,7 @@ class Board {
     const Position& position() const { return position_; }
     const std::vector<int>& moves() const { return moves_; }
     bool is_over() const { return is_repeated_ || moves_.empty(); }
-    // For the side to move, of a game that is over: 0 lost, 1 drawn, 2 won.
+    // For the side to move of a finished game: 0 lost, 1 drawn, 2 won.
     int result() const {
         const int score = is_repeated_ ? 0 : rules_.result(rules_.root(position_));
         return score < 0 ? 0 : score > 0 ? 2 : 1;
@@ -150,7 +150,7 @@ void in_parallel(int threads, std::size_t count, const Work& work) {
     std::vector<std::thread> others;
     try {
         for (int t = 1; t < threads; ++t) others.emplace_back(run);
-    } catch (const std::system_error&) {  // the work is shared among those there are
+    } catch (const std::system_error&) {  // the existing threads share the work
     }
     run();
     for (std::thread& thread : others) thread.join();
@@ -349,8 +349,8 @@ Error LinearTrainer<Position>::fit(const FitSettings& settings, const std::vecto
     Random random(mixed(seed_, generation_, ~std::uint64_t{0}));
     std::vector<double> gradient(weights_.size()), first(weights_.size()), second(weights_.size());
     const double share = 1.0 / static_cast<double>(std::max<std::size_t>(order.size(), 1));
-    // Neighbours hold a weight already; a strong pull would bring those at the end of a table, which are rare, back
-    // to nothing.
+    // Neighbours constrain a weight already; a strong pull would bring rare weights, at the end of a table, back to
+    // zero.
     constexpr double kPullWithNeighbours = 0.1;
     std::vector<double> pull(weights_.size(), share * settings.pull / 100.0);
     for (const auto& [a, b] : neighbours) {
@@ -368,7 +368,7 @@ Error LinearTrainer<Position>::fit(const FitSettings& settings, const std::vecto
         const double rate = settings.first_rate * std::pow(settings.last_rate / settings.first_rate, way);
         for (std::size_t begin = 0; begin < order.size(); begin += kBatch) {
             const std::size_t end = std::min(order.size(), begin + kBatch);
-            // Of the loss in nats for each position, by a hundred centi-units of a weight.
+            // Gradient of the loss in nats for each position, per hundred centi-units of a weight.
             for (std::size_t w = 0; w < weights_.size(); ++w) {
                 gradient[w] = pull[w] * (weights_[w] - start_[w]);
             }
@@ -442,11 +442,11 @@ template <class Position>
 MatchReport LinearTrainer<Position>::match(const std::int16_t* others, int games, std::uint64_t nodes) {
     constexpr int kRandomPlies = 8;
     constexpr int kMostPlies = 300;
-    constexpr int kHopeless = 1'500;  // centi-units; a game is lost when its loser thinks so
+    constexpr int kHopeless = 1'500;  // centi-units; a game counts as lost when the loser's own score says so
     using Evaluation = typename Rules<Position>::Evaluation;
     const std::unique_ptr<Evaluation> evaluations[2] = {evaluation_of<Evaluation>(weights().data()),
                                                         evaluation_of<Evaluation>(others)};
-    std::atomic<int> counts[3] = {0, 0, 0};  // lost, drawn, won by the present weights
+    std::atomic<int> counts[3] = {0, 0, 0};  // lost, drawn, won by the current weights
     in_parallel(threads_, static_cast<std::size_t>(games), [&](std::size_t i) {
         const std::unique_ptr<Core<Position>> players[2] = {make_core<Position>(*evaluations[0]),
                                                             make_core<Position>(*evaluations[1])};

@@ -1,13 +1,13 @@
-// Training of evaluations that are linear in their features (chess, xiangqi) by games of the program against itself.
+// Trains evaluations that are linear in their features (chess, xiangqi) by self-play.
 //
-// A generation is `play` followed by `fit`.  Games begin with random moves and go on with the strong search's; each of
-// their positions is labelled with what the search said of it and of the positions that followed, and at last with the
-// game's result, each later word counting for less: temporal differences (Sutton 1988, doi:10.1007/BF00115009).  As
-// many positions more leave the games by a random move or two and are labelled with a search's score alone: the leaves
-// of exact searches are such positions, full of pieces that hang.  `fit` draws the weights to the least log-loss of the
-// expected results that they promise.
+// A generation is `play` followed by `fit`.  Games begin with random moves and go on with the strong search's; the
+// label of each of their positions is a mean of the search's score for it, of those for the positions that followed,
+// and of the game's result, with decreasing weights: temporal differences (Sutton 1988, doi:10.1007/BF00115009).  As
+// many other positions are a random move or two off the game and are labelled with a search's score alone: the leaves
+// of full-width searches are such positions, full of hanging pieces.  `fit` minimises the log-loss of the expected
+// results that the weights predict.
 //
-// What depends on the seed does not depend on the number of threads.
+// Results depend on the seed, not on the number of threads.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace desdemona::learning {
 struct PlaySettings {
     std::size_t games = 1000;
     int depth = 5;           // plies of the strong search, for moves and labels
-    int asides = 1;          // positions beside each one of the games
+    int asides = 1;          // positions off the game for each one of a game
     int least_random = 4;    // random moves of an opening
     int most_random = 12;
     int most_plies = 200;    // longer games count as drawn
@@ -31,19 +31,19 @@ struct PlaySettings {
 struct FitSettings {
     int epochs = 30;
     double scale_centi = 200.0;  // s of the logistic expected result 1 / (1 + exp(-score / s))
-    double trace = 0.95;         // what the label of the next position weighs in a label; the rest is its own score's
+    double trace = 0.95;         // weight of the next position's label in a label; the rest is its own score's
     double first_rate = 4.0;     // steps of the descent in centi-units; falls geometrically ...
     double last_rate = 0.1;      // ... to this
-    // Weights are pulled to where the training began, and neighbouring ones to each other, as if so many positions
-    // said so at a distance of 100 centi-units; weights that have neighbours are pulled by a tenth of that.
+    // Weights are pulled to their initial values, and neighbouring ones to each other, as if by this many positions at
+    // a distance of 100 centi-units; weights that have neighbours are pulled by a tenth of that.
     double pull = 0.1;
     double smooth = 5.0;
 };
 
 struct PlayReport {
     std::size_t games;
-    std::size_t positions;  // of all that are kept by now
-    std::size_t held_out;   // of games apart, for the error
+    std::size_t positions;  // in all so far
+    std::size_t held_out;   // of separate games, for the error
 };
 
 struct Error {
@@ -54,7 +54,7 @@ struct Error {
 // A position of a game: a search's score of it for the side to move, and how the game ended for that side.
 struct Scored {
     int score_centi;
-    int middle;  // 0 endgame .. 64 middle game
+    int middle;  // 0 endgame .. 64 middlegame
     int result;  // 0 lost, 1 drawn, 2 won
 };
 
@@ -70,27 +70,27 @@ class LinearTrainer {
    public:
     LinearTrainer(std::uint64_t seed, int threads);
 
-    // Weights of all features, middle game and endgame in turn, as the game's Evaluation has them.
+    // Weights of all features, middlegame and endgame alternating, as in the game's Evaluation.
     static int weight_count();
-    // `start`: what `fit` pulls to.  Sets the present weights, too.
+    // `start`: what `fit` pulls to.  Sets the current weights, too.
     void set_start(const std::int16_t* start);
     void set_weights(const std::int16_t* weights);
     std::vector<std::int16_t> weights() const;
 
-    // Plays games by the present weights and keeps their positions.
+    // Plays games with the current weights and stores their positions.
     PlayReport play(const PlaySettings& settings);
     // Drops the positions of all but the last call of `play`.
     void forget();
 
-    // Learns from all positions kept.  `neighbours`: pairs of features whose weights should be alike.
+    // Learns from all stored positions.  `neighbours`: pairs of features whose weights should be similar.
     Error fit(const FitSettings& settings, const std::vector<std::pair<int, int>>& neighbours);
-    // Of the present weights, on positions held out.
+    // For the current weights, on held-out positions.
     Error error(double scale_centi, double trace) const;
 
-    // Positions of the games of the last `play`, whose scores are not decided.
+    // Positions from the games of the last `play` whose scores are not decided.
     std::vector<Scored> scored() const;
 
-    // Games of the present weights against others, at so many nodes a move; each opening twice, colours exchanged.
+    // Plays the current weights against others, with this many nodes a move; each opening twice, colours exchanged.
     MatchReport match(const std::int16_t* others, int games, std::uint64_t nodes);
 
    private:
@@ -112,7 +112,7 @@ class LinearTrainer {
 
     Game play_game(std::uint64_t number, const PlaySettings& settings) const;
     double evaluate(const Sample& sample) const;
-    // What the expected results of all samples should be.
+    // The target expected results of all samples.
     std::vector<float> labels(double scale_centi, double trace) const;
     Error error(const std::vector<float>& labels, double scale_centi) const;
 

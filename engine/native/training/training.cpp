@@ -53,7 +53,7 @@ std::vector<std::unique_ptr<Core>> make_cores(const Unit& unit, const Evaluation
     return cores;
 }
 
-// Calls work(core, i) for each i below `count`, each thread with a core of its own.
+// Calls work(core, i) for each i below `count`; each thread has its own core.
 template <class Work>
 void in_parallel(std::vector<std::unique_ptr<Core>>& cores, std::size_t count, const Work& work) {
     constexpr std::size_t kChunk = 64;
@@ -69,13 +69,13 @@ void in_parallel(std::vector<std::unique_ptr<Core>>& cores, std::size_t count, c
     others.reserve(cores.size());
     try {
         for (std::size_t t = 1; t < cores.size(); ++t) others.emplace_back(run, std::ref(*cores[t]));
-    } catch (const std::system_error&) {  // the work is shared among those there are
+    } catch (const std::system_error&) {  // the existing threads share the work
     }
     run(*cores[0]);
     for (std::thread& thread : others) thread.join();
 }
 
-// The move that a search of `depth` plies likes best, the first of equals.
+// The best move of a search of `depth` plies, the first of equals.
 int best_move(const Unit& unit, Core& core, const Position& p, Board moves, int depth,
               const StopFlag& never) {
     int best = -kInfinity;
@@ -106,9 +106,9 @@ struct Game {
     }
 };
 
-// Positions of one game.  The first plies are random, 6 to 46 of them, few more often than many; positions
-// count from then on, and the first eight plies always, which would otherwise be rare.  A quarter of them
-// leave the game by a random move or two: whoever only sees good moves cannot tell why the others are bad.
+// Positions of one game.  The first plies are random, 6 to 46 of them, few more often than many; positions count
+// from then on, and the first eight plies always, which would otherwise be rare.  A quarter of them are a random
+// move or two off the game: good moves alone do not teach why the others are bad.
 std::vector<Position> positions_of_game(const Unit& unit, Core& core, Random random, int depth,
                                         int last_stage) {
     const double skew = random.fraction();
@@ -291,7 +291,7 @@ Trainer::Sample Trainer::describe(const Position& p) const {
 }
 
 std::vector<Trainer::Sample> Trainer::label(std::vector<Position>& positions, const LearnSettings& settings) {
-    // Fresh tables: what an old one knows holds for weights that may have changed since.
+    // Fresh tables: the entries of an old one may rest on weights that have changed since.
     const bool exact = !positions.empty() && empties_of(positions.front()) <= settings.exact_empties;
     auto cores = make_cores(unit_, evaluation_, threads_, exact ? 8 : 1);
     std::vector<Sample> samples(positions.size());
@@ -321,8 +321,8 @@ StageReport Trainer::learn(int stage, const LearnSettings& settings) {
     report.held_out = held_out_samples_[s].size();
 
     const Watch descent;
-    // The first sweep starts from the stage learned just now, the nearest thing that is known; the others
-    // from what the sweep before has learned, which keeps what its positions had to teach.
+    // The first sweep starts from the stage learned last, the best estimate so far; the others from the weights
+    // of the sweep before, which preserves what its positions taught.
     now_.start = weights_[s];
     if (is_new_) now_.start = stage > 0 ? weights_[s - 1] : std::vector<float>(kStageSize);
     descend(stage, now_, later_, {}, settings, mixed(seed_, sweep_, 2 * s));
@@ -337,7 +337,7 @@ StageReport Trainer::learn(int stage, const LearnSettings& settings) {
 // Stochastic gradient descent on the squared error in discs.
 void Trainer::descend(int stage, const Stage& own, const Stage& later, const Stage& earlier,
                       const LearnSettings& settings, std::uint64_t seed) {
-    constexpr std::size_t kAhead = 6;        // samples lie all over memory: ask for them so much earlier
+    constexpr std::size_t kAhead = 6;        // samples are scattered in memory: prefetch them this far ahead
     constexpr std::size_t kSteps = 100'000;  // a stage with few positions takes more rounds
     constexpr std::size_t kMostEpochs = 200;
     std::vector<float>& weights = weights_[static_cast<std::size_t>(stage)];

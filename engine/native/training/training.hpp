@@ -1,13 +1,12 @@
-// Training of the Othello evaluation from nothing but the rules: a backward minimax sweep.
+// Trains the Othello evaluation from nothing but the rules: a backward minimax sweep.
 //
-// The idea is that of K. Engel, "Learning a Reversi Board Evaluator with Minimax": the stages of the game are
-// learned from its end backwards.  A position near the end is labelled with its exact result, any other with
-// a shallow full-width search whose leaves fall into a stage that has been learned already.  Such labels hold
-// far less noise than results of games, and no game needs to be played well.
+// The idea is that of K. Engel, "Learning a Reversi Board Evaluator with Minimax": learn the stages of the game from
+// the end backwards.  A position near the end is labelled with its exact result, any other with a shallow full-width
+// search whose leaves fall into a stage that has already been learned.  Such labels are far less noisy than results of
+// games, and no game needs to be played well.
 //
-// A sweep is `play` (games of the present weights against themselves, for the positions alone) followed by
-// `learn` for each stage, the last first.  Everything depends on the seed alone, not on the number of
-// threads.
+// A sweep is `play` (games of the current weights against themselves, for the positions alone) followed by `learn` for
+// each stage, the last first.  Results depend on the seed, not on the number of threads.
 #pragma once
 
 #include <cstddef>
@@ -19,29 +18,29 @@
 namespace desdemona::othello::training {
 
 struct PlaySettings {
-    std::size_t per_stage = 100'000;  // positions wanted for each stage, before doubles are dropped
+    std::size_t per_stage = 100'000;  // positions wanted for each stage, before duplicates are dropped
     int depth = 2;                    // plies that the players look ahead
 };
 
 struct LearnSettings {
-    int label_depth = 4;        // plies; at least 4, lest leaves fall into the stage that is being learned
-    int exact_empties = 12;     // labels are exact results up to so many empty squares
+    int label_depth = 4;        // plies; at least 4, so that no leaf falls into the stage being learned
+    int exact_empties = 12;     // labels are exact results up to this many empty squares
     int epochs = 20;
     double first_rate = 0.008;  // steps of the descent, per disc of error; falls geometrically ...
     double last_rate = 0.0003;  // ... to this
-    double shrink = 30.0;       // a weight is pulled to where it started as if by so many positions
+    double shrink = 30.0;       // a weight is pulled to its initial value as if by this many positions
     double neighbours = 0.5;    // share of each neighbouring stage's positions that is learned as well
 };
 
 struct StageReport {
     std::size_t positions;  // that were learned from
-    std::size_t held_out;   // from games apart, for the error
+    std::size_t held_out;   // from separate games, for the error
     double error;           // root mean square against the labels of the held-out positions, discs
     double label_seconds;
     double descent_seconds;
 };
 
-// A position's static evaluation beside the truth, both in centidiscs for its side to move.
+// A position's static evaluation and exact score, both in centidiscs for its side to move.
 struct Check {
     int evaluation;
     int exact;
@@ -49,24 +48,24 @@ struct Check {
 
 class Trainer {
    public:
-    // Starts from a player by rule of thumb: many moves, few for the other side, corners.
+    // Starts from rules of thumb: many moves, few for the other side, corners.
     Trainer(std::uint64_t seed, int threads);
 
-    // Weights as in the file: `patterns::kStages` times `patterns::kStageSize`, canonical entries alone.
+    // Weights as in the file: `patterns::kStages` times `patterns::kStageSize`, canonical entries only.
     void set_weights(const std::int16_t* weights);
     std::vector<std::int16_t> weights() const;
 
-    // Plays games for their positions; those of a former call are forgotten.  Returns the number of games.
+    // Plays games for their positions; those of an earlier call are dropped.  Returns the number of games.
     std::size_t play(const PlaySettings& settings);
 
-    // Labels the positions of a stage and learns them; then learns the stage before it once more, which now
-    // has neighbours on both sides.  To be called for stage 0, 1, 2 ... in turn.
+    // Labels the positions of a stage and learns them; then learns the stage before it again, which now has neighbours
+    // on both sides.  Must be called for stages 0, 1, 2 ... in turn.
     StageReport learn(int stage, const LearnSettings& settings);
 
-    // Error on the held-out positions of a stage, as in the report, with the present weights.
+    // Error on the held-out positions of a stage, as in the report, with the current weights.
     double error(int stage) const;
 
-    // Positions of games with ten random plies, with so many empty squares.
+    // Positions with this many empty squares, from games with ten random plies.
     std::vector<Check> check(int empties, std::size_t count);
 
    private:
@@ -76,7 +75,7 @@ class Trainer {
     };
     struct Stage {
         std::vector<Sample> samples;
-        std::vector<float> start;  // its weights before it was learned
+        std::vector<float> start;  // its initial weights
     };
 
     void publish(int stage);

@@ -1,12 +1,12 @@
 // The rules of xiangqi on bitboards of 90 squares, with legal move generation; they must equal engine/games/xiangqi.py.
 //
-// Theory of operation.  The board is two words of five ranks each, and beside them stands the occupancy of every rank
-// and every file as a small number.  That number and a place on the line index what a rook reaches there and what a
-// cannon jumps to; the neighbours of a square, read from the same numbers, index where a horse goes.
+// Theory of operation.  The board is two words of five ranks each, plus the occupancy of every rank and file as a small
+// number.  That number and a square's index on the line look up the targets of a rook and the captures of a cannon; the
+// neighbours of a square, read from the same numbers, look up the targets of a horse.
 //
 // Move generation lists strictly legal moves only.  Out of check a move can expose its own general only if it leaves a
-// line that it keeps closed, unblocks a horse or becomes a cannon's screen: `Danger` marks these squares, so that
-// nearly all moves need no further look.
+// line that it keeps closed, unblocks a horse or becomes a cannon's screen: `Danger` marks these squares, so nearly all
+// moves need no further check.
 #pragma once
 
 #include <bit>
@@ -35,7 +35,7 @@ struct alignas(16) Bits {
         return square < kHalf ? (half[0] >> square & 1) != 0 : (half[1] >> (square - kHalf) & 1) != 0;
     }
     constexpr int count() const { return std::popcount(half[0]) + std::popcount(half[1]); }
-    constexpr int first() const {  // of at least one
+    constexpr int first() const {  // requires at least one
         return half[0] != 0 ? std::countr_zero(half[0]) : kHalf + std::countr_zero(half[1]);
     }
     constexpr void drop_first() {
@@ -45,7 +45,7 @@ struct alignas(16) Bits {
             half[1] &= half[1] - 1;
         }
     }
-    // Calls with each square.  One loop for each half is much faster than `first` in one for both.
+    // Calls with each square.  A separate loop for each half is much faster than `first` in a single loop.
     template <class Call>
     constexpr void each(const Call& call) const {
         for (std::uint64_t rest = half[0]; rest != 0; rest &= rest - 1) call(std::countr_zero(rest));
@@ -70,9 +70,9 @@ constexpr Bits bit_of(int square) {
 
 // --- Tables ------------------------------------------------------------------------------------------------------
 
-// What stands on a line of `length` squares is a number; from a place on it, with that occupancy:
+// The occupancy of a line of `length` squares is a number; from one square of it, with that occupancy:
 struct Line {
-    std::uint16_t reach;  // empty squares up to the first pieces, and these
+    std::uint16_t reach;  // empty squares up to and including the first pieces
     std::uint16_t jump;   // the pieces behind the first ones
 };
 
@@ -111,25 +111,25 @@ struct FileLines {
 constexpr RankLines kRankLines;
 constexpr FileLines kFileLines;
 
-// Which of its lines a square is on, and all that depends on the square alone.
+// The lines of a square, and everything else that depends on the square alone.
 struct SquareTables {
     std::uint8_t rank[kSquares]{};
     std::uint8_t file[kSquares]{};
     Bits bit[kSquares]{};
     Bits lines[kSquares]{};      // its rank and its file
     Bits exposing[kSquares]{};   // a general's lines, and the legs of the horses that might attack it
-    Bits horse_zone[kSquares]{}; // where a horse attacks it from, were all legs free
-    Bits soldier[2][kSquares]{};     // where a soldier of that colour goes
-    Bits soldier_to[2][kSquares]{};  // where a soldier of that colour comes from
+    Bits horse_zone[kSquares]{}; // squares from which a horse attacks it, if no leg is blocked
+    Bits soldier[2][kSquares]{};     // targets of a soldier of that colour
+    Bits soldier_to[2][kSquares]{};  // origins of a soldier of that colour
     Bits advisor[kSquares]{};
     Bits general[kSquares]{};
     std::uint8_t elephant_count[kSquares]{};
     std::uint8_t elephant[kSquares][4]{};  // targets; the eye is half-way
     std::uint64_t spread[32]{};  // five bits of a file, as they stand in a half
-    // By which of its legs are blocked: left 1, below 2, right 4, above 8.
+    // Indexed by the blocked legs: left 1, below 2, right 4, above 8.
     Bits horse[kSquares][16]{};
-    // Where horses attack from, by which diagonal neighbours block them: below left 1, above left 2, below right 4,
-    // above right 8.
+    // Origins of attacking horses, indexed by the blocking diagonal neighbours: below left 1, above left 2, below right
+    // 4, above right 8.
     Bits horse_to[kSquares][16]{};
 
     constexpr SquareTables() {
@@ -179,7 +179,7 @@ struct SquareTables {
                 for (int blocked = 0; blocked < 16; ++blocked) {
                     if ((blocked >> i & 1) == 0) horse[s][blocked] |= bit_of(at(horse_f, horse_r));
                 }
-                // The other way round: a horse there has its leg one step from itself, diagonal from here.
+                // The reverse: a horse there has its leg one step from itself, diagonal from here.
                 const int leg_f = horse_f - df, leg_r = horse_r - dr;
                 const int diagonal = (leg_r > r ? 1 : 0) + (leg_f > f ? 2 : 0);
                 for (int blocked = 0; blocked < 16; ++blocked) {
@@ -223,7 +223,7 @@ constexpr std::uint64_t mixed(std::uint64_t z) {
 
 struct Keys {
     std::uint64_t piece[2 * kKinds][kSquares]{};
-    std::uint64_t side = 0;  // of black to move
+    std::uint64_t side = 0;  // for black to move
 
     constexpr Keys() {
         std::uint64_t state = 0x78'69'61'6E'67'71'69;
@@ -242,7 +242,7 @@ constexpr Keys kKeys;
 // The occupancy of each rank and file.
 struct Lines {
     std::uint16_t ranks[kRanks + 2];  // rank r at r + 1, so that every rank has neighbours; bit = file
-    std::uint16_t files[kFiles + 1];  // bit = rank; the last is for the alignment
+    std::uint16_t files[kFiles + 1];  // bit = rank; the last is padding
 
     void flip(int square) {
         ranks[kTables.rank[square] + 1] ^= static_cast<std::uint16_t>(1u << kTables.file[square]);
@@ -250,21 +250,21 @@ struct Lines {
     }
 };
 
-// What stands on the board and what a move changes.
+// The board, and the rest of the state that a move changes.
 struct State {
     Bits kinds[kKinds];  // of both colours
     Bits colours[2];
     Lines lines;
     std::uint8_t generals[2];
     std::uint8_t side;  // 0: red is to move
-    bool check;         // the side to move is in it
+    bool check;         // of the side to move
     std::uint16_t quiet;  // plies since the last capture
     std::uint16_t ply;    // since the game began
     std::uint64_t key;    // of the board and the side to move
 
     Bits occupied() const { return colours[0] | colours[1]; }
     Bits pieces(int colour, Kind kind) const { return colours[colour] & kinds[kind]; }
-    // Of an occupied square.
+    // For an occupied square.
     int kind_at(int square) const {
         const int h = square >= kHalf;
         const int shift = square - kHalf * h;
@@ -290,7 +290,7 @@ inline Line file_line(const Lines& lines, int square) {
     return kFileLines.at[kTables.rank[square]][lines.files[kTables.file[square]]];
 }
 
-// Empty squares up to the first pieces, and these, of either colour.
+// Empty squares up to and including the first pieces, of either colour.
 inline Bits rook_attacks(const Lines& lines, int square) {
     return on_rank(kTables.rank[square], rank_line(lines, square).reach) |
            on_file(kTables.file[square], file_line(lines, square).reach);
@@ -332,7 +332,7 @@ inline Bits soldier_attacks(int colour, int square) { return kTables.soldier[col
 
 // The other side's pieces that attack a general's square, the facing general among them.
 //
-// `lines` and `gone` say how the board would differ from the state: pieces of the other side on `gone` are not there.
+// `lines` and `gone` say how the board differs from the state: pieces of the other side on `gone` have been captured.
 inline Bits attackers_of(const State& s, const Lines& lines, int us, int square, Bits gone = kNoSquares) {
     const Bits them = s.colours[1 - us] & ~gone;
     Bits found = kTables.soldier_to[1 - us][square] & s.kinds[kSoldier] & them;
@@ -377,7 +377,7 @@ inline State play(const State& s, int move) {
     return after;
 }
 
-// The other side to move, as if there were a pass; not in check.
+// The state after a null move; the side to move must not be in check.
 inline State pass(const State& s) {
     State after = s;
     after.key ^= kKeys.side;
@@ -390,7 +390,7 @@ inline State pass(const State& s) {
 
 // --- Moves -------------------------------------------------------------------------------------------------------
 
-// More than all pieces of a side can have: rooks and cannons 17 each, horses 8, elephants 4, one advisor 4 and one 1,
+// Upper limit for all pieces of a side: rooks and cannons 17 each, horses 8, elephants 4, one advisor 4 and one 1,
 // soldiers 3, the general 4.
 constexpr int kMaxMoves = 128;
 
@@ -406,7 +406,7 @@ struct MoveList {
 
 constexpr int move_of(int from, int to) { return from | to << 7; }
 
-inline Bits between(int a, int b) {  // of two squares on one line
+inline Bits between(int a, int b) {  // for two squares on one line
     const int low = a < b ? a : b, high = a < b ? b : a;
     const int step = high - low < kFiles ? 1 : kFiles;
     Bits found = kNoSquares;
@@ -414,7 +414,7 @@ inline Bits between(int a, int b) {  // of two squares on one line
     return found;
 }
 
-// Where a horse's leg is on its way from one square to another.
+// The leg of a horse on its way from one square to another.
 inline int leg_of(int from, int to) {
     const int way = to - from;
     if (way > 2 * kFiles - 2) return from + kFiles;
@@ -422,9 +422,9 @@ inline int leg_of(int from, int to) {
     return way == kFiles + 2 || way == -kFiles + 2 ? from + 1 : from - 1;
 }
 
-// What a side that is not in check must mind.
+// Squares that can expose the general of a side that is not in check.
 struct Danger {
-    Bits pinned = kNoSquares;     // pieces whose moves must be tried out
+    Bits pinned = kNoSquares;     // pieces whose moves must be tested
     Bits forbidden = kNoSquares;  // empty squares where any piece would be a cannon's screen
 };
 
@@ -472,7 +472,7 @@ inline Danger danger_of(const State& s) {
     return danger;
 }
 
-// Whether a move of a piece leaves its general safe, by making it.
+// Whether a piece's move leaves its general safe, by making the move.
 inline bool is_safe(const State& s, int from, int to) {
     Lines lines = s.lines;
     lines.flip(from);
@@ -488,9 +488,9 @@ inline void list_moves(const State& s, Bits wanted, MoveList& list) {
     const int us = s.side, general = s.generals[us];
     const Bits own = s.colours[us], them = s.colours[1 - us], occupied = own | them;
     wanted &= ~own;
-    Bits tried;     // pieces whose moves must be tried out ...
-    Bits targets;   // ... and where the pieces but the general may go
-    int screen = -1;  // a piece that may go anywhere, because its leaving is what counts
+    Bits tried;     // pieces whose moves must be tested ...
+    Bits targets;   // ... and the targets of all pieces except the general
+    int screen = -1;  // a piece that may go anywhere, because leaving its square is what matters
     if (s.check) {
         tried = kAllSquares;
         targets = wanted;
@@ -549,7 +549,7 @@ inline MoveList legal_captures(const State& s) {
     return list;
 }
 
-// Whether there is a legal move at all; nearly always the first piece that is looked at has one.
+// Whether there is a legal move; nearly always the first piece tested has one.
 inline bool has_legal_move(const State& s) {
     if (!s.check) {
         // A piece far from its general's lines that goes to a square off them exposes nothing.
@@ -592,7 +592,7 @@ inline State state_of(const Position& p) {
     return s;
 }
 
-// Number of leaf positions `depth` plies away; the game ends only where there is no move.
+// Number of leaf positions `depth` plies away; only a lack of moves ends the game.
 inline std::uint64_t perft(const State& s, int depth) {
     if (depth == 0) return 1;
     const MoveList moves = legal_moves(s);

@@ -1,5 +1,5 @@
 // The static evaluation of xiangqi: linear in the features that `collect` walks (see linear.hpp), tapered from
-// middle game to endgame.  The readable mirror is engine/games/xiangqi_evaluation.py, equal to the unit.
+// middlegame to endgame.  The readable mirror is engine/games/xiangqi_evaluation.py, equal to the unit.
 #pragma once
 
 #include <bit>
@@ -34,7 +34,7 @@ struct Camp {
     int colour;
     Bits all;
     Bits of[kKinds];       // pieces
-    Bits attacks[kKinds];  // of all pieces of a kind together; a cannon attacks what is behind a screen
+    Bits attacks[kKinds];  // of all pieces of a kind together; a cannon attacks behind a screen
     Bits attacked;         // by any piece
     Bits twice;            // by two or more
     int units;             // of attack on the other general
@@ -86,7 +86,7 @@ class Walk {
         add<kWho>(kPieceSquare + kPlaces * kind + kBoard.place[camps_[kWho].colour][square]);
     }
 
-    // A piece's place, and what it attacks; `units` if that is in the other palace.
+    // A piece's square, and its attacks; `units` for attacks on the enemy palace.
     template <int kWho>
     void piece(Kind kind, int square, Bits attacks, int units) {
         Camp& own = camps_[kWho];
@@ -112,7 +112,7 @@ class Walk {
         return camp.attacks[kSoldier] | camp.attacks[kAdvisor] | camp.attacks[kElephant];
     }
 
-    // Horses and cannons: their mobility leaves out squares that cheap pieces guard.
+    // Horses and cannons: their mobility excludes squares that cheap pieces guard.
     template <int kWho>
     void jumpers() {
         const Camp& own = camps_[kWho];
@@ -131,7 +131,7 @@ class Walk {
         add<kWho>(kHorseLinks, (own.of[kHorse] & own.attacks[kHorse]).count());
     }
 
-    // After the others: no square that anything less guards is safe for a rook.
+    // After the others: a square that a lesser piece guards is not safe for a rook.
     template <int kWho>
     void rooks() {
         const Camp& own = camps_[kWho];
@@ -145,7 +145,7 @@ class Walk {
         });
     }
 
-    // How many pieces stand between a piece and the other general on a common line.
+    // Number of pieces between a piece and the other general on a common line.
     template <int kWho>
     void aim(int feature, int steps, int square) {
         const int general = state_.generals[1 - camps_[kWho].colour];
@@ -163,7 +163,7 @@ class Walk {
         return std::popcount(line & ((1u << high) - 1) & ~((2u << low) - 1));
     }
 
-    // The guards of a general, and how much attacks him.
+    // The guards of a general, and how heavily it is attacked.
     template <int kWho>
     void general() {
         const Camp& own = camps_[kWho];
@@ -252,7 +252,7 @@ class Walk {
         const Camp& defender = camps_[1 - ahead];
         const int soldiers = camps_[ahead].of[kSoldier].count();
         const int guards = defender.of[kAdvisor].count() + defender.of[kElephant].count();
-        // Nobody wins without attackers, and hardly with one against enough guards.
+        // Attackers are needed to win, and one is hardly enough against enough guards.
         if (forces[ahead] + soldiers == 0) return {middle, 2};
         if (forces[ahead] + soldiers == 1 && guards >= 2) return {middle, 16};
         if (forces[ahead] == 2 && soldiers == 0 && (guards == 4 || forces[1 - ahead] > 0)) return {middle, 24};
@@ -267,13 +267,13 @@ class Walk {
 
 }  // namespace evaluation
 
-// Tells `sink` the features of a position, side to move's view; returns how their sums become a score.
+// Passes the features of a position to `sink`, side to move's view; returns how their sums become a score.
 template <class Sink>
 linear::Taper collect(const State& state, Sink& sink) {
     return evaluation::Walk<Sink>(state, sink).run();
 }
 
-// Centi-soldiers for the side to move, of a game that goes on.
+// Centi-soldiers for the side to move, in an unfinished game.
 inline int evaluate(const State& state, const Evaluation& weights) {
     linear::Sum sum{weights.weights};
     const linear::Taper taper = collect(state, sum);

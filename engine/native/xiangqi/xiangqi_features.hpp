@@ -6,8 +6,8 @@
 
 namespace desdemona::xiangqi {
 
-// What a side may lose to the next capture, the dearest first.  Soldiers, advisors and elephants are cheap,
-// horses and cannons are minor.
+// What a side may lose to the next capture, the most valuable first.  Soldiers, advisors and elephants are cheap,
+// horses and cannons are minor pieces.
 enum Threat {
     kRookHangs,
     kRookByCheap,
@@ -25,24 +25,24 @@ enum Threat {
 };
 
 constexpr int kPlaces = 50;   // the board folded along its middle file: 5 * rank + distance from the edge
-constexpr int kDangers = 20;  // steps of the danger to a general
+constexpr int kDangers = 20;  // levels of general danger
 
-// Where each group of features begins.  Ranks are from the view of the side they count for.
+// Offset of each group of features.  Ranks are seen from the side that they count for.
 constexpr int kPieceSquare = 0;                            // [piece][place]
 constexpr int kRookMobility = kPieceSquare + 7 * kPlaces;  // [squares]
 constexpr int kCannonMobility = kRookMobility + 18;
 constexpr int kHorseMobility = kCannonMobility + 18;
 constexpr int kDanger = kHorseMobility + 9;                // [of the general to move][advisors][step]
 constexpr int kGuards = kDanger + 2 * 3 * kDangers;        // [advisors][elephants]
-constexpr int kAdvisorsVersus = kGuards + 9;               // [advisors][rooks and horses of the other side]
-constexpr int kElephantsVersus = kAdvisorsVersus + 15;     // [elephants][cannons of the other side]
+constexpr int kAdvisorsVersus = kGuards + 9;               // [advisors][enemy rooks and horses]
+constexpr int kElephantsVersus = kAdvisorsVersus + 15;     // [elephants][enemy cannons]
 constexpr int kCannonAim = kElephantsVersus + 9;           // [file][pieces between cannon and general, 3: more]
 constexpr int kRookAim = kCannonAim + 8;                   // [file][pieces between, 2: more]
 constexpr int kFacing = kRookAim + 6;                      // pieces that alone stand between the generals
 constexpr int kSoldierLinks = kFacing + 1;                 // soldiers that a soldier protects
 constexpr int kHorseLinks = kSoldierLinks + 1;             // horses that a horse protects
 constexpr int kElephantLinks = kHorseLinks + 1;            // elephants that an elephant protects
-constexpr int kThreat = kElephantLinks + 1;                // [of the side that waits][first, second, more][kind]
+constexpr int kThreat = kElephantLinks + 1;                // [of the waiting side][first, second, more][kind]
 constexpr int kTempo = kThreat + 2 * 3 * kThreats;
 constexpr int kInCheck = kTempo + 1;
 constexpr int kFeatures = kInCheck + 1;
@@ -50,7 +50,7 @@ constexpr int kFeatures = kInCheck + 1;
 constexpr int kMaxEvaluation = 20'000;  // centi-soldiers
 
 struct Evaluation {
-    std::int16_t weights[kFeatures][2];  // centi-soldiers in the middle game, in the endgame
+    std::int16_t weights[kFeatures][2];  // centi-soldiers: middlegame, endgame
 };
 
 }  // namespace desdemona::xiangqi

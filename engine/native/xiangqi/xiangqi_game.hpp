@@ -1,4 +1,4 @@
-// Xiangqi as the searches see it: the exact one (see game.hpp) and the strong one (see selective.hpp).
+// Xiangqi for the searches: the exact one (see game.hpp) and the strong one (see selective.hpp).
 #pragma once
 
 #include "xiangqi/xiangqi.hpp"
@@ -22,10 +22,10 @@ class XiangqiGame {
 
     explicit XiangqiGame(const Evaluation& evaluation) : evaluation_(evaluation) {}
 
-    // The position must outlive the node and all that are played from it: they look up its past.
+    // The position must outlive the node and all its descendants: they refer to its past.
     Node root(const Position& p) const { return {state_of(p), &p.past, p.verdict}; }
 
-    // Empty when the game is over, by whatever rule.
+    // Empty when the game is over, by any rule.
     MoveList moves(const Node& node) const { return is_over_by_rule(node) ? MoveList{} : legal_moves(node.state); }
 
     Node play(const Node& node, int move) const {
@@ -36,8 +36,8 @@ class XiangqiGame {
         return after;
     }
 
-    // Repetitions within a line do not count, so the score of a position depends on nothing but the position, its
-    // counters and the game's past.  No search is deeper than 60 plies, so only a count of 40 can reach 100.
+    // Repetitions within a line do not count, so a score depends only on the position, its counters and the game's
+    // past.  No search is deeper than 60 plies, so only a counter of at least 40 can reach 100.
     std::uint64_t hash(const Node& node) const {
         constexpr int kCountMatters = 40;
         const std::uint64_t count = node.state.quiet >= kCountMatters ? node.state.quiet : 0;
@@ -56,9 +56,9 @@ class XiangqiGame {
         return is_over_by_rule(node) ? result(node) : evaluate(node);
     }
 
-    // Captures that lose nothing by what they win, the smallest attacker first.  Others by where the piece stands
-    // better, what it threatens there, whether it is taken there and whether it was threatened before.  The numbers
-    // were tried out on the nodes of full-width searches.
+    // Captures that lose nothing by their gain, the least valuable attacker first.  Others by piece-square value, by
+    // the threats from the new square, by whether the piece can be captured there, and by whether it was threatened
+    // before.  The numbers were tuned on node counts of full-width searches.
     int order(const Node& node, int move) const {
         const State& s = node.state;
         const int us = s.side, from = move & 127, to = move >> 7;
@@ -95,16 +95,16 @@ class XiangqiGame {
 
     int attacker(const Node& node, int move) const { return node.state.kind_at(move & 127); }
 
-    // Whether a move wins at least so much when both sides go on taking on its square, the smallest piece first, for
-    // as long as they like.  What exposes a general is overlooked.
+    // Static exchange evaluation: whether a move wins at least this much when both sides go on capturing on its target
+    // square, the least valuable piece first, for as long as they like.  Exposed generals are ignored.
     bool see_at_least(const Node& node, int move, int centi) const {
         const State& s = node.state;
         const int from = move & 127, to = move >> 7;
-        // What the side that has just taken is ahead of its aim: if negative, the other is content.
+        // The lead over its aim of the side that has just captured: if negative, the other is content.
         int balance = gain(node, move) - centi;
         if (balance < 0) return false;
         balance -= kValues[s.kind_at(from)];
-        if (balance >= 0) return true;  // even if that piece is lost
+        if (balance >= 0) return true;  // even if the capturing piece is lost
         Lines lines = s.lines;
         Bits there = (s.occupied() & ~kTables.bit[from]) | kTables.bit[to];
         lines.flip(from);
@@ -114,7 +114,7 @@ class XiangqiGame {
             int kind = kSoldier;
             const Bits takers = smallest_takers(s, lines, there, side, to, kind);
             if (!takers.any()) break;
-            if (kind == kGeneral) {  // may not take what is guarded
+            if (kind == kGeneral) {  // may not capture a guarded piece
                 int other = kSoldier;
                 if (smallest_takers(s, lines, there, 1 - side, to, other).any()) break;
             }
@@ -125,10 +125,10 @@ class XiangqiGame {
             balance = -1 - balance - kValues[kind];
             if (balance >= 0) break;
         }
-        return side != s.side;  // that side cannot take, or need not hope to gain by it
+        return side != s.side;  // that side cannot capture, or gains nothing by it
     }
 
-    // With pieces that go far, so that there is hardly a position in which passing would be best.
+    // Requires long-range pieces, so that zugzwang is very unlikely.
     bool may_pass(const Node& node) const {
         const State& s = node.state;
         return !s.check && (s.colours[s.side] & (s.kinds[kRook] | s.kinds[kCannon] | s.kinds[kHorse])).any();
@@ -151,16 +151,15 @@ class XiangqiGame {
     std::uint64_t past_key(const Node& node, int i) const { return node.past->keys[i]; }
 
    private:
-    static constexpr int kFirst = 30'000;  // captures before the rest
-    static constexpr int kValues[kKinds] = {100, 200, 200, 400, 450, 900, 0};  // the general takes at no risk
+    static constexpr int kFirst = 30'000;  // captures before other moves
+    static constexpr int kValues[kKinds] = {100, 200, 200, 400, 450, 900, 0};  // the general captures at no risk
 
 
     static bool is_over_by_rule(const Node& node) {
         return node.verdict != kGoesOn || node.state.quiet >= kDrawPlies;
     }
 
-    // The pieces of the smallest kind with which a side can take on a square; `there` and `lines` say what is still
-    // on the board.
+    // A side's least valuable attackers of a square; `there` and `lines` say which pieces are still on the board.
     static Bits smallest_takers(const State& s, const Lines& lines, Bits there, int side, int square, int& kind) {
         const Bits own = s.colours[side] & there & ~kTables.bit[square];
         kind = kSoldier;
@@ -188,7 +187,7 @@ class XiangqiGame {
         return general_attacks(square) & s.kinds[kGeneral] & own;
     }
 
-    // What a piece attacks from a square, as if it stood there; of those only that can cross the river.
+    // Attacks of a piece from a square, as if it stood there; only for kinds that can cross the river.
     static Bits attacks_of(const State& s, int kind, int square) {
         switch (kind) {
             case kSoldier: return soldier_attacks(s.side, square);
@@ -199,7 +198,7 @@ class XiangqiGame {
         }
     }
 
-    // In the middle game.
+    // Middlegame value.
     int place(int side, int kind, int square) const {
         const int rank = side == 0 ? kTables.rank[square] : kRanks - 1 - kTables.rank[square];
         const int file = kTables.file[square];

@@ -118,7 +118,7 @@ int read_move(std::string_view text, const State& s) {
     throw Bad(quoted(text) + " is no legal move");
 }
 
-// The game up to the position that is being read.
+// The game up to the position being parsed.
 class Reader {
    public:
     explicit Reader(Position& p) : p_(p), state_(state_of(p)) { remember(); }
@@ -158,7 +158,7 @@ class Reader {
     // Adds the position to the game.
     void remember() {
         Past& past = p_.past;
-        if (past.count == Past::kMost) throw Bad("too many moves");  // cannot be: a hundred plies end a game
+        if (past.count == Past::kMost) throw Bad("too many moves");  // impossible: a hundred plies end a game
         is_check_[past.count] = state_.check;
         past.keys[past.count++] = state_.key;
         past.twice_count = 0;
@@ -180,7 +180,7 @@ class Reader {
         }
     }
 
-    // Who loses by perpetual check, if the game from one occurrence of a position to another is all that counts.
+    // The side that loses by perpetual check, judged by the game from one occurrence of a position to another.
     Verdict judge(int first, int last) const {
         bool by_other = true, by_mover = true;
         for (int i = first; i <= last; ++i) ((i - first) % 2 == 0 ? by_other : by_mover) &= is_check_[i];
@@ -189,7 +189,7 @@ class Reader {
 
     Position& p_;
     State state_;
-    bool is_check_[Past::kMost];  // beside past.keys
+    bool is_check_[Past::kMost];  // parallel to past.keys
 };
 
 void read(std::string_view text, Position& p) {

@@ -1,4 +1,4 @@
-// Xiangqi positions from text, as UCI writes them.
+// Parses xiangqi positions in UCI notation.
 #pragma once
 
 #include <string>
@@ -12,8 +12,9 @@ namespace desdemona::xiangqi {
 // searched line, which do not count as the game's past (both parts may be missing, and `startpos` is a FEN).  False:
 // the text is no such position, and `error` says why.
 //
-// What is read is safe to search: no side has more pieces than a set, all stand where such pieces can, the generals do
-// not face each other, and the side that is not to move is not in check.  It need not be reachable in a game.
+// A parsed position is safe to search: no side has more pieces than a set, every piece is on a square that its kind can
+// reach, the generals do not face each other, and the side not to move is not in check.  It need not be reachable in a
+// game.
 bool parse(std::string_view text, Position& position, std::string& error);
 
 }  // namespace desdemona::xiangqi

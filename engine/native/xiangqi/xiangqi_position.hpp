@@ -1,4 +1,4 @@
-// Xiangqi positions as they cross the border between Python, the core and its units: plain values only.
+// Xiangqi positions as they cross the boundary between Python, the core and its units: plain values only.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,19 @@ constexpr int kDrawPlies = 100;      // without a capture
 // How a third occurrence ends the game, for the side to move: by perpetual check one side loses.
 enum Verdict : std::int8_t { kLost = -1, kDrawn = 0, kWon = 1, kGoesOn = 2 };
 
-// The game's positions since its last capture or step forward of a soldier, as far as a search needs them: nothing
-// before can come back, and what a search plays itself does not count (scores must not depend on its way).
+// The game's positions since its last capture or soldier's advance, as far as a search needs them: no earlier one can
+// recur, and the search's own moves do not count (scores must not depend on the path).
 struct Past {
     static constexpr int kMost = 128;  // a hundred plies end the game
 
     struct Twice {
         std::uint64_t key;
-        Verdict verdict;  // should it come for the third time
+        Verdict verdict;  // if it occurs for the third time
     };
 
     int count;
     int twice_count;
-    std::uint64_t salt;         // differs when the positions that stand there twice do
+    std::uint64_t salt;         // depends on the positions that occur there twice
     std::uint64_t keys[kMost];  // the oldest first, the root is the last
     Twice twice[kMost / 2];
 };
