@@ -17,15 +17,15 @@ from storage.database import Database
 from storage.tables.types import now_utc
 
 NAME = re.compile(r"[A-Za-z0-9_-]{2,20}")
-# Words of the API's own addresses, and senders that must not be imitated.
+# Words in the API's own paths, and names that nobody may impersonate.
 RESERVED = frozenset({"open", "ai", "lichess", "arena", "server", "system", "admin", "bot", "me", "you"})
 
-_RECHECK_S = 10.0  # how long a token is taken for good without asking the database again
+_RECHECK_S = 10.0  # how long a token counts as valid without a new database query
 _MAX_KNOWN_TOKENS = 10_000
 
 
 def hash_token(token: str) -> str:
-    """What is kept of a token.  It is long and random, so a plain hash cannot be turned back."""
+    """The stored form of a token, which is long and random, so a plain hash is safe."""
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
@@ -34,10 +34,10 @@ def new_token() -> str:
 
 
 async def add_bot(database: Database, name: str) -> str:
-    """Make an account for a program, or give an existing one another token.
+    """Create an account for a program, or give an existing one a new token.
 
     Returns:
-        The token, which is kept nowhere else.
+        The token, which is stored nowhere else.
 
     Raises:
         ConfigError: The name is not allowed, or a person has it.
@@ -72,10 +72,10 @@ async def _add(session: AsyncSession, name: str, token: str, *, is_bot: bool) ->
 
 
 class Accounts:
-    """The accounts met since the start, in front of the database.
+    """Caches the accounts seen since the start, in front of the database.
 
-    Nothing is ever dropped from memory but tokens: an account takes half a kilobyte, and making accounts is
-    throttled.
+    The cache never drops accounts, only tokens: an account takes half a kilobyte, and their creation is
+    rate-limited.
     """
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.monotonic) -> None:
@@ -83,15 +83,15 @@ class Accounts:
         self._clock = clock
         self._known: dict[str, AccountRecord] = {}
         self._tokens: dict[str, tuple[str, float]] = {}
-        self.turn = asyncio.Lock()
-        """Held while a game begins or an account becomes a program's, so that the one sees the other."""
+        self.start_lock = asyncio.Lock()
+        """Held while a game begins or an account becomes a bot, so that each sees the other's change."""
 
     def knows(self, token: str) -> bool:
-        """Whether the token was good when it was last seen, without asking the database."""
+        """Whether the token was valid when last seen, without a database query."""
         return hash_token(token) in self._tokens
 
     async def get(self, account_id: str) -> AccountRecord | None:
-        """The account of that id (a name in any case)."""
+        """The account with that id (a name in any case)."""
         account_id = account_id.lower()
         if account_id not in self._known:
             if not NAME.fullmatch(account_id):
@@ -107,7 +107,7 @@ class Accounts:
         """The account that a token belongs to."""
         hashed, now = hash_token(token), self._clock()
         account_id, checked = self._tokens.get(hashed, ("", float("-inf")))
-        if now - checked > _RECHECK_S:  # another process may have given the account a new token
+        if now - checked > _RECHECK_S:  # another process may have issued a new token
             async with self._database.read() as session:
                 found = await arena.find_token(session, hashed)
             self._tokens.pop(hashed, None)
@@ -118,7 +118,7 @@ class Accounts:
         return await self.get(account_id)
 
     async def by_tokens(self, tokens: Iterable[str]) -> dict[str, AccountRecord | None]:
-        """The account that each of some tokens belongs to."""
+        """The account of each token; None: unknown token."""
         hashes = {token: hash_token(token) for token in tokens}
         async with self._database.read() as session:
             found = await arena.find_tokens(session, hashes.values())
@@ -133,10 +133,10 @@ class Accounts:
             del self._tokens[next(iter(self._tokens))]
 
     async def add_person(self, name: str) -> tuple[AccountRecord, str]:
-        """A new person's account and token.
+        """Create an account for a person, with a token.
 
         Raises:
-            AccountTaken: Somebody has that name already.
+            AccountTaken: The name is taken or reserved.
         """
         if name.lower() in RESERVED:
             raise AccountTaken(f"the name {name} is reserved")
@@ -149,15 +149,15 @@ class Accounts:
         return account, token
 
     async def ensure_bot(self, name: str) -> str:
-        """As `add_bot`, and at once."""
+        """Do the same as `add_bot`, and update the cache."""
         token = await add_bot(self._database, name)
         self._tokens = {hashed: known for hashed, known in self._tokens.items() if known[0] != name.lower()}
         self._remember(hash_token(token), name.lower())
         return token
 
     async def upgrade(self, account: AccountRecord) -> bool:
-        """Turn a person's account that never played into a program's; False when it has played."""
-        async with self.turn:
+        """Turn a person's account into a bot account; False when it has played a game."""
+        async with self.start_lock:
             async with self._database.write() as session:
                 if await arena.count_games(session, account.id):
                     return False
@@ -166,12 +166,12 @@ class Accounts:
         return True
 
     async def list_bots(self, limit: int) -> list[AccountRecord]:
-        """Programs by name."""
+        """Bot accounts by name."""
         async with self._database.read() as session:
             bots = await arena.list_bots(session, limit)
         return [self._known.setdefault(bot.id, bot) for bot in bots]
 
     def put_rating(self, account_id: str, variant: str, rating: RatingRecord) -> None:
-        """Take note of a rating that has been committed."""
+        """Update the cache with a committed rating."""
         account = self._known[account_id]
         self._known[account_id] = replace(account, ratings={**account.ratings, variant: rating})

@@ -10,14 +10,14 @@ from engine.game import Game
 
 
 def with_view(message: Json, match: ReplayedGame, side: int) -> Json:
-    """The same `gameFull` or `gameState` with what a page needs to draw the game."""
+    """Extend a `gameFull` or `gameState` with the view that a page draws."""
     if message["type"] == "gameFull":
         return message | {"state": message["state"] | {"view": view(match, side)}}
     return message | {"view": view(match, side)}
 
 
 def view(match: ReplayedGame, side: int) -> Json:
-    """The board as one player's page shows it."""
+    """The view of one player's page."""
     game, record = match.variant.game, match.record
     legal: list[Json] = []
     if not match.is_over and match.to_move == side:
@@ -43,9 +43,9 @@ def view(match: ReplayedGame, side: int) -> Json:
 
 
 def _legal(game: Game[Any], position: Any) -> list[Json]:
-    """Every legal move with the squares to touch for it.
+    """Every legal move with the squares that the player touches for it.
 
-    Moves that touch the same squares (what is a pawn to become?) are told apart by the board after each.
+    Moves with the same squares (promotions) also carry their name and the board after them.
     """
     moves = game.legal_moves(position)
     touched = Counter(game.move_squares(move) for move in moves)
@@ -63,14 +63,13 @@ def _legal(game: Game[Any], position: Any) -> list[Json]:
 
 
 def board(variant: ArenaVariant, position: Any) -> Json:
-    """A position for drawing: rows from the top, who is to move, what to point out, and how many pieces each
-    side has."""
+    """A position for drawing: rows from the top, side to move, highlights, and piece counts."""
     game = variant.game
     rows = game.board_rows(position)
     pieces = "".join(rows).replace(".", "")
     letters = {name: name[0] for name in game.sides}
-    # Counting means something only where all of a side's pieces are alike, called by the side's first letter.
-    alike = set(pieces) <= set(letters.values())
+    # A count makes sense only where each side has one kind of piece, named by the side's first letter.
+    is_countable = set(pieces) <= set(letters.values())
     return {
         "rows": list(rows),
         "toMove": game.sides[game.side_to_move(position)],
@@ -78,12 +77,12 @@ def board(variant: ArenaVariant, position: Any) -> Json:
             {"kind": each.kind, "squares": list(each.squares), "text": each.text}
             for each in game.highlights(position)
         ],
-        "counts": {name: pieces.count(letter) for name, letter in letters.items()} if alike else None,
+        "counts": {name: pieces.count(letter) for name, letter in letters.items()} if is_countable else None,
     }
 
 
 def replay_json(match: ReplayedGame) -> Json:
-    """Every position of a game, for stepping through it."""
+    """All positions of a game, for stepping through it."""
     game = match.variant.game
     position = match.variant.start(match.record.initial_fen)
     steps: list[Json] = [{**board(match.variant, position), "move": None, "name": None, "squares": []}]

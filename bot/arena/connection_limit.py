@@ -1,7 +1,7 @@
 """Limits open connections: silent clients must neither lock others out nor use up file descriptors.
 
-A connection that brings no request, or only half of its head, is closed after `IDLE_S`.  Where there is no
-room left before that, the oldest one without a request makes room; if all are at work, the newcomer is cut.
+A connection without a complete request head is closed after `IDLE_S`.  At the limit, the oldest connection
+without a request is closed for the new one; if all have requests in progress, the new one is closed.
 """
 
 import asyncio
@@ -18,17 +18,17 @@ from bot.arena.proxies import limited_as
 logger = logging.getLogger(__name__)
 
 IDLE_S = 30.0
-"""Longest wait for the next request; more than aiohttp's and browsers' programs keep a connection unused."""
+"""Longest wait for the next request; longer than aiohttp clients and browsers keep idle connections."""
 MAX_CONNECTIONS = 4096
 MAX_DESCRIPTORS = 65_536
 _WARN_EVERY_S = 60.0
 
 
 def most_connections() -> int:
-    """How many connections can be served, after asking the system for as many descriptors as it gives.
+    """Raise the limit of file descriptors as far as possible and return the number of connections to serve.
 
-    A quarter of them: some are taken by connections that wait to be let in or cut, the database needs some,
-    and the bot has the other end of its own connections.
+    It is a quarter of the descriptors: connections waiting to be accepted or closed take some, the database
+    needs some, and the bot has the other ends of its own connections.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MAX_DESCRIPTORS)
@@ -40,19 +40,19 @@ def most_connections() -> int:
 
 
 class ConnectionLimit:
-    """Makes the protocol of every new connection."""
+    """Creates the protocol of every new connection within the limits."""
 
     def __init__(
         self, server: web.Server, busy: Container[web.RequestHandler], most: int, proxies: Container[str]
     ) -> None:
-        """Stand in front of a server.
+        """Limit the connections of a server.
 
         Args:
-            server: Speaks HTTP with those who are let in.
-            busy: The connections whose request is being answered.
-            most: Connections in all; an eighth of them for one address, unless it is this machine's or a
+            server: Speaks HTTP on the admitted connections.
+            busy: The connections with a request in progress.
+            most: Most connections in total; an eighth of them for one address, unless it is local or a
                 proxy's.
-            proxies: Addresses that bring many people.
+            proxies: Addresses shared by many people.
         """
         self._server = server
         self._busy = busy
@@ -61,19 +61,19 @@ class ConnectionLimit:
         self._warned_at = float("-inf")
 
     def __call__(self) -> asyncio.Protocol:
-        """For `loop.create_server`."""
+        """Protocol factory for `loop.create_server`."""
         return _Newcomer(self)
 
     def admit(self, transport: asyncio.Transport) -> None:
-        """Serve a new connection, or cut it."""
+        """Serve a new connection, or close it."""
         host = _host(transport.get_extra_info("peername"))
-        there = [each for each in self._server.connections if each.transport is not None]
+        present = [each for each in self._server.connections if each.transport is not None]
         if not _is_local(host) and host not in self._proxies:
-            own = [each for each in there if limited_as(_host(each.peername)) == limited_as(host)]
+            own = [each for each in present if limited_as(_host(each.peername)) == limited_as(host)]
             if len(own) >= max(1, self._most // 8) and not self._make_room(own, host):
                 transport.abort()
                 return
-        if len(there) >= self._most and not self._make_room(there, host):
+        if len(present) >= self._most and not self._make_room(present, host):
             transport.abort()
             return
         protocol = self._server()
@@ -92,7 +92,7 @@ class ConnectionLimit:
 
 
 class _Newcomer(asyncio.Protocol):
-    """A connection whose peer is not yet known."""
+    """A connection before admission."""
 
     def __init__(self, connections: ConnectionLimit) -> None:
         self._connections = connections

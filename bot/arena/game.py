@@ -1,7 +1,7 @@
 """One arena game: frozen values and pure transitions; the caller passes the time in.
 
-Every transition returns a new `ReplayedGame` or raises `ArenaRefusal`; the caller keeps it, so a game that
-could not be written to the database has simply not changed.  As at Lichess, clocks start when both sides have
+Every transition returns a new `ReplayedGame` or raises `ArenaRefusal`; the caller stores it, so a game that
+could not be written to the database has simply not changed.  As on Lichess, clocks start when both sides have
 made their first move; before that a game can be aborted, and resigning aborts it.
 """
 
@@ -16,7 +16,7 @@ from engine.game import IllegalMove
 from storage.arena import STARTED, AccountRecord, ArenaGameRecord
 
 UNLIMITED_MOVE_S = 24 * 3600
-"""Longest time for a move in a game without a clock, so that nothing stays open for ever."""
+"""Longest time for a move in a game without a clock, so that no game stays open for ever."""
 
 T = TypeVar("T")
 
@@ -24,26 +24,26 @@ NOT_YOUR_TURN = "Not your turn, or game already over"
 
 
 class ArenaRefusal(DesdemonaError):
-    """The rules do not allow this now; the message is for the one who asked."""
+    """The rules do not allow this now; the message is for the caller."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayedGame:
-    """A game with what follows from its record."""
+    """A game's record with the state replayed from it."""
 
     record: ArenaGameRecord
     variant: ArenaVariant
     players: tuple[AccountRecord, AccountRecord]
-    """Who plays side 0 and side 1, as they were when the game was taken up."""
+    """The players of side 0 and side 1, as they were when the game was loaded."""
     position: Any
     names: tuple[str, ...]
-    """The moves as people write them, for display."""
-    told: tuple[str, ...]
-    """The moves as the API tells them."""
+    """The moves in people's notation, for display."""
+    api_moves: tuple[str, ...]
+    """The moves in the API's notation."""
     last_squares: tuple[str, ...]
     """Squares of the latest move, for display."""
     turn_began: float
-    """When the side to move began to think, by the arena's clock in seconds; a restart begins it anew."""
+    """When the side to move began to think, by the arena's clock in seconds; a restart resets it."""
 
     @property
     def id(self) -> str:
@@ -61,7 +61,7 @@ class ReplayedGame:
 
     @property
     def ending(self) -> str:
-        """The rule that ended the game, for people; empty when it goes on, or ended in another way."""
+        """The rule that ended the game, for people; empty while it runs, or when it ended in another way."""
         game = self.variant.game
         if not self.is_over or game.legal_moves(self.position):
             return ""
@@ -69,25 +69,25 @@ class ReplayedGame:
 
     @property
     def is_abortable(self) -> bool:
-        """Not both sides have moved."""
+        """Whether a side has not moved yet."""
         return len(self.record.moves) < 2
 
     @property
     def to_move(self) -> int:
-        """Side whose turn it is, or would be."""
+        """The side to move, also after the end."""
         return self.variant.game.side_to_move(self.position)
 
     def side_of(self, account_id: str) -> int | None:
-        """0 or 1; None for someone who does not play here."""
+        """0 or 1; None for an account that does not play here."""
         return self.record.players.index(account_id) if account_id in self.record.players else None
 
     def remaining_ms(self, now: float) -> tuple[int, int] | None:
-        """Time left for each side at this moment, never below 0; None without a clock."""
+        """Time left for each side now, in milliseconds, never below 0; None without a clock."""
         left = self.record.remaining_ms
         if left is None or self.is_over or self.is_abortable:
             return left
         spent = list(left)
-        # A move can arrive before the other side's is applied: then it took no time, and gained none.
+        # A move can arrive before the other side's is applied: then it takes no time, and gains none.
         elapsed_s = max(0.0, now - self.turn_began)
         spent[self.to_move] = max(0, left[self.to_move] - round(elapsed_s * 1000))
         return spent[0], spent[1]
@@ -105,9 +105,9 @@ class ReplayedGame:
 def take_up(
     record: ArenaGameRecord, variant: ArenaVariant, players: tuple[AccountRecord, AccountRecord], now: float
 ) -> ReplayedGame:
-    """A game from its record, its running clock starting again at this moment."""
-    position, names, told, squares = _replayed(variant, record.initial_fen, record.moves)
-    return ReplayedGame(record, variant, players, position, names, told, squares, now)
+    """Replay a game from its record; the running clock restarts now."""
+    position, names, api_moves, squares = _replayed(variant, record.initial_fen, record.moves)
+    return ReplayedGame(record, variant, players, position, names, api_moves, squares, now)
 
 
 def move(
@@ -124,16 +124,16 @@ def move(
 
     Args:
         match: The game.
-        side: Who wants to move.
+        side: The player's side.
         text: The move in the game's notation.
         now: When the move arrived, by the arena's clock.
-        at: The same moment by the calendar.
-        ply: Moves that the player knows of; a move for another position is refused.
+        at: The same moment in UTC.
+        ply: Number of moves on the player's board; a move for another position is refused.  None: unchecked.
         draw: Offer (or accept) a draw with the move.
 
     Raises:
-        StaleBoard: The game has gone on (or back) since the player looked.
-        Refused: It is not the player's turn, or the move is illegal.
+        StaleBoard: The position has changed since the player saw it.
+        ArenaRefusal: It is not the player's turn, or the move is illegal.
     """
     record = match.record
     if ply is not None and ply != len(record.moves):
@@ -156,14 +156,14 @@ def move(
     clock = match.clock
     if left is not None and clock is not None and not match.is_abortable:
         left = _with(left, side, left[side] + 1000 * clock.increment_s)
-    name, told = game.move_name(match.position, played), match.variant.told(match.position, played)
+    name, api_move = game.move_name(match.position, played), match.variant.api_move(match.position, played)
     position = game.play(match.position, played)
     record = replace(
         record,
-        # As the game writes it: what it reads may be more generous.
+        # In the game's own notation, because the parser accepts other forms too.
         moves=(*record.moves, game.move_text(played)),
         remaining_ms=left,
-        # Moving declines the other side's offers; one's own offer of a draw stays on the table.
+        # A move declines the other side's offers; the mover's own draw offer stands.
         draw_offers=_with((False, False), side, draw or record.draw_offers[side]),
         takeback_offers=(False, False),
         last_move_at=at,
@@ -174,7 +174,7 @@ def move(
         record=record,
         position=position,
         names=(*match.names, name),
-        told=(*match.told, told),
+        api_moves=(*match.api_moves, api_move),
         last_squares=squares,
         turn_began=max(now, match.turn_began),
     )
@@ -186,11 +186,11 @@ def move(
 
 
 class StaleBoard(ArenaRefusal):
-    """A move made on a board that does not show the game as it is."""
+    """A move made on an outdated board."""
 
 
 def abort(match: ReplayedGame, *, now: float, at: datetime) -> ReplayedGame:
-    """End a game that has hardly begun, without a result."""
+    """End a game without a result before both sides have moved."""
     _require_open(match)
     if not match.is_abortable:
         raise ArenaRefusal("This game can no longer be aborted; resign instead")
@@ -198,7 +198,7 @@ def abort(match: ReplayedGame, *, now: float, at: datetime) -> ReplayedGame:
 
 
 def resign(match: ReplayedGame, side: int, *, now: float, at: datetime) -> ReplayedGame:
-    """Give up; before both have moved it is an abort, as on Lichess."""
+    """Resign; before both sides have moved it aborts the game, as on Lichess."""
     _require_open(match)
     if match.is_abortable:
         return abort(match, now=now, at=at)
@@ -220,7 +220,7 @@ def answer_draw(match: ReplayedGame, side: int, *, yes: bool, now: float, at: da
 
 
 def answer_takeback(match: ReplayedGame, side: int, *, yes: bool, now: float, at: datetime) -> ReplayedGame:
-    """Ask to take the own latest move back, or answer the other side's wish."""
+    """Propose to take back one's own latest move, or answer the other side's proposal."""
     _require_open(match)
     record = match.record
     if yes and record.takeback_offers[1 - side]:
@@ -248,19 +248,19 @@ def _take_back(match: ReplayedGame, side: int, now: float, at: datetime) -> Repl
     record = replace(
         match.record,
         moves=moves,
-        # Time that was spent stays spent, for both.
+        # Neither side gets its time back.
         remaining_ms=match.remaining_ms(now),
         draw_offers=(False, False),
         takeback_offers=(False, False),
         last_move_at=at,
     )
-    position, names, told, squares = _replayed(match.variant, record.initial_fen, moves)
+    position, names, api_moves, squares = _replayed(match.variant, record.initial_fen, moves)
     return replace(
         match,
         record=record,
         position=position,
         names=names,
-        told=told,
+        api_moves=api_moves,
         last_squares=squares,
         turn_began=now,
     )
@@ -269,24 +269,24 @@ def _take_back(match: ReplayedGame, side: int, now: float, at: datetime) -> Repl
 def _replayed(
     variant: ArenaVariant, initial_fen: str | None, moves: tuple[str, ...]
 ) -> tuple[Any, tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """The position after the moves, their names, how the API tells them, and the squares of the last."""
+    """The position after the moves, their names, their API notation, and the squares of the last."""
     game = variant.game
-    names, told = [], []
+    names, api_moves = [], []
     position, squares = variant.start(initial_fen), tuple[str, ...]()
     for text in moves:
         move = game.parse_move(position, text)
         names.append(game.move_name(position, move))
-        told.append(variant.told(position, move))
+        api_moves.append(variant.api_move(position, move))
         squares = game.move_squares(move)
         position = game.play(position, move)
-    return position, tuple(names), tuple(told), squares
+    return position, tuple(names), tuple(api_moves), squares
 
 
 def claim(match: ReplayedGame, side: int, *, victory: bool, now: float, at: datetime) -> ReplayedGame:
-    """End a game that the other side has left (the caller knows that it has)."""
+    """End a game that the other side has left; the caller has checked that it has."""
     _require_open(match)
     if match.clock is None:
-        # As on Lichess: programs leave such games between their moves.
+        # As on Lichess: programs may leave such games between their moves.
         raise ArenaRefusal("A game without a clock cannot be claimed")
     if match.is_abortable:
         raise ArenaRefusal("Not both players have moved: abort the game instead")

@@ -25,24 +25,24 @@ logger = logging.getLogger(__name__)
 MAX_BODY_BYTES = 16 * 1024
 BODY_TIMEOUT_S = 10.0
 WRITE_TIMEOUT_S = 30.0
-"""A reader that takes nothing for so long has stalled, and its connection is cut."""
+"""A connection whose client reads nothing for this long is cut."""
 ID = "[A-Za-z0-9]{8}"
 GAME = f"{{game:{ID}}}"
-"""A game's id in the address of a route; a challenge's looks the same."""
-_LOOK_S = 1.0  # how often a quiet stream looks whether its reader has gone
+"""Pattern of a game's id in a route; challenge ids look the same."""
+_POLL_S = 1.0  # how often a quiet stream checks whether its client has gone
 
 REQUESTS = Rate("requests", burst=3000, per_s=500)
 PERSON_REQUESTS = Rate("account.requests", burst=1000, per_s=100)
 BOT_REQUESTS = Rate("bot.requests", burst=2000, per_s=300)
 CHALLENGES = Rate("challenge.create", burst=300, per_s=5)
 ADDRESS_CHALLENGES = Rate("challenge.address", burst=500, per_s=1)
-"""From all accounts at one address (lila: 500 in ten minutes)."""
+"""For all accounts at one address together (lila: 500 in ten minutes)."""
 NEW_ACCOUNTS = Rate("account.create", burst=300, per_s=0.2)
 CHAT = Rate("chat", burst=50, per_s=1)
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
-# Everything comes from this server; nothing may be framed, and no address is told to others.
+# Load everything from this server, forbid framing, and send no referrer.
 SECURITY_HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -54,7 +54,7 @@ SECURITY_HEADERS = {
 
 
 class HttpError(Exception):
-    """An answer other than success."""
+    """An error with its HTTP status."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -62,7 +62,7 @@ class HttpError(Exception):
 
 
 class TooMany(HttpError):
-    """Slow down."""
+    """A rate limit is reached."""
 
     def __init__(self, key: str, wait_s: int) -> None:
         super().__init__(429, f"Too many requests. Please try again in {wait_s} s.")
@@ -79,13 +79,13 @@ def refusal(status: int, message: str) -> web.Response:
 
 
 class Door:
-    """Lets requests in: limits first, then who it is."""
+    """Admits requests: applies the rate limits, then identifies the account."""
 
     def __init__(self, accounts: Accounts, proxies: Proxies, clock: Callable[[], float]) -> None:
         self._accounts = accounts
         self._proxies = proxies
         self.embedded = ""
-        """Id of the account of the program that runs the arena: no limit of its address is for it."""
+        """Account id of the bot that runs the arena; limits by address do not apply to it."""
         self._requests = RateLimiter(REQUESTS, clock)
         self._persons = RateLimiter(PERSON_REQUESTS, clock)
         self._bots = RateLimiter(BOT_REQUESTS, clock)
@@ -94,11 +94,11 @@ class Door:
         self.new_accounts = RateLimiter(NEW_ACCOUNTS, clock)
         self.chat = RateLimiter(CHAT, clock)
         self.busy: set[web.RequestHandler] = set()
-        """Connections whose request is being answered."""
+        """Connections with a request in progress."""
 
     @web.middleware
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Middleware: limits, and every failure as an answer without a traceback."""
+        """Middleware: apply the limits, and answer every failure without a traceback."""
         self.busy.add(request.protocol)
         try:
             await self._count(request)
@@ -127,17 +127,17 @@ class Door:
             return refusal(503, "The server cannot reach its database at the moment; try again later")
         except Exception as error:
             if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-                return refusal(404, "Not found")  # of a file
-            # The edge of a request: one that fails must not take the server along.
+                return refusal(404, "Not found")  # a static file
+            # The edge of a request: one that fails must not stop the server.
             logger.exception("%s %s failed", request.method, request.path)
-            return refusal(500, "Something went wrong on the server; it has been noted")
+            return refusal(500, "Something went wrong on the server; the error has been logged")
         finally:
             self.busy.discard(request.protocol)
 
     async def _count(self, request: web.Request) -> None:
-        """Count a request: by account when its token has been seen before, else by address.
+        """Count a request, by account when its token has been seen before, else by address.
 
-        Those who play share an address with others, the embedded bot even with every program on this machine.
+        Players share an address with others, the embedded bot even with every program on this machine.
         """
         token = _token(request)
         if token and self._accounts.knows(token) and (account := await self._accounts.by_token(token)):
@@ -146,10 +146,10 @@ class Door:
             count(self._requests, self.address(request))
 
     def count_challenge(self, request: web.Request, account: AccountRecord) -> str:
-        """Count a challenge, by its account and by its address.
+        """Count a challenge by its account and by its address.
 
         Returns:
-            The address; empty for the embedded program, which none is counted for.
+            The address; empty for the embedded bot, which is not counted by address.
 
         Raises:
             TooMany: A limit is reached.
@@ -162,7 +162,7 @@ class Door:
         return address
 
     def address(self, request: web.Request) -> str:
-        """Where a request comes from."""
+        """The address that a request comes from, as the limits count it."""
         return self._proxies.origin(request.remote or "unknown", request.headers.getall(FORWARDED, ()))
 
     async def visitor(self, request: web.Request) -> AccountRecord | None:
@@ -207,7 +207,7 @@ def _slow_down(message: str, key: str, wait_s: int) -> web.Response:
 
 
 def _token(request: web.Request) -> str:
-    """The bearer token that was sent; empty: none."""
+    """The request's bearer token; empty: none."""
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""
 
@@ -217,7 +217,7 @@ def _is_api(request: web.Request) -> bool:
 
 
 async def _read_body(request: web.Request) -> None:
-    """Read the body at once, within limits of size and time, so that no handler needs to think of it."""
+    """Read the whole body within limits of size and time, so that no handler has to."""
     if not request.can_read_body:
         return
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
@@ -235,10 +235,10 @@ async def _read_body(request: web.Request) -> None:
 
 
 async def fields(request: web.Request) -> Mapping[str, Any]:
-    """What was sent: a form, or a JSON object.
+    """Parse the body: a form or a JSON object.
 
     Raises:
-        HttpError: 400, it is garbled; 415, it is something else.
+        HttpError: 400, it is malformed; 415, it has another content type.
     """
     body = await request.read()
     if not body:
@@ -262,18 +262,18 @@ def as_text(data: Mapping[str, Any], key: str, default: str | None = None) -> st
     """A text field; null counts as missing.
 
     Raises:
-        HttpError: 400, it is missing or no text.
+        HttpError: 400, it is missing or not a text.
     """
     value = data.get(key)
     if value is None and default is not None:
         return default
     if not isinstance(value, str):
-        raise HttpError(400, f"{key} is missing" if value is None else f"{key} is not a text")
+        raise HttpError(400, f"{key} is missing" if value is None else f"{key} is not text")
     return value
 
 
 def as_int(data: Mapping[str, Any], key: str) -> int | None:
-    """A whole number; None when it is missing, null or empty.
+    """An integer field; None when it is missing, null or empty.
 
     Raises:
         HttpError: 400, it is something else.
@@ -293,7 +293,7 @@ def as_int(data: Mapping[str, Any], key: str) -> int | None:
 
 
 def as_bool(data: Mapping[str, Any], key: str) -> bool:
-    """True or false; missing is false.
+    """A boolean field; missing counts as false.
 
     Raises:
         HttpError: 400, it is something else.
@@ -316,14 +316,14 @@ async def send_stream(
     keep_alive_s: float,
     forget: Callable[[], None],
 ) -> web.StreamResponse:
-    """Send a stream's lines until it ends or the reader has gone, with blank lines when nothing happens."""
+    """Send a stream's lines, and blank ones as keep-alives, until it ends or the client has gone."""
     headers = {"Content-Type": "application/x-ndjson", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     response = web.StreamResponse(headers=headers)
     time = asyncio.get_running_loop().time
     try:
         await response.prepare(request)
         written = time()
-        while (lines := await stream.read(min(_LOOK_S, keep_alive_s))) is not None:
+        while (lines := await stream.read(min(_POLL_S, keep_alive_s))) is not None:
             if not lines and time() - written >= keep_alive_s * 0.9:
                 lines = b"\n"
             if lines:
@@ -335,7 +335,7 @@ async def send_stream(
         async with asyncio.timeout(WRITE_TIMEOUT_S):
             await response.write_eof()
     except ConnectionResetError:
-        pass  # the reader has gone
+        pass  # the client has gone
     except TimeoutError:
         if request.transport is not None:
             request.transport.abort()

@@ -1,7 +1,7 @@
 """Open challenges, from the moment one is made to the game it becomes.
 
-They live in memory only: they run out within seconds, and after a restart of the server nobody waits for
-them, since an event stream tells on opening which ones there are.
+They live only in memory: they expire within seconds, and after a restart of the server every new event stream
+shows that they are gone.
 """
 
 import math
@@ -21,24 +21,24 @@ from bot.base.events import Clock, DeclineReason
 from storage.arena import AccountRecord
 
 MAX_WAITING = 20
-"""Unanswered challenges that an account may have out."""
+"""Most unanswered challenges by one account."""
 MAX_FOR_ONE, MAX_FROM_ADDRESS = 30, 40
-"""Unanswered challenges to one account, and from everybody at one address."""
+"""Most unanswered challenges to one account, and from all accounts at one address."""
 HELD_S = 300.0
-"""A challenge that its challenger holds runs out, too, after so many seconds: it counts against the others of
-its address."""
+"""Lifetime of a challenge while its challenger holds the connection.  It is limited because the challenge
+counts against others at its address."""
 _REMEMBERED = 1000  # settled challenges that can still be looked up
 
 _ALPHABET = string.ascii_letters + string.digits
 
 
 def new_id() -> str:
-    """Eight characters, as Lichess' game ids."""
+    """A random id of eight characters, like Lichess's game ids."""
     return "".join(secrets.choice(_ALPHABET) for _ in range(8))
 
 
 class ArenaLobby:
-    """The challenges that wait, and those lately settled."""
+    """The waiting and the recently settled challenges."""
 
     def __init__(
         self,
@@ -57,9 +57,9 @@ class ArenaLobby:
         self._waiting: dict[str, ArenaChallenge] = {}
         self._settled: OrderedDict[str, ArenaChallenge] = OrderedDict()
         self._held: dict[str, Stream] = {}
-        """Answers to those who wait on the line, by challenge."""
+        """Streams of challengers who wait for the answer, by challenge id."""
 
-    # --- What an account may do -------------------------------------------------------------------------
+    # --- Actions of an account --------------------------------------------------------------------------
 
     def create(
         self,
@@ -74,11 +74,11 @@ class ArenaLobby:
         initial_fen: str | None = None,
         address: str = "",
     ) -> ArenaChallenge:
-        """Challenge somebody.
+        """Challenge a player.
 
         Raises:
-            Refused: To oneself, on terms that are not played here, or too many at once.
-            Crowded: Too many wait for this opponent, or come from this address.
+            ArenaRefusal: The opponent is oneself, the terms are not allowed, or too many challenges are open.
+            Crowded: Too many challenges wait for this opponent, or come from this address.
         """
         if challenger.id == opponent.id:
             raise ArenaRefusal("You cannot challenge yourself")
@@ -106,19 +106,19 @@ class ArenaLobby:
             address=address,
         )
         self._waiting[challenge.id] = challenge
-        self._tell("challenge", challenge)
+        self._publish("challenge", challenge)
         self._wake()
         return challenge
 
     async def rematch(
         self, match: ReplayedGame, account: AccountRecord, opponent: AccountRecord, address: str
     ) -> ArenaChallenge:
-        """Challenge the other player of a finished game on the same terms, with the colours swapped.
+        """Challenge the opponent of a finished game again on the same terms, with the colours swapped.
 
-        Where the other player has offered it already, that challenge is accepted.
+        If the opponent has already offered a rematch, accept that challenge.
 
         Raises:
-            Refused: The game still goes on; or as `create`.
+            ArenaRefusal: The game is still running; or as for `create`.
         """
         if not match.is_over:
             raise ArenaRefusal("The game is not over yet")
@@ -139,13 +139,13 @@ class ArenaLobby:
             clock=match.clock,
             colour=match.variant.colours[1 - side],
             rematch_of=match.id,
-            # A game of Chess960 is followed by one from another start.
+            # A rematch at Chess960 gets a new random start.
             initial_fen=match.record.initial_fen if match.variant.key == FROM_POSITION else None,
             address=address,
         )
 
     async def accept(self, challenge_id: str, account: AccountRecord) -> ReplayedGame:
-        """Begin the game of a challenge to the account.
+        """Accept a challenge to the account and start its game.
 
         Raises:
             NotFound: No such challenge waits for this account.
@@ -153,7 +153,7 @@ class ArenaLobby:
         challenge = self._waiting.get(challenge_id)
         if challenge is None or challenge.opponent.id != account.id:
             raise NotFound("No such challenge")
-        # Taken out before anything is awaited: only one of two answers can win.
+        # Removed before the first await, so that only one of two concurrent answers wins.
         del self._waiting[challenge_id]
         try:
             match = await self._referee.start(challenge)
@@ -164,7 +164,7 @@ class ArenaLobby:
         return match
 
     def hold(self, challenge: ArenaChallenge) -> Stream:
-        """Keep a challenge from running out for `HELD_S`; the stream tells what becomes of it."""
+        """Extend a challenge's deadline to `HELD_S`; the returned stream reports its outcome."""
         stream = self._held[challenge.id] = Stream()
         stream.send(self.shown(challenge, challenge.challenger.id))
         if challenge.id in self._waiting:
@@ -174,7 +174,7 @@ class ArenaLobby:
         return stream
 
     def release(self, challenge_id: str) -> None:
-        """The challenger has hung up: now the challenge runs out as others do."""
+        """The challenger has hung up: the challenge gets the usual deadline again."""
         self._held.pop(challenge_id, None)
         if challenge := self._waiting.get(challenge_id):
             deadline = self._referee.clock() + self._expiry_s
@@ -182,7 +182,7 @@ class ArenaLobby:
             self._wake()
 
     def decline(self, challenge_id: str, account: AccountRecord, reason: DeclineReason) -> None:
-        """Say no to a challenge to the account.
+        """Decline a challenge to the account.
 
         Raises:
             NotFound: No such challenge waits for this account.
@@ -193,17 +193,17 @@ class ArenaLobby:
         self._end("challengeDeclined", replace(challenge, status=ChallengeStatus.DECLINED, reason=reason))
 
     def cancel(self, challenge_id: str, account: AccountRecord) -> None:
-        """Take a challenge of the account's own back.
+        """Cancel a challenge of the account's own.
 
         Raises:
-            NotFound: The account has no such challenge out.
+            NotFound: No such challenge by this account waits.
         """
         challenge = self._waiting.get(challenge_id)
         if challenge is None or challenge.challenger.id != account.id:
             raise NotFound("No such challenge")
         self._end("challengeCanceled", replace(challenge, status=ChallengeStatus.CANCELED))
 
-    # --- What there is ----------------------------------------------------------------------------------
+    # --- Queries ----------------------------------------------------------------------------------------
 
     def waiting_for(self, account_id: str) -> list[ArenaChallenge]:
         """Unanswered challenges from and to the account, oldest first."""
@@ -212,7 +212,7 @@ class ArenaLobby:
         ]
 
     def find(self, challenge_id: str, account: AccountRecord) -> ArenaChallenge:
-        """A challenge from or to the account, waiting or settled lately.
+        """A challenge from or to the account, waiting or recently settled.
 
         Raises:
             NotFound: There is none.
@@ -223,7 +223,7 @@ class ArenaLobby:
         return challenge
 
     def shown(self, challenge: ArenaChallenge, viewer: str) -> wire.Json:
-        """A challenge as one of the two sees it."""
+        """A challenge as one of the two players sees it."""
         online = (
             self._referee.is_online(challenge.challenger.id),
             self._referee.is_online(challenge.opponent.id),
@@ -231,32 +231,32 @@ class ArenaLobby:
         return wire.challenge(challenge, viewer, self._base_url(), online)
 
     def listen(self, account: AccountRecord, stream: Stream) -> None:
-        """Tell a new stream the challenges that wait."""
+        """Send a new stream the waiting challenges."""
         for challenge in self.waiting_for(account.id):
             stream.send(wire.challenge_event("challenge", self.shown(challenge, account.id)))
 
     # --- Time -------------------------------------------------------------------------------------------
 
     def next_deadline(self) -> float:
-        """When `tick` next has something to do; infinity: nothing in sight."""
+        """When `tick` is next due, by the arena's clock; infinity: never."""
         return min((each.deadline for each in self._waiting.values()), default=float("inf"))
 
     def tick(self) -> None:
-        """Withdraw the challenges that have run out."""
+        """Cancel the challenges that have expired."""
         now = self._referee.clock()
         for challenge in list(self._waiting.values()):
             if challenge.deadline <= now:
                 self._end("challengeCanceled", replace(challenge, status=ChallengeStatus.CANCELED))
 
     def _crowded(self, message: str, crowd: list[ArenaChallenge]) -> Crowded:
-        # One that is held has no deadline; its challenger may hang up at any time.
+        # Held challenges have late deadlines, but their challengers may hang up at any time.
         wait_s = min(min(each.deadline for each in crowd) - self._referee.clock(), self._expiry_s)
         return Crowded(message, max(1, math.ceil(wait_s)))
 
     def _end(self, kind: str, challenge: ArenaChallenge) -> None:
         del self._waiting[challenge.id]
         self._settle(challenge)
-        self._tell(kind, challenge)
+        self._publish(kind, challenge)
 
     def _settle(self, challenge: ArenaChallenge) -> None:
         self._settled[challenge.id] = challenge
@@ -266,7 +266,7 @@ class ArenaLobby:
         while len(self._settled) > _REMEMBERED:
             self._settled.popitem(last=False)
 
-    def _tell(self, kind: str, challenge: ArenaChallenge) -> None:
+    def _publish(self, kind: str, challenge: ArenaChallenge) -> None:
         for account in (challenge.challenger, challenge.opponent):
             shown = self.shown(challenge, account.id)
             for stream in self._referee.account_streams.of(account.id):

@@ -7,39 +7,39 @@ FORWARDED = "X-Forwarded-For"
 
 
 class Proxies:
-    """The proxies that are believed when they tell for whom they ask."""
+    """The proxies whose ``X-Forwarded-For`` header we trust."""
 
     def __init__(self, networks: Iterable[str] = ()) -> None:
         """
         Args:
-            networks: Their addresses, or networks of them.
+            networks: Their addresses or networks.
 
         Raises:
-            ValueError: One is neither.
+            ValueError: An entry is neither.
         """
         self._networks = [ip_network(each) for each in networks]
 
     def __contains__(self, host: object) -> bool:
-        """Whether a peer is one of them."""
+        """Whether a peer is a trusted proxy."""
         address = _parsed(str(host))
         return address is not None and self._trusts(address)
 
-    def origin(self, peer: str, told: Sequence[str]) -> str:
-        """Where a request comes from, as `limited_as` has it.
+    def origin(self, peer: str, forwarded: Sequence[str]) -> str:
+        """The address that a request comes from, in the form of `limited_as`.
 
         Args:
-            peer: Address of the one who is connected.
-            told: The values of its ``X-Forwarded-For`` headers, in order.
+            peer: Address of the connection's other end.
+            forwarded: The values of its ``X-Forwarded-For`` headers, in order.
 
         Returns:
-            The peer, unless it is trusted; else the last address told that is not, since everybody may write
-            whatever they like in front of what a trusted proxy appends.  What is no address ends the trail at
-            the proxy that told it.
+            The peer, unless it is trusted; else the last forwarded address that is not trusted, since anybody
+            can forge the entries before those that a trusted proxy appends.  An entry that is not an address
+            ends the search at the proxy that sent it.
         """
         last = _parsed(peer)
         if last is None or not self._trusts(last):
             return limited_as(peer)
-        for entry in reversed(",".join(told).split(",")):
+        for entry in reversed(",".join(forwarded).split(",")):
             address = _parsed(entry.strip())
             if address is None:
                 break
@@ -53,8 +53,8 @@ class Proxies:
 
 
 def limited_as(host: str) -> str:
-    """An address as limits count it: of IPv6 the network of 64 bits, all of whose addresses are usually one
-    person's.  What is no address stands for itself."""
+    """The key under which limits count an address: for IPv6 its /64 network, which usually belongs to one
+    person.  Other text is returned unchanged."""
     address = _parsed(host)
     if isinstance(address, IPv6Address):
         return str(IPv6Network((address, 64), strict=False))
@@ -66,5 +66,5 @@ def _parsed(text: str) -> IPv4Address | IPv6Address | None:
         address = ip_address(text)
     except ValueError:
         return None
-    # The same host is written in two ways, by systems that serve both protocols on one socket.
+    # Systems that serve both protocols on one socket write IPv4 addresses in the IPv6-mapped form.
     return (address.ipv4_mapped if isinstance(address, IPv6Address) else None) or address

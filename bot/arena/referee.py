@@ -1,7 +1,7 @@
 """Keeps running games, times them and publishes them: every change is committed before anyone sees it.
 
-Memory only repeats what the database holds, so a server that is killed has lost nothing that it
-acknowledged; on the next start open games are taken up again, their clocks as the latest move left them.
+Memory only mirrors the database, so a killed server loses nothing that it acknowledged; the next start
+resumes the open games, with their clocks as the latest move left them.
 """
 
 import asyncio
@@ -34,24 +34,24 @@ PlayerSide = tuple[str, int]
 
 
 def _empty_start_s(clock: Clock) -> int:
-    """With 0+n a player starts with the increment, at least three seconds (lila)."""
+    """Initial time of a 0+n clock, in seconds: the increment, at least three (lila)."""
     return max(3, clock.increment_s)
 
 
 class NotFound(ArenaRefusal):
-    """There is no such thing, or it is not for this account."""
+    """It does not exist, or this account may not see it."""
 
 
 class _LiveGame:
-    """A game that goes on, and the turn to change it."""
+    """A running game, and the lock for changing it."""
 
     def __init__(self, match: ReplayedGame) -> None:
         self.match = match
-        self.turn = asyncio.Lock()
+        self.lock = asyncio.Lock()
 
 
 class Referee:
-    """All games that go on, their clocks and their listeners."""
+    """All running games, their clocks and their listeners."""
 
     def __init__(
         self,
@@ -69,19 +69,19 @@ class Referee:
         self._first_move_s = first_move_s
         self._gone_s = gone_s
         self._wake = wake
-        """Set when a deadline may have come nearer."""
-        self._tables: dict[str, _LiveGame] = {}
-        self._games_of: dict[str, dict[str, None]] = {}
-        self._rating_turn = asyncio.Lock()
+        """Set when the next deadline may be earlier than before."""
+        self._live: dict[str, _LiveGame] = {}
+        self._game_ids: dict[str, dict[str, None]] = {}
+        self._rating_lock = asyncio.Lock()
         self.account_streams: Listeners[str] = Listeners(lambda _account: None)
         self.game_streams: Listeners[PlayerSide] = Listeners(self._left)
         self._away_since: dict[PlayerSide, float] = {}
-        self._told_gone: set[PlayerSide] = set()
+        self._announced_gone: set[PlayerSide] = set()
 
     # --- Finding games ----------------------------------------------------------------------------------
 
     async def load(self) -> None:
-        """Take up the games that were going on when the arena last stopped."""
+        """Resume the games that were running when the arena last stopped."""
         async with self._database.read() as session:
             ids = await arena.list_open_ids(session)
         for game_id in ids:
@@ -89,21 +89,19 @@ class Referee:
                 self._seat(await self.find(game_id))
             except StorageError:
                 raise
-            except (
-                Exception
-            ) as error:  # the edge of a game: a row that makes no sense must not keep the others
-                logger.error("game %s cannot be taken up again: %s: %s", game_id, type(error).__name__, error)
-        if self._tables:
-            logger.info("took up %d open games", len(self._tables))
+            except Exception as error:  # the edge of a game: a corrupt row must not stop the others
+                logger.error("cannot resume game %s: %s: %s", game_id, type(error).__name__, error)
+        if self._live:
+            logger.info("resumed %d open games", len(self._live))
 
     async def find(self, game_id: str) -> ReplayedGame:
-        """A game, over or not.
+        """Return a game, over or not.
 
         Raises:
-            NotFound: There is none of that id.
+            NotFound: There is none with that id.
         """
-        if table := self._tables.get(game_id):
-            return table.match
+        if live := self._live.get(game_id):
+            return live.match
         async with self._database.read() as session:
             record = await arena.get_game(session, game_id)
         if record is None:
@@ -111,10 +109,10 @@ class Referee:
         return await self._match(record)
 
     async def find_own(self, game_id: str, account: AccountRecord) -> tuple[ReplayedGame, int]:
-        """A game of the account's, and its side.
+        """Return a game of the account's, and its side.
 
         Raises:
-            NotFound: There is none of that id, or others play it.
+            NotFound: There is none with that id, or it is between others.
         """
         match = await self.find(game_id)
         side = match.side_of(account.id)
@@ -123,13 +121,13 @@ class Referee:
         return match, side
 
     def games_of(self, account_id: str) -> list[ReplayedGame]:
-        """The account's games that go on, oldest first."""
-        return [self._tables[game_id].match for game_id in self._games_of.get(account_id, ())]
+        """The account's running games, oldest first."""
+        return [self._live[game_id].match for game_id in self._game_ids.get(account_id, ())]
 
     @property
     def open_count(self) -> int:
-        """How many games go on."""
-        return len(self._tables)
+        """Number of running games."""
+        return len(self._live)
 
     def is_online(self, account_id: str) -> bool:
         """Whether any stream of the account's is open."""
@@ -141,29 +139,29 @@ class Referee:
     async def _match(self, record: ArenaGameRecord) -> ReplayedGame:
         first, second = [await self._accounts.get(account_id) for account_id in record.players]
         if first is None or second is None:
-            raise NotFound("A player of this game has no account any more")
+            raise NotFound("A player of this game no longer has an account")
         return rules.take_up(record, VARIANTS[record.variant], (first, second), self.clock())
 
     def _seat(self, match: ReplayedGame) -> None:
-        self._tables[match.id] = _LiveGame(match)
+        self._live[match.id] = _LiveGame(match)
         for side, account in enumerate(match.players):
-            self._games_of.setdefault(account.id, {})[match.id] = None
-            self._left((match.id, side))  # until they open its stream
+            self._game_ids.setdefault(account.id, {})[match.id] = None
+            self._left((match.id, side))  # until the player opens its stream
         self._wake.set()
 
     # --- Changing games ---------------------------------------------------------------------------------
 
     async def start(self, challenge: ArenaChallenge) -> ReplayedGame:
-        """Begin the game of an accepted challenge, and tell both players."""
-        async with self._accounts.turn:
+        """Start the game of an accepted challenge, and notify both players."""
+        async with self._accounts.start_lock:
             match = await self._begin(challenge)
         self._seat(match)
-        self._tell_accounts("gameStart", match)
+        self._publish_to_accounts("gameStart", match)
         return match
 
     async def _begin(self, challenge: ArenaChallenge) -> ReplayedGame:
         at = now_utc()
-        # Looked up again: a rated game may have ended since the challenge was made.
+        # Read again: the ratings may have changed since the challenge was made.
         players = [await self._accounts.get(account.id) or account for account in challenge.by_side()]
         variant, clock = challenge.variant, challenge.clock
         ratings = [wire.rating_in(account, variant.key) for account in players]
@@ -194,84 +192,84 @@ class Referee:
         return await self._match(record)
 
     async def change(self, game_id: str, step: Callable[[ReplayedGame], ReplayedGame]) -> ReplayedGame:
-        """Change a game: all of it is committed and told, or nothing has happened.
+        """Change a game: the change is committed and published, or nothing has happened.
 
         Args:
             game_id: The game.
             step: A transition of `bot.arena.game`.
 
         Raises:
-            Refused: The step is against the rules, or the game is over.
+            ArenaRefusal: The step is against the rules, or the game is over.
             NotFound: There is no such game.
         """
-        table = self._tables.get(game_id)
-        if table is None:
+        live = self._live.get(game_id)
+        if live is None:
             match = await self.find(game_id)
             if match.is_over:
-                return step(match)  # every step refuses, in its own words
-            raise NotFound("This game cannot be played on")
-        async with table.turn:
-            before = table.match
+                return step(match)  # every step refuses, with its own message
+            raise NotFound("This game cannot be continued")
+        async with live.lock:
+            before = live.match
             after = step(before)
             if after is before or after.record == before.record:
                 return before
-            after = await self._keep(after)
-            table.match = after
+            after = await self._commit(after)
+            live.match = after
             if after.is_over:
                 self._clear(after)
-            self._tell_state(after)
+            self._publish_state(after)
         self._wake.set()
         return after
 
-    async def _keep(self, match: ReplayedGame) -> ReplayedGame:
-        """Commit a game as it is now, and its ratings when it has ended."""
+    async def _commit(self, match: ReplayedGame) -> ReplayedGame:
+        """Commit a game, with the new ratings when it has ended."""
         record = match.record
         if not (match.is_over and record.rated and record.status != "aborted"):
             async with self._database.write() as session:
                 await arena.save_game(session, record)
             return match
-        async with self._rating_turn:  # two games of one account may end together
+        async with self._rating_lock:  # two games of one account may end together
             accounts = [await self._accounts.get(account_id) for account_id in record.players]
             before = [wire.rating_in(account, record.variant) for account in accounts if account is not None]
             scores = (0.5, 0.5) if record.winner is None else (1.0 - record.winner, float(record.winner))
             after = [glicko.update(before[side], [(before[1 - side], scores[side])]) for side in (0, 1)]
             diffs = [round(new.rating) - round(old.rating) for new, old in zip(after, before, strict=True)]
             match = replace(match, record=replace(record, rating_diffs=(diffs[0], diffs[1])))
-            kept = []
+            new_ratings = []
             for account, rating in zip(accounts, after, strict=True):
-                assert account is not None  # noqa: S101 - a foreign key says so
+                assert account is not None  # noqa: S101 - guaranteed by a foreign key
                 old = account.ratings.get(record.variant)
                 games = 1 if old is None else old.games + 1
-                kept.append(
+                new_ratings.append(
                     (account.id, RatingRecord(rating.rating, rating.deviation, rating.volatility, games))
                 )
             async with self._database.write() as session:
                 await arena.save_game(session, match.record)
-                for account_id, rating_record in kept:
+                for account_id, rating_record in new_ratings:
                     await arena.save_rating(session, account_id, record.variant, rating_record)
-            for account_id, rating_record in kept:
+            for account_id, rating_record in new_ratings:
                 self._accounts.put_rating(account_id, record.variant, rating_record)
         return match
 
     def _clear(self, match: ReplayedGame) -> None:
-        del self._tables[match.id]
+        del self._live[match.id]
         for side, account in enumerate(match.players):
-            games = self._games_of[account.id]
+            games = self._game_ids[account.id]
             del games[match.id]
             if not games:
-                del self._games_of[account.id]
+                del self._game_ids[account.id]
             self._away_since.pop((match.id, side), None)
-            self._told_gone.discard((match.id, side))
+            self._announced_gone.discard((match.id, side))
 
     async def say(self, match: ReplayedGame, account: AccountRecord, room: str, text: str) -> None:
-        """Keep and tell a line of chat.
+        """Store and publish a chat line.
 
         Raises:
-            Refused: Too much has been said in this game.
+            ArenaRefusal: The game's chat is full.
         """
         async with self._database.write() as session:
             if await arena.count_chat(session, match.id) >= CHAT_LINES:
-                raise ArenaRefusal("Enough has been said in this game")
+                raise ArenaRefusal("The chat of this game is full")
             await arena.add_chat(
                 session, match.id, account_id=account.id, room=room, text=text, created_at=now_utc()
             )
@@ -280,92 +278,96 @@ class Referee:
             for stream in self.game_streams.of((match.id, side)):
                 stream.send(line)
 
-    # --- Telling ----------------------------------------------------------------------------------------
+    # --- Publishing -------------------------------------------------------------------------------------
 
     def listen_to_account(self, account: AccountRecord, stream: Stream, limit: int) -> None:
-        """Tell a stream the account's games, and what becomes of them."""
+        """Send a stream the account's running games and their later events."""
         self.account_streams.add(account.id, stream, limit)
         now = self.clock()
         for match in self.games_of(account.id):
             stream.send(wire.game_event("gameStart", match, match.record.players.index(account.id), now))
 
     def listen_to_game(self, match: ReplayedGame, side: int, stream: Stream, limit: int) -> None:
-        """Tell a stream the game, and what becomes of it; a finished game is told once."""
-        table = self._tables.get(match.id)
-        match = table.match if table is not None else match
+        """Send a stream the game and its later events; the stream of a finished game ends at once."""
+        live = self._live.get(match.id)
+        match = live.match if live is not None else match
         seat = (match.id, side)
         self.game_streams.add(seat, stream, limit)
-        stream.send(self._seen(wire.game_full(match, self.clock(), self._first_move_s), match, side, stream))
+        stream.send(
+            self._with_view(wire.game_full(match, self.clock(), self._first_move_s), match, side, stream)
+        )
         if match.is_over:
             stream.close()
             return
         self._away_since.pop(seat, None)
-        if seat in self._told_gone:
-            self._told_gone.discard(seat)
-            self._tell_gone(seat, gone=False)
-        if (match.id, 1 - side) in self._told_gone:
+        if seat in self._announced_gone:
+            self._announced_gone.discard(seat)
+            self._announce_gone(seat, gone=False)
+        if (match.id, 1 - side) in self._announced_gone:
             stream.send(wire.opponent_gone(True))
 
     def has_left(self, match: ReplayedGame, side: int) -> bool:
-        """Whether the player has been away for so long that the other may claim the game."""
+        """Whether the player has been away long enough for the other to claim the game."""
         since = self._away_since.get((match.id, side))
         return since is not None and self.clock() - since >= self._gone_s
 
     def _left(self, seat: PlayerSide) -> None:
-        table = self._tables.get(seat[0])
-        if table is not None and table.match.clock is not None:  # nobody is waited for without a clock
+        live = self._live.get(seat[0])
+        if live is not None and live.match.clock is not None:  # without a clock players may leave
             self._away_since[seat] = self.clock()
             self._wake.set()
 
-    def _seen(self, message: wire.Json, match: ReplayedGame, side: int, stream: Stream) -> wire.Json:
+    def _with_view(self, message: wire.Json, match: ReplayedGame, side: int, stream: Stream) -> wire.Json:
         return views.with_view(message, match, side) if stream.wants_view else message
 
-    def _tell_state(self, match: ReplayedGame) -> None:
+    def _publish_state(self, match: ReplayedGame) -> None:
         now = self.clock()
         state = wire.game_state(match, now, self._first_move_s)
         for side in (0, 1):
             for stream in self.game_streams.of((match.id, side)):
-                stream.send(self._seen(state, match, side, stream))
+                stream.send(self._with_view(state, match, side, stream))
                 if match.is_over:
                     stream.close()
         if match.is_over:
-            self._tell_accounts("gameFinish", match)
+            self._publish_to_accounts("gameFinish", match)
 
-    def _tell_accounts(self, kind: str, match: ReplayedGame) -> None:
+    def _publish_to_accounts(self, kind: str, match: ReplayedGame) -> None:
         now = self.clock()
         for side, account in enumerate(match.players):
             for stream in self.account_streams.of(account.id):
                 stream.send(wire.game_event(kind, match, side, now))
 
-    def _tell_gone(self, seat: PlayerSide, *, gone: bool) -> None:
+    def _announce_gone(self, seat: PlayerSide, *, gone: bool) -> None:
         for stream in self.game_streams.of((seat[0], 1 - seat[1])):
             stream.send(wire.opponent_gone(gone))
 
     # --- Time -------------------------------------------------------------------------------------------
 
     def next_deadline(self) -> float:
-        """When `tick` next has something to do, by the arena's clock; infinity: nothing in sight."""
-        deadlines = [table.match.deadline(self._first_move_s) for table in self._tables.values()]
+        """When `tick` is next due, by the arena's clock; infinity: never."""
+        deadlines = [live.match.deadline(self._first_move_s) for live in self._live.values()]
         gone = [
-            since + self._gone_s for seat, since in self._away_since.items() if seat not in self._told_gone
+            since + self._gone_s
+            for seat, since in self._away_since.items()
+            if seat not in self._announced_gone
         ]
         return min([each for each in deadlines if each is not None] + gone, default=float("inf"))
 
     async def tick(self) -> None:
-        """End the games whose time is up, and tell who has left."""
-        for game_id, table in list(self._tables.items()):
-            if self._is_due(table.match):
+        """End the games whose time is up, and announce the players who have left."""
+        for game_id, live in list(self._live.items()):
+            if self._is_due(live.match):
                 await self.change(game_id, self._run_out)
         now = self.clock()
         for seat, since in self._away_since.items():
-            if seat not in self._told_gone and now - since >= self._gone_s:
-                self._told_gone.add(seat)
-                self._tell_gone(seat, gone=True)
+            if seat not in self._announced_gone and now - since >= self._gone_s:
+                self._announced_gone.add(seat)
+                self._announce_gone(seat, gone=True)
 
     def _is_due(self, match: ReplayedGame) -> bool:
         deadline = match.deadline(self._first_move_s)
         return deadline is not None and deadline <= self.clock()
 
     def _run_out(self, match: ReplayedGame) -> ReplayedGame:
-        # Looked at again: a move may have come in while this waited for its turn.
+        # Checked again: a move may have come in while this waited for the lock.
         return rules.run_out(match, now=self.clock(), at=now_utc()) if self._is_due(match) else match

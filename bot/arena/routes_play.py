@@ -33,13 +33,13 @@ from storage.arena import AccountRecord
 from storage.database import Database
 from storage.tables.types import now_utc
 
-# A program has one stream of each kind, and a new one closes the old; a person may open more tabs.
+# A program has one stream of each kind, and a new one closes the old; a person may open several tabs.
 PERSON_STREAMS, BOT_STREAMS = 8, 1
 
 MAX_FEN = 120
 """Longest FEN of a challenge, in characters."""
 MAX_MOVE_NUMBER = 1000
-"""Highest number of a move in it: late in endless games one mate would be worth as much as another."""
+"""Highest full-move number in it: with a larger one all mate scores would be equal."""
 
 _CHALLENGE = f"{{challenge:{ID}}}"
 
@@ -47,7 +47,7 @@ Step = Callable[[ReplayedGame, int, float], ReplayedGame]
 
 
 class PlayRoutes:
-    """Handlers for those who play."""
+    """Handlers for players."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class PlayRoutes:
         self._keep_alive_s = keep_alive_s
 
     def table(self) -> list[web.RouteDef]:
-        """Every route here."""
+        """All routes of this module."""
         routes = [
             web.get("/api/stream/event", self.event_stream),
             web.get("/api/account/playing", self.playing),
@@ -108,7 +108,7 @@ class PlayRoutes:
 
     async def event_stream(self, request: web.Request) -> web.StreamResponse:
         account = await self._door.account(request)
-        # Everything that stands is told on opening, however much it is.
+        # A new stream gets all open games and challenges, however many there are.
         backlog = 32 + len(self._referee.games_of(account.id)) + len(self._lobby.waiting_for(account.id))
         stream = Stream(backlog=backlog)
         self._referee.listen_to_account(account, stream, BOT_STREAMS if account.is_bot else PERSON_STREAMS)
@@ -145,7 +145,7 @@ class PlayRoutes:
     # --- Moves and endings ------------------------------------------------------------------------------
 
     async def move(self, player: "PlayerHandler", request: web.Request) -> web.Response:
-        # The arrival ends the thinking: waiting for the database or the game's turn is not the player's time.
+        # The arrival ends the thinking: waiting for the database or the lock does not cost the player time.
         now, at = self._referee.clock(), now_utc()
         text, ply = request.match_info["move"], as_int(request.query, "ply")
         draw = as_bool(request.query, "offeringDraw")
@@ -225,16 +225,16 @@ class PlayRoutes:
         account = await self._door.account(request)
         opponent = await self._accounts.get(request.match_info["user"])
         if opponent is None:
-            raise NotFound("There is no player of that name")
+            raise NotFound("There is no player with that name")
         data = await fields(request)
         if data.get("days"):
             raise HttpError(
-                400, "Correspondence games are not played here: send clock.limit and clock.increment"
+                400, "This server has no correspondence games: send clock.limit and clock.increment"
             )
         colour = as_text(data, "color", "random")
         if colour not in ("white", "black", "random"):
             raise HttpError(400, f"color is {colour!r}; allowed: white, black, random")
-        address = self._door.count_challenge(request, account)  # before a position is read: that costs time
+        address = self._door.count_challenge(request, account)  # first, because parsing a position costs time
         variant = _variant(as_text(data, "variant", next(iter(VARIANTS))))
         variant, initial_fen = _start(variant, as_text(data, "fen", ""))
         is_held = as_bool(data, "keepAliveStream")
@@ -257,7 +257,7 @@ class PlayRoutes:
         account = await self._player(request, for_bots=False)
         match, side = await self._referee.find_own(request.match_info["game"], account)
         opponent = await self._accounts.get(match.record.players[1 - side])
-        assert opponent is not None  # noqa: S101 - a foreign key says so
+        assert opponent is not None  # noqa: S101 - guaranteed by a foreign key
         address = self._door.count_challenge(request, account)
         challenge = await self._lobby.rematch(match, account, opponent, address)
         return web.json_response(self._lobby.shown(challenge, account.id))
@@ -271,7 +271,7 @@ class PlayRoutes:
         account = await self._door.account(request)
         reason = as_text(await fields(request), "reason", "generic")
         known = {each.value: each for each in DeclineReason}
-        # Lichess takes an unknown word for "generic".
+        # Lichess treats an unknown reason as "generic".
         self._lobby.decline(
             request.match_info["challenge"], account, known.get(reason, DeclineReason.GENERIC)
         )
@@ -283,7 +283,7 @@ class PlayRoutes:
         try:
             self._lobby.cancel(challenge_id, account)
         except NotFound:
-            # Accepted in the meantime: then the game is aborted, if it has hardly begun.
+            # Accepted in the meantime: abort the game if it is not too late.
             await self._referee.find_own(challenge_id, account)
             await self._referee.change(
                 challenge_id, lambda match: rules.abort(match, now=self._referee.clock(), at=now_utc())
@@ -329,18 +329,18 @@ def _variant(key: str) -> ArenaVariant:
 
 
 def _start(variant: ArenaVariant, fen: str) -> tuple[ArenaVariant, str | None]:
-    """What is played from where; chess from a position is a variant of its own.
+    """The variant and its starting position; chess from a position is a variant of its own.
 
     Raises:
-        HttpError: 400, the position is none, or over, or not for this variant.
+        HttpError: 400, the position is invalid or over, or the variant allows none.
     """
     if not fen:
         if variant.key == FROM_POSITION:
             raise HttpError(400, "fen is missing")
         return variant, None
     if variant.key not in ("standard", FROM_POSITION):
-        raise HttpError(400, f"A fen does not go with the variant {variant.key}")
-    # Six fields and no more: what may follow in our own notation are moves, which take long to play.
+        raise HttpError(400, f"The variant {variant.key} does not allow a fen")
+    # At most six fields: in our own notation moves may follow, which take long to replay.
     if len(fen) > MAX_FEN or len(fen.split()) > 6:
         raise HttpError(400, "fen: not a FEN")
     game = variant.game
@@ -351,7 +351,7 @@ def _start(variant: ArenaVariant, fen: str) -> tuple[ArenaVariant, str | None]:
     if not game.legal_moves(position):
         raise HttpError(400, "fen: the game would be over")
     if position.board.fullmove_number > MAX_MOVE_NUMBER:
-        raise HttpError(400, f"fen: the move's number is above {MAX_MOVE_NUMBER}")
+        raise HttpError(400, f"fen: the full-move number is above {MAX_MOVE_NUMBER}")
     return VARIANTS[FROM_POSITION], game.board_text(position)
 
 
@@ -359,5 +359,5 @@ def _clock(limit_s: int | None, increment_s: int | None) -> Clock | None:
     if limit_s is None and increment_s is None:
         return None
     if limit_s is None or increment_s is None:
-        raise HttpError(400, "clock.limit and clock.increment belong together")
+        raise HttpError(400, "Send both clock.limit and clock.increment, or neither")
     return Clock(limit_s, increment_s)

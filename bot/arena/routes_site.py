@@ -20,14 +20,14 @@ STATIC = Path(__file__).parent / "static"
 _MAX_IDS = 100
 _MAX_TOKENS = 50  # all of them count as one request
 _MAX_BOTS = 512
-_HEALTH_S = 5.0  # how long the database counts as writable after it was written to
+_HEALTH_S = 5.0  # how long the database counts as writable after a test write
 
 LoadReport = Callable[[str], Awaitable[dict[str, Any] | None]]
 """The trap report of a finished game, by the game's id; None: there is none."""
 
 
 class SiteRoutes:
-    """Handlers for everybody, with an account or without."""
+    """Handlers for everybody, with or without an account."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class SiteRoutes:
         self._written = float("-inf")
 
     def table(self) -> list[web.AbstractRouteDef]:
-        """Every route here."""
+        """All routes of this module."""
         return [
             web.get("/api/account", self.own_account),
             web.post("/api/bot/account/upgrade", self.upgrade),
@@ -78,7 +78,7 @@ class SiteRoutes:
     async def one_account(self, request: web.Request) -> web.Response:
         account = await self._accounts.get(request.match_info["user"])
         if account is None:
-            raise NotFound("There is no player of that name")
+            raise NotFound("There is no player with that name")
         return web.json_response(wire.user(account, self._base_url()))
 
     async def add_person(self, request: web.Request) -> web.Response:
@@ -104,9 +104,9 @@ class SiteRoutes:
         try:
             tokens = (await request.read()).decode().split(",")
         except UnicodeDecodeError:
-            raise HttpError(400, "Send tokens as text, parted by commas") from None
+            raise HttpError(400, "Send tokens as text, separated by commas") from None
         if len(tokens) > _MAX_TOKENS:
-            raise HttpError(400, f"Not more than {_MAX_TOKENS} tokens at once")
+            raise HttpError(400, f"At most {_MAX_TOKENS} tokens at once")
         found = await self._accounts.by_tokens(token for token in map(str.strip, tokens) if token)
         return web.json_response({token: _scopes(account) for token, account in found.items()})
 
@@ -121,7 +121,7 @@ class SiteRoutes:
     async def users_status(self, request: web.Request) -> web.Response:
         ids = [each for each in request.query.get("ids", "").split(",") if each]
         if len(ids) > _MAX_IDS:
-            raise HttpError(400, f"Not more than {_MAX_IDS} ids at once")
+            raise HttpError(400, f"At most {_MAX_IDS} ids at once")
         accounts = [await self._accounts.get(each.strip()) for each in ids]
         return web.json_response(
             [
@@ -134,7 +134,7 @@ class SiteRoutes:
         )
 
     async def _bots(self) -> list[tuple[AccountRecord, bool]]:
-        """Programs and whether they are there, those that are in front."""
+        """Bot accounts with whether each is online, the online ones first."""
         bots = [(bot, self._referee.is_online(bot.id)) for bot in await self._accounts.list_bots(_MAX_BOTS)]
         return sorted(bots, key=lambda pair: not pair[1])
 
@@ -154,10 +154,10 @@ class SiteRoutes:
     async def report(self, request: web.Request) -> web.Response:
         match = await self._referee.find(request.match_info["game"])
         if not match.is_over:
-            raise HttpError(403, "The report is shown when the game is over")
+            raise HttpError(403, "The report is available when the game is over")
         report = None if self._report is None else await self._report(match.id)
         if report is None:
-            raise NotFound("There is no report of this game")
+            raise NotFound("There is no report for this game")
         return web.json_response(report)
 
     # --- The page ---------------------------------------------------------------------------------------

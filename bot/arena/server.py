@@ -30,9 +30,9 @@ __all__ = ["Arena", "add_bot", "serve", "stored_report"]
 logger = logging.getLogger(__name__)
 
 SITE = "arena"
-"""What the bot calls this server in its records."""
-_SHUTDOWN_S = 5.0  # for requests that are being answered when the arena stops
-_RETRY_S = 1.0  # after a failure of the clockwork, for instance of the database
+"""The arena's name as a site in the bot's database."""
+_SHUTDOWN_S = 5.0  # for requests in progress when the arena stops
+_RETRY_S = 1.0  # after a failure of the clock task, for instance of the database
 
 
 class Arena:
@@ -45,13 +45,13 @@ class Arena:
         clock: Callable[[], float] = time.monotonic,
         report: LoadReport | None = None,
     ) -> None:
-        """Put the parts together; nothing listens yet.
+        """Assemble the parts, without listening yet.
 
         Args:
-            config: Where to listen, and the times.
-            database: Open, and stays open longer than the arena.
-            clock: Seconds; chess clocks and every deadline follow it.
-            report: Trap reports for the page.
+            config: The address and the time limits.
+            database: Open, and outlives the arena.
+            clock: In seconds; game clocks and all deadlines follow it.
+            report: Loads the trap reports for the page.
         """
         self._config = config
         self._database = database
@@ -76,7 +76,7 @@ class Arena:
         self._proxies = Proxies(config.trusted_proxies)
         self._door = door = Door(self._accounts, self._proxies, clock)
         self.bot_token = ""
-        """Of the account that `running` was given."""
+        """Token of the account named in `running`."""
         play = PlayRoutes(
             database=database,
             door=door,
@@ -101,14 +101,14 @@ class Arena:
 
     @asynccontextmanager
     async def running(self, bot: str | None = None) -> AsyncIterator[str]:
-        """Listen while the block runs, and give its address.
+        """Listen while the block runs; yields the local URL.
 
         Args:
-            bot: Account of a program that has to be there before anybody can come and take the name; its
-                token is `bot_token` then.
+            bot: Account of a program, created before a visitor can take the name; its token is then in
+                `bot_token`.
 
         Raises:
-            ConfigError: The address cannot be listened on, or the name is not allowed or a person's.
+            ConfigError: The arena cannot listen on the address, or the name is not allowed or a person's.
             StorageError: Another program runs the arena on this database.
         """
         async with self._database.sole("arena"):
@@ -121,8 +121,8 @@ class Arena:
 
     @asynccontextmanager
     async def _open(self) -> AsyncIterator[str]:
-        # Streams look for readers that have gone by themselves; a request that changes a game must not be cut
-        # off halfway just because its sender has hung up.
+        # Streams detect clients that have gone on their own; a request that changes a game must not be
+        # cancelled halfway because its sender has hung up.
         runner = web.AppRunner(
             self._app,
             access_log=None,
@@ -138,19 +138,19 @@ class Arena:
             stack.callback(listener.close)
             local_url = _url(self._config.host, listener.sockets[0].getsockname()[1])
             self._base_url = self._base_url or local_url
-            clockwork = asyncio.create_task(self._keep_time(), name="arena clockwork")
+            clock_task = asyncio.create_task(self._run_clock(), name="arena clock")
             try:
                 yield local_url
             finally:
-                clockwork.cancel()
+                clock_task.cancel()
                 with suppress(asyncio.CancelledError):
-                    await clockwork
+                    await clock_task
 
     async def ensure_bot(self, name: str) -> str:
-        """Make an account for a program, or give an existing one another token.
+        """Create an account for a program, or give an existing one a new token.
 
         Returns:
-            The token, which is kept nowhere else.
+            The token, which is stored nowhere else.
 
         Raises:
             ConfigError: The name is not allowed, or a person has it.
@@ -158,20 +158,20 @@ class Arena:
         return await self._accounts.ensure_bot(name)
 
     async def tick(self) -> None:
-        """Do what the clocks ask for; `running` calls this whenever something is due."""
+        """Handle everything that is due; `running` calls this at each deadline."""
         self._lobby.tick()
         await self._referee.tick()
 
     async def _listen(self, runner: web.AppRunner) -> asyncio.Server:
         host, port = self._config.host, self._config.port
-        assert runner.server is not None  # noqa: S101 - it is set up
+        assert runner.server is not None  # noqa: S101 - created by setup()
         most = most_connections()
         connections = ConnectionLimit(runner.server, self._door.busy, most, self._proxies)
-        # asyncio accepts so many in each round of its loop, a few rounds before the gate sees them.
+        # asyncio accepts this many per loop iteration, a few iterations before the limit sees them.
         backlog = max(1, min(128, most // 4))
         try:
             return await asyncio.get_running_loop().create_server(connections, host, port, backlog=backlog)
-        except (OSError, OverflowError, UnicodeError) as error:  # the latter two: no port, no host's name
+        except (OSError, OverflowError, UnicodeError) as error:  # the latter two: invalid port, invalid host
             reason = str(error)
             if isinstance(error, OSError):
                 reason = "port in use" if error.errno == errno.EADDRINUSE else error.strerror or reason
@@ -179,20 +179,20 @@ class Arena:
                 f"cannot listen on {host}:{port}: {reason} (settings arena.host and arena.port)"
             ) from error
 
-    async def _keep_time(self) -> None:
-        is_well = True
+    async def _run_clock(self) -> None:
+        has_database = True
         while True:
             try:
                 await self.tick()
-                is_well = True
+                has_database = True
                 wait_s = min(self._referee.next_deadline(), self._lobby.next_deadline()) - self._clock()
             except StorageError as error:
-                if is_well:  # a full disk lasts
-                    logger.error("the arena's clockwork waits for the database: %s", error)
-                is_well, wait_s = False, _RETRY_S
+                if has_database:  # log once: a full disk lasts
+                    logger.error("the arena's clock task waits for the database: %s", error)
+                has_database, wait_s = False, _RETRY_S
             except Exception:
-                # The edge of every game: clocks go on when one change fails.
-                logger.exception("the arena's clockwork stumbled")
+                # The edge of every game: the clocks keep running when one change fails.
+                logger.exception("the arena's clock task failed; it continues")
                 wait_s = _RETRY_S
             with suppress(TimeoutError):
                 async with asyncio.timeout(max(0.0, wait_s) if wait_s != float("inf") else None):
@@ -205,7 +205,7 @@ class Arena:
 
 
 def stored_report(database: Database) -> LoadReport:
-    """Trap reports from the bot's own records in the same database."""
+    """A loader for trap reports from the bot's own records in the same database."""
 
     async def report(game_id: str) -> dict[str, Any] | None:
         async with database.read() as session:
@@ -216,7 +216,7 @@ def stored_report(database: Database) -> LoadReport:
 
 
 async def serve(config: Config) -> None:
-    """Run the arena alone until SIGINT or SIGTERM."""
+    """Run the arena without a bot until SIGINT or SIGTERM."""
     database = await Database.open(config.storage.url)
     try:
         stop = asyncio.Event()
@@ -238,7 +238,7 @@ def _url(host: str, port: int) -> str:
 
 
 async def _add_headers(request: web.Request, response: web.StreamResponse) -> None:
-    # Files are asked for again after an update of this program; answers of the API are never kept.
+    # Browsers revalidate files, which change with an update of this program, and never cache API answers.
     response.headers.setdefault(
         "Cache-Control", "no-store" if request.path.startswith("/api/") else "no-cache"
     )

@@ -17,16 +17,16 @@ class ArenaVariant:
     """A game as the Lichess API names it."""
 
     key: str
-    """In requests and answers, for instance ``othello``."""
+    """Key in requests and answers, for instance ``othello``."""
     name: str
-    """For people, in the API's words; pages show the game's own title."""
+    """Display name in the API; pages show the game's own title."""
     short: str
     game_name: str
     """Name of the rules in `engine.games`."""
     colours: tuple[ColourName, ColourName]
-    """What the API calls the side that moves first, and the other."""
+    """The API's colour of the side that moves first, and of the other."""
     is_offered: bool = True
-    """Whether the page proposes it; programs may ask for any."""
+    """Whether the page offers it; programs may request any."""
     is_rated: bool = True
     """Whether its games may be rated."""
 
@@ -35,16 +35,16 @@ class ArenaVariant:
         return get_game(self.game_name)
 
     def side(self, colour: str) -> int:
-        """0 or 1: the side that the API calls by this colour."""
+        """0 or 1: the side with this colour in the API."""
         return self.colours.index(colour)
 
     def start(self, initial_fen: str | None) -> Any:
-        """The position that a game begins with; None: as usual."""
+        """The starting position; without a FEN the usual one."""
         game = self.game
         return game.initial() if initial_fen is None else game.parse_position(initial_fen)
 
-    def told(self, position: Any, move: Move) -> str:
-        """A legal move as the API tells it: castling at chess is the king taking its own rook, everywhere."""
+    def api_move(self, position: Any, move: Move) -> str:
+        """A legal move in the API's notation: in chess, castling is the king capturing its own rook."""
         text = self.game.move_text(move)
         if self.game_name != "chess":
             return text
@@ -72,7 +72,7 @@ VARIANTS: dict[str, ArenaVariant] = {
         ArenaVariant(
             key="standard", name="Standard", short="Std", game_name="chess", colours=("white", "black")
         ),
-        # Red moves first, and is what the API calls white.
+        # Red moves first and is white in the API.
         ArenaVariant(
             key="xiangqi", name="Xiangqi", short="Xia", game_name="xiangqi", colours=("white", "black")
         ),

@@ -14,12 +14,12 @@ from storage.arena import AccountRecord, ChatRecord, RatingRecord
 Json = dict[str, Any]
 
 UNLIMITED_MS = 2_147_483_647
-"""What Lichess shows as the time left in a game without a clock."""
+"""Lichess's value for the time left in a game without a clock."""
 
 CHESS_SPEEDS = ("bullet", "blitz", "rapid", "classical")
-"""What Lichess calls the ratings of chess; here all speeds share one."""
+"""Lichess's keys for chess ratings; here all speeds share one rating."""
 
-# lila's numbers for the words.
+# lila's numbers for the statuses.
 STATUS_IDS = {
     "started": 20, "aborted": 25, "mate": 30, "resign": 31, "stalemate": 32, "timeout": 33, "draw": 34,
     "outoftime": 35, "variantEnd": 60,
@@ -34,9 +34,11 @@ def millis(at: datetime) -> int:
 
 
 def rating_in(account: AccountRecord, variant: str) -> glicko.Rating:
-    """Where an account stands in a variant; a newcomer's rating without games."""
-    kept = account.ratings.get(variant)
-    return glicko.Rating() if kept is None else glicko.Rating(kept.rating, kept.deviation, kept.volatility)
+    """An account's rating in a variant; without games a newcomer's."""
+    stored = account.ratings.get(variant)
+    if stored is None:
+        return glicko.Rating()
+    return glicko.Rating(stored.rating, stored.deviation, stored.volatility)
 
 
 def title(account: AccountRecord) -> Json:
@@ -44,14 +46,14 @@ def title(account: AccountRecord) -> Json:
 
 
 def perfs(account: AccountRecord) -> Json:
-    """Ratings by variant; that of chess also under the speeds, where programs look for it."""
+    """Ratings by variant; the chess rating also under the speeds, where programs look for it."""
     lists = {key: key for key in VARIANTS} | dict.fromkeys(CHESS_SPEEDS, "standard")
     return {name: _perf(rating_in(account, key), account.ratings.get(key)) for name, key in lists.items()}
 
 
-def _perf(rating: glicko.Rating, kept: RatingRecord | None) -> Json:
+def _perf(rating: glicko.Rating, stored: RatingRecord | None) -> Json:
     perf: Json = {
-        "games": 0 if kept is None else kept.games,
+        "games": 0 if stored is None else stored.games,
         "rating": round(rating.rating),
         "rd": round(rating.deviation),
         "prog": 0,
@@ -60,7 +62,7 @@ def _perf(rating: glicko.Rating, kept: RatingRecord | None) -> Json:
 
 
 def user(account: AccountRecord, base_url: str) -> Json:
-    """An account as `/api/account` tells it."""
+    """An account in the format of `/api/account`."""
     return {
         "id": account.id,
         "username": account.name,
@@ -93,7 +95,7 @@ def _player(match: ReplayedGame, side: int) -> Json:
 
 
 def game_full(match: ReplayedGame, now: float, first_move_s: float) -> Json:
-    """First line of every game stream."""
+    """The first line of every game stream."""
     clock = match.clock
     full: Json = {
         "type": "gameFull",
@@ -116,14 +118,14 @@ def game_full(match: ReplayedGame, now: float, first_move_s: float) -> Json:
 
 
 def game_state(match: ReplayedGame, now: float, first_move_s: float) -> Json:
-    """Where a game stands, always whole."""
+    """The full state of a game."""
     record, clock = match.record, match.clock
     left = match.remaining_ms(now) or (UNLIMITED_MS, UNLIMITED_MS)
     increment_ms = 0 if clock is None else clock.increment_s * 1000
     white, black = match.variant.side("white"), match.variant.side("black")
     state: Json = {
         "type": "gameState",
-        "moves": " ".join(match.told),
+        "moves": " ".join(match.api_moves),
         "wtime": left[white],
         "btime": left[black],
         "winc": increment_ms,
@@ -152,7 +154,7 @@ def chat_line(line: ChatRecord) -> Json:
 
 
 def opponent_gone(gone: bool) -> Json:
-    """Told when claiming has become possible, so the wait is always over."""
+    """Sent only once a claim is possible, so the wait is always 0."""
     return {"type": "opponentGone", "gone": True, "claimWinInSeconds": 0} if gone else {
         "type": "opponentGone", "gone": False
     }  # fmt: skip
@@ -197,7 +199,7 @@ def _playing_fields(match: ReplayedGame, side: int, now: float) -> Json:
         "gameId": match.id,
         "fen": match.variant.game.board_text(match.position),
         "color": colour,
-        "lastMove": match.told[-1] if match.told else "",
+        "lastMove": match.api_moves[-1] if match.api_moves else "",
         "source": "friend",
         "variant": variant_json(match.variant),
         "speed": speed_of(match.clock).value,
@@ -234,13 +236,13 @@ DECLINE_TEXTS = {
 
 
 def challenge(what: ArenaChallenge, viewer: str, base_url: str, online: tuple[bool, bool]) -> Json:
-    """A challenge as one of the two sees it.
+    """A challenge as one of the two players sees it.
 
     Args:
         what: The challenge.
-        viewer: Id of the account that it is told to.
-        base_url: Where the arena is.
-        online: Whether the challenger and the opponent are there.
+        viewer: Id of the account that it is for.
+        base_url: The arena's public URL.
+        online: Whether the challenger and the opponent are online.
     """
     waits = what.status is ChallengeStatus.CREATED
     shown: Json = {
@@ -292,20 +294,20 @@ def status(account: AccountRecord, online: bool, is_playing: bool) -> Json:
 
 
 def ratings(account: AccountRecord) -> Json:
-    """Ratings as the page shows them."""
+    """Ratings in the page's format."""
     shown = {}
     for key in VARIANTS:
-        rating, kept = rating_in(account, key), account.ratings.get(key)
+        rating, stored = rating_in(account, key), account.ratings.get(key)
         shown[key] = {
             "rating": round(rating.rating),
             "provisional": rating.is_provisional,
-            "games": 0 if kept is None else kept.games,
+            "games": 0 if stored is None else stored.games,
         }
     return shown
 
 
 def lobby(bots: Sequence[tuple[AccountRecord, bool]], you: AccountRecord | None, keep_alive_s: float) -> Json:
-    """What the page offers: games, programs to play (and whether they are there), clocks; who is asking."""
+    """The lobby: variants, programs with whether each is online, clocks, and the viewer's own account."""
     return {
         "variants": [
             {
@@ -326,7 +328,7 @@ def lobby(bots: Sequence[tuple[AccountRecord, bool]], you: AccountRecord | None,
             {"limit": clock.initial_s, "increment": clock.increment_s, "show": show(clock)}
             for clock in OFFERED
         ],
-        # Seconds between the blank lines of a quiet stream: for telling a quiet one from a dead one.
+        # Seconds between the keep-alives of a quiet stream, so that the page can detect a dead one.
         "keepAlive": keep_alive_s,
         "you": None
         if you is None

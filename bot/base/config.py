@@ -56,10 +56,10 @@ _TRAP = TrapParams()
 _VALUE = ValueParams()
 
 FILE_LIMIT = 1 << 20
-"""Longest file of settings, or token, that is read, in bytes."""
+"""Largest settings or token file that is read, in bytes."""
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-"""Of an account or a variant, in a list; an empty one is nobody's, though it may look like everybody's."""
+"""Name of an account or variant in a list; not empty, because an empty name could look like "everybody"."""
 
 
 def _known_player(name: str) -> str:
@@ -88,7 +88,7 @@ ServerAddress = Annotated[str, AfterValidator(_server_address)]
 
 
 def _network(text: str) -> str:
-    ip_network(text)  # its ValueError says what is wrong
+    ip_network(text)  # its ValueError explains the problem
     return text
 
 
@@ -108,12 +108,12 @@ def _known_site(name: str) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text is one line, of signs that can be shown, sent, and be in the name of a file."""
-    return not any(unicodedata.category(sign) in ("Cc", "Cs", "Zl", "Zp") for sign in text)
+    """Whether a text is one line of characters that are safe to show, to send, and in file names."""
+    return not any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in text)
 
 
 class SelectionMethod(StrEnum):
-    """How a player is chosen for a game."""
+    """Method of choosing the player for a game."""
 
     BALANCED = "balanced"
     FIXED = "fixed"
@@ -121,7 +121,7 @@ class SelectionMethod(StrEnum):
 
 
 class BotPolicy(StrEnum):
-    """Whose challenges are taken."""
+    """Which challengers to accept."""
 
     ACCEPT = "accept"
     DECLINE = "decline"
@@ -146,7 +146,7 @@ class Section(BaseModel):
     def _texts_are_plain(cls, value: object) -> object:
         for text in value if isinstance(value, tuple) else (value,):
             if isinstance(text, str) and not _is_plain(text):
-                raise ValueError("a text may have no control characters and no second line")
+                raise ValueError("control characters and line breaks are not allowed")
         return value
 
 
@@ -247,7 +247,7 @@ class EngineConfig(Section):
     """Folder of Syzygy endgame tablebases (*.rtbw, *.rtbz) for the strong player at chess; empty: none."""
 
     def strong(self) -> StrongOptions:
-        """The same for the strong player; opens books and tables.
+        """The strong player's options; opens its books and tablebases.
 
         Raises:
             ConfigError: One cannot be read.
@@ -261,7 +261,7 @@ class EngineConfig(Section):
         )
 
     def _sources(self) -> dict[str, tuple[RootSource, ...]]:
-        """By game, in the order in which they are asked."""
+        """The opened books and tablebases by game, in order of precedence."""
         sources: dict[str, list[RootSource]] = {}
         for key, (game, opened) in ROOT_SOURCES.items():
             path = getattr(self, key)
@@ -299,11 +299,11 @@ class TrapConfig(Section):
 
     @model_validator(mode="after")
     def _params_are_sound(self) -> "TrapConfig":
-        self.params()  # raises ValueError, and says which
+        self.params()  # raises ValueError with the name of the bad one
         return self
 
     def params(self) -> TrapParams:
-        """The same as the engine's own value."""
+        """The section as the engine's own type."""
         return TrapParams(
             self.assessment,
             self.margin_centi,
@@ -341,7 +341,7 @@ class HumanConfig(Section):
     """Scale pawns: the value of a won game, and the maximum of any score."""
 
     def value(self) -> ValueParams:
-        """How moves are valued, as the engine's own value."""
+        """The valuation of moves as the engine's own type."""
         return ValueParams(
             scale=self.scale,
             budget_percent=self.budget_percent,
@@ -351,7 +351,7 @@ class HumanConfig(Section):
         )
 
     def people(self) -> ModelRegistry:
-        """The models; those that are named are opened.
+        """The registry of models; opens those named here.
 
         Raises:
             ConfigError: One cannot be used.
@@ -368,7 +368,7 @@ class UciEngine(Section):
     """Another engine, for one game."""
 
     game: str
-    """One that other engines can be used for (see `UciConfig.engines`)."""
+    """A game that other engines can play (see `UciConfig.engines`)."""
     command: tuple[str, ...]
     """Program and arguments."""
     protocol: str = "uci"
@@ -376,13 +376,13 @@ class UciEngine(Section):
     options: dict[str, str | int | bool] = Field(default_factory=dict)
     """Options of the engine to set."""
     depth: int = Field(default=10, ge=2, le=60)
-    """Deepest search, of the root; replies are searched one less."""
+    """Search depth at the root, in plies; replies are searched one ply less."""
     window_centi: int = Field(default=50, ge=0, le=10_000)
-    """Moves that are at most this below the best are looked into."""
+    """Moves at most this far below the best are analysed."""
     candidates: int = Field(default=8, ge=1, le=500)
-    """So many moves are looked into at most."""
+    """Most moves to analyse."""
     max_lines: int = Field(default=0, ge=0, le=500)
-    """Most lines to ask for at once; 0: as many as the engine allows."""
+    """Most MultiPV lines per search; 0: as many as the engine allows."""
 
     @field_validator("command", mode="before")
     @classmethod
@@ -393,11 +393,11 @@ class UciEngine(Section):
 
     @model_validator(mode="after")
     def _settings_are_sound(self) -> "UciEngine":
-        self.settings(1.0, 1.0)  # raises ValueError, and says which
+        self.settings(1.0, 1.0)  # raises ValueError with the name of the bad one
         return self
 
     def settings(self, start_s: float, silence_s: float) -> EngineSettings:
-        """The same as the engine's own value."""
+        """The section as the engine's own type."""
         words = {True: "true", False: "false"}
         return EngineSettings(
             game=self.game,
@@ -435,16 +435,16 @@ class UciConfig(Section):
     def _games_differ(self) -> "UciConfig":
         games = [engine.game for engine in self.engines]
         if len(set(games)) != len(games):
-            raise ValueError("engines has two for one game")
+            raise ValueError("engines has two entries for one game")
         return self
 
     def settings(self) -> tuple[EngineSettings, ...]:
-        """The same as the engine's own values."""
+        """The engines as the engine's own type."""
         return tuple(engine.settings(self.start_s, self.silence_s) for engine in self.engines)
 
 
 class SelectionRule(Section):
-    """Games that a player is chosen for; what is left out matches everything."""
+    """A rule that chooses a player; a missing key matches every game."""
 
     player: PlayerName
     game: Annotated[str, AfterValidator(_known_game)] | None = None
@@ -475,7 +475,7 @@ class SelectionConfig(Section):
     @model_validator(mode="after")
     def _players_differ(self) -> "SelectionConfig":
         if len(set(self.players)) != len(self.players):
-            raise ValueError("players names one twice")
+            raise ValueError("players lists one twice")
         return self
 
     @model_validator(mode="after")
@@ -554,12 +554,12 @@ class ChallengesConfig(Section):
         if unknown := [name for name in variants if name not in known]:
             raise ValueError(f"no game named {unknown[0]!r}; known: {', '.join(known)}")
         if not any(name in (*GAMES, CHESS960, OTHELLO_RANDOM) for name in variants):
-            raise ValueError("from_position needs a game to go with it")
+            raise ValueError("from_position also needs a game")
         return variants
 
     @property
     def games(self) -> tuple[str, ...]:
-        """The games of `variants`, by the names of engine/games."""
+        """The games of `variants`, by their names in engine/games."""
         of = {CHESS960: "chess", OTHELLO_RANDOM: "othello"}
         named = (of.get(name, name) for name in self.variants if name != FROM_POSITION)
         return tuple(dict.fromkeys(named))
@@ -643,15 +643,15 @@ class MatchmakingConfig(Section):
         if self.min_rating > self.max_rating:
             raise ValueError("min_rating is above max_rating")
         if not (self.variants and self.clocks):
-            raise ValueError("variants or clocks is empty: there is nothing to ask for")
+            raise ValueError("variants or clocks is empty: there is nothing to request")
         return self
 
 
 def parse_clock(text: str) -> Clock:
-    """A clock from seconds and increment, for instance ``180+2``.
+    """Parse a clock of seconds and increment, for instance ``180+2``.
 
     Raises:
-        ValueError: It is none that lichess.org takes in a challenge.
+        ValueError: lichess.org does not allow it in a challenge.
     """
     match = re.fullmatch(r"(\d{1,5})\+(\d{1,2})", text)
     if match is None:
@@ -661,7 +661,7 @@ def parse_clock(text: str) -> Clock:
     if not is_usual or clock.initial_s > 10_800 or clock.increment_s > 60:
         raise ValueError(f"{text!r}: a clock begins with 0, 15, 30, 45, 60, 90 or full minutes up to 10800 s")
     if speed_of(clock) is Speed.ULTRABULLET:
-        raise ValueError(f"{text!r} is too fast for programs")
+        raise ValueError(f"{text!r} is too fast for bots")
     return clock
 
 
@@ -702,7 +702,7 @@ class ChatConfig(Section):
     def _placeholders_are_known(cls, text: str, info: ValidationInfo) -> str:
         known = FAREWELL_PLACEHOLDERS if info.field_name == "farewell" else GREETING_PLACEHOLDERS
         try:
-            # No format either: "{opponent:>999999999}" would fill the memory.
+            # No format specs either: "{opponent:>999999999}" would fill the memory.
             ok = all(
                 name is None or (name in known and not form and not conversion)
                 for _, name, form, conversion in Formatter().parse(text)
@@ -765,7 +765,7 @@ class Config(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """The environment comes first; the file arrives as arguments of the constructor."""
+        """The environment takes precedence; the file arrives as arguments of the constructor."""
         return env_settings, init_settings
 
     @property
@@ -775,7 +775,7 @@ class Config(BaseSettings):
 
 
 def source_of(path: Path | None) -> str:
-    """Where `load_config` reads with that argument, for the operator."""
+    """Describe to the operator where `load_config` reads with this argument."""
     if path is None and not Path("config.toml").exists():
         return f"defaults (no config.toml in {Path.cwd()}) and environment"
     return f"{(path or Path('config.toml')).absolute()} and environment"
@@ -788,7 +788,7 @@ def load_config(path: Path | None = None) -> Config:
         path: The file; None: config.toml in the working directory if there is one, else the defaults.
 
     Raises:
-        ConfigError: One line that names the setting, where it stands, and what is allowed.
+        ConfigError: With one line that names the setting, its source, and what is allowed.
     """
     if path is None and Path("config.toml").exists():
         path = Path("config.toml")
@@ -832,9 +832,7 @@ def _refuse_missing_engines(config: Config) -> None:
         wanted += [("matchmaking.variants", game) for game in asked]
     for key, game in wanted:
         if game in ENGINE_GAMES and game not in known:
-            raise ConfigError(
-                f"{key}: {game} is played with another engine only, and uci.engines has none for it"
-            )
+            raise ConfigError(f"{key}: {game} needs another engine, and uci.engines has none for it")
     for key, player, of in chosen:
         missing = [game for game in of if game not in known]
         if kind_named(player).asks_engine and missing:
@@ -845,20 +843,20 @@ def _refuse_missing_engines(config: Config) -> None:
 
 
 def _refuse_unknown_variants(config: Config) -> None:
-    """Those to ask other programs for; what to ask for when matchmaking is off does not matter."""
-    # A game from a position needs the position, too.
+    """Check the variants for matchmaking, if it is on."""
+    # Excludes games from a position, because a challenge would need the position, too.
     variants = DIALECTS[config.server.dialect].variants
     known = [key for key, variant in variants.items() if variant.kind != FROM_POSITION]
     unknown = [key for key in config.matchmaking.variants if key not in known]
     if config.matchmaking.enabled and unknown:
         raise ConfigError(
-            f"matchmaking.variants: {config.server.dialect} has nothing to ask for named {unknown[0]!r}; "
+            f"matchmaking.variants: {config.server.dialect} allows no challenges in {unknown[0]!r}; "
             f"known: {_listed(known)}"
         )
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Names in a line, of several that differ only in a number that counts up the first and the last."""
+    """Join names, with a numbered series shortened to its first and last."""
     groups: list[list[str]] = []
     for name in names:
         stem = name.rstrip("0123456789")
@@ -872,7 +870,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def read_token(config: ServerConfig) -> str:
-    """The token for a server other than the embedded arena.
+    """Return the token for a server other than the embedded arena.
 
     Raises:
         ConfigError: There is none, or its file cannot be read.
@@ -912,7 +910,7 @@ def _variable(*loc: object) -> str:
 
 
 def sections() -> dict[str, type[Section]]:
-    """Every table of config.toml by name, in order."""
+    """All tables of config.toml by name, in order."""
     return {
         name: field.annotation
         for name, field in Config.model_fields.items()
@@ -921,7 +919,7 @@ def sections() -> dict[str, type[Section]]:
 
 
 NOT_SETTINGS = {f"{ENV_PREFIX}UNIT"}
-"""Variables that other parts of the program read: which instruction set the core uses."""
+"""Environment variables of other parts of the program: the instruction set of the core."""
 
 
 def _refuse_unknown_variables() -> None:
@@ -933,7 +931,7 @@ def _refuse_unknown_variables() -> None:
     for name in sorted(os.environ):
         if name.upper().startswith(ENV_PREFIX) and name.upper() not in known:
             raise ConfigError(
-                f"environment: {name} is not a setting; they look like {_variable('engine', 'max_depth')}"
+                f"environment: {name} is not a setting; settings look like {_variable('engine', 'max_depth')}"
             )
 
 
@@ -951,7 +949,7 @@ def _explain(error: ErrorDetails, path: Path | None) -> str:
 
 
 def _where(loc: tuple[int | str, ...], path: Path | None) -> str:
-    """The place that a value came from; the file and the variables when several made it up together."""
+    """The source of a value; both the file and the variables when it is composed of several."""
     set_here = {name.upper() for name in os.environ}
     for variable in (_variable(*loc[:2]), _variable(loc[0])):
         if variable in set_here:

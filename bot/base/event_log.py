@@ -1,9 +1,8 @@
 """Stores events in the database, cleaned so that every database accepts the text.
 
-Names, keys and chat are cleaned where they come in (`bot.servers.lichess_wire`, `bot.servers.ggs_wire`).
-What an event tells besides, such as a server's own words in an error, may have anything in it, and PostgreSQL
-refuses a zero byte or half a surrogate pair however often it is asked: so that is cleaned here, on its way
-out.
+The wire modules clean names, keys and chat on arrival (`bot.servers.lichess_wire`, `bot.servers.ggs_wire`).
+Other texts of an event, such as a server's message in an error, can hold anything, and PostgreSQL always
+refuses a zero byte or a lone surrogate: so they are cleaned here, before they are stored.
 """
 
 from collections.abc import Mapping
@@ -18,6 +17,6 @@ from storage.events import record_event
 async def log_event(
     session: AsyncSession, site: str, kind: str, detail: Mapping[str, Any], game_id: int | None = None
 ) -> None:
-    """`record_event`, with what cannot be printed shown as an escape."""
-    clean = {key: printable(told) if isinstance(told, str) else told for key, told in detail.items()}
+    """Call `record_event` with unprintable characters as escapes."""
+    clean = {key: printable(value) if isinstance(value, str) else value for key, value in detail.items()}
     await record_event(session, site, kind, clean, game_id)

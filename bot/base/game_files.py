@@ -9,14 +9,14 @@ from engine.formats import files, wthor
 from engine.formats.record import LONGEST_GAME, BadGame, GameRecord
 
 _LARGEST_BASE = 64 << 20
-"""Longest file of WTHOR that is read, in bytes: nearly a million games, seven times what there is."""
+"""Largest WTHOR file that is read, in bytes: nearly a million games, seven times the existing database."""
 
 
 def lines_of(file: IO[bytes], advance: Callable[[int], None] = lambda _: None) -> Iterator[str]:
-    """The lines of a file of games; `advance` is told the length of each, in bytes.
+    """Yield the lines of a file of games; `advance` is called with the length of each, in bytes.
 
     Raises:
-        BadGame: A line goes on and on.
+        BadGame: A line is longer than `LONGEST_GAME`.
     """
     while line := file.readline(LONGEST_GAME + 1):
         if len(line) > LONGEST_GAME:
@@ -28,14 +28,15 @@ def lines_of(file: IO[bytes], advance: Callable[[int], None] = lambda _: None) -
 def wthor_games(
     path: Path, names: list[Path], on_bad: Callable[[str], None]
 ) -> Iterator[GameRecord | BadGame]:
-    """The games of a .wtb file, and in place of one that cannot be read the reason.
+    """Yield the games of a .wtb file, and for an unreadable one the reason.
 
     Args:
-        names: The .jou and .trn files that were given; else those beside it count.
-        on_bad: Told which file of names there is none of, in one line.
+        path: The .wtb file.
+        names: The .jou and .trn files given by the user; by default those beside the file.
+        on_bad: Called with a one-line message when a file of names is missing.
 
     Raises:
-        BadGame: The file is none, or which file of names it means cannot be told.
+        BadGame: The file has another format, or its file of names is ambiguous.
         OSError: A file cannot be read.
     """
     base = wthor.parse_games(read_regular(path, _LARGEST_BASE))
@@ -49,10 +50,10 @@ def wthor_games(
 
 
 def _names(path: Path, suffix: str, names: list[Path], on_bad: Callable[[str], None]) -> tuple[str, ...]:
-    """The names that a WTHOR file means: from the file that was given, or the only one beside it.
+    """The names for a WTHOR file: from the given file, or the only one beside it.
 
     Raises:
-        BadGame: Which file it is cannot be told, or it is none.
+        BadGame: The file of names is ambiguous or has another format.
         OSError: It cannot be read.
     """
     given = [name for name in names if name.suffix.lower() == suffix]
@@ -60,7 +61,7 @@ def _names(path: Path, suffix: str, names: list[Path], on_bad: Callable[[str], N
     if len(found) > 1:
         raise BadGame(f"there are several {suffix} files: {', '.join(sorted(map(str, found)))}; name one")
     if not found:
-        on_bad(f"{path}: no {suffix} file is beside it: numbers stand for the names")
+        on_bad(f"{path}: no {suffix} file beside it: using numbers instead of names")
         return ()
     parse = wthor.parse_players if suffix == ".jou" else wthor.parse_tournaments
     try:

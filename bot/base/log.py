@@ -1,7 +1,7 @@
 """Logging: a line of text for people, or a JSON object per line for machines.
 
-Servers and opponents have a say in what is logged, so what is not printable is shown as an escape: no name
-can begin a line of its own or talk to the operator's terminal.
+Servers and opponents influence the log, so unprintable characters are escaped: no name can begin a new line
+or control the operator's terminal.
 """
 
 import json
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bot.base.config import LogConfig  # takes long to import, and most want `printable` alone
 
 _USUAL = set(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
-"""What every record has; anything else was given by the caller as ``extra``."""
+"""Attributes of every record; any other comes from the caller's ``extra``."""
 
 
 class JsonFormatter(logging.Formatter):
@@ -33,7 +33,7 @@ class JsonFormatter(logging.Formatter):
         if record.exc_info:
             entry["exception"] = self.formatException(record.exc_info)
         entry |= {key: value for key, value in record.__dict__.items() if key not in _USUAL}
-        # With nothing but ASCII: an unpaired surrogate, for one, could not be written.
+        # ASCII only: a lone surrogate, for one, could not be encoded.
         return json.dumps(entry, default=str)
 
 
@@ -49,14 +49,14 @@ class TextFormatter(logging.Formatter):
 
 
 def printable(text: str) -> str:
-    """Text with an escape for each sign that cannot be printed."""
+    """Escape the unprintable characters of a text."""
     return "".join(
-        sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text
     )
 
 
 def set_up(config: "LogConfig") -> None:
-    """Send all logging where the settings say.
+    """Configure logging as the settings say.
 
     Raises:
         ConfigError: The file cannot be written.
@@ -78,8 +78,8 @@ def set_up(config: "LogConfig") -> None:
             TextFormatter("%(asctime)s %(levelname)-7s %(name)s: %(message)s", "%Y-%m-%d %H:%M:%S")
         )
     logging.basicConfig(level=config.level, handlers=[handler], force=True)
-    # A line for each request and each statement is no news.
+    # A line for each request and each statement is noise.
     logging.getLogger("aiohttp.access").setLevel(logging.WARNING)
     logging.getLogger("alembic").setLevel(logging.WARNING)
-    # It tells of every line of an engine that it cannot read; `engine.uci.source` says once what is wrong.
+    # It logs every unparsable line of an engine; `engine.uci.source` reports the error once.
     logging.getLogger("chess.engine").setLevel(logging.CRITICAL)

@@ -1,7 +1,7 @@
 """How sites write a game's moves and start positions, where they differ from `engine.games`.
 
-A `Notation` is a pair of pure functions on one move in one position; a `Script` applies them to a game's
-whole list, as each message tells it, and remembers where the game stands.
+A `Notation` is a pair of pure functions on one move in one position; a `Script` applies them to the whole
+list of moves in each message, and remembers the game's position.
 """
 
 import re
@@ -15,27 +15,27 @@ from engine.game import BadPosition, Game, IllegalMove, if_it_goes_on
 
 
 class Notation(Protocol):
-    """How one site writes one game."""
+    """One site's notation of one game."""
 
     needs_positions: bool
-    """Whether `read` and `write` differ from the identity, for which the game has to be followed."""
+    """Whether `read` and `write` depend on the position; if not, they change nothing."""
 
     def start(self, text: str) -> str:
-        """Our text of a start from the site's.
+        """Convert a starting position from the site's text to ours.
 
         Raises:
-            BadPosition: The site's text is none.
+            BadPosition: The site's text is not a position.
         """
 
     def read(self, game: Game[Any], position: Any, text: str) -> str | None:
-        """Our text of a move in a position; None: it is none, and the position stays as it is.
+        """Convert a move from the site's text to ours; None: it does not change the position.
 
         Raises:
             IllegalMove: The rules do not allow it.
         """
 
     def write(self, game: Game[Any], position: Any, move: str) -> str:
-        """The site's text of a move in our words.
+        """Convert a move from our text to the site's.
 
         Raises:
             IllegalMove: The rules do not allow it.
@@ -43,7 +43,7 @@ class Notation(Protocol):
 
 
 class Plain(Notation):
-    """As this program writes."""
+    """The same notation as this program's."""
 
     needs_positions = False
 
@@ -58,9 +58,9 @@ class Plain(Notation):
 
 
 class RookCastling(Plain):
-    """Chess where castling is the king taking its own rook in every position, as Lichess tells it.
+    """Chess with castling always written as the king capturing its own rook, as on Lichess.
 
-    In positions of standard chess ours is the king's move of two squares: reading makes moves comparable.
+    For positions of standard chess we write the king's move of two squares; reading converts to that.
     """
 
     needs_positions = True
@@ -77,18 +77,18 @@ class RookCastling(Plain):
 class Drops(Notation):
     """Othello as Fairy-Stockfish's ``flipello``.
 
-    Black is called white (``P``) and moves first.  Placing a disc is a drop, ``P@d3``, ranks counted from
-    below.  A pass moves a disc of the mover onto its own square: its first one, counted from a1 along the
-    ranks.  When neither side can move, both may still pass there, which the game's end here has not.
+    Black is called white (``P``) and moves first.  Placing a disc is a drop, ``P@d3``, with ranks counted
+    from below.  A pass moves a disc of the mover onto its own square: the first one, from a1 along the ranks.
+    When neither side can move, both may still pass there, whereas here the game is over.
     """
 
     needs_positions = True
 
     def start(self, text: str) -> str:
         board, side = (*text.split(), "", "")[:2]
-        board = board.partition("[")[0]  # behind it stand the discs that are still to come
+        board = board.partition("[")[0]  # the rest lists the discs in hand
         if not re.fullmatch("[pP1-8/]+", board) or side not in ("w", "b"):
-            raise BadPosition(f"{text!r} is no position of flipello")
+            raise BadPosition(f"{text!r} is not a flipello position")
         return f"{board.translate(str.maketrans('Pp', 'bw'))} {'b' if side == 'w' else 'w'}"
 
     def read(self, game: Game[Any], position: Any, text: str) -> str | None:
@@ -103,7 +103,7 @@ class Drops(Notation):
         if move != "pass":
             return f"P@{_upside_down(move)}"
         disc = "bw"[game.side_to_move(position)]
-        rows = game.board_rows(position)  # the top one, our first and their eighth, in front
+        rows = game.board_rows(position)  # from the top, which is our first and their eighth rank
         square = next(
             f"{file}{rank}"
             for rank, row in enumerate(reversed(rows), start=1)
@@ -123,15 +123,15 @@ DROPS = Drops()
 
 
 class Script:
-    """The moves of one game in a site's words and in ours.
+    """The moves of one game in a site's notation and in ours.
 
     Args:
-        notation: The site's.
+        notation: The site's notation.
         game: The rules.
-        start: Where the game begins, in our words; None: as usual.
+        start: The starting position in our notation; None: the usual one.
 
     Raises:
-        BadPosition: It begins nowhere.
+        BadPosition: The start is not a position.
     """
 
     def __init__(self, notation: Notation, game: Game[Any], start: str | None) -> None:
@@ -139,38 +139,38 @@ class Script:
         self._game = game
         self._start = game.initial() if start is None else game.parse_position(start)
         self._position = self._start
-        self._told: tuple[str, ...] = ()
+        self._site_moves: tuple[str, ...] = ()
         self._moves: list[str] = []
 
-    def read(self, told: Sequence[str]) -> tuple[str, ...]:
-        """The whole list of moves in our words.
+    def read(self, site_moves: Sequence[str]) -> tuple[str, ...]:
+        """Convert the whole list of moves to our notation.
 
         Raises:
             ProtocolError: The rules do not allow it.
         """
-        told = tuple(told)
+        site_moves = tuple(site_moves)
         if not self._notation.needs_positions:
-            return told
-        if told[: len(self._told)] != self._told:  # moves were taken back
-            self._position, self._told, self._moves = self._start, (), []
-        for text in told[len(self._told) :]:
+            return site_moves
+        if site_moves[: len(self._site_moves)] != self._site_moves:  # after a takeback
+            self._position, self._site_moves, self._moves = self._start, (), []
+        for text in site_moves[len(self._site_moves) :]:
             try:
                 move = self._notation.read(self._game, self._position, text)
                 if move is not None:
                     number = self._game.parse_move(self._position, move)
                     position = self._game.play(self._position, number)
-                    # The server may play on where our rules see a draw.
+                    # The server may continue a game that is a draw by our rules.
                     self._position = if_it_goes_on(self._game, position)
                     self._moves.append(move)
             except IllegalMove as error:
-                raise ProtocolError(f"the server shows an impossible game: {error}", told) from error
-            self._told = (*self._told, text)
+                raise ProtocolError(f"the server shows an impossible game: {error}", site_moves) from error
+            self._site_moves = (*self._site_moves, text)
         return tuple(self._moves)
 
     def write(self, move: str) -> str:
-        """The site's text of a move of ours where the game stands.
+        """Convert a move of ours in the current position to the site's text.
 
-        A move that is not legal there stays as it is: the server will refuse it.
+        An illegal move is returned unchanged: the server will refuse it.
         """
         try:
             return self._notation.write(self._game, self._position, move)

@@ -1,8 +1,8 @@
 """GTP version 2 for Othello: our engine under a match runner.
 
-Squares are written as always in Othello, a1 in the upper left corner.  One command is obeyed after the other;
-the protocol has no way to stop one.  Where the side that is named is not to move because the other has to
-pass, the pass is put in, as other programs do.
+Squares have Othello's usual names, a1 in the upper left corner.  Commands run one after another; the protocol
+cannot stop one.  If a command names a side that is not to move, and the other side must pass, we insert the
+pass, as other programs do.
 """
 
 import logging
@@ -30,35 +30,35 @@ _COLOURS = {"b": 0, "black": 0, "w": 1, "white": 1}
 
 
 class Refusal(Exception):
-    """A command that cannot be obeyed; the message is the answer."""
+    """A command that we cannot obey; the message is the answer."""
 
 
 class GtpClock:
-    """The time that the two sides have, as far as we were told.
+    """The clocks of the two sides, as far as we know them.
 
-    ``time_settings`` says main time, byo-yomi time and byo-yomi stones: after the main time is used up, that
-    many stones have to be played in each byo-yomi time.
+    ``time_settings`` gives main time, byo-yomi time and byo-yomi stones: after the main time, a side has to
+    play that many stones in each byo-yomi period.
     """
 
     def __init__(self) -> None:
         self.settings: tuple[float, float, int] | None = None
         """None: no limit."""
         self.left: list[tuple[float, int]] = [(0.0, 0), (0.0, 0)]
-        """By side: seconds, and the stones that are to be played in them; 0 stones: it is main time."""
+        """By side: seconds, and the stones to play in them; 0 stones: main time."""
 
     def set(self, main_s: float, byo_s: float, stones: int) -> None:
-        """Begin anew; no stones in some byo-yomi time means no limit."""
+        """Set the clocks; byo-yomi time without stones means no limit."""
         self.settings = None if byo_s > 0 and stones == 0 else (main_s, byo_s, stones)
         self.reset()
 
     def reset(self) -> None:
-        """A new game begins with the same settings."""
+        """Reset the clocks for a new game with the same settings."""
         if self.settings is not None:
             main_s, byo_s, stones = self.settings
             self.left = [(main_s, 0) if main_s > 0 or stones == 0 else (byo_s, stones)] * 2
 
     def spend(self, side: int, seconds: float) -> None:
-        """A move took so long."""
+        """Charge a side for a move."""
         if self.settings is None:
             return
         _, byo_s, stones_each = self.settings
@@ -77,8 +77,8 @@ class Gtp:
     """The front end.
 
     Args:
-        console: Where commands come from.
-        brain: Of Othello.
+        console: Source of the commands.
+        driver: For Othello.
     """
 
     def __init__(self, console: Console, driver: SearchDriver) -> None:
@@ -112,7 +112,7 @@ class Gtp:
         }
 
     def run(self) -> None:
-        """Obey until ``quit``, or until there are no more commands."""
+        """Obey commands until ``quit`` or the end of the input."""
         for line in self._console.lines():
             text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", "", line.split("#", 1)[0]).replace("\t", " ")
             words = text.split()
@@ -120,7 +120,7 @@ class Gtp:
                 continue
             number = words.pop(0) if re.fullmatch(r"\d{1,18}", words[0]) else ""
             if not words:
-                continue  # a number alone is no command
+                continue  # a number alone is not a command
             name, arguments = words[0], words[1:]
             try:
                 if name not in self._commands:
@@ -167,7 +167,7 @@ class Gtp:
         return ""
 
     def _komi(self, words: list[str]) -> str:
-        _number(_one(words, "komi"))  # Othello has none; match runners send it all the same
+        _number(_one(words, "komi"))  # Othello has no komi, but match runners send it
         return ""
 
     def _play(self, words: list[str]) -> str:
@@ -178,7 +178,7 @@ class Gtp:
             raise Refusal("invalid color or coordinate")
         is_pass = not re.fullmatch("[a-h][1-8]", text)
         if is_pass and self._position.side != side and self._after_pass(self._position) is None:
-            # Whoever put the pass in for us says it once more.
+            # The pass that we inserted arrives as a command, too.
             before = self._positions[-2] if len(self._positions) > 1 else None
             if before is not None and self._after_pass(before) == self._position:
                 return ""
@@ -190,7 +190,11 @@ class Gtp:
         return ""
 
     def _for(self, side: int) -> Any:
-        """The position with that side to move, after a pass of the other if that is forced."""
+        """The position with that side to move, after a forced pass of the other if necessary.
+
+        Raises:
+            Refusal: The other side is to move and need not pass.
+        """
         position = self._position
         if position.side == side:
             return position
@@ -204,7 +208,7 @@ class Gtp:
         return game.play(position, PASS) if game.legal_moves(position) == (PASS,) else None
 
     def _add(self, position: Any, move: int) -> None:
-        """Make a move in the position, which is the last one or one pass further."""
+        """Make a move in the position, which is the current one or one pass further."""
         after = self._game.play(position, move)
         if position != self._position:
             self._positions.append(position)
@@ -231,7 +235,7 @@ class Gtp:
         return self._chosen(_colour(_one(words, "reg_genmove"))) or "pass"
 
     def _chosen(self, side: int) -> str | None:
-        """The move that we would make; None: the game is over."""
+        """Search our move; None: the game is over."""
         game = self._game
         if not game.legal_moves(self._position):
             return None
@@ -276,8 +280,8 @@ class Gtp:
     # --- Board, result, file ----------------------------------------------------------------------------
 
     def _board(self) -> str:
-        signs = str.maketrans("bw", "XO")
-        rows = (row.translate(signs) for row in self._game.board_rows(self._position))
+        letters = str.maketrans("bw", "XO")
+        rows = (row.translate(letters) for row in self._game.board_rows(self._position))
         lines = [f"{number} {' '.join(row)}" for number, row in enumerate(rows, start=1)]
         side = self._game.sides[self._position.side]
         return "\n".join(["", "  a b c d e f g h", *lines, f"{side} to move"])
@@ -290,7 +294,7 @@ class Gtp:
         return "0" if margin == 0 else f"{'B' if margin > 0 else 'W'}+{abs(margin)}"
 
     def _loadsgf(self, words: list[str]) -> str:
-        """Moves as ``;B[f5]`` (a1 in the upper left corner) or ``;B[fe]`` (both counted in letters)."""
+        """Load moves as ``;B[f5]`` (a1 in the upper left corner) or ``;B[fe]`` (file and rank as letters)."""
         if not words:
             raise Refusal("syntax error: loadsgf needs a file")
         number = _whole(words[-1]) if len(words) > 1 and words[-1].isdigit() else None
@@ -300,10 +304,10 @@ class Gtp:
         except OSError as error:
             raise Refusal(f"cannot load file: {error.strerror}") from None
         except ValueError:
-            raise Refusal("cannot load file: there is none of such a name") from None
+            raise Refusal("cannot load file: no such file") from None
         moves = re.findall(r";\s*([BW])\s*\[\s*(\w*)\s*\]", text)
         if not moves:
-            raise Refusal("cannot load file: there is no move in it")
+            raise Refusal("cannot load file: it has no moves")
         before, self._positions = self._positions, [self._game.initial()]
         try:
             for colour, move in moves if number is None else moves[: max(0, number - 1)]:
@@ -338,11 +342,11 @@ def _colour(word: str) -> int:
 
 def _whole(word: str) -> int:
     if not re.fullmatch(r"\d{1,9}", word):
-        raise Refusal(f"syntax error: {word[:40]} is no number")
+        raise Refusal(f"syntax error: {word[:40]} is not a number")
     return int(word)
 
 
 def _number(word: str) -> float:
     if not re.fullmatch(r"-?\d{1,9}(\.\d{1,9})?", word):
-        raise Refusal(f"syntax error: {word[:40]} is no number")
+        raise Refusal(f"syntax error: {word[:40]} is not a number")
     return float(word)

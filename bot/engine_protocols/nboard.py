@@ -1,12 +1,12 @@
 """NBoard version 2: our engine under NBoard, Novello or a match runner that speaks it.
 
-The program that drives us owns the game: it tells every change, and ``go`` does not make the move.  After a
-change it sends ``ping n``, and takes what it reads before ``pong n`` for words about the old position; so
-nothing about that may be said after it.
+The GUI owns the game: it reports every change, and ``go`` does not make the move.  After a change it sends
+``ping n`` and treats all output before ``pong n`` as about the old position; so after the pong we must not
+write anything more about that.
 
-Beside what the protocol asks for, the text at the end of a thinking line tells the move's best trap: ``trap
-d6 2.31``: d6 is the reply that looks better to the opponent than it is, 2.31 the quality of that trap, in
-discs (of the expected scale in per cent).
+Beyond the protocol, the text at the end of a thinking line names the move's best trap: ``trap d6 2.31``: d6
+is the reply that looks better to the opponent than it is, 2.31 the quality of that trap, in discs (on the
+expected scale in per cent).
 """
 
 import logging
@@ -31,16 +31,16 @@ logger = logging.getLogger(__name__)
 NAME = "Desdemona"
 
 _SOLVES_BEYOND = 8
-"""So many plies before a search to the end is as deep as asked for, endings are solved: it takes about as
-long, for nothing is left to evaluate."""
+"""Endings are solved from this many plies beyond the requested depth: it takes about as long as the search,
+because nothing is left to evaluate."""
 _SOLVED_WITHOUT_A_CLOCK = 24
-"""At most so many empty squares where nothing would break it off: from there on it may take minutes."""
+"""Most empty squares to solve without a time limit; more may take minutes."""
 _SOLVED_WITHOUT_HASTE = 20
-"""Retrograde analysis solves at most so many empty squares, for the game has many positions."""
+"""Most empty squares to solve in game analysis, which has many positions."""
 
 
 def read_clock(text: str) -> GgfClock | None:
-    """The clock of a game; None: there is none that can be read, or that anybody can begin with."""
+    """Parse the clock of a game; None: it is missing, malformed or negative."""
     try:
         clock = GgfClock.parse(text)
     except BadClock:
@@ -52,8 +52,8 @@ class NBoard:
     """The front end.
 
     Args:
-        console: Where commands come from.
-        brain: Of Othello.
+        console: Source of the commands.
+        driver: For Othello.
     """
 
     def __init__(self, console: Console, driver: SearchDriver) -> None:
@@ -61,13 +61,13 @@ class NBoard:
         self._driver = driver
         self._game = driver.game
         self._record: GgfGame | None = GgfGame(black="", white="")
-        """The game with its moves; None: what we were told last could not be read."""
+        """The game with its moves; None: we could not parse the last one."""
         self._position: Any = self._game.initial()
         self._depth: int | None = None
         self._task: ConsoleSearch | None = None
 
     def run(self) -> None:
-        """Obey until ``quit``, or until there are no more commands."""
+        """Obey commands until ``quit`` or the end of the input."""
         with Worker() as worker:
             try:
                 for line in self._console.lines():
@@ -87,7 +87,7 @@ class NBoard:
             case "move":
                 self._move(rest)
             case "ping":
-                # Nothing of the old search is said any more, although it may still be on its way to its end.
+                # Discard the old search's output, although the search may still be running.
                 self._drop()
                 self._console.say(f"pong {rest}")
             case "go":
@@ -98,7 +98,7 @@ class NBoard:
             case "analyze":
                 self._begin(worker, self._analyze)
             case "learn":
-                # There is no book of our own games; the driver waits for the word.
+                # We have no book to add the game to, but the GUI waits for the answer.
                 self._console.say("learned")
             case _ if re.fullmatch(r"([a-h][1-8]|pa)(/.*)?", word, re.IGNORECASE) and not rest:
                 self._move(word)  # version 1
@@ -116,7 +116,7 @@ class NBoard:
                 except BadGgf as error:
                     self._record = None
                     self._console.say(f"status Cannot read the game: {error}")
-            # ``contempt`` is about draws in a book: ours does not weigh them.
+            # ``contempt`` concerns draws in a book; ours ignores them.
 
     def _move(self, text: str) -> None:
         self._drop()
@@ -141,7 +141,7 @@ class NBoard:
     def _begin(
         self, worker: Worker, search: Callable[[ConsoleSearch, GgfGame, Any, int | None], None]
     ) -> None:
-        """Begin a search; one that runs is not wanted any more."""
+        """Begin a search and drop the running one."""
         self._drop()
         if self._record is None:
             self._console.say("status There is no game to think about")
@@ -153,7 +153,7 @@ class NBoard:
             try:
                 self._driver.background = self._background(record, position.side)
                 search(task, record, position, depth)
-            except Exception as error:  # whoever watches should know that nothing will come
+            except Exception as error:  # show the user that no result will come
                 logger.exception("a search failed")
                 task.say_last(f"status The search failed: {type(error).__name__}")
 
@@ -173,10 +173,10 @@ class NBoard:
         report = self._driver.decide(position, limits, task.stop)
         chosen = report.chosen
         value = "" if chosen.score_centi is None else discs(chosen.score_centi)
-        told = [] if chosen.score_centi is None else [self._line(chosen)]
+        lines = [] if chosen.score_centi is None else [self._line(chosen)]
         move = square(report.move)
         time_s = time.monotonic() - began
-        task.say_last(*told, nodestats(report), "status", f"=== {move}/{value}/{time_s:.2f}")
+        task.say_last(*lines, nodestats(report), "status", f"=== {move}/{value}/{time_s:.2f}")
 
     def _limits(self, record: GgfGame, position: Any, depth: int | None) -> Limits:
         driver, side = self._driver, position.side
@@ -195,7 +195,7 @@ class NBoard:
         return self._driver.deepest(self._driver.usual_depth if depth is None else depth)
 
     def _is_near_the_end(self, position: Any, depth: int, has_clock: bool) -> bool:
-        """Whether the strong player, asked for that depth, solves the ending; a clock breaks it off."""
+        """Whether the strong player solves the ending at this depth; a clock can still interrupt it."""
         left = self._game.plies_left(position)
         most = depth + _SOLVES_BEYOND if has_clock else min(depth + _SOLVES_BEYOND, _SOLVED_WITHOUT_A_CLOCK)
         return self._driver.settings.kind.searches_selectively and left <= most
@@ -210,7 +210,7 @@ class NBoard:
             return
         task.say("status Analyzing")
         deepest = self._deepest(depth)
-        # Of one move more than one line has nothing to tell, but lines tell traps.
+        # At least two lines, even for one move: only that mode reports traps.
         report = None
         for report in driver.deepen(position, deepest, task.stop, max(2, count)):
             lines = report.lines[:count]
@@ -220,9 +220,9 @@ class NBoard:
             self._solve(task, report.lines[:count], position)
         task.say_last("status")
 
-    def _solve(self, task: ConsoleSearch, told: tuple[MoveLine, ...], position: Any) -> None:
-        """The true results of the moves told about, and of others that are better than one of them."""
-        traps = {line.move: line for line in told}
+    def _solve(self, task: ConsoleSearch, reported: tuple[MoveLine, ...], position: Any) -> None:
+        """Report the true results of the reported moves, and of others better than one of them."""
+        traps = {line.move: line for line in reported}
         legal = map(self._game.move_text, self._game.legal_moves(position))
         order = [*traps, *(move for move in legal if move not in traps)]
         scores: list[int] = []
@@ -235,7 +235,7 @@ class NBoard:
                 task.say(self._line(line))
 
     def _analyze(self, task: ConsoleSearch, record: GgfGame, _position: Any, depth: int | None) -> None:
-        """Every position of the game, the last one first, black's view."""
+        """Report the scores of all positions of the game, last one first, black's view."""
         driver, game = self._driver, self._game
         deepest = self._deepest(depth)
         positions = self._positions(record)
@@ -251,7 +251,7 @@ class NBoard:
         task.say_last("status")
 
     def _positions(self, record: GgfGame) -> list[Any]:
-        """All of a game, the one that it starts from first."""
+        """All positions of a game, from the start."""
         game = self._game
         positions = [game.parse_position(record.start)]
         for move in record.moves:
@@ -259,7 +259,7 @@ class NBoard:
         return positions
 
     def _background(self, record: GgfGame, side: int) -> Background:
-        """What led to the position after the game's last move, and who will reply."""
+        """The moves that led to the current position, and the opponent."""
         rating = (record.white_rating, record.black_rating)[side]
         return Background(
             tuple(self._positions(record)[:-1]), Person(None if rating is None else round(rating))
@@ -276,7 +276,7 @@ class NBoard:
 
 
 def square(move: str) -> str:
-    """A move as the protocol writes it."""
+    """A move in the protocol's notation."""
     return "PA" if move == "pass" else move.upper()
 
 
@@ -287,5 +287,5 @@ def discs(score_centi: int) -> str:
 
 
 def nodestats(report: SearchReport) -> str:
-    """What a search has cost so far."""
+    """A search's nodes and time so far, as the protocol's line."""
     return f"nodestats {report.nodes} {report.time_s:.2f}"

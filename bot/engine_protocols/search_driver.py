@@ -1,7 +1,7 @@
 """Drives our players for the protocols: a move within limits, or one line after another, ever deeper.
 
-A move with a clock is found as it is on a server (`engine.players.Player`), but for the strong player, who
-need not judge its opponent's reply here and so uses all its time for the search.
+With a clock it finds a move as the bot does on a server (`engine.players.Player`), except for the strong
+player, which need not judge the opponent's reply here and so spends all its time on the search.
 """
 
 import random
@@ -27,48 +27,48 @@ from engine.time_management import MIN_TIME_S, Limits, from_clock
 from engine.trappy import with_trap
 
 OVERHEAD_S = 0.05
-"""What a move is taken to lose on the way to the clock, unless told otherwise: a pipe, a busy machine."""
+"""Default for the time that each move loses on the pipe or a busy machine, in seconds."""
 
-_LONGEST_S = 86_400.0  # who gives a clock decides how long a move may take
+_LONGEST_S = 86_400.0  # no limit of our own: the clock decides how long a move may take
 _LINE_NODES = 20_000  # for the rest of a variation: two milliseconds
-_TRAP_DEPTH = 8  # the strong player's lines tell traps to this depth: deep enough to see what people see
+_TRAP_DEPTH = 8  # depth of the strong player's trap analysis: about as far as people see
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a front end plays."""
+    """Settings of a front end."""
 
     kind: PlayerKind
     """One of `engine.player_kinds.OWN_KINDS`."""
     params: TrapParams = field(default_factory=TrapParams)
     strong: StrongOptions = field(default_factory=StrongOptions)
     people: ModelRegistry = field(default_factory=ModelRegistry)
-    """Models of people, for the players that reckon with them."""
+    """Human-move models, for the players that use them."""
     table_mb: int = 64
     """Transposition table in MiB."""
     depth: int | None = None
-    """Deepest search in plies where nobody says how deep to think; None: the player's own, ..."""
+    """Default search depth in plies; None: the player's own, ..."""
     full_depth: int = 10
     """... which is this for all but the strong one."""
     move_s: float = 2.0
-    """Longest time for a move, in seconds, where nobody says how long or deep to think."""
+    """Default time for a move in seconds, when the GUI sets neither time nor depth."""
 
 
 @dataclass(frozen=True, slots=True)
 class MoveLine:
-    """What is thought of one move."""
+    """The evaluation of one move."""
 
     move: str
     score_centi: int | None
-    """Mover's view; None: a book that does not say."""
+    """Mover's view; None: from a book without scores."""
     depth: int
     """Plies; 0: from a book or a table."""
     variation: tuple[str, ...]
-    """The line expected; its first move is `move`."""
+    """The principal variation; its first move is `move`."""
     percent: int | None = None
-    """How sure a search to the end of the game is, 100: it is the true result; None: it did not get there."""
+    """Confidence of a search to the end of the game, 100: the true result; None: it did not get there."""
     trap: str | None = None
-    """The reply that is the best trap; None: there is none, or nobody looked."""
+    """The reply that is the best trap; None: none was found or searched."""
     quality_centi: float = 0.0
     """Its quality, in the unit of the params' scale."""
 
@@ -84,7 +84,7 @@ class SearchReport:
     nodes: int
     """Positions visited since the search began."""
     time_s: float
-    """Since it began."""
+    """Seconds since it began."""
 
     @property
     def chosen(self) -> MoveLine:
@@ -101,45 +101,45 @@ class Solver(Protocol):
 
 
 class SearchDriver:
-    """Thinks; for one thread at a time.
+    """Runs searches; for one thread at a time.
 
     Args:
         game: The game.
-        settings: May be exchanged between searches.
+        settings: May be replaced between searches.
     """
 
     def __init__(self, game: Game[Any], settings: Settings) -> None:
         self.game = game
         self.settings = settings
-        self._rng = random.Random()  # noqa: S311 - which opening is played is no secret
+        self._rng = random.Random()  # noqa: S311 - the choice of an opening is no secret
         self._searcher: Searcher | None = None
         self._table_mb = 0
         self._models: tuple[ModelRegistry, Models] | None = None
         self.background = Background()
-        """What led to the next position, and who will reply; for the players that reckon with a person."""
+        """The earlier positions and the opponent, for the players that model people."""
 
     def forget(self) -> None:
-        """Empty the table: a new game begins."""
+        """Clear the transposition table for a new game."""
         self._searcher = None
 
     @property
     def searcher(self) -> Searcher:
-        """The searcher with its table, made when first needed."""
+        """The searcher with its transposition table, created when first needed."""
         if self._searcher is None or self._table_mb != self.settings.table_mb:
-            self._searcher = None  # the old table goes before the new one comes
+            self._searcher = None  # free the old table before allocating the new one
             self._searcher = make_searcher(self.game.name, self.settings.table_mb)
             self._table_mb = self.settings.table_mb
         return self._searcher
 
     @property
     def usual_depth(self) -> int:
-        """Where nobody says how deep to think."""
+        """The depth when the GUI sets none."""
         settings = self.settings
         own = settings.strong.depth if settings.kind.searches_selectively else settings.full_depth
         return self.deepest(own if settings.depth is None else settings.depth)
 
     def usual_limits(self) -> Limits:
-        """Where nobody says how long or deep to think."""
+        """The limits when the GUI sets neither time nor depth."""
         return Limits(self.usual_depth, self.settings.move_s)
 
     def clock_limits(
@@ -151,15 +151,15 @@ class SearchDriver:
         overhead_s: float,
         moves_to_go: int | None = None,
     ) -> Limits:
-        """What a clock gives for a move.
+        """The limits for a move with a clock.
 
         Args:
-            position: The game goes on in it.
-            remaining_s: On our clock; what is below 0 counts as next to nothing.
+            position: Must not be final.
+            remaining_s: Time on our clock; a negative one counts as 0.
             increment_s: Added after each move.
             depth: Deepest search.
             overhead_s: Lost with each move.
-            moves_to_go: Until more time is added; None: the clock is for the whole game.
+            moves_to_go: Moves until the next time control; None: the clock is for the whole game.
         """
         plies, most = self.game.plies_left(position), self.game.most_plies_left(position)
         if moves_to_go is not None:
@@ -176,7 +176,7 @@ class SearchDriver:
         )
 
     def deepest(self, depth: int) -> int:
-        """A depth within what searches can be asked for."""
+        """The depth, limited to what the searchers support."""
         return max(2, min(depth, self.game.deepest_search))
 
     # --- One move ---------------------------------------------------------------------------------------
@@ -185,9 +185,9 @@ class SearchDriver:
         """Choose a move; there is always one.
 
         Args:
-            position: The game goes on in it.
-            limits: When to end; its time becomes the flag's deadline.
-            stop: Ends it early.
+            position: Must not be final.
+            limits: Limits of the search; its time becomes the flag's deadline.
+            stop: Ends the search early.
         """
         if self.settings.kind.searches_selectively and isinstance(self.searcher, Thinker):
             found = self.known(position) or self._strong(position, limits, stop)
@@ -210,7 +210,7 @@ class SearchDriver:
         )
 
     def _people(self) -> Models:
-        """The models of people, opened when first needed."""
+        """The human-move models, opened when first needed."""
         people = self.settings.people
         if self._models is None or self._models[0] is not people:
             self._models = people, people.models(self.game.name)
@@ -230,7 +230,7 @@ class SearchDriver:
         return SearchReport((found,), decision.move, self.searcher.nodes - before, time.monotonic() - began)
 
     def known(self, position: Any) -> SearchReport | None:
-        """The strong player's move from a book or a table; None: there is none, or another player plays."""
+        """The strong player's move from a book or table; None: there is none, or another player is set."""
         if not self.settings.kind.searches_selectively:
             return None
         began = time.monotonic()
@@ -244,7 +244,7 @@ class SearchDriver:
         return None
 
     def _strong(self, position: Any, limits: Limits, stop: StopFlag) -> SearchReport | None:
-        """The strong player's move by its search; None: it was stopped too early."""
+        """The strong player's move from its search; None: it was stopped too early."""
         began = time.monotonic()
         root = self.game.for_search(position)
         if limits.time_s is not None:
@@ -258,7 +258,7 @@ class SearchDriver:
     def _think(
         self, root: Any, depth: int, time_s: float | None, stop: StopFlag
     ) -> tuple[MoveLine, int] | None:
-        """A selective search's line and nodes; None: it was stopped too early."""
+        """The line and nodes of a selective search; None: it was stopped too early."""
         searcher, strong = self.searcher, self.settings.strong
         if not isinstance(searcher, Thinker):
             return None
@@ -291,7 +291,7 @@ class SearchDriver:
         return line, found_by_search.nodes
 
     def _is_ending(self, root: Any, depth: int) -> bool:
-        """Whether a search so deep sees the end of the game; of chess nobody can tell."""
+        """Whether a search of this depth reaches the end of the game; always False at chess."""
         return isinstance(self.searcher, Solver) and depth >= self.game.plies_left(root)
 
     # --- Ever deeper ------------------------------------------------------------------------------------
@@ -299,14 +299,14 @@ class SearchDriver:
     def deepen(
         self, position: Any, depth: int, stop: StopFlag, lines: int = 1, moves: Sequence[Move] = ()
     ) -> Iterator[SearchReport]:
-        """Reports of ever deeper searches; always at least one, however early it is stopped.
+        """Yield reports of ever deeper searches; at least one, however early it is stopped.
 
         Args:
-            position: The game goes on in it.
-            depth: Of the last.
-            stop: Ends it.
-            lines: So many of the best moves are told about, with their traps.
-            moves: Only these are looked at; empty: all.
+            position: Must not be final.
+            depth: Depth of the last search.
+            stop: Ends the searches.
+            lines: Number of best moves to report, with their traps.
+            moves: The only moves to search; empty: all.
         """
         if lines == 1 and not moves:
             is_strong = self.settings.kind.searches_selectively and isinstance(self.searcher, Thinker)
@@ -321,7 +321,7 @@ class SearchDriver:
             if d > 2 and stop.is_set():
                 return
             yield self._report(decision, began, before)
-            if decision.depth < d:  # the game's true result is known
+            if decision.depth < d:  # the true result is known
                 return
 
     def _deepen_strong(self, position: Any, depth: int, stop: StopFlag) -> Iterator[SearchReport]:
@@ -349,16 +349,16 @@ class SearchDriver:
             om_search = OpponentModelSearch(
                 self.game, position, self._people(), is_calibrated, params, self.background
             )
-        first = Profiler(game, self.searcher, position, params, StopFlag())  # in any case, so never stopped
+        first = Profiler(game, self.searcher, position, params, StopFlag())  # never stopped
         profiler = Profiler(game, self.searcher, position, params, stop)
         try:
             for d in range(1, depth + 1):
                 using = first if d == 1 else profiler
                 found, move = self._ranked(using, position, d, params, stop, om_search)
-                told = tuple(self._with_trap(profiler, line, position, d, params) for line in found[:lines])
-                if not any(line.move == move for line in told):
-                    told = (*told[:-1], next(line for line in found if line.move == move))
-                yield SearchReport(told, move, self.searcher.nodes - before, time.monotonic() - began)
+                shown = tuple(self._with_trap(profiler, line, position, d, params) for line in found[:lines])
+                if not any(line.move == move for line in shown):
+                    shown = (*shown[:-1], next(line for line in found if line.move == move))
+                yield SearchReport(shown, move, self.searcher.nodes - before, time.monotonic() - began)
                 if d >= self.game.most_plies_left(position) or all(line.percent == 100 for line in found):
                     return
         except Stopped:
@@ -373,7 +373,7 @@ class SearchDriver:
         stop: StopFlag,
         om_search: OpponentModelSearch | None,
     ) -> tuple[list[MoveLine], str]:
-        """Every move's line, the best first, and the player's choice."""
+        """The lines of all moves, best first, and the player's choice."""
         kind, game = self.settings.kind, self.game
         root = game.for_search(position)
         if kind.searches_selectively and depth > 1:
@@ -411,13 +411,13 @@ class SearchDriver:
     def _with_trap(
         self, profiler: Profiler, line: MoveLine, position: Any, depth: int, params: TrapParams
     ) -> MoveLine:
-        """The line with its best trap, and with what is expected after its move."""
+        """Add the best trap to a line, and the rest of its principal variation."""
         game, score = self.game, line.score_centi or 0
         seen = min(depth, _TRAP_DEPTH) if self.settings.kind.searches_selectively else depth
         if seen >= 2:
             bare = Candidate(line.move, score, raw_is_bound=False, adjusted_centi=0.0)
             whole = whole_profile(profiler, game, bare, seen)
-            if seen != depth:  # a trap is held against the exact score of its own depth
+            if seen != depth:  # compare a trap with the exact score at its own depth
                 exact = min((reply.final_centi for reply in whole.replies), default=score)
                 whole = replace(whole, raw_centi=exact)
             found = with_trap(whole, params)
@@ -436,7 +436,7 @@ class SearchDriver:
     # --- To the end -------------------------------------------------------------------------------------
 
     def solve(self, position: Any, moves: Sequence[str], stop: StopFlag) -> Iterator[MoveLine]:
-        """The true results of moves, one after the other, until it is stopped."""
+        """Yield the true results of moves, one after another, until it is stopped."""
         game, searcher = self.game, self.searcher
         if not isinstance(searcher, Solver):
             return
@@ -455,7 +455,7 @@ class SearchDriver:
             yield MoveLine(text, -score, depth, (text, *reply), 100)
 
     def score(self, position: Any, depth: int, stop: StopFlag, solve: bool) -> int:
-        """What a position is worth to the side to move, finished games included.
+        """The score of a position for the side to move, also of a final one.
 
         Raises:
             Stopped: The flag was set first.
@@ -475,7 +475,7 @@ class SearchDriver:
 
 
 class Restricted:
-    """A game in which only some moves may be made in one position; all else is as in the game."""
+    """A game that restricts the legal moves in one position."""
 
     def __init__(self, game: Game[Any], root: Any, moves: Sequence[Move]) -> None:
         self._game = game
@@ -492,7 +492,7 @@ class Restricted:
 
 
 def won_by(score_centi: int) -> float | None:
-    """What a decided game is won (or, negative, lost) by, in units of a hundred; None: it is not decided."""
+    """Margin of a won (negative: lost) game, in discs; None: the score is not decided."""
     if abs(score_centi) < WIN_CENTI:
         return None
     return margin_centi(score_centi) / 100

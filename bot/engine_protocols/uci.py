@@ -1,10 +1,10 @@
 """UCI for chess and xiangqi and UCCI for xiangqi: our engine under a GUI.
 
-The two protocols say the same in nearly the same words: UCCI counts xiangqi's ranks from 0 to 9, writes
-options without ``name`` and ``value``, scores without ``cp``, and a clock by ``time``, ``increment`` and
-``opptime``, in seconds unless the option ``usemillisec`` is on.
+The two protocols are nearly the same: UCCI counts xiangqi's ranks from 0 to 9, writes options without
+``name`` and ``value``, scores without ``cp``, and clocks as ``time``, ``increment`` and ``opptime``, in
+seconds unless the option ``usemillisec`` is on.
 
-``stop`` is answered at once, by the thread that reads, with the move of the last depth that was finished.
+The reading thread answers ``stop`` at once, with the move of the last finished depth.
 """
 
 import logging
@@ -41,7 +41,7 @@ _UCCI_NUMBERS = ("time", "increment", "opptime", "oppmovestogo", "oppincrement")
 _NUMBERS = frozenset((*_UCI_NUMBERS, *_UCCI_NUMBERS))
 _FLAGS = frozenset(("infinite", "ponder", "searchmoves", "draw"))
 _DECIDED_CENTI = 30_000
-"""What a decided game counts as where a protocol, or we, cannot tell the distance to its end."""
+"""Score of a decided game when the protocol cannot express, or we do not know, the distance to its end."""
 _MOST_LINES = 500
 _LONGEST_CLOCK_MS = 10**12
 _EMPTY = "<empty>"
@@ -49,18 +49,18 @@ _EMPTY = "<empty>"
 
 @dataclass(frozen=True, slots=True)
 class Go:
-    """What ``go`` says."""
+    """A parsed ``go`` command."""
 
     numbers: dict[str, int] = field(default_factory=dict)
-    """As written."""
+    """Numeric arguments by name, in the protocol's units."""
     moves: tuple[str, ...] = ()
-    """Search only these; empty: all."""
+    """The only moves to search; empty: all."""
     is_infinite: bool = False
     is_ponder: bool = False
 
 
 def read_go(words: Sequence[str]) -> Go:
-    """The words after ``go``; what makes no sense is left out."""
+    """Parse the words after ``go``; malformed ones are ignored."""
     numbers: dict[str, int] = {}
     moves: list[str] = []
     key = ""
@@ -76,7 +76,7 @@ def read_go(words: Sequence[str]) -> Go:
 
 @dataclass(frozen=True, slots=True)
 class OfferedOption:
-    """A setting that we offer."""
+    """An option that we offer."""
 
     name: str
     kind: str
@@ -87,13 +87,13 @@ class OfferedOption:
 
     @property
     def text(self) -> str:
-        """As the greeting tells it, behind the name."""
+        """Its declaration in the greeting, after the name."""
         limits = f" min {self.low} max {self.high}" if self.kind == "spin" else ""
         default = f" default {self.default}" if self.kind != "button" else ""
         return f"type {self.kind}{default}{limits}" + "".join(f" var {choice}" for choice in self.choices)
 
     def refuse(self, value: str) -> str | None:
-        """What is wrong with a value, if anything."""
+        """Why a value is invalid; None: it is valid."""
         if self.kind == "spin" and not (
             re.fullmatch(r"-?\d{1,9}", value) and self.low <= int(value) <= self.high
         ):
@@ -106,23 +106,23 @@ class OfferedOption:
 
 
 class UciSearch(ConsoleSearch):
-    """A search, and what it has found so far."""
+    """A search and its latest result."""
 
     def __init__(self, console: Console) -> None:
         super().__init__(console)
         self.latest: SearchReport | None = None
         self.released = threading.Event()
-        """Its move may be told: set at once, unless it is pondering or infinite."""
+        """Set when the search may report its move: at once, unless it is pondering or infinite."""
         self.on_hit: Callable[[], None] | None = None
-        """What ``ponderhit`` does besides."""
+        """Further action of ``ponderhit``."""
 
 
 class Uci:
     """The front end.
 
     Args:
-        console: Where commands come from.
-        brain: Of chess or xiangqi.
+        console: Source of the commands.
+        driver: For chess or xiangqi.
         protocol: ``uci`` or ``ucci``.
     """
 
@@ -137,17 +137,17 @@ class Uci:
         self._options = {_key(option.name): option for option in self._offered()}
         self._values = {key: option.default for key, option in self._options.items()}
         self._start: str | None = None
-        """What the position was read from; None: it has to be read anew."""
+        """Text of the starting position; None: parse it again."""
         self._moves: tuple[str, ...] = ()
         self._begun: Any = self._game.initial()
-        """Where those were made from."""
+        """Starting position of those moves."""
         self._position: Any = self._begun
-        """None: what we were told last could not be read."""
+        """None: we could not parse the last one."""
         self._banned: frozenset[str] = frozenset()
         self._search: UciSearch | None = None
 
     def run(self) -> None:
-        """Obey until ``quit``, or until there are no more commands."""
+        """Obey commands until ``quit`` or the end of the input."""
         with Worker() as worker:
             try:
                 for line in self._console.lines():
@@ -235,7 +235,7 @@ class Uci:
         name, value = self._read_option(words)
         option = self._options.get(_key(name))
         if option is None:
-            self._complain(f"there is no option {name!r}")
+            self._complain(f"no option {name!r}")
             return
         if option.kind == "button":
             worker.do(self._driver.forget)
@@ -246,11 +246,11 @@ class Uci:
         values = {**self._values, _key(option.name): value}
         try:
             self._settings = self._with(values)
-        except BadSettings as error:  # two that do not go together
+        except BadSettings as error:  # two options are incompatible
             self._complain(f"option {option.name}: {error}")
             return
         self._values = values
-        self._start = None  # a position may be read in another way now
+        self._start = None  # the option may change how positions are parsed
 
     def _read_option(self, words: list[str]) -> tuple[str, str]:
         if self._is_ucci:
@@ -260,16 +260,16 @@ class Uci:
         return " ".join(names[1:] if names[:1] == ["name"] else names), " ".join(words[at + 1 :])
 
     def _with(self, values: dict[str, str]) -> Settings:
-        """The settings with all options as they are.
+        """The settings with these values of the options.
 
         Raises:
-            BadSettings: Two of them do not go together.
+            BadSettings: Two of them are incompatible.
         """
         settings = self._settings
         own = self._own_params
 
         def percent(option: str, ours: float) -> float:
-            # What is offered is a whole number, unlike ours.
+            # The option is an integer, our setting need not be.
             return ours if values[option] == self._options[option].default else float(values[option])
 
         params = replace(
@@ -300,7 +300,7 @@ class Uci:
         self._banned = frozenset()
         try:
             goes_on = self._position is not None and start == self._start
-            if goes_on and moves[: len(self._moves)] == self._moves:  # the game that we know
+            if goes_on and moves[: len(self._moves)] == self._moves:  # the same game
                 self._position = replay(self._game, moves[len(self._moves) :], self._position)
             else:
                 self._begun = self._read_start(start)
@@ -314,7 +314,7 @@ class Uci:
         if self._is_ucci:
             text = text.replace(" r ", " w ", 1)  # red
         if self._is_on("uci_chess960") and text != "startpos":
-            # Whatever the castling rights look like, castling is written as the king taking its rook.
+            # With Shredder-FEN rights, castling is always written as the king capturing its rook.
             try:
                 text = chess.Board(text, chess960=True).fen(shredder=True)
             except ValueError as error:
@@ -329,15 +329,15 @@ class Uci:
         self._stop()
         search = self._search = UciSearch(self._console)
         if self._position is None:
-            worker.do(lambda: search.say_last(self._nothing()))  # behind the search before it
+            worker.do(lambda: search.say_last(self._nothing()))  # after the previous search
             return
         position = if_it_goes_on(self._game, self._position)
         legal = {self._game.move_text(move): move for move in self._game.legal_moves(position)}
         if not legal:
             in_check = self._game.result_centi(position) != 0
             score = "mate 0" if in_check else "cp 0"
-            told = [] if self._is_ucci else [f"info depth 0 score {score}"]
-            worker.do(lambda: search.say_last(*told, self._nothing()))
+            info = [] if self._is_ucci else [f"info depth 0 score {score}"]
+            worker.do(lambda: search.say_last(*info, self._nothing()))
             return
         wanted = self._wanted(go, position, legal)
         if not (go.is_infinite or go.is_ponder):
@@ -359,7 +359,7 @@ class Uci:
                     *before, _ = positions(self._game, made, begun)
                     self._driver.background = Background(tuple(before), person)
                 self._think(search, position, go, limits, lines, wanted)
-            except Exception as error:  # whoever waits for a move must get one
+            except Exception as error:  # the GUI must still get a move
                 logger.exception("a search failed")
                 search.say_last(
                     f"info string {type(error).__name__}", f"bestmove {self._wire(next(iter(legal)))}"
@@ -382,7 +382,7 @@ class Uci:
         return () if len(wanted) == len(legal) else tuple(sorted(wanted))
 
     def _limits(self, go: Go, position: Any) -> Limits | None:
-        """Limits of time; None: there are none."""
+        """Limits of depth and time; None: no time limit."""
         numbers, settings = go.numbers, self._settings
         depth = self._driver.deepest(numbers.get("depth", self._usual_depth(settings)))
         overhead_s = int(self._values["moveoverhead"]) / 1000
@@ -396,7 +396,7 @@ class Uci:
         if left in numbers:
             to_go = numbers.get("movestogo", 0)
             remaining_s, increment_s = unit_s * numbers[left], unit_s * max(0, numbers.get(more, 0))
-            if to_go == 1:  # all of it is for this move
+            if to_go == 1:  # all of the time is for this move
                 return Limits(depth, max(MIN_TIME_S, remaining_s - overhead_s))
             return self._driver.clock_limits(
                 position, remaining_s, increment_s, depth, overhead_s, to_go if to_go > 0 else None
@@ -406,7 +406,7 @@ class Uci:
         return Limits(depth, settings.move_s)
 
     def _person(self, go: Go, position: Any) -> Person:
-        """Who will reply: the rating as the other program tells it, and the clock."""
+        """The opponent, with the rating from the GUI and the clock."""
         side = self._game.side_to_move(position)
         if self._is_ucci:
             left, unit_s = "opptime", 0.001 if self._is_on("usemillisec") else 1.0
@@ -437,10 +437,10 @@ class Uci:
         is_plain = lines == 1 and not moves and "nodes" not in numbers and "mate" not in numbers
         if limits is not None and is_plain and search.released.is_set() and search.on_hit is None:
             report = driver.decide(position, limits, search.stop)
-            self._tell(search, report, position, lines)
+            self._report(search, report, position, lines)
         elif known := self._known(go, position, moves):
             report = known
-            self._tell(search, report, position, lines)
+            self._report(search, report, position, lines)
         else:
             if limits is not None and limits.time_s is not None and search.released.is_set():
                 search.stop.set_deadline(limits.time_s)
@@ -453,22 +453,22 @@ class Uci:
             for found in driver.deepen(position, driver.deepest(deepest), search.stop, lines, moves):
                 with self._console.lock:
                     search.latest = found
-                    self._tell(search, found, position, lines)
+                    self._report(search, found, position, lines)
                 mate = self._mate_in(found.chosen, position)
                 if "mate" in numbers and mate is not None and 0 < mate <= numbers["mate"]:
                     break
-            assert found is not None, "there is always one"  # noqa: S101
+            assert found is not None, "deepen() always yields a report"  # noqa: S101
             report = found
             search.released.wait()
         search.say_last(self._best(report))
 
     def _known(self, go: Go, position: Any, moves: tuple[int, ...]) -> SearchReport | None:
-        """What a book or a table says, where a move is asked for and not an analysis."""
+        """A report from a book or table; None: there is none, or the GUI wants an analysis."""
         is_analysis = go.is_infinite or go.is_ponder or moves or "mate" in go.numbers
         return None if is_analysis else self._driver.known(position)
 
     def _stop(self) -> None:
-        """End the search, if there is one, and tell its move: at once, if it has one already."""
+        """End the search, if any, and report its move: at once if it has one already."""
         search = self._search
         if search is None:
             return
@@ -486,27 +486,27 @@ class Uci:
             search.on_hit()
         search.released.set()
 
-    # --- What we say ------------------------------------------------------------------------------------
+    # --- Output -----------------------------------------------------------------------------------------
 
-    def _tell(self, search: UciSearch, report: SearchReport, position: Any, lines: int) -> None:
+    def _report(self, search: UciSearch, report: SearchReport, position: Any, lines: int) -> None:
         milliseconds = round(1000 * report.time_s)
         rate = round(report.nodes / report.time_s) if report.time_s > 0 else 0
         effort = f"nodes {report.nodes} time {milliseconds} nps {rate}"
-        told = []
+        output = []
         for number, line in enumerate(report.lines, start=1):
             variation = " ".join(map(self._wire, line.variation))
             number_text = f" multipv {number}" if lines > 1 else ""
             if line.score_centi is not None:
                 score = self._score(line, position)
-                told.append(
+                output.append(
                     f"info depth {max(1, line.depth)}{number_text} score {score} {effort} pv {variation}"
                 )
             if line.trap is not None:
-                told.append(
+                output.append(
                     f"info string {self._wire(line.move)} sets a trap: {self._wire(line.trap)}, "
                     f"quality {line.quality_centi / 100:.2f}"
                 )
-        search.say(*told)
+        search.say(*output)
 
     def _score(self, line: MoveLine, position: Any) -> str:
         score = line.score_centi or 0
@@ -520,7 +520,7 @@ class Uci:
         return f"cp {max(-_DECIDED_CENTI, min(_DECIDED_CENTI, score))}"
 
     def _mate_in(self, line: MoveLine, position: Any) -> int | None:
-        """Moves to mate, negative when it is we who are mated; None: no mate is known, or not how far off."""
+        """Moves to mate, negative when we are mated; None: no mate, or its distance is unknown."""
         if line.score_centi is None or abs(line.score_centi) < WIN_CENTI:
             return None
         match = re.fullmatch(r"#(-?\d+)", self._game.score_text(line.score_centi, position))

@@ -1,7 +1,7 @@
 """Adapters to game servers: each translates a site's protocol to `bot.base.events` and a few actions.
 
-A site costs a wire module (bytes to events and back, no I/O) and an I/O module; sites that speak nearly the
-same share both and differ by a row of data (`bot.base.dialects`).
+A site needs a wire module (bytes to events and back, no I/O) and an I/O module; sites with nearly the same
+protocol share both and differ by a row of data (`bot.base.dialects`).
 """
 
 import logging
@@ -18,24 +18,24 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Who the token belongs to."""
+    """The account that the token belongs to."""
 
     id: str
     """The site's stable key for the account."""
     name: str
     is_bot: bool
     games: int | None = None
-    """Played so far; None when the site does not tell."""
+    """Games played so far; None: the site does not report it."""
     about: str = ""
-    """What else the operator should know; empty: nothing."""
+    """Further information for the operator; empty: none."""
 
 
 class Server(Protocol):
-    """What every adapter offers.
+    """The interface of every adapter.
 
     Calls raise the `ServerError`s of `bot.base.errors`.  The two event streams are single connections: the
     end of the iteration and `TransientError` both mean a lost link, and `bot.base.reconnect` opens the next
-    one.  A None among the events says that the link is open and alive, and no more.
+    one.  A None among the events only means that the link is open and alive.
     """
 
     @property
@@ -44,25 +44,24 @@ class Server(Protocol):
 
     @property
     def login(self) -> str:
-        """The account's name where it is known beforehand, and signing in once more throws out whoever plays
-        by it; empty elsewhere."""
+        """The account's name on sites where it is known beforehand and a second login evicts the first;
+        empty elsewhere."""
 
     async def account(self) -> Account:
-        """Ask who we are."""
+        """Request our own account."""
 
     def account_events(self) -> AsyncIterator[AccountEvent | None]:
-        """Challenges and the starts and ends of games.  Opening it tells all current ones again."""
+        """Challenges and the starts and ends of games.  A new stream repeats all current ones."""
 
     def game_events(self, game_id: str) -> AsyncIterator[GameEvent | None]:
-        """One game: a `GameSnapshot` first, then what happens; also for a game that has ended already.
+        """One game: a `GameSnapshot`, then its events; also for a game that has ended already.
 
-        A `GameAdjourned` ends it, and is all that is told as long as the game is adjourned.  Raises
-        `RefusedError` when there is no such game, with status 404; `ProtocolError` when it cannot be
-        understood.
+        A `GameAdjourned` ends the stream, and is its only event while the game is adjourned.  Raises
+        `RefusedError` with status 404 when there is no such game, `ProtocolError` when it cannot be parsed.
         """
 
     async def playing(self) -> list[str]:
-        """Ids of the games that are going on."""
+        """Ids of the running games."""
 
     async def accept(self, challenge_id: str) -> None:
         """`RefusedError` when the challenge is gone."""
@@ -70,24 +69,24 @@ class Server(Protocol):
     async def decline(self, challenge_id: str, reason: DeclineReason) -> None: ...
 
     def can(self, ability: Ability) -> bool:
-        """Whether the site knows such requests; what it does not know raises `RefusedError`."""
+        """Whether the site supports a kind of request; unsupported ones raise `RefusedError`."""
 
     @property
     def lag_s(self) -> float:
-        """Seconds that a move is on its way to the server and its answer back, as measured; 0 at first."""
+        """Measured round trip of a move to the server and back, in seconds; 0 at first."""
 
     async def move(
         self, game_id: str, move: str, *, offer_draw: bool = False, found_by_search: MoveInfo | None = None
     ) -> None:
-        """Play a move, and tell what we think of it where the site wants to know.
+        """Play a move, and send our evaluation of it where the site wants one.
 
         `RefusedError`: not our turn, not legal, or the game is over: read the state again.  After a
-        `TransientError` the move may have been played all the same: only the answer was lost; or the site
-        knows no such game for the moment, which only `game_events` may decide.
+        `TransientError` the move may have been played and only the answer lost; or the site cannot find the
+        game at the moment, and only `game_events` shows whether it still exists.
         """
 
     async def chat(self, game_id: str, text: str, room: Room = Room.PLAYER) -> None:
-        """Say something; what is too long for the site is cut."""
+        """Send a chat message, cut to the site's limit."""
 
     async def answer_draw(self, game_id: str, accept: bool) -> None: ...
 
@@ -99,48 +98,48 @@ class Server(Protocol):
     async def resign(self, game_id: str) -> None: ...
 
     async def claim_victory(self, game_id: str) -> None:
-        """Claim the game of an opponent who left (see `OpponentGone.claim_win_in_s`)."""
+        """Claim a win because the opponent left (see `OpponentGone.claim_win_in_s`)."""
 
     async def claim_draw(self, game_id: str) -> None:
-        """End the game of an opponent who left with half a point."""
+        """Claim a draw because the opponent left."""
 
     async def challenge(self, opponent_id: str, proposal: Proposal) -> Reply:
-        """Ask somebody for a game, and wait for the answer.  Cancelling withdraws the challenge.
+        """Challenge a player and wait for the answer.  Cancelling withdraws the challenge.
 
-        A site may leave out the answer (`Reply.accepted` is None), and a link be lost before it: a game that
-        comes of the challenge all the same is told with the account's events.  A `RefusedError` that is
-        forbidden (we may challenge nobody) says what may be missing.
+        The site may not answer (`Reply.accepted` is None), or the link may be lost before; if the challenge
+        still leads to a game, the account's events report it.  A `RefusedError` with `is_forbidden` (we may
+        not challenge at all) says what may be missing.
         """
 
     async def online_bots(self) -> list[Bot]:
-        """Other programs that could be challenged."""
+        """Other programs that we could challenge."""
 
     def rating_list(self, proposal: Proposal) -> str:
-        """Which of `Bot.ratings` is about such games."""
+        """The key of `Bot.ratings` for such games."""
 
     async def upgrade(self) -> None:
-        """Make the account a program's, for good; `RefusedError`: it has played games."""
+        """Turn the account into a bot account for good; `RefusedError`: it has played games."""
 
     async def export(self, game_id: str) -> dict[str, Any]:
-        """The site's own record of a game, in its own words: for the operator's eyes and for checks."""
+        """The site's own record of a game in its own format, for the operator and for checks."""
 
     async def rating_diff(self, game_id: str, name: str) -> int | None:
-        """Change of an account's rating by a finished game; None: unrated, or the site keeps quiet."""
+        """Change of an account's rating by a finished game; None: unrated, or not reported."""
 
     async def close(self) -> None:
-        """Give back the connections; the adapter cannot be used afterwards."""
+        """Close the connections; the adapter cannot be used afterwards."""
 
 
 async def goes_on(server: Server, game_id: str) -> bool | None:
-    """Whether a server counts a game among the running ones; None: that cannot be had from it just now.
+    """Whether a server lists a game as running; None: it cannot answer now.
 
     Raises:
-        AuthError: It does not accept us any more.
+        AuthError: It no longer accepts us.
     """
     try:
         return game_id in await server.playing()
     except AuthError:
         raise
     except ServerError as error:
-        logger.info("game %s: cannot ask whether it goes on: %s", game_id, error)
+        logger.info("game %s: cannot check whether it is running: %s", game_id, error)
         return None

@@ -40,31 +40,31 @@ CONNECT_TIMEOUT_S = 10.0
 LOGIN_TIMEOUT_S = 30.0
 """The server itself gives two minutes."""
 ANSWER_S = 10.0
-"""What has not been answered by then is asked for again, or taken for lost."""
+"""An answer that takes longer is requested again, or counts as lost."""
 SETTLED_S = 30.0
-"""By then a new connection has told which games the server keeps."""
+"""Time for a new connection to list the games that the server stores."""
 PROBE_S = 20.0
-"""After so many seconds without a byte the server is asked for a sign of life."""
+"""After this long without a byte we probe the server."""
 PROBES = 3
-"""So many go unanswered before the connection is taken for dead."""
+"""The connection counts as dead after this many unanswered probes."""
 BACK_OFF_S = 30.0
-"""After the server has hung up: perhaps somebody has logged in by our name, and each would evict the other.
-Twice as long each time that a connection has not held for a good while."""
+"""Back-off after the server has hung up: another program may have logged in under our name, and the two would
+evict each other in turn.  It doubles each time until a connection has held (see `HELD`)."""
 MOST_BACK_OFF_S = 900.0
 HELD = 4.0
-"""A connection has held when it lasted so many times the last wait."""
+"""A connection has held when it lasted this many times the last wait."""
 MESSAGES_A_TURN = 8
-"""After so many messages everything else has its turn."""
+"""Messages handled before we yield to other tasks."""
 UNSENT_LIMIT = 1 << 20
-"""A server that does not read is dead, too, from so many bytes on."""
+"""A server that leaves more bytes than this unread counts as dead."""
 EVERYBODY = "*"
 
 Recall = Callable[[], Awaitable[Sequence[GameSnapshot]]]
-"""The games of this site that are open in the books."""
+"""Returns the games of this site that are open in the database."""
 
 
 async def nothing_to_recall() -> Sequence[GameSnapshot]:
-    """For who has no books."""
+    """No open games: the `Recall` of a bot without a database."""
     return ()
 
 
@@ -76,7 +76,7 @@ class _Link:
     writer: asyncio.StreamWriter
     parser: wire.Reader
     heard: list[wire.GgsMessage] = field(default_factory=list)
-    """What was told before anybody listened."""
+    """Messages received before the event stream was opened."""
 
     def say(self, command: str) -> None:
         """Send a line."""
@@ -84,13 +84,13 @@ class _Link:
         logger.debug("GGS < %s", command)
         self.writer.write(wire.command(command))
         if self.writer.transport.get_write_buffer_size() > UNSENT_LIMIT:
-            raise TransientError("the server does not read any more")
+            raise TransientError("the server has stopped reading")
 
     async def read(self) -> list[wire.GgsMessage]:
-        """What the server tells next.
+        """Read the next messages.
 
         Raises:
-            TransientError: It has hung up, or the connection is lost.
+            TransientError: The server has hung up, or the connection is lost.
         """
         if self.heard:
             heard, self.heard = self.heard, []
@@ -111,20 +111,20 @@ class _Link:
 
 
 class HungUp(TransientError):
-    """The other end has closed the connection: perhaps for another one by our name."""
+    """The server closed the connection, perhaps because of another login under our name."""
 
 
 class BackOff:
-    """How long to keep away after the server has hung up, in seconds."""
+    """Computes the wait before reconnecting after the server has hung up, in seconds."""
 
     def __init__(self) -> None:
         self._wait_s = 0.0
 
     def hung_up(self, lasted_s: float) -> float:
-        """A connection has ended; the wait before the next.
+        """Record the end of a connection and return the wait before the next one.
 
         Args:
-            lasted_s: How long it had been open.
+            lasted_s: How long it was open, in seconds.
         """
         has_held = lasted_s >= HELD * max(self._wait_s, BACK_OFF_S)
         self._wait_s = BACK_OFF_S if has_held else min(max(BACK_OFF_S, 2 * self._wait_s), MOST_BACK_OFF_S)
@@ -139,16 +139,16 @@ class GgsServer:
         url: ``ggs://host[:port]``.
         login: Name of the account.
         password: Never shown in an error or log.
-        recall: Asked for open games before the first connection.
-        programs: Names of opponents that are programs; they may be asked for games.
-        public: Whether to ask everybody, when nobody of them can be asked.
-        extension_s: Time of grace in games that we ask for, in seconds.
-        places: So many games at once.
-        clock: Seconds of a clock that never goes back.
+        recall: Called for the open games before the first connection.
+        programs: Names of opponents that are programs; we may challenge them.
+        public: Whether to send an open request when none of them is available.
+        extension_s: Grace time in games that we request, in seconds.
+        places: Most games at once.
+        clock: Monotonic clock, in seconds.
         now: The time in UTC.
 
     Raises:
-        ConfigError: Address, name or password cannot be right.
+        ConfigError: The address, name or password is invalid.
     """
 
     def __init__(
@@ -169,11 +169,11 @@ class GgsServer:
         self._host, self._port = read_address(url)
         if not re.fullmatch(r"[^._,\\\s:|][^,\\\s:|]{1,7}", login) or not login.isprintable():
             raise ConfigError(
-                f"server.name: {login!r} is no name for GGS: 2 to 8 signs, the first neither . nor _, and no "
-                "comma, backslash or colon"
+                f"server.name: {login!r} is not a valid GGS name: 2 to 8 characters, the first neither . "
+                "nor _, and no comma, backslash or colon"
             )
         if not re.fullmatch(r"[!-~]+", password):
-            raise ConfigError("server.token: a password is one word of plain characters")
+            raise ConfigError("server.token: a password consists of ASCII characters without spaces")
         self._dialect = dialect
         self._password = password
         self._recall = recall
@@ -189,12 +189,12 @@ class GgsServer:
         self._lag = Lag()
         self._back_off = BackOff()
         self._events: list[AccountEvent] = []
-        """To be told."""
+        """Not yet delivered."""
         self._streams: dict[str, list[asyncio.Queue[GameEvent]]] = {}
-        self._news = asyncio.Event()
-        """Set, and replaced, whenever something has been heard."""
-        self._asking = asyncio.Lock()
-        """One request, or answer to one, at a time: the server's answers do not say what they answer."""
+        self._changed = asyncio.Event()
+        """Set, then replaced, on every message."""
+        self._request_lock = asyncio.Lock()
+        """One request or reply at a time: the server's answers do not say which command they belong to."""
         self._players: list[wire.GgsPlayer] | None = None
 
     @property
@@ -215,11 +215,11 @@ class GgsServer:
     # --- The connection ---------------------------------------------------------------------------------
 
     async def _connect(self) -> _Link:
-        """A connection that is logged in.
+        """Connect and log in.
 
         Raises:
-            TransientError: There is none to be had.
-            AuthError: Name or password is refused.
+            TransientError: The connection or login failed.
+            AuthError: The server refused the name or password.
         """
         where = f"{self._host}:{self._port}"
         try:
@@ -242,7 +242,7 @@ class GgsServer:
         return link
 
     async def _log_in(self, link: _Link) -> None:
-        refusal, has_told = "", False
+        refusal, has_sent_password = "", False
         while True:
             messages = await link.read()
             for number, message in enumerate(messages):
@@ -255,8 +255,8 @@ class GgsServer:
                         link.writer.write(wire.command(self._state.name))
                     case wire.PasswordPrompt():
                         link.writer.write(wire.command(self._password))
-                        has_told = True
-                    case wire.Ready() | wire.Alert() if has_told:
+                        has_sent_password = True
+                    case wire.Ready() | wire.Alert() if has_sent_password:
                         link.heard = messages[number + 1 :]
                         return
                     case _:
@@ -268,7 +268,7 @@ class GgsServer:
         link, name = self._link, self._state.name
         about = ""
         if not self._is_listening:
-            about, heard = "the service tells nothing of the account", list[wire.GgsMessage]()
+            about, heard = "the service reports nothing about the account", list[wire.GgsMessage]()
             try:
                 link.say(wire.tell_service("finger"))
                 with suppress(TimeoutError):
@@ -282,7 +282,7 @@ class GgsServer:
         return Account(name, name, is_bot=True, about=about)
 
     async def _read_about(self, link: _Link, heard: list[wire.GgsMessage]) -> str:
-        """What the service says of the account; what else is told meanwhile is kept."""
+        """Return the service's report on the account; other messages go to `heard` or stay on the link."""
         while True:
             messages = await link.read()
             for number, message in enumerate(messages):
@@ -292,7 +292,7 @@ class GgsServer:
                         return read_about(lines)
                     case wire.CentralError() if message.is_service_away:
                         link.heard = messages[number + 1 :]
-                        return "the Othello service is away just now"
+                        return "the Othello service is unavailable"
                     case _:
                         heard.append(message)
 
@@ -308,20 +308,20 @@ class GgsServer:
             self._perform(self._state.connected(self._clock()))
             while True:
                 yield None
-                for event in self._told():
+                for event in self._take_events():
                     yield event
                 messages = await self._listen(link)
                 for number, message in enumerate(messages):
                     self._hear(message)
                     if number % MESSAGES_A_TURN == 0:
-                        await asyncio.sleep(0)  # who talks without a pause must not keep games waiting
+                        await asyncio.sleep(0)  # a burst of messages must not delay the games
                 self._perform(self._state.tick(self._clock()))
         except HungUp as error:
             reason = str(error)
             raise TransientError(reason, self._back_off.hung_up(self._clock() - opened_at)) from error
         except TransientError as error:
             reason = str(error)
-            if self._clock() - opened_at < BACK_OFF_S:  # it may have been hung up all the same
+            if self._clock() - opened_at < BACK_OFF_S:  # the server may have hung up all the same
                 raise TransientError(reason, self._back_off.hung_up(0.0)) from error
             raise
         finally:
@@ -332,7 +332,11 @@ class GgsServer:
             await link.close()
 
     async def _listen(self, link: _Link) -> list[wire.GgsMessage]:
-        """What is told next, or nothing after a while."""
+        """Wait for the next messages and probe a silent server.
+
+        Raises:
+            TransientError: The server stays silent, or the connection is lost.
+        """
         for probe in range(PROBES + 1):
             try:
                 async with asyncio.timeout(PROBE_S):
@@ -352,18 +356,18 @@ class GgsServer:
             self._players = list(message.players)
         try:
             outputs = self._state.hear(message, self._clock(), self._now())
-        except Exception:  # one odd message must not cost the connection, and every game with it
-            logger.exception("%s: cannot deal with %.500r", self.site, message)
+        except Exception:  # one odd message must not cost the connection and every game on it
+            logger.exception("%s: cannot handle %.500r", self.site, message)
         else:
             self._perform(outputs)
         self._wake()
 
     def _wake(self) -> None:
-        """Everybody who waits for something looks whether it is so."""
-        news, self._news = self._news, asyncio.Event()
-        news.set()
+        """Wake all waiters so that they check their conditions again."""
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
 
-    def _told(self) -> list[AccountEvent]:
+    def _take_events(self) -> list[AccountEvent]:
         events, self._events = self._events, []
         return events
 
@@ -380,32 +384,36 @@ class GgsServer:
                         stream.put_nowait(event)
 
     async def _do(self, outputs: Iterable[GgsAction]) -> None:
-        """What somebody wants done now."""
+        """Perform the actions of a call.
+
+        Raises:
+            TransientError: There is no connection.
+        """
         if self._link is None or not self._is_listening:
             raise TransientError("there is no connection")
         self._perform(outputs)
 
-    async def _answered(self, is_so: Callable[[], bool], what: str) -> None:
-        """Wait for the answer to what has just been said.
+    async def _answered(self, condition: Callable[[], bool], what: str) -> None:
+        """Wait for the answer to the last command.
 
         Raises:
-            TransientError: There is none, or the connection is lost.
+            TransientError: None came in time, or the connection is lost.
         """
         link = self._link
-        await self._until(lambda: self._link is not link or is_so(), ANSWER_S, what)
+        await self._until(lambda: self._link is not link or condition(), ANSWER_S, what)
         if self._link is not link:
             raise TransientError(f"{what}: the connection was lost")
 
-    async def _until(self, is_so: Callable[[], bool], within_s: float, what: str) -> None:
-        """Wait for something that the server tells, on this connection or a later one.
+    async def _until(self, condition: Callable[[], bool], within_s: float, what: str) -> None:
+        """Wait until the server's messages, on this connection or a later one, make `condition` true.
 
         Raises:
-            TransientError: It has not.
+            TransientError: They did not in time.
         """
         try:
             async with asyncio.timeout(within_s):
-                while not is_so():
-                    await self._news.wait()
+                while not condition():
+                    await self._changed.wait()
         except TimeoutError:
             raise TransientError(f"{what}: no answer in {within_s:g} s") from None
 
@@ -427,8 +435,8 @@ class GgsServer:
                 yield event
                 if isinstance(event, GameAdjourned):
                     return
-                told = event.state if isinstance(event, GameSnapshot) else event
-                if isinstance(told, GameState) and told.end is not None:
+                latest = event.state if isinstance(event, GameSnapshot) else event
+                if isinstance(latest, GameState) and latest.end is not None:
                     return
         finally:
             streams = self._streams[game_id]
@@ -447,7 +455,7 @@ class GgsServer:
         game_id: str,
         move: str,
         *,
-        offer_draw: bool = False,  # noqa: ARG002 - there are no such offers
+        offer_draw: bool = False,  # noqa: ARG002 - the site has no draw offers
         found_by_search: MoveInfo | None = None,
     ) -> None:
         game = self._state.find(game_id)
@@ -455,7 +463,7 @@ class GgsServer:
         ply = 0 if game is None else len(game.moves)
         await self._do(self._state.play(game_id, move, found_by_search))
         sent_at = self._clock()
-        assert game is not None, "a move of no game is refused"  # noqa: S101
+        assert game is not None, "play() refuses unknown games"  # noqa: S101
 
         def is_answered() -> bool:
             return len(game.moves) != ply or bool(game.refusal) or game.status is not Status.LIVE
@@ -487,7 +495,7 @@ class GgsServer:
         raise self._unknown("draws by agreement")
 
     async def answer_takeback(self, game_id: str, accept: bool) -> None:  # noqa: ARG002
-        raise self._unknown("takebacks here")
+        raise self._unknown("takebacks")
 
     async def claim_victory(self, game_id: str) -> None:  # noqa: ARG002
         raise self._unknown("claims")
@@ -496,10 +504,10 @@ class GgsServer:
         raise self._unknown("claims")
 
     async def upgrade(self) -> None:
-        raise self._unknown("accounts for programs")
+        raise self._unknown("bot accounts")
 
     async def export(self, game_id: str) -> dict[str, Any]:  # noqa: ARG002
-        raise self._unknown("records of that kind")
+        raise self._unknown("game records")
 
     async def rating_diff(self, game_id: str, name: str) -> int | None:  # noqa: ARG002
         return None
@@ -510,7 +518,7 @@ class GgsServer:
     # --- Requests ---------------------------------------------------------------------------------------
 
     async def accept(self, challenge_id: str) -> None:
-        async with self._asking:
+        async with self._request_lock:
             attempt, outputs = self._state.accept(challenge_id)
             await self._do(outputs)
             await self._answered(lambda: attempt.is_settled, f"challenge {challenge_id}")
@@ -518,7 +526,7 @@ class GgsServer:
             return
         if attempt.is_lost:
             raise TransientError(f"challenge {challenge_id}: {attempt.refusal}")
-        is_gone = "not found" in attempt.refusal or attempt.refusal == "it has gone"
+        is_gone = "not found" in attempt.refusal or attempt.refusal == "it is gone"
         raise RefusedError(f"challenge {challenge_id}: {attempt.refusal}", 404 if is_gone else 400)
 
     async def decline(self, challenge_id: str, reason: DeclineReason) -> None:  # noqa: ARG002
@@ -528,13 +536,13 @@ class GgsServer:
         attempt = Attempt()
         clock = wire.GgsClock(proposal.clock.initial_s, proposal.clock.increment_s, self._extension_s)
         try:
-            async with self._asking:
+            async with self._request_lock:
                 attempt, outputs = self._state.ask(opponent_id, proposal.variant, clock, rated=proposal.rated)
                 await self._do(outputs)
                 shown = f"asking {opponent_id}"
                 await self._answered(lambda: bool(attempt.key) or attempt.is_settled, shown)
             while not attempt.is_settled:
-                await self._news.wait()
+                await self._changed.wait()
         except (asyncio.CancelledError, TransientError):
             with suppress(TransientError):
                 await self._do(self._state.cancel(attempt))
@@ -544,12 +552,12 @@ class GgsServer:
         return Reply(attempt.key, attempt.began, attempt.refusal or "accepted")
 
     async def online_bots(self) -> list[Bot]:
-        """Those of the settings' programs that would take a game, and everybody where that is wanted."""
+        """The configured programs that are open for games; if none is, everybody if the settings say so."""
         found: dict[str, dict[str, int]] = {}
         for pool in ("8", "8r"):
             self._players = None
             await self._do([Say(wire.tell_service("who", pool))])
-            await self._answered(lambda: self._players is not None, "who is there")
+            await self._answered(lambda: self._players is not None, "the list of players")
             keys = [key for key in self._dialect.variants if ("r" in key) == (pool == "8r")]
             players: list[wire.GgsPlayer] = self._players or []
             for player in players:
@@ -573,19 +581,19 @@ class GgsServer:
 
 
 PROVISIONAL = 300.0
-"""A rating with so large a deviation says nothing; everybody begins with 350."""
+"""From this deviation on a rating is provisional; everybody begins with 350."""
 
 
 def read_address(url: str) -> tuple[str, int]:
     """Host and port of ``ggs://host[:port]``.
 
     Raises:
-        ConfigError: It is no such address.
+        ConfigError: The URL has another form.
     """
     try:
         parts = urlsplit(url)
         port = parts.port
-    except ValueError:  # a port that is no number
+    except ValueError:  # the port is not a number
         parts, port = urlsplit(""), 0
     rest = parts.path.strip("/") + parts.query + parts.fragment
     if parts.scheme != "ggs" or not parts.hostname or port == 0 or rest or "@" in parts.netloc:
@@ -594,17 +602,17 @@ def read_address(url: str) -> tuple[str, int]:
 
 
 def read_about(lines: Sequence[str]) -> str:
-    """What matters to the operator in what the service tells of an account (``finger``)."""
-    told = {}
+    """Summarise the service's answer to ``finger`` for the operator."""
+    fields = {}
     for line in lines:
         key, colon, value = line.partition(":")
         if colon:
-            told[key.strip()] = value.strip()
-    is_registered = told.get("level", "0") not in ("", "0")
+            fields[key.strip()] = value.strip()
+    is_registered = fields.get("level", "0") not in ("", "0")
     parts = ["registered" if is_registered else "not registered, so only unrated games can be played"]
-    kept = next((value for key, value in told.items() if key.startswith("stored")), "0")
-    if kept.isdecimal() and int(kept):
-        parts.append(f"adjourned games: {kept}")
+    stored = next((value for key, value in fields.items() if key.startswith("stored")), "0")
+    if stored.isdecimal() and int(stored):
+        parts.append(f"adjourned games: {stored}")
     ratings = [re.match(r"(\d+\w*) +(-?[\d.]+)@", line) for line in lines]
     shown = [f"{found[1]}: {found[2]}" for found in ratings if found]
     if shown:

@@ -1,15 +1,15 @@
 """An account on GGS as a state machine: messages in, commands and events out.  No I/O.
 
-No I/O.  The server's ids are reused, so a game and a request have keys of our own here.  A game is *live* on
-this connection, *away* (adjourned, and kept by the server, or left over from another connection), or over::
+The server reuses its ids, so games and requests have keys of our own here.  A game is *live* on this
+connection, *away* (adjourned and stored by the server, or left over from an earlier connection) or over::
 
     join --> live --(- match, end)--> over
               | ^
-      drop,   | | join that takes it up
+      drop,   | | join that resumes it
       left    v |
              away --(not among the stored ones; looked up in the archive)--> over
 
-Unrated games are not kept by the server, but may have come to their end unheard: they are looked up, too.
+The server does not store unrated games, but they may have ended unnoticed: they are looked up, too.
 """
 
 import logging
@@ -66,15 +66,15 @@ logger = logging.getLogger(__name__)
 GAME = "othello"
 
 WAITED_S = 60.0
-"""So long the opponent may think, in seconds, before we ask whether we have missed the move; and again."""
+"""Seconds of the opponent's thinking time after which we check, again and again, for a missed move."""
 ALERTED_S = 30.0
-"""A server that has too much to do may drop something all the time: so often we ask for everything again."""
+"""Least seconds between two full resyncs: an overloaded server may drop messages all the time."""
 LATER = ("no opponent present", "Your open value is too low")
-"""How answers begin after which an adjourned game is asked for again; to a no it is not."""
+"""Beginnings of the refusals after which we request an adjourned game again; after any other we do not."""
 MAX_REQUESTS = 500
-"""More requests are not looked at; the server has no more than some dozens at a time."""
+"""Further requests are ignored; the server has a few dozen at a time."""
 REMEMBERED = 200
-"""So many games that are over can still be asked for."""
+"""Finished games that `GgsAccount.find` still returns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +86,14 @@ class Say:
 
 @dataclass(frozen=True, slots=True)
 class Tell:
-    """Something has happened to the account."""
+    """Deliver an event of the account."""
 
     event: AccountEvent
 
 
 @dataclass(frozen=True, slots=True)
 class TellGame:
-    """Something has happened in a game."""
+    """Deliver an event of a game."""
 
     game_id: str
     event: GameEvent
@@ -103,12 +103,12 @@ GgsAction = Say | Tell | TellGame
 
 
 class GgsAccount:
-    """What is known of the account, its requests and games.
+    """The state of the account, its requests and games.
 
     Args:
         name: Of the account.
-        programs: Names of opponents that are programs, which the site does not tell.
-        places: So many games at once we let the server offer.
+        programs: Names of opponents that are programs; the site does not mark them.
+        places: Most games at once that we let the server offer.
     """
 
     def __init__(self, name: str, *, programs: Collection[str] = (), places: int = 1) -> None:
@@ -120,37 +120,37 @@ class GgsAccount:
         self._games: dict[str, GgsGame] = {}
         """By our id."""
         self._live: dict[str, GgsGame] = {}
-        """By the server's."""
+        """By the server's id."""
         self._requests = Requests(name)
         self._going_on: dict[str, wire.MatchBegan] = {}
-        """Our matches, as far as we have heard of them, by the server's ids."""
+        """Our running matches that we know of, by the server's ids."""
         self._changes: dict[str, int] = {}
-        """Of our rating, by the match's id, before the match's end is told."""
+        """Changes of our rating by match id, until the match's end arrives."""
         self._ended: dict[str, dict[str, GgsGame | None]] = {}
-        """Boards that have ended ahead of their match, by the match's id; None: before we were there."""
+        """Boards that ended before their match, by match id; None: the board ended before we joined."""
         self._is_full = False
-        """There were too many requests a moment ago."""
+        """The last request exceeded `MAX_REQUESTS`; logged once."""
         self._archive = Archive(name)
         self._resuming: set[str] = set()
-        """Stored matches that we have asked for, by the server's id."""
+        """Stored matches that we have asked to resume, by the server's id."""
         self._followed: set[str] = set()
-        """Opponents of adjourned games, whose coming we hear of."""
+        """Opponents of adjourned games whose logins the server announces to us."""
         self._is_away = True
         """No connection, or no Othello service."""
         self.is_settled = False
-        """The server has told which games it keeps."""
+        """The server has listed its stored games."""
         self.lists = 0
-        """How often it has told the matches that go on."""
+        """Lists of running matches received so far."""
         self._polled_at = 0.0
         self._alerted_at = -ALERTED_S
         self._shown_at = -ALERTED_S
         self._said_last = ("", "", "")
-        """In a game: the board, its match, and what."""
+        """Our last chat line in a game: board, match and text."""
 
-    # --- What there is ----------------------------------------------------------------------------------
+    # --- State ------------------------------------------------------------------------------------------
 
     def remember(self, known: Sequence[GameSnapshot]) -> None:
-        """Games that are open in the books, before the first connection."""
+        """Add the games that are open in the database; call it before the first connection."""
         for about in known:
             away = GgsGame(about, Status.AWAY, moves=about.state.moves, is_unheard=True)
             self._games.setdefault(about.game_id, away)
@@ -161,17 +161,17 @@ class GgsAccount:
         return [game.about.game_id for game in self._live.values() if game.is_played]
 
     def find(self, game_id: str) -> GgsGame | None:
-        """A game that there is, or was not long ago."""
+        """A current or recent game; None: unknown."""
         return self._games.get(game_id)
 
     def first_event(self, game_id: str, now_s: float) -> GameSnapshot | GameAdjourned:
-        """How the story of a game begins; `find` has found it."""
+        """The first event of a game's stream; `find` must have found the game."""
         game = self._games[game_id]
         if game.status in (Status.AWAY, Status.DOUBTFUL):
-            return GameAdjourned("it is kept by the server")
+            return GameAdjourned("the server has stored it")
         return replace(game.about, state=game.state(now_s))
 
-    # --- Comings and goings -----------------------------------------------------------------------------
+    # --- Connecting and disconnecting -------------------------------------------------------------------
 
     def connected(self, now_s: float) -> list[GgsAction]:
         """We have logged in."""
@@ -186,18 +186,18 @@ class GgsAccount:
         return [*map(Say, central), *self._set_up()]
 
     def _set_up(self) -> list[GgsAction]:
-        """The service is there: settings, and which games it keeps."""
+        """Configure the service when it appears, and request its lists of games."""
         self._is_away = False
-        self._requests.lost("the service has begun anew")
+        self._requests.lost("the service has restarted")
         self._requests.is_registered = True  # until a setting is refused
         settings = ("client +", "trust +", "request -", "stored +", "rated +", f"open {self._places}")
-        # In this order: what goes on has been told when that is known which does not.
+        # In this order: running matches must be known before the stored ones show what is missing.
         return [Say(tell_service(word)) for word in (*settings, "match", "stored")]
 
     def lost(self, reason: str) -> list[GgsAction]:
-        """The connection, or the service, has gone, and all that was on it."""
+        """The connection or the service is gone, and with it every game and request on it."""
         out: list[GgsAction] = [Tell(ChallengeGone(asked.key)) for asked in self._requests.lost(reason)]
-        looks, _ = self._archive.give_up()  # what has no end told is looked for on the next connection
+        looks, _ = self._archive.give_up()  # games without a known end are searched on the next connection
         for look in looks:
             if look.message is not None:
                 out += self._end_all(look.games, look.message, look.change)
@@ -216,7 +216,7 @@ class GgsAccount:
         return out
 
     def tick(self, now_s: float) -> list[GgsAction]:
-        """Now and then: ask for what we may have missed, which shows that the connection is alive, too."""
+        """Poll for messages that we may have missed; the answers also show that the connection is alive."""
         if now_s - self._polled_at < WAITED_S:
             return []
         self._polled_at = now_s
@@ -238,30 +238,30 @@ class GgsAccount:
             out.append(Say(tell_service("stored")))
         return [*out, Say(tell_service("match"))]
 
-    # --- What we do -------------------------------------------------------------------------------------
+    # --- Our actions ------------------------------------------------------------------------------------
 
     def accept(self, key: str) -> tuple[Attempt, list[GgsAction]]:
         """Take a challenge.
 
         Raises:
-            RefusedError: It has gone.
+            RefusedError: The challenge is gone.
         """
         attempt, commands = self._requests.accept(self._requests.find(key))
         return attempt, _say(commands)
 
     def decline(self, key: str) -> list[GgsAction]:
-        """Leave a challenge; one that has gone needs nothing."""
+        """Decline a challenge; one that is gone needs no command."""
         return [Say(tell_service("decline", asked.line.id)) for asked in self._requests if asked.key == key]
 
     def ask(
         self, opponent: str, type_text: str, clock: GgsClock, *, rated: bool
     ) -> tuple[Attempt, list[GgsAction]]:
-        """Ask somebody, or everybody (``*``), for a game."""
+        """Request a game from a player, or from everybody (``*``)."""
         attempt, commands = self._requests.ask(opponent, type_text, clock, rated=rated)
         return attempt, _say(commands)
 
     def cancel(self, attempt: Attempt) -> list[GgsAction]:
-        """Withdraw what we have asked for."""
+        """Withdraw a request of ours."""
         return _say(self._requests.cancel(attempt))
 
     def play(self, game_id: str, move: str, found_by_search: MoveInfo | None) -> list[GgsAction]:
@@ -275,25 +275,25 @@ class GgsAccount:
             raise RefusedError(f"game {game_id}: not our turn", 400)
         game.refusal, game.sent = "", move
         score = None if found_by_search is None else discs(found_by_search.score_centi)
-        told = wire.write_move(move, score, None if found_by_search is None else found_by_search.time_s)
-        return [Say(tell_service("play", game.board, told))]
+        written = wire.write_move(move, score, None if found_by_search is None else found_by_search.time_s)
+        return [Say(tell_service("play", game.board, written))]
 
     def resign(self, game_id: str) -> list[GgsAction]:
-        """Give a game up.
+        """Resign a game.
 
         Raises:
-            RefusedError: It is not live, or another one would be given up with it.
+            RefusedError: The game is not live, or the other game of its match would be resigned with it.
         """
         game = self._ours(game_id)
         if game.board != game.match:
-            raise RefusedError(f"game {game_id}: both games of a synchro match would be given up", 400)
+            raise RefusedError(f"game {game_id}: it would resign both games of the synchro match", 400)
         return [Say(tell_service("resign", game.board))]
 
     def abort(self, game_id: str) -> list[GgsAction]:
-        """Ask the opponent to let a game go that is not played here.
+        """Offer the opponent to abort a game that this program does not play.
 
         Raises:
-            RefusedError: Others are played: who asks once may be granted it many moves later.
+            RefusedError: We play this game; the opponent could accept the offer many moves later.
         """
         game = self._ours(game_id)
         if game.is_played:
@@ -311,7 +311,7 @@ class GgsAccount:
             raise RefusedError(f"game {game_id}: there is none", 404)
         text = wire.spoken(text)
         if game.status is Status.LIVE:
-            # Both games of a match are one conversation: a greeting is said once.
+            # Both games of a match share one conversation: send a greeting once.
             before, self._said_last = self._said_last, (game.board, game.match, text)
             if before[1:] == self._said_last[1:] and before[0] != game.board:
                 return []
@@ -320,14 +320,14 @@ class GgsAccount:
         return [Say(f"tell {game.about.opponent.name} {text}")] if room is Room.PLAYER else []
 
     def resync(self, game_id: str) -> list[GgsAction]:
-        """Ask where a game stands."""
+        """Request the current state of a game."""
         game = self._games.get(game_id)
         return [] if game is None or game.status is not Status.LIVE else self._reread(game)
 
     def _ours(self, game_id: str) -> GgsGame:
         game = self._games.get(game_id)
         if game is None or game.status is not Status.LIVE:
-            raise RefusedError(f"game {game_id}: it does not go on", 400)
+            raise RefusedError(f"game {game_id}: it is not running", 400)
         return game
 
     def _reread(self, game: GgsGame) -> list[GgsAction]:
@@ -337,23 +337,23 @@ class GgsAccount:
     # --- Messages ---------------------------------------------------------------------------------------
 
     def hear(self, message: wire.GgsMessage, now_s: float, at: datetime) -> list[GgsAction]:
-        """What follows from a message.
+        """Process a message and return the actions that it causes.
 
         Args:
-            message: Of the server, after the login.
-            now_s: On a clock that never goes back, in seconds.
-            at: Now, in UTC: for the names of games.
+            message: From the server, after the login.
+            now_s: On a monotonic clock, in seconds.
+            at: Now, in UTC; part of the ids of new games.
         """
         match message:
             case wire.Presence(name, is_here) if name == SERVICE:
                 return self._service(is_here)
-            # Without a level it only answers that we follow somebody.
+            # Without a level it only confirms that we follow the user.
             case wire.Presence(name, True, int()) if name in self._away_opponents():
                 return self._resume_anew()
             case wire.CentralError() if message.is_service_away:
                 return self._no_service()
             case wire.Alert() if now_s - self._alerted_at >= ALERTED_S:
-                logger.warning("the server has dropped something: asking for everything")
+                logger.warning("the server has dropped messages: requesting everything again")
                 self._alerted_at = now_s
                 return self._reread_all()
             case wire.BoardShown(id_) if now_s - self._shown_at >= ALERTED_S:
@@ -386,7 +386,7 @@ class GgsAccount:
             case wire.StoredList() if message.name == self.name:
                 return self._stored(message)
             case wire.StoredOpponent(_, True) if self._away_opponents():
-                # Whose name it is, the server mixes up at times.
+                # The server sometimes gives the wrong name.
                 return self._resume_anew()
             case wire.MatchList():
                 return self._listed(message)
@@ -397,9 +397,9 @@ class GgsAccount:
             case wire.Said():
                 return self._said(message)
             case wire.Offered(what, id_, name) if name != self.name:
-                logger.info("match %s: %s offers %s, which is left unanswered", id_, name, what)
+                logger.info("match %s: %s offers %s; not answered", id_, name, what)
             case wire.TrustViolated(id_, name):
-                logger.info("match %s: the server charges %s more time than was told", id_, name)
+                logger.info("match %s: the server charges %s more time than reported", id_, name)
             case wire.Unknown(sender, lines):
                 logger.info("not understood: %.40s: %.300r", sender, lines)
             case _:
@@ -415,7 +415,7 @@ class GgsAccount:
     def _no_service(self) -> list[GgsAction]:
         reason = "there is no Othello service"
         if self._is_away:
-            self._requests.lost(reason)  # whoever has asked all the same
+            self._requests.lost(reason)  # requests that were sent all the same
             return []
         return self.lost(reason)
 
@@ -423,7 +423,7 @@ class GgsAccount:
         return [*self._reread_games(), Say(tell_service("match")), Say(tell_service("stored"))]
 
     def _reread_games(self, more: str = "") -> list[GgsAction]:
-        """Ask where every game stands, and those of one match more."""
+        """Request the state of every game, and of the games of one more match."""
         games = [game for game in self._live.values() if game.is_played]
         for game in games:
             game.is_stale = True
@@ -431,66 +431,68 @@ class GgsAccount:
         return [Say(tell_service("moves", match)) for match in matches]
 
     def _shown(self, id_: str) -> list[GgsAction]:
-        """A game was told as a picture: the setting was lost."""
-        logger.warning("match %s: the server draws pictures; asking for records again", id_)
+        """The server sent a board as a diagram, so it has lost our setting."""
+        logger.warning("match %s: the server draws diagrams; requesting records again", id_)
         return [Say(tell_service("client +")), *self._reread_games(match_of(id_))]
 
     # --- Requests ---------------------------------------------------------------------------------------
 
     def _request(self, line: wire.Request) -> list[GgsAction]:
-        if self.name not in (line.asker, line.other):  # of others, or for everybody
+        if self.name not in (line.asker, line.other):  # between others, or open to everybody
             return []
         known = self._requests.remove(line.id)
         out: list[GgsAction] = [] if known is None else [Tell(ChallengeGone(known.key))]
         if not line.is_new:
-            # A match whose game we have not been told yet came from it, perhaps.
+            # It may have led to a match whose game we have not received yet.
             return [*out, *(Say(tell_service("moves", match)) for match in self._lacking(known))]
         if len(self._requests) >= MAX_REQUESTS:
             if not self._is_full:
-                logger.warning("request %s of %s, and more: there are too many", line.id, line.asker)
+                logger.warning("too many requests: ignoring %s of %s and later ones", line.id, line.asker)
             self._is_full = True
             return out
         self._is_full = False
         asked = self._requests.add(line)
         if line.asker == self.name:
-            if not self._requests.is_wanted(asked):  # nobody waits for it any more
+            if not self._requests.is_wanted(asked):  # its caller has given up
                 out.append(Say(tell_service("cancel", line.id)))
             return out
         return [*out, *self._consider(asked)]
 
     def _consider(self, asked: Asked) -> list[GgsAction]:
-        """A request for us: to go on with a game of ours, or a challenge."""
+        """Handle a request for us: to resume a game of ours, or a challenge."""
         was_unclear, asked.is_unclear = asked.is_unclear, False
         if asked.line.flag is Flag.STORED:
             game = self._stored_game(asked.line, Status.AWAY, Status.DOUBTFUL)
             if game is not None:
                 asked.is_resumption = True
-                logger.info("game %s: %s would like to go on with it", game.about.game_id, asked.line.asker)
+                logger.info("game %s: %s asks to resume it", game.about.game_id, asked.line.asker)
                 return self._go_on(asked)
             if not was_unclear and self._stored_game(asked.line, Status.LIVE) is not None:
-                asked.is_unclear = True  # we have missed that it was put away, or this is another one
+                asked.is_unclear = True  # we have missed the adjournment, or this is another game
                 return [Say(tell_service("match"))]
         return [Tell(ChallengeReceived(self._challenge(asked)))]
 
     def _go_on(self, asked: Asked) -> list[GgsAction]:
-        """Take up an adjourned game that its opponent asks for, now or when there is a place for it."""
+        """Resume an adjourned game at its opponent's request, now or when a slot is free."""
         if not self._has_place or self._requests.is_accepting(asked):
             return []
         return _say(self._requests.accept(asked)[1])
 
     @property
     def _has_place(self) -> bool:
-        """The server would let another match begin."""
+        """Whether the server would let another match begin."""
         return len(self._going_on) < self._places
 
     def _lacking(self, asked: Asked | None = None) -> list[str]:
-        """Matches whose games were not all told; those that came from a request, or any."""
+        """Matches of which we lack games: those that came from a request, or all."""
         lacking = []
         for match, began in self._going_on.items():
             type_ = type_of(began.type_text)
-            told = sum(game.match == match for game in self._live.values()) + len(self._ended.get(match, ()))
+            received = sum(game.match == match for game in self._live.values()) + len(
+                self._ended.get(match, ())
+            )
             is_meant = asked is None or self._requests.origin(match) is asked
-            if is_meant and told < (1 if type_ is None else type_.boards):
+            if is_meant and received < (1 if type_ is None else type_.boards):
                 lacking.append(match)
         return lacking
 
@@ -520,7 +522,7 @@ class GgsAccount:
             name, name, None if rating is None else round(rating), name.casefold() in self._programs
         )
 
-    # --- Games begin, and go on -------------------------------------------------------------------------
+    # --- Games begin and continue -----------------------------------------------------------------------
 
     def _began(self, message: wire.MatchBegan) -> list[GgsAction]:
         out: list[GgsAction] = []
@@ -533,67 +535,67 @@ class GgsAccount:
         return out
 
     def _joined(self, message: wire.Joined, now_s: float, at: datetime) -> list[GgsAction]:
-        game, told = self._live.get(message.id), message.game
+        game, record = self._live.get(message.id), message.game
         match = match_of(message.id)
-        if message.id in self._ended.get(match, ()):  # the server tells both games, when one is over, too
+        if message.id in self._ended.get(match, ()):  # the server sends both games even when one is over
             return []
         if game is not None and not game.is_played:
             return []
-        if told is not None and (told.black == self.name) == (told.white == self.name):
-            return []  # of others, or of us with ourselves
-        if game is None and match not in self._going_on:  # what it counts as, we have missed
+        if record is not None and (record.black == self.name) == (record.white == self.name):
+            return []  # between others, or against ourselves
+        if game is None and match not in self._going_on:  # we have missed whether it is rated
             return [Say(tell_service("match"))]
-        if told is None:
+        if record is None:
             return [] if game is not None else self._unplayable(message.id, None, at)
-        our_side = 0 if told.black == self.name else 1
+        our_side = 0 if record.black == self.name else 1
         try:
-            start = RULES.parse_position(told.start)
-            moves = tuple(move.move for move in told.moves)
+            start = RULES.parse_position(record.start)
+            moves = tuple(move.move for move in record.moves)
             position = replay(RULES, moves, start)
-            clocks = (wire.parse_clock(told.black_clock or ""), wire.parse_clock(told.white_clock or ""))
+            clocks = (wire.parse_clock(record.black_clock or ""), wire.parse_clock(record.white_clock or ""))
         except (BadPosition, IllegalMove, ProtocolError) as error:
-            logger.warning("match %s: a game that cannot be: %s", message.id, error)
+            logger.warning("match %s: an impossible game: %s", message.id, error)
             return []
         out: list[GgsAction] = []
-        if game is not None and not is_same(game, told, our_side):
+        if game is not None and not is_same(game, record, our_side):
             out += self._vanish(game, "another game has its id")
             game = None
         is_new = game is None
         is_made = False
         if game is None:
-            type_ = type_of(told.kind)
+            type_ = type_of(record.kind)
             if type_ is None or not type_.is_played or not all(clock.is_plain for clock in clocks):
-                return [*out, *self._unplayable(message.id, told, at)]
-            game = self._take_up(match, told, our_side, moves)
-            if game is None and not RULES.legal_moves(position):  # one of two that is over already
+                return [*out, *self._unplayable(message.id, record, at)]
+            game = self._take_up(match, record, our_side, moves)
+            if game is None and not RULES.legal_moves(position):  # one of two games, already over
                 self._ended.setdefault(match, {}).setdefault(message.id)
                 return out
             if is_made := game is None:
-                game = self._new_game(message.id, told, our_side, at)
+                game = self._new_game(message.id, record, our_side, at)
         if is_new or game.moves != moves:
             game.turn_since_s = now_s
-        is_told = game.status in (Status.LIVE, Status.DOUBTFUL) and not (is_made or game.is_unheard)
+        is_announced = game.status in (Status.LIVE, Status.DOUBTFUL) and not (is_made or game.is_unheard)
         self._archive.forget(game)
         game.status, game.board, game.clocks, game.end = Status.LIVE, message.id, clocks, None
         game.moves, game.position, game.is_stale, game.is_unheard = moves, position, False, False
-        game.times_s = tuple(move.time_s or 0.0 for move in told.moves)
+        game.times_s = tuple(move.time_s or 0.0 for move in record.moves)
         self._live[message.id] = self._games[game.about.game_id] = game
         if game.result is not None and game.is_done:
-            game.is_unheard = not is_told
+            game.is_unheard = not is_announced
             return [*out, *self._board_over(game, game.result)]
-        if is_told:
+        if is_announced:
             return [*out, TellGame(game.about.game_id, game.state(now_s))]
         origin = self._requests.origin(match)
         key = origin.key if is_made and origin is not None and not origin.is_resumption else ""
         logger.info("match %s is game %s", message.id, game.about.game_id)
         return [*out, Tell(GameStarted(game.about.game_id, True, key))]
 
-    def _take_up(self, match: str, told: GgfGame, our_side: int, moves: tuple[str, ...]) -> GgsGame | None:
-        """The game of ours that a match takes up; None: it is a new one.
+    def _take_up(self, match: str, record: GgfGame, our_side: int, moves: tuple[str, ...]) -> GgsGame | None:
+        """The game of ours that a match resumes; None: it is a new one.
 
-        The server keeps a match's moves but gives it a new id.  A start without moves is like every other
-        start, so that the request has to say it; only when there was none the moves have to.  A request for a
-        new match may be one that has gone unheard, so that enough moves say more.
+        The server keeps a match's moves but gives it a new id.  A game without moves looks like any other, so
+        only the request can show that the match resumes it.  Without a request the moves decide.  A request
+        for a new match may be stale (we missed that it went), so enough common moves outweigh it.
         """
         origin = self._requests.origin(match)
         is_said = origin is not None and origin.line.flag is Flag.STORED
@@ -604,24 +606,24 @@ class GgsAccount:
             game
             for game in self._games.values()
             if game.status in (Status.AWAY, Status.DOUBTFUL)
-            and game.about.rated  # others are not kept
-            and is_same(game, told, our_side)
+            and game.about.rated  # the server stores no others
+            and is_same(game, record, our_side)
             and agree(game.moves, moves)
             and min(len(game.moves), len(moves)) >= least
         ]
-        # Of several that have begun alike, the one that has come as far.
+        # Of several with the same beginning, the one of the nearest length.
         return min(found, key=lambda game: abs(len(game.moves) - len(moves)), default=None)
 
-    def _new_game(self, board: str, told: GgfGame, our_side: int, at: datetime) -> GgsGame:
-        names, ratings = (told.black, told.white), (told.black_rating, told.white_rating)
+    def _new_game(self, board: str, record: GgfGame, our_side: int, at: datetime) -> GgsGame:
+        names, ratings = (record.black, record.white), (record.black_rating, record.white_rating)
         began = self._going_on[match_of(board)]
-        clock = wire.parse_clock((told.black_clock, told.white_clock)[our_side]).clock
+        clock = wire.parse_clock((record.black_clock, record.white_clock)[our_side]).clock
         ours = ratings[our_side]
         about = GameSnapshot(
             game_id=self._new_id(board, at),
             game=GAME,
-            variant=told.kind,
-            initial_position=None if told.start == USUAL else told.start,
+            variant=record.kind,
+            initial_position=None if record.start == USUAL else record.start,
             our_side=our_side,
             rated=began.flag is not Flag.UNRATED,
             speed=speed_of(clock),
@@ -634,7 +636,7 @@ class GgsAccount:
         return GgsGame(about, Status.LIVE)
 
     def _new_id(self, board: str, at: datetime) -> str:
-        """Matches' ids are reused, so a game is named by when it began, too."""
+        """An id from the time and the board: the server reuses match ids."""
         stamp = f"{at:%Y%m%dT%H%M%S}"
         if stamp != self._stamp:
             self._stamp, self._stamped = stamp, Counter()
@@ -642,12 +644,12 @@ class GgsAccount:
         double = self._stamped[board]
         return f"{stamp}-{board}" if double == 1 else f"{stamp}-{board}-{double}"
 
-    def _unplayable(self, board: str, told: GgfGame | None, at: datetime) -> list[GgsAction]:
-        """A game begins that this program does not play, such as one that a tournament has set up."""
-        names = (told.black, told.white) if told else self._going_on[match_of(board)].names
+    def _unplayable(self, board: str, record: GgfGame | None, at: datetime) -> list[GgsAction]:
+        """Start a game that this program cannot play, such as one set up by a tournament."""
+        names = (record.black, record.white) if record else self._going_on[match_of(board)].names
         if self.name not in names or board in self._live:
             return []
-        blank = told or GgfGame(*names)
+        blank = record or GgfGame(*names)
         game = self._new_game(board, replace(blank, kind=blank.kind or "?"), int(names[1] == self.name), at)
         game.board, game.is_played = board, False
         self._live[board] = self._games[game.about.game_id] = game
@@ -664,11 +666,11 @@ class GgsAccount:
         if game is None or not game.is_played:
             return []
         try:
-            if game.is_ours and move.move != game.sent:  # ours was lost on its way, and this is the reply
+            if game.is_ours and move.move != game.sent:  # we missed our own move, and this is the reply
                 raise IllegalMove(move.move, RULES.position_text(game.position))
             game.position = RULES.play(game.position, RULES.parse_move(game.position, move.move))
         except IllegalMove:
-            logger.info("game %s: %s does not fit; asking where it stands", game.about.game_id, move.move)
+            logger.info("game %s: %s does not fit; requesting its state", game.about.game_id, move.move)
             return self._reread(game)
         game.sent = ""
         game.moves = (*game.moves, move.move)
@@ -685,7 +687,7 @@ class GgsAccount:
         return out
 
     def _of(self, id_: str) -> Iterator[GgsGame]:
-        """Live games of a match, or the one of a board."""
+        """The live games of a match, or the live game on a board."""
         return (game for board, game in list(self._live.items()) if id_ in (board, match_of(board)))
 
     def _service_error(self, message: wire.ServiceError) -> list[GgsAction]:
@@ -693,7 +695,7 @@ class GgsAccount:
             games = list(self._of(id_))
             for game in games:
                 game.refusal = message.text
-            # Its end was told, and we have missed it.
+            # We have missed its end.
             return [Say(tell_service("match"))] if games else []
         if message.text.startswith("you are not registered"):
             if self._requests.is_registered:
@@ -701,17 +703,17 @@ class GgsAccount:
             self._requests.is_registered = False
             return []
         logger.info("the service says: %s", message.text)
-        if re.match(r"\w+ (?:[-+] )?ERR ", message.text):  # names what it answers: nothing that we wait for
+        if re.match(r"\w+ (?:[-+] )?ERR ", message.text):  # names its command: none that we wait for
             return []
         attempt = self._requests.refused(message.text)
         if attempt is None and message.text.startswith("no archived match"):
             return self._stop_looking()
         if attempt is not None and message.text.startswith(LATER):
-            self._resuming.discard(attempt.stored_id)  # the next time that we look
+            self._resuming.discard(attempt.stored_id)  # retry with the next list of stored games
         return []
 
     def _listed(self, message: wire.MatchList) -> list[GgsAction]:
-        """The matches that go on, of everybody."""
+        """Compare the server's running matches with our live games."""
         self.lists += 1
         heard = {match.id: match for match in message.matches if self.name in match.names}
         self._going_on = heard if message.is_whole else self._going_on | heard
@@ -746,16 +748,16 @@ class GgsAccount:
             TellGame(game.about.game_id, ChatLine(message.name, room, message.text)) for game in games[:1]
         ]
 
-    # --- Games end, or are adjourned --------------------------------------------------------------------
+    # --- Games end or are adjourned ---------------------------------------------------------------------
 
     def _board_ended(self, message: wire.BoardEnded) -> list[GgsAction]:
         game = self._live.get(message.id)
-        if game is None or message.result is None:  # the match's end tells what happened
+        if game is None or message.result is None:  # the match's end will settle it
             return []
         game.result = message.result if message.names[0] == self.name else -message.result
         if game.is_done or game.timed_out or abs(game.result) == WIPE_OUT:
             return self._board_over(game, game.result)
-        return self._reread(game)  # its last moves were lost
+        return self._reread(game)  # we have missed its last moves
 
     def _board_over(self, game: GgsGame, ours: float) -> list[GgsAction]:
         self._ended.setdefault(game.match, {})[game.board] = game
@@ -767,14 +769,14 @@ class GgsAccount:
         self._going_on.pop(message.id, None)
         self._requests.ended(message.id)
         if message.result is not None and message.stored_id:
-            # Given up, or the last move was lost: the archive knows.
+            # Resigned, or we have missed the last move: the archive knows.
             unclear = [game for game in games if not game.is_done and not game.timed_out and game.is_played]
             if unclear:
                 out += self._look(message.stored_id, Look(unclear, message, change))
             games = [game for game in games if game not in unclear]
         out += self._end_all(games, message, change)
         if change is not None and (boards := self._ended.get(message.id)):
-            # Both games have changed the rating once: that is written down with one of them.
+            # The two games change the rating once: record the change with one of them.
             first = next((game for _, game in sorted(boards.items()) if game is not None), None)
             if first is not None:
                 out.append(Tell(GameFinished(first.about.game_id, change)))
@@ -784,7 +786,7 @@ class GgsAccount:
     def _end_all(
         self, games: Sequence[GgsGame], message: wire.MatchEnded, change: int | None = None
     ) -> list[GgsAction]:
-        """What the end of a match means for those of its games that go on."""
+        """End or adjourn the running games of a match that has ended."""
         out: list[GgsAction] = []
         for game in games:
             if message.left_by and (message.stored_id or message.flag is not Flag.UNRATED):
@@ -798,21 +800,21 @@ class GgsAccount:
                 out += self._end(game, end_of(game, ours), change)
             elif game.result is not None:
                 out += self._end(game, end_of(game, game.result), change)
-            else:  # the board's own end was lost: the match tells the mean of two
+            else:  # we missed the board's own end; the match's result is the mean of both games
                 out += self._end(game, GameEnd(EndReason.UNTOLD, None, "ended"))
         return out
 
     # --- The archive ------------------------------------------------------------------------------------
 
     def _look(self, key: str, look: Look) -> list[GgsAction]:
-        """Ask the archive how games have gone."""
+        """Look up the results of games in the archive."""
         for game in look.games:
             self._off(game)
             game.status, game.is_stale = Status.DOUBTFUL, True
         return [Say(self._archive.look(key, look))]
 
     def _search(self, game: GgsGame) -> list[GgsAction]:
-        """It has ended, and we have not heard how: look among the latest matches."""
+        """Search the latest matches for a game whose end we have missed."""
         game.status, game.is_stale = Status.DOUBTFUL, True
         return [Say(self._archive.search(game))]
 
@@ -824,7 +826,7 @@ class GgsAccount:
         return [out for ended in self._archive.looked(lines) for out in self._end(*ended)]
 
     def _stop_looking(self) -> list[GgsAction]:
-        """The archive does not have what we have asked for: what we have heard is all."""
+        """The archive lacks what we requested: end the games with what we know."""
         looks, searched = self._archive.give_up()
         return [*self._end_looks(looks), *self._vanish_all(searched)]
 
@@ -844,17 +846,17 @@ class GgsAccount:
         self._off(game)
         game.status, game.end, game.is_stale = Status.OVER, end, False
         game_id = game.about.game_id
-        # Nobody hears of the end of a game that was away, unless it is told to go on.
+        # The end of a game that was away reaches its player only after a new start.
         begun = [Tell(GameStarted(game_id, True))] if game.is_unheard else []
         return [*begun, TellGame(game_id, game.state(0.0)), Tell(GameFinished(game_id, rating_diff))]
 
     def _off(self, game: GgsGame) -> None:
-        """It is not live any more; its board's id may be another game's by now."""
+        """Remove a game from the live ones, unless its board's id belongs to another game by now."""
         if self._live.get(game.board) is game:
             del self._live[game.board]
 
     def _vanish(self, game: GgsGame, reason: str) -> list[GgsAction]:
-        """A game that has no result, or whose result we shall not hear."""
+        """End a game that has no result, or whose result we cannot get."""
         if game.about.rated or game.is_done:
             return self._end(game, GameEnd(EndReason.UNTOLD, None, reason))
         return self._end(game, GameEnd(EndReason.ABORTED, None, reason))
@@ -865,7 +867,7 @@ class GgsAccount:
         return [TellGame(game.about.game_id, GameAdjourned(reason))]
 
     def _doubt(self, game: GgsGame) -> list[GgsAction]:
-        """The server does not list a game any more."""
+        """The server no longer lists a game: check whether it is stored."""
         self._off(game)
         game.status, game.is_stale = Status.DOUBTFUL, True
         return [Say(tell_service("stored"))]
@@ -873,7 +875,7 @@ class GgsAccount:
     # --- Adjourned games --------------------------------------------------------------------------------
 
     def _stored(self, message: wire.StoredList) -> list[GgsAction]:
-        """The games that the server keeps."""
+        """Compare the server's stored games with ours, and resume what we can."""
         games, out = message.games, list[GgsAction]()
         self.is_settled = True
         lacking = {name for match in self._lacking() for name in self._going_on[match].names}
@@ -886,11 +888,11 @@ class GgsAccount:
                         continue
                     if kept:
                         self._archive.forget(game)
-                        out += self._put_away(game, "the server keeps it")
+                        out += self._put_away(game, "the server has stored it")
                     elif not self._archive.is_searched(game) and message.is_whole:
                         out += self._search(game)
                 case Status.AWAY if not kept and message.is_whole and opponent not in lacking:
-                    logger.warning("game %s: the server has not kept it", game.about.game_id)
+                    logger.warning("game %s: the server has not stored it", game.about.game_id)
                     out += self._search(game)
         on_the_table = {asked.line.stored_id: asked for asked in self._requests}
         for stored in games:
@@ -900,14 +902,14 @@ class GgsAccount:
                 continue
             if (opponent := ours.about.opponent.name) not in self._followed:
                 self._followed.add(opponent)
-                out.append(Say(f"notify + {opponent}"))  # so that we hear when they come
+                out.append(Say(f"notify + {opponent}"))  # announces their logins to us
             asked = on_the_table.get(stored.id)
             if asked is not None and asked.line.asker == opponent:
                 out += self._go_on(asked)
             elif asked is None and stored.id not in self._resuming and self._has_place:
                 self._resuming.add(stored.id)
                 logger.info(
-                    "asking to go on with the stored match %s of %s", stored.id, " and ".join(stored.names)
+                    "asking to resume the stored match %s of %s", stored.id, " and ".join(stored.names)
                 )
                 out += _say(self._requests.resume(stored.id, opponent, stored.type_text))
         return out
@@ -916,7 +918,7 @@ class GgsAccount:
         return {game.about.opponent.name for game in self._games.values() if game.status is Status.AWAY}
 
     def _resume_anew(self) -> list[GgsAction]:
-        """An opponent of an adjourned game has come: ask again, once."""
+        """An opponent of an adjourned game has logged in: ask again, once."""
         self._resuming.clear()
         return [Say(tell_service("stored"))] if not self._is_away else []
 
@@ -929,7 +931,7 @@ class GgsAccount:
         )
 
     def _stored_game(self, line: wire.Request, *where: Status) -> GgsGame | None:
-        """A game of ours that somebody would like to go on with, if one stands where asked for."""
+        """Our game with one of these statuses that a request would resume; None: there is none."""
         stored = wire.AdjournedMatch(line.stored_id, (line.asker, self.name), line.type_text)
         games = (game for game in self._games.values() if game.status in where)
         return next((game for game in games if self._is_kept(game, stored)), None)

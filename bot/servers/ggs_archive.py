@@ -18,24 +18,24 @@ from engine.game import IllegalMove, replay
 logger = logging.getLogger(__name__)
 
 TELLING_PLIES = 4
-"""So many moves tell a game from others of the same opponents."""
+"""Moves that distinguish a game from others between the same opponents."""
 
 
 @dataclass(slots=True, eq=False)
 class Look:
-    """Games of one match, whose last moves and results the archive knows."""
+    """A look-up of one match: the games whose last moves and results we need."""
 
     games: list[GgsGame]
     message: wire.MatchEnded | None = None
-    """Their match's end; None: it was lost."""
+    """The end of their match; None: we have missed it."""
     change: int | None = None
-    """Of our rating."""
+    """Change of our rating."""
     since_s: float | None = None
-    """When it was first seen to wait; None: not yet."""
+    """When `Archive.overdue` first saw it; None: not yet."""
 
 
 class Archive:
-    """What we would like to know, and do not yet.
+    """Our open searches and look-ups.
 
     Args:
         name: Of our account.
@@ -48,7 +48,7 @@ class Archive:
         """By the archive's ids."""
 
     def is_asked_about(self, game: GgsGame) -> bool:
-        """Its match is looked up."""
+        """Whether its match is being looked up."""
         return any(each is game for look in self._looks.values() for each in look.games)
 
     def is_searched(self, game: GgsGame) -> bool:
@@ -58,28 +58,28 @@ class Archive:
     def is_searching(self) -> bool:
         return bool(self._searched)
 
-    # --- What we do: commands ---------------------------------------------------------------------------
+    # --- Our commands -----------------------------------------------------------------------------------
 
     def look(self, key: str, look: Look) -> str:
-        """Ask how games have gone."""
+        """Look up how games ended; return the command."""
         self._looks[key] = look
         return tell_service("look", key)
 
     def search(self, game: GgsGame) -> str:
-        """Ask which matches have ended lately."""
+        """Search a game among the latest matches; return the command."""
         self._searched.append(game)
         return tell_service("history")
 
     def forget(self, game: GgsGame) -> None:
-        """It is known where it stands."""
+        """Drop a game whose state is known."""
         self._searched = [each for each in self._searched if each is not game]
         for look in self._looks.values():
             look.games = [each for each in look.games if each is not game]
 
-    # --- What we are told -------------------------------------------------------------------------------
+    # --- Server messages --------------------------------------------------------------------------------
 
     def history(self, lines: Sequence[str]) -> tuple[list[str], list[GgsGame]]:
-        """The latest matches of ours: the ends that we have missed are among them.
+        """Find the searched games among our latest matches.
 
         Returns:
             Commands, and the searched games that are not there.
@@ -102,45 +102,45 @@ class Archive:
         return commands, missing
 
     def looked(self, lines: Sequence[str]) -> list[tuple[GgsGame, GameEnd, int | None]]:
-        """The records of a match.
+        """Complete games from the archived records of a match.
 
         Returns:
-            Games that have ended, with all their moves by now, how, and how our rating has changed.
+            Games that have ended, now with all their moves; their ends; the changes of our rating.
         """
         ends: list[tuple[GgsGame, GameEnd, int | None]] = []
         try:
             records = parse_line(" ".join(lines[1:]))
             for key, look in list(self._looks.items()):
                 for game in list(look.games):
-                    found = (told for told in records if self._is_record_of(game, told))
-                    told = next(found, None)
-                    stated = None if told is None else stated_result(told)
-                    if told is None or stated is None:
+                    found = (record for record in records if self._is_record_of(game, record))
+                    record = next(found, None)
+                    stated = None if record is None else stated_result(record)
+                    if record is None or stated is None:
                         continue
-                    moves = tuple(move.move for move in told.moves)
-                    game.position = replay(RULES, moves, start_of(game.about))  # may raise: so first
+                    moves = tuple(move.move for move in record.moves)
+                    game.position = replay(RULES, moves, start_of(game.about))  # first, because it may raise
                     look.games.remove(game)
                     game.moves = moves
-                    game.times_s = tuple(move.time_s or 0.0 for move in told.moves)
+                    game.times_s = tuple(move.time_s or 0.0 for move in record.moves)
                     ours = stated.discs if game.about.our_side == 0 else -stated.discs
                     game.timed_out = game.timed_out or ("t" if stated.how == "t" else "")
                     ends.append((game, end_of(game, ours), look.change))
                 if not look.games:
                     del self._looks[key]
         except (BadGgf, IllegalMove) as error:
-            logger.warning("the archive has what cannot be: %s", error)
+            logger.warning("an impossible record in the archive: %s", error)
         return ends
 
-    def _is_record_of(self, game: GgsGame, told: GgfGame) -> bool:
-        is_ours = self._name in (told.black, told.white)
-        moves = tuple(move.move for move in told.moves)
-        side = 0 if told.black == self._name else 1
-        return is_ours and is_same(game, told, side) and moves[: len(game.moves)] == game.moves
+    def _is_record_of(self, game: GgsGame, record: GgfGame) -> bool:
+        is_ours = self._name in (record.black, record.white)
+        moves = tuple(move.move for move in record.moves)
+        side = 0 if record.black == self._name else 1
+        return is_ours and is_same(game, record, side) and moves[: len(game.moves)] == game.moves
 
-    # --- What is given up -------------------------------------------------------------------------------
+    # --- Giving up --------------------------------------------------------------------------------------
 
     def overdue(self, now_s: float, patience_s: float) -> list[Look]:
-        """Those that have waited for too long since they were first seen here: they are given up."""
+        """Give up and return the look-ups still open `patience_s` after the first call that saw them."""
         late = []
         for key, look in list(self._looks.items()):
             if look.since_s is None:
@@ -150,7 +150,7 @@ class Archive:
         return late
 
     def give_up(self) -> tuple[list[Look], list[GgsGame]]:
-        """Everything: what was looked up, and what was searched."""
+        """Give up everything; return the look-ups and the searched games."""
         looks, searched = list(self._looks.values()), self._searched
         self._looks.clear()
         self._searched = []

@@ -15,16 +15,16 @@ from engine.games.othello import Othello, OthelloPosition
 RULES = Othello()
 USUAL = RULES.position_text(RULES.initial())
 WIPE_OUT = 64.0
-"""The result of a game that was given up, in discs."""
+"""The result of a resigned game, in discs."""
 
 
 class Status(Enum):
-    """Where a game stands; see the module."""
+    """The state of a game; see `bot.servers.ggs_account`."""
 
     LIVE = auto()
     AWAY = auto()
     DOUBTFUL = auto()
-    """The server does not list it any more: it is away or over, which the next list of stored games tells."""
+    """The server no longer lists it: the next list of stored games shows whether it is away or over."""
     OVER = auto()
 
 
@@ -33,31 +33,31 @@ class GgsGame:
     """One game."""
 
     about: GameSnapshot
-    """As it began; its state is that of the books for one that is away."""
+    """The game at its start; for one that is away, with the state from the database."""
     status: Status
     board: str = ""
-    """The server's id as long as it is live: ``.1``, or ``.3.0`` in a synchro match."""
+    """The server's id while the game is live: ``.1``, or ``.3.0`` in a synchro match."""
     is_played: bool = True
-    """False: of a kind that this program does not play."""
+    """False: this program does not play games of this kind."""
     clocks: tuple[GgsClock, GgsClock] = (wire.DEFAULT_CLOCK, wire.DEFAULT_CLOCK)
-    """Of both sides."""
+    """One for each side."""
     moves: tuple[str, ...] = ()
     times_s: tuple[float, ...] = ()
-    """As charged for each move, in seconds."""
+    """Time charged for each move, in seconds."""
     position: OthelloPosition = field(default_factory=RULES.initial)
     turn_since_s: float = 0.0
     is_unheard: bool = False
-    """It is away, or was: nobody is told what happens in it."""
+    """The game is or was away, and its events reach no player."""
     is_stale: bool = False
-    """We have asked where it stands."""
+    """We have requested its state."""
     sent: str = ""
-    """The move of ours that the server has not shown yet."""
+    """Our move that the server has not confirmed yet."""
     refusal: str = ""
-    """Why the last move was not taken; empty: it was, or none was sent."""
+    """Why our last move was refused; empty: it was accepted, or none was sent."""
     timed_out: str = ""
-    """Whose time, with the grace, is over."""
+    """The player whose time and grace time have run out."""
     result: float | None = None
-    """Ours in discs, as told when its board ended: known before the last moves, when those were lost."""
+    """Our result in discs when its board ended; set before the last moves when we have missed those."""
     end: GameEnd | None = None
 
     @property
@@ -67,16 +67,16 @@ class GgsGame:
 
     @property
     def is_ours(self) -> bool:
-        """It is our turn."""
+        """Whether it is our turn."""
         return self.position.side == self.about.our_side
 
     @property
     def is_done(self) -> bool:
-        """By the rules."""
+        """Whether the rules end the game here."""
         return not RULES.legal_moves(self.position)
 
     def state(self, now_s: float) -> GameState:
-        """Where it stands, with the time left by the moves' own times; the grace does not count."""
+        """The current state; the time left follows from the times of the moves, without the grace time."""
         left = [float(clock.initial_s) for clock in self.clocks]
         first = start_of(self.about).side
         for ply, time_s in enumerate(self.times_s):
@@ -94,10 +94,10 @@ def match_of(board: str) -> str:
 
 
 def end_of(game: GgsGame, ours: float) -> GameEnd:
-    """How a game ended, by its moves and the server's result.
+    """How a game ended, from its moves and the server's result.
 
-    The server tells the result only, and a fatal time-out beforehand.  Out of time with a grace, one loses by
-    two discs at least, whatever the board says.
+    The server reports only the result, and before it a fatal time-out.  A player who runs out of grace time
+    loses by at least two discs, whatever the board shows.
 
     Args:
         game: With all its moves.
@@ -118,7 +118,7 @@ def end_of(game: GgsGame, ours: float) -> GameEnd:
 
 
 def discs(score_centi: int) -> float:
-    """A score as the final difference in discs, which is what GGS counts in."""
+    """Convert a score to the final difference in discs, the unit of GGS."""
     return max(-WIPE_OUT, min(WIPE_OUT, margin_centi(score_centi) / 100))
 
 
@@ -126,21 +126,21 @@ def start_of(about: GameSnapshot) -> OthelloPosition:
     return RULES.parse_position(about.initial_position or USUAL)
 
 
-def is_same(game: GgsGame, told: GgfGame, our_side: int) -> bool:
-    """Whether a record can be of a game, whatever its moves: the same opponent, side and start."""
+def is_same(game: GgsGame, record: GgfGame, our_side: int) -> bool:
+    """Whether a record may be of a game: same opponent, side and start; moves are not compared."""
     about = game.about
     return (
         game.is_played
         and about.our_side == our_side
-        and about.opponent.id == (told.black, told.white)[1 - our_side]
-        and start_of(about) == RULES.parse_position(told.start)
+        and about.opponent.id == (record.black, record.white)[1 - our_side]
+        and start_of(about) == RULES.parse_position(record.start)
     )
 
 
-def agree(known: Sequence[str], told: Sequence[str]) -> bool:
-    """Whether one list of moves begins with the other."""
-    both = min(len(known), len(told))
-    return list(known[:both]) == list(told[:both])
+def agree(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Whether one list of moves is a prefix of the other."""
+    both = min(len(ours), len(theirs))
+    return list(ours[:both]) == list(theirs[:both])
 
 
 def type_of(text: str) -> wire.GameType | None:
@@ -151,6 +151,6 @@ def type_of(text: str) -> wire.GameType | None:
 
 
 def colourless(text: str) -> wire.GameType | str:
-    """A type without the colour that somebody asked for."""
+    """A type without the requested colour."""
     type_ = type_of(text)
     return text if type_ is None else replace(type_, colour="")

@@ -1,8 +1,7 @@
 """Match requests on GGS: those on the server's list, and the state of our own.  No I/O.
 
-The server's answers do not say what they answer, but they come in the order of the commands: so the commands
-that have no answer yet stand in a queue, and whatever answers one of them shows that the answers to those
-before it were lost.
+The server's answers do not name their commands but come in the same order.  So commands without an answer
+wait in a queue, and an answer to one of them shows that the answers to the earlier ones were lost.
 """
 
 import re
@@ -16,41 +15,41 @@ from bot.servers.ggs_game import colourless
 from bot.servers.ggs_wire import Flag, GgsClock, tell_service
 
 MAX_UNANSWERED = 50
-"""Commands without an answer; the oldest is forgotten when there are more."""
+"""Most commands without an answer; beyond it the oldest is forgotten."""
 
 
 @dataclass(slots=True)
 class Asked:
-    """A request on the server's table."""
+    """A request on the server's list."""
 
     key: str
     """Ours; the server's ids are reused."""
     line: wire.Request
     is_resumption: bool = False
-    """It is about an adjourned game of ours: such a request is no challenge."""
+    """It resumes an adjourned game of ours, so it is not a challenge."""
     is_unclear: bool = False
-    """It may be about a game that is live as far as we know."""
+    """It may resume a game that we believe to be live."""
 
 
 @dataclass(slots=True, eq=False)
 class Attempt:
-    """Something that we try, until the server says what came of it."""
+    """A command of ours and its outcome."""
 
     words: tuple[str, ...] = ()
     """The command."""
     opponent: str = ""
-    """Whom we ask; ``*``: everybody; empty: we accept."""
+    """The player we request a game from; ``*``: everybody; empty: we accept a request."""
     type_text: str = ""
     stored_id: str = ""
-    """Of the adjourned match that we would like to go on with; empty: a new one."""
+    """Id of the adjourned match to resume; empty: a new one."""
     key: str = ""
-    """Of the request that we accept, or that our asking has made."""
+    """Key of the request that we accept or have made."""
     began: bool = False
-    """A match has come of it."""
+    """It has led to a match."""
     refusal: str = ""
-    """Why none will."""
+    """Why it will not lead to a match; empty: it may, or has."""
     is_lost: bool = False
-    """The connection, or the service, has gone before there was an answer."""
+    """The connection or the service went away before the answer."""
 
     @property
     def is_settled(self) -> bool:
@@ -58,7 +57,7 @@ class Attempt:
 
 
 class Requests:
-    """What is on the table, and what we try.
+    """The requests on the server's list and our unanswered commands.
 
     Args:
         name: Of our account.
@@ -67,13 +66,13 @@ class Requests:
     def __init__(self, name: str) -> None:
         self._name = name
         self.is_registered = True
-        """As far as we know: who is not has no rated games, and may not even say so."""
+        """As far as we know.  An unregistered account has no rated games and no ``rated`` setting."""
         self._table: dict[str, Asked] = {}
         """By the server's id."""
         self._keys = 0
         self._unanswered: deque[Attempt] = deque(maxlen=MAX_UNANSWERED)
         self._attempts: dict[str, Attempt] = {}
-        """Those with a request on the table, by its key."""
+        """Attempts with a request on the list, by its key."""
         self._origins: dict[str, Asked] = {}
         """The request that a match came from, by the match's id."""
 
@@ -84,28 +83,28 @@ class Requests:
         return iter(list(self._table.values()))
 
     def find(self, key: str) -> Asked:
-        """The request of a key.
+        """Return the request with a key.
 
         Raises:
-            RefusedError: It has gone.
+            RefusedError: It is gone.
         """
         for asked in self:
             if asked.key == key:
                 return asked
-        raise RefusedError(f"challenge {key}: it has gone", 404)
+        raise RefusedError(f"challenge {key}: it is gone", 404)
 
     def origin(self, match: str) -> Asked | None:
-        """The request that a match came from, if that is known."""
+        """The request that a match came from; None: unknown."""
         return self._origins.get(match)
 
     def is_accepting(self, asked: Asked) -> bool:
-        """We have accepted it, and have no answer yet."""
+        """Whether our acceptance of it is still unanswered."""
         return any(attempt.key == asked.key for attempt in self._unanswered)
 
-    # --- What we do: commands ---------------------------------------------------------------------------
+    # --- Our commands -----------------------------------------------------------------------------------
 
     def accept(self, asked: Asked) -> tuple[Attempt, list[str]]:
-        """Take a request."""
+        """Accept a request."""
         attempt = Attempt(("accept", asked.line.id), key=asked.key)
         self._attempts[asked.key] = attempt
         return attempt, self._try(attempt, rated=asked.line.flag is not Flag.UNRATED)
@@ -113,26 +112,26 @@ class Requests:
     def ask(
         self, opponent: str, type_text: str, clock: GgsClock, *, rated: bool
     ) -> tuple[Attempt, list[str]]:
-        """Ask somebody, or everybody (``*``), for a game."""
-        whom = () if opponent == "*" else (opponent,)
-        attempt = Attempt(("ask", type_text, clock.text(), *whom), opponent, type_text)
+        """Request a game from a player, or from everybody (``*``)."""
+        addressee = () if opponent == "*" else (opponent,)
+        attempt = Attempt(("ask", type_text, clock.text(), *addressee), opponent, type_text)
         return attempt, self._try(attempt, rated=rated)
 
     def resume(self, stored_id: str, opponent: str, type_text: str) -> list[str]:
-        """Ask to go on with an adjourned match."""
+        """Request to resume an adjourned match."""
         return self._try(Attempt(("ask", stored_id), opponent, type_text, stored_id), rated=True)
 
     def cancel(self, attempt: Attempt) -> list[str]:
-        """Withdraw what we have asked for: now, or as soon as the server shows it."""
+        """Withdraw a request of ours: now, or as soon as the server lists it."""
         if not attempt.is_settled:
             attempt.refusal = "withdrawn"
         found = [asked for asked in self if asked.key == attempt.key and asked.line.asker == self._name]
         return [tell_service("cancel", asked.line.id) for asked in found]
 
     def _try(self, attempt: Attempt, *, rated: bool) -> list[str]:
-        """A command with the account's setting as it needs it.
+        """Queue a command, with the account's ``rated`` setting that it needs.
 
-        The setting is + otherwise: nobody who would like a rated game can even ask one who has -.
+        Otherwise the setting stays +: with - the server refuses rated requests to us.
         """
         self._unanswered.append(attempt)
         command = tell_service(*attempt.words)
@@ -142,30 +141,30 @@ class Requests:
             return [tell_service("rated +"), command]
         return [tell_service("rated -"), command, tell_service("rated +")]
 
-    # --- What we are told -------------------------------------------------------------------------------
+    # --- Server messages --------------------------------------------------------------------------------
 
     def add(self, line: wire.Request) -> Asked:
-        """A request is on the table."""
+        """Add a request that the server lists."""
         self._keys += 1
         asked = self._table[line.id] = Asked(f"{line.id}/{self._keys}", line)
         return asked
 
     def remove(self, id_: str) -> Asked | None:
-        """It is not any more; None: we did not know it."""
+        """Remove a request that the server no longer lists; None: we did not know it."""
         asked = self._table.pop(id_, None)
         attempt = None if asked is None else self._attempts.pop(asked.key, None)
         if attempt is not None and not attempt.is_settled:
-            attempt.refusal = "declined" if attempt.opponent else "it has gone"
+            attempt.refusal = "declined" if attempt.opponent else "it is gone"
         return asked
 
     def is_wanted(self, asked: Asked) -> bool:
-        """Whether somebody still waits for a request of ours, which has just been put on the table."""
+        """Match a request of ours, just listed, to its attempt; return whether that is still open."""
         line = asked.line
         asked.is_resumption = line.flag is Flag.STORED
-        told = ("", line.stored_id) if asked.is_resumption else (line.type_text, "")
+        listed = ("", line.stored_id) if asked.is_resumption else (line.type_text, "")
         for attempt in self._unanswered:
             wanted = ("" if asked.is_resumption else attempt.type_text, attempt.stored_id)
-            if attempt.opponent == (line.other or "*") and wanted == told:
+            if attempt.opponent == (line.other or "*") and wanted == listed:
                 attempt.key = asked.key
                 self._attempts[asked.key] = attempt
                 self._answered(attempt)
@@ -173,7 +172,7 @@ class Requests:
         return asked.is_resumption
 
     def began(self, message: wire.MatchBegan) -> None:
-        """A match of ours has begun."""
+        """Record the start of a match of ours."""
         origin = self._origin_of(message)
         self.ended(message.id)
         if origin is not None:
@@ -187,13 +186,13 @@ class Requests:
             attempt.began = attempt.began or not attempt.refusal
 
     def ended(self, match: str) -> None:
-        """A match is over, or another one has its id."""
+        """Forget a match that is over, or whose id another one has."""
         self._origins.pop(match, None)
 
     def refused(self, text: str) -> Attempt | None:
-        """What an error of the service answers, which is settled by it; None: nothing that we try.
+        """Settle the attempt that a service error answers, and return it; None: it answers no attempt.
 
-        One that names something answers the command that names it, every other one the oldest.
+        An error that names something answers the command that names it, any other error the oldest command.
         """
         named = re.search(r"'([^']*)'", text)
         for attempt in self._unanswered:
@@ -204,7 +203,7 @@ class Requests:
         return None
 
     def lost(self, reason: str) -> list[Asked]:
-        """Everything has gone; what was on the table."""
+        """Clear everything after the connection or service was lost; return the requests that were listed."""
         for attempt in (*self._unanswered, *self._attempts.values()):
             if not attempt.is_settled:
                 attempt.refusal, attempt.is_lost = reason, True
@@ -220,7 +219,7 @@ class Requests:
             self._unanswered.popleft()
 
     def _origin_of(self, message: wire.MatchBegan) -> Asked | None:
-        """The request that a match came from: one that we have accepted before others that look alike."""
+        """The request that a match came from; among similar ones, prefer one that we have accepted."""
         found: list[tuple[bool, bool, Asked]] = []
         for asked in self:
             line = asked.line
@@ -233,13 +232,13 @@ class Requests:
                 and is_rated == (message.flag is not Flag.UNRATED)
                 and asked not in self._origins.values()
             ):
-                # The server names the one who has asked in front.
+                # The server names the requester first.
                 found.append((self.is_accepting(asked), line.asker == message.names[0], asked))
         return max(found, key=lambda each: each[:2])[2] if found else None
 
 
 def _crosses(attempt: Attempt, message: wire.MatchBegan) -> bool:
-    """Whether a match can have come of two that have asked each other at once."""
+    """Whether a match can come from two crossing requests."""
     return (
         bool(attempt.opponent)
         and (attempt.opponent == "*" or attempt.opponent in message.names)

@@ -1,12 +1,11 @@
 """The wire format of GGS, the server for Othello programs: bytes to frozen messages and back.  No I/O.
 
-Three layers.  `Lines` cuts bytes into lines, `Blocks` gathers lines into blocks, `read` tells what a block
-means.  A block begins with ``sender: text`` after an empty line (what somebody says, the Othello service
-``/os`` above all; further lines begin with ``|``) or with ``: text`` (the central server; further lines are
-plain), and ends at READY or wherever the next one begins.  Answers carry no id: they are known by their first
-words only.
+Three layers.  `Lines` splits bytes into lines, `Blocks` groups lines into blocks, `read` parses a block.  A
+block begins with ``sender: text`` after an empty line (a message from a user, above all the Othello service
+``/os``; further lines begin with ``|``) or with ``: text`` (the central server; further lines are plain), and
+ends at READY or where the next one begins.  Answers carry no id: only their first words identify them.
 
-Nothing here raises anything but `ProtocolError`, whatever is fed in, and nothing grows without bound.
+On any input, nothing here raises anything but `ProtocolError`, and nothing grows without bound.
 """
 
 import re
@@ -22,16 +21,16 @@ from engine.formats.clock import BadClock, GgfClock
 from engine.formats.ggf import BadGgf, GgfGame, GgfMove, move_text, parse, parse_move
 
 SERVICE = "/os"
-"""The Othello service's name among the users."""
+"""The Othello service's user name."""
 ENCODING = "latin-1"
 LINE_LIMIT = 1 << 14
-"""Of a longer line the rest is dropped, in bytes; the server itself sends no line of a tenth of this."""
+"""Bytes kept of a line; the server itself sends no line a tenth as long."""
 BLOCK_LIMIT = 2000
-"""Of a longer block the rest is dropped, in lines; a list of all users has some hundred."""
+"""Lines kept of a block; a list of all users has about a hundred."""
 TEXT_LIMIT = 1 << 18
-"""Of a longer block the rest is dropped, in characters, as well."""
+"""Characters kept of a block."""
 SAY_LIMIT = 400
-"""Longest thing that we say to somebody, in characters; the server takes more."""
+"""Longest chat message that we send, in characters; the server takes more."""
 
 _NAME = r"[^\s:|]+"
 T = TypeVar("T")
@@ -41,74 +40,74 @@ _GAME_ID = rf"{_ID}(?:\.\d)?"
 _NUMBER = r"[-+]?\d{1,9}(?:\.\d{1,6})?"
 
 
-# --- What the server tells ------------------------------------------------------------------------------
+# --- The server's messages ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The server has said what it had to say; it pairs with nothing."""
+    """End of the server's output; it does not correspond to any command."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """The server has dropped something that we were too slow to take: read everything again."""
+    """The server has dropped messages that we were too slow to read: request everything again."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoginPrompt:
-    """Whoever is there is to say a name."""
+    """The server wants a login name."""
 
 
 @dataclass(frozen=True, slots=True)
 class PasswordPrompt:
-    """... and the password."""
+    """The server wants the password."""
 
 
 @dataclass(frozen=True, slots=True)
 class CentralError:
-    """The central server does not take a command, a name or a password."""
+    """The central server refuses a command, a name or a password."""
 
     text: str
 
     @property
     def is_login(self) -> bool:
-        """The name or password that we gave is refused."""
+        """Whether it refuses our name or password."""
         return self.text.startswith(("Password ", "Login "))
 
     @property
     def is_service_away(self) -> bool:
-        """There is no Othello service just now."""
+        """Whether there is no Othello service at the moment."""
         return self.text.startswith(f"user '{SERVICE}' not found")
 
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """Somebody that we follow is there, or has gone; the service, for instance."""
+    """A user that we follow, for instance the service, is present or has left."""
 
     name: str
     is_here: bool
     level: int | None = None
-    """0: unregistered, 1: user, 2: admin, 3: root; None: not told."""
+    """0: unregistered, 1: user, 2: admin, 3: root; None: not stated."""
 
 
 @dataclass(frozen=True, slots=True)
 class OtherMessage:
-    """Something else that was asked for, or that has no meaning for us."""
+    """Any other answer, or a message that we do not use."""
 
     sender: str
     """Empty: the central server."""
     word: str
     lines: tuple[str, ...]
-    """The first one with the word in front."""
+    """The first one still begins with the word."""
 
 
 class Flag(StrEnum):
-    """What a game counts as."""
+    """Whether a game counts for the ratings, and what kind of game it is."""
 
     RATED = "R"
     UNRATED = "U"
     STORED = "S"
-    """It takes up an adjourned game, which was rated."""
+    """It resumes an adjourned game, which was rated."""
     TOURNAMENT = "T"
 
 
@@ -118,28 +117,28 @@ class GgsClock(GgfClock):
 
     @property
     def clock(self) -> Clock:
-        """Without the grace: it is not for use."""
+        """Without the grace time, which we do not plan to use."""
         return Clock(self.initial_s, self.increment_s)
 
 
 @dataclass(frozen=True, slots=True)
 class GameType:
-    """What is played: ``8``, ``8b``, ``s8r18``, ``8k``, ``10a``, ... (GGS_PROTOCOL 4)."""
+    """A type of game: ``8``, ``8b``, ``s8r18``, ``8k``, ``10a``, ... (GGS_PROTOCOL 4)."""
 
     size: int
     is_synchro: bool = False
-    """Two games at once, with the colours swapped."""
+    """Two simultaneous games with the colours swapped."""
     is_komi: bool = False
     discs: int | None = None
-    """It begins in a random position with so many discs; None: as usual."""
+    """Number of discs in its random starting position; None: the usual start."""
     is_anti: bool = False
     """Fewest discs win."""
     colour: str = ""
-    """``b`` or ``w``: the one who asks plays black or white; empty: by lot."""
+    """``b`` or ``w``: the requester plays black or white; empty: at random."""
 
     @property
     def is_played(self) -> bool:
-        """Whether it is Othello as this program plays it."""
+        """Whether this program plays it."""
         return self.size == 8 and not self.is_komi and not self.is_anti
 
     @property
@@ -149,7 +148,7 @@ class GameType:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Somebody asks for a game, or does not any more."""
+    """A request for a game appears or goes."""
 
     is_new: bool
     id: str
@@ -159,16 +158,16 @@ class Request:
     type_text: str
     flag: Flag
     other: str | None
-    """None: whoever wants."""
+    """None: open to everybody."""
     other_rating: float | None
     other_clock: GgsClock
     stored_id: str
-    """Of the adjourned game that it takes up; empty: a new one."""
+    """Id of the adjourned game that it resumes; empty: a new game."""
 
 
 @dataclass(frozen=True, slots=True)
 class MatchBegan:
-    """A match begins, or goes on.  The names do not tell the colours: who asked stands in front."""
+    """A match begins or is running.  The names do not show the colours: the requester comes first."""
 
     id: str
     names: tuple[str, str]
@@ -178,33 +177,33 @@ class MatchBegan:
 
 @dataclass(frozen=True, slots=True)
 class MatchEnded:
-    """The end, or an adjournment, of all the games of a match."""
+    """All games of a match have ended or are adjourned."""
 
     id: str
     names: tuple[str, str]
     type_text: str
     flag: Flag
     result: float | None
-    """Of the one named first, in discs; of two games the mean; None: there is none."""
+    """First player's view, in discs, the mean of two games; None: there is none."""
     left_by: str = ""
-    """Somebody has left: the match is adjourned, or given up when it was not rated."""
+    """The player who left: the match is adjourned, or aborted when it was unrated; empty: none."""
     stored_id: str = ""
-    """Where an adjourned match is kept, or a finished one archived; empty: nowhere."""
+    """Id of the adjourned match in the store, or of the finished one in the archive; empty: neither."""
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """A game as it stands: at its start, when it is taken up, and whenever we ask."""
+    """The current state of a game: sent at its start, when it is resumed, and on request."""
 
     id: str
-    """With the number of the board behind it in synchro matches: ``.3.0``."""
+    """In synchro matches followed by the number of the board: ``.3.0``."""
     game: GgfGame | None
-    """None: not one that this program could read, such as one of another size."""
+    """None: this program cannot read it, for instance because of another board size."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """One move in one game; ours, too."""
+    """One move in one game, by either side."""
 
     id: str
     move: GgfMove
@@ -212,19 +211,19 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class BoardShown:
-    """A game or a move in it as a picture, for people: we ask for the other form."""
+    """A game or move as a diagram for people: we ask for the other form."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class BoardEnded:
-    """One of the two games of a match."""
+    """One of the two games of a match has ended."""
 
     id: str
     names: tuple[str, str]
     result: float | None
-    """Of the one named first, in discs; None: there is none."""
+    """First player's view, in discs; None: there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,12 +239,12 @@ class TimedOut:
     id: str
     name: str
     is_fatal: bool
-    """The grace is over, too, and with it the game."""
+    """The grace time has run out too, which ends the game."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrustViolated:
-    """Somebody told a time that was too short; the server charges its own."""
+    """A player reported too short a time for a move; the server charges its own measurement."""
 
     id: str
     name: str
@@ -253,7 +252,7 @@ class TrustViolated:
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """Somebody would like to undo a move, to abort the game, or to agree on a result."""
+    """A player offers to undo a move, to abort the game, or to agree on a result."""
 
     what: str
     """``undo``, ``abort`` or ``score``."""
@@ -263,7 +262,7 @@ class Offered:
 
 @dataclass(frozen=True, slots=True)
 class GgsGameError:
-    """What we did in a game was not possible."""
+    """The service refuses one of our actions in a game."""
 
     id: str
     text: str
@@ -271,13 +270,13 @@ class GgsGameError:
 
 @dataclass(frozen=True, slots=True)
 class ServiceError:
-    """What we asked the service for is not possible."""
+    """The service refuses a command of ours."""
 
     text: str
 
     @property
     def match_id(self) -> str:
-        """Of a match that there is none of; empty: something else is wrong."""
+        """The match that does not exist; empty: the error is another one."""
         found = re.match(rf"match '({_GAME_ID})' not found", self.text)
         return found[1] if found else ""
 
@@ -294,15 +293,15 @@ class AdjournedMatch:
 @dataclass(frozen=True, slots=True)
 class StoredList:
     name: str
-    """Whose they are."""
+    """The player whose games they are."""
     games: tuple[AdjournedMatch, ...]
     is_whole: bool = True
-    """Every row could be read."""
+    """Whether every row could be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredOpponent:
-    """Somebody is there with whom we have an adjourned game."""
+    """An opponent of an adjourned game of ours is present or has left."""
 
     name: str
     is_here: bool
@@ -310,20 +309,20 @@ class StoredOpponent:
 
 @dataclass(frozen=True, slots=True)
 class MatchList:
-    """The matches that go on, of everybody."""
+    """All running matches on the server."""
 
     matches: tuple[MatchBegan, ...]
     is_whole: bool = True
-    """Every row could be read."""
+    """Whether every row could be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class GgsPlayer:
-    """Somebody in a list of ``who``."""
+    """A player in the answer to ``who``."""
 
     name: str
     is_open: bool
-    """New games are welcome."""
+    """Whether the player accepts new games."""
     rating: float
     deviation: float
 
@@ -335,21 +334,21 @@ class PlayerList:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Somebody says something: to us, on a channel, or in a game."""
+    """A chat message: to us, on a channel, or in a game."""
 
     name: str
     text: str
     channel: str = ""
     """``.chat``, ``_group``; empty: to us alone, or in a game."""
     id: str = ""
-    """Of the game or match; empty: not in one."""
+    """Of the game or match; empty: outside games."""
     to: str = ""
-    """In a game: ``A`` everybody, ``P`` those who play, ``O`` those who watch."""
+    """In a game: ``A`` everybody, ``P`` the players, ``O`` the observers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A block that this grammar does not have."""
+    """A block that the parser does not know."""
 
     sender: str
     lines: tuple[str, ...]
@@ -389,16 +388,17 @@ GgsMessage = (
 
 
 class Lines:
-    """Cuts bytes into lines, wherever packets begin and end.
+    """Splits bytes into lines, independently of packet boundaries.
 
-    Names and chat are anybody's: what cannot be printed would be an order to a terminal that shows the log.
+    Anybody chooses names and chat, so unprintable characters are replaced: they could control a terminal that
+    shows the log.
     """
 
     def __init__(self) -> None:
         self._rest = b""
 
     def feed(self, data: bytes) -> Iterator[str]:
-        """Every line that is whole now, without its end."""
+        """Yield each line that is complete now, without its line end."""
         *lines, rest = data.split(b"\n")
         for line in lines:
             whole, self._rest = self._rest + line[:LINE_LIMIT], b""
@@ -407,19 +407,19 @@ class Lines:
 
 
 def _clean(line: str) -> str:
-    """A line with a mark in place of every sign that cannot be printed; a tab is but a space."""
+    """The line with tabs as spaces and each unprintable character as U+FFFD."""
     line = line.replace("\t", " ")
-    return line if line.isprintable() else "".join(sign if sign.isprintable() else "\ufffd" for sign in line)
+    return line if line.isprintable() else "".join(char if char.isprintable() else "\ufffd" for char in line)
 
 
 @dataclass(frozen=True, slots=True)
 class RawMessage:
-    """One message of the server's, before it is understood."""
+    """One message from the server, before parsing."""
 
     sender: str
     """Empty: the central server."""
     lines: tuple[str, ...]
-    """Without what marks them: sender, ``|``."""
+    """Without their markers: sender, ``|``."""
 
 
 @dataclass(slots=True)
@@ -441,13 +441,13 @@ _ENDS: Mapping[str, Ready | Alert] = {"READY": Ready(), "ALERT": Alert()}
 
 @dataclass(slots=True)
 class Blocks:
-    """Gathers lines into blocks."""
+    """Groups lines into blocks."""
 
     _open: _Open | None = field(default=None)
     _after_empty: bool = False
 
     def feed(self, line: str) -> Iterator[RawMessage | Ready | Alert | LoginPrompt | PasswordPrompt]:
-        """What is complete with this line, in order."""
+        """Yield, in order, what this line completes."""
         opened, after_empty = self._open, self._after_empty
         self._after_empty = line == ""
         if line in _ENDS:
@@ -494,7 +494,7 @@ class Reader:
         self._blocks = Blocks()
 
     def feed(self, data: bytes) -> Iterator[GgsMessage]:
-        """Every message that is complete now.  What cannot be understood is an `Unknown`."""
+        """Yield each message that is complete now; one that cannot be parsed as an `Unknown`."""
         for line in self._lines.feed(data):
             for block in self._blocks.feed(line):
                 if not isinstance(block, RawMessage):
@@ -510,10 +510,10 @@ class Reader:
 
 
 def read(block: RawMessage) -> GgsMessage:
-    """What a block means.
+    """Parse a block.
 
     Raises:
-        ProtocolError: It begins like something that it is not.
+        ProtocolError: It begins like a known message but is malformed.
     """
     if block.sender == "":
         return _central(block.lines)
@@ -571,35 +571,35 @@ _BARE_ERRORS = (
 
 def _service(lines: tuple[str, ...]) -> GgsMessage:
     first, rest = lines[0], lines[1:]
-    word, _, told = first.partition(" ")
+    word, _, args = first.partition(" ")
     match word:
         case "+" | "-":
-            return _news(word == "+", told)
+            return _announcement(word == "+", args)
         case "ERR":
-            return ServiceError(told)
+            return ServiceError(args)
         case "error":
-            id_, _, text = told.partition(" ")
+            id_, _, text = args.partition(" ")
             return GgsGameError(_checked(_GAME_ID, id_), text)
         case "join":
-            return _joined(told, rest)
+            return _joined(args, rest)
         case "update":
-            return _moved(told, rest)
+            return _moved(args, rest)
         case "end":
-            return _board_ended(told)
+            return _board_ended(args)
         case "rating_update":
-            return RatingsChanged(_checked(_ID, told.strip()), tuple(map(_change, rest)))
+            return RatingsChanged(_checked(_ID, args.strip()), tuple(map(_change, rest)))
         case "timeout" | "fatal-timeout":
-            found = _matched(rf"({_GAME_ID}) ({_NAME}) \([*O?]\)", told)
+            found = _matched(rf"({_GAME_ID}) ({_NAME}) \([*O?]\)", args)
             return TimedOut(found[1], found[2], word == "fatal-timeout")
         case "trust-violation":
-            found = _matched(rf"({_GAME_ID}) ({_NAME}) .*", told)
+            found = _matched(rf"({_GAME_ID}) ({_NAME}) .*", args)
             return TrustViolated(found[1], found[2])
-        case "undo" | "abort" | "score" if not told.startswith("ERR "):
-            found = _matched(rf"({_GAME_ID}) ({_NAME}) is (?:asking|offering)", told)
+        case "undo" | "abort" | "score" if not args.startswith("ERR "):
+            found = _matched(rf"({_GAME_ID}) ({_NAME}) is (?:asking|offering)", args)
             return Offered(word, found[1], found[2])
         case "stored":
-            return _stored(told, rest)
-        case "match" if re.match(r"\d+/\d+", told):
+            return _stored(args, rest)
+        case "match" if re.match(r"\d+/\d+", args):
             matches = _rows(_match_row, rest)
             return MatchList(matches, len(matches) == len(rest))
         case "who":
@@ -607,53 +607,53 @@ def _service(lines: tuple[str, ...]) -> GgsMessage:
     chat = re.fullmatch(rf"({_GAME_ID}) ([APO]) +(-?\d+) ({_NAME}): ?(.*)", first)
     if chat is not None:
         return Said(chat[4], " ".join([chat[5], *rest]), id=chat[1], to=chat[2])
-    if told.startswith(("ERR ", "+ ERR ", "- ERR ")) or first.startswith(_BARE_ERRORS):
+    if args.startswith(("ERR ", "+ ERR ", "- ERR ")) or first.startswith(_BARE_ERRORS):
         return ServiceError(first)
     if word in _ANSWERS:
         return OtherMessage(SERVICE, word, lines)
     return Unknown(SERVICE, lines)
 
 
-def _news(is_new: bool, told: str) -> GgsMessage:
-    words = told.split()
+def _announcement(is_new: bool, args: str) -> GgsMessage:
+    words = args.split()
     if words[:1] == ["match"]:
         return _match(is_new, words[1:])
     if len(words) == 2 and words[1] == "stored":
         return StoredOpponent(words[0], is_new)
     if words and re.fullmatch(_ID, words[0]):
         return _request(is_new, words)
-    if words and len(words) <= 3:  # who has come, gone, or watches
+    if words and len(words) <= 3:  # a player has come, left, or is watching
         return Presence(words[0], is_new)
-    raise ProtocolError("news that are none", told)
+    raise ProtocolError("an unknown announcement", args)
 
 
 def _match(is_new: bool, words: list[str]) -> MatchBegan | MatchEnded:
     if len(words) < 7:
-        raise ProtocolError("a match without its players", words)
+        raise ProtocolError("a match without players", words)
     id_, rating, one, other_rating, other, type_text, flag, *rest = words
     _checked(_ID, id_)
     for each in (rating, other_rating):
         _checked(_NUMBER, each)
     if is_new:
         return MatchBegan(id_, (one, other), type_text, _flag(flag))
-    told = MatchEnded(id_, (one, other), type_text, _flag(flag), None)
+    ended = MatchEnded(id_, (one, other), type_text, _flag(flag), None)
     match rest:
         case []:
-            return told
+            return ended
         case ["aborted", *_]:
-            return told
+            return ended
         case [name, "left", *kept]:
             stored_id = _checked(_ID, kept[0]) if kept else ""
-            return MatchEnded(id_, told.names, type_text, told.flag, None, name, stored_id)
+            return MatchEnded(id_, ended.names, type_text, ended.flag, None, name, stored_id)
         case [result, *kept]:
             stored_id = _checked(_ID, kept[0]) if kept else ""
-            return MatchEnded(id_, told.names, type_text, told.flag, _number(result), "", stored_id)
-    raise ProtocolError("a match that ends in no known way", rest)
+            return MatchEnded(id_, ended.names, type_text, ended.flag, _number(result), "", stored_id)
+    raise ProtocolError("an unknown end of a match", rest)
 
 
 def _request(is_new: bool, words: list[str]) -> Request:
     if len(words) < 8:
-        raise ProtocolError("a request that lacks something", words)
+        raise ProtocolError("an incomplete request", words)
     id_, rating, asker, clock, type_text, flag, other_rating, other, *rest = words
     stored_id = rest.pop() if rest and re.fullmatch(_ID, rest[-1]) else ""
     asker_clock = parse_clock(clock)
@@ -672,8 +672,8 @@ def _request(is_new: bool, words: list[str]) -> Request:
     )
 
 
-def _joined(told: str, rest: tuple[str, ...]) -> Joined | BoardShown:
-    id_, _, text = told.partition(" ")
+def _joined(args: str, rest: tuple[str, ...]) -> Joined | BoardShown:
+    id_, _, text = args.partition(" ")
     _checked(_GAME_ID, id_)
     if not text.startswith("(;"):
         return _shown(id_, text)
@@ -681,12 +681,12 @@ def _joined(told: str, rest: tuple[str, ...]) -> Joined | BoardShown:
         return Joined(id_, parse("\n".join([text, *rest])))
     except BadGgf:
         if "GM[" not in text:
-            raise ProtocolError("a game that is none", text[:100]) from None
+            raise ProtocolError("not a game", text[:100]) from None
         return Joined(id_, None)
 
 
-def _moved(told: str, rest: tuple[str, ...]) -> Moved | BoardShown:
-    id_, _, text = told.partition(" ")
+def _moved(args: str, rest: tuple[str, ...]) -> Moved | BoardShown:
+    id_, _, text = args.partition(" ")
     _checked(_GAME_ID, id_)
     if rest:
         return _shown(id_, text)
@@ -697,13 +697,13 @@ def _moved(told: str, rest: tuple[str, ...]) -> Moved | BoardShown:
 
 
 def _shown(id_: str, text: str) -> BoardShown:
-    """A board for people (GGS_PROTOCOL 6.2); the first line tells the type and the komi."""
+    """A diagram for people (GGS_PROTOCOL 6.2); the first line gives the type and the komi."""
     _matched(r"\S+ +K\S+ *", text)
     return BoardShown(id_)
 
 
-def _board_ended(told: str) -> BoardEnded:
-    found = _matched(rf"({_GAME_ID}) \( *({_NAME}) vs\. ({_NAME}) *\) +(.+)", told)
+def _board_ended(args: str) -> BoardEnded:
+    found = _matched(rf"({_GAME_ID}) \( *({_NAME}) vs\. ({_NAME}) *\) +(.+)", args)
     result = _number(found[4]) if re.fullmatch(_NUMBER, found[4].strip()) else None
     return BoardEnded(found[1], (found[2], found[3]), result)
 
@@ -714,20 +714,20 @@ def _change(line: str) -> tuple[str, float, float]:
     return found[1], _number(found[4]), _number(found[5])
 
 
-def _stored(told: str, rest: tuple[str, ...]) -> GgsMessage:
-    found = re.fullmatch(rf"(\d+) ({_NAME}) *", told)
+def _stored(args: str, rest: tuple[str, ...]) -> GgsMessage:
+    found = re.fullmatch(rf"(\d+) ({_NAME}) *", args)
     if found is None:
         return (
-            ServiceError(f"stored {told}")
-            if told.startswith("ERR")
-            else OtherMessage(SERVICE, "stored", (told,))
+            ServiceError(f"stored {args}")
+            if args.startswith("ERR")
+            else OtherMessage(SERVICE, "stored", (args,))
         )
     games = _rows(_stored_row, rest)
     return StoredList(found[2], games, len(games) == len(rest))
 
 
 def _rows(read: Callable[[str], T], lines: Sequence[str]) -> tuple[T, ...]:
-    """The rows of a list; one that cannot be read must not cost the others."""
+    """The rows of a list that could be read; the others are skipped."""
     found = []
     for line in lines:
         with suppress(ProtocolError):
@@ -738,14 +738,14 @@ def _rows(read: Callable[[str], T], lines: Sequence[str]) -> tuple[T, ...]:
 def _stored_row(line: str) -> AdjournedMatch:
     words = line.split()
     if len(words) < 8:
-        raise ProtocolError("an adjourned game that lacks something", line)
+        raise ProtocolError("an incomplete adjourned game", line)
     return AdjournedMatch(_checked(_ID, words[0]), (words[5], words[6]), words[7].partition(":")[0])
 
 
 def _match_row(line: str) -> MatchBegan:
     words = line.split()
     if len(words) < 7:
-        raise ProtocolError("a match that lacks something", line)
+        raise ProtocolError("an incomplete match", line)
     id_, _, one, _, other, type_text, flag, *_ = words
     return MatchBegan(_checked(_ID, id_), (one, other), type_text, _flag(flag))
 
@@ -765,7 +765,7 @@ def _flag(text: str) -> Flag:
 def _matched(pattern: str, text: str) -> re.Match[str]:
     found = re.fullmatch(pattern, text, re.DOTALL)
     if found is None:
-        raise ProtocolError("a line that is not as expected", text)
+        raise ProtocolError("an unexpected line", text)
     return found
 
 
@@ -784,10 +784,10 @@ DEFAULT_CLOCK = GgsClock()
 
 
 def parse_clock(text: str) -> GgsClock:
-    """A clock as requests and games tell it, also a running one.
+    """Parse a clock from a request or game, also a running one.
 
     Raises:
-        ProtocolError: It is none.
+        ProtocolError: It is not a clock.
     """
     try:
         return GgsClock.parse(text)
@@ -796,45 +796,45 @@ def parse_clock(text: str) -> GgsClock:
 
 
 def parse_type(text: str) -> GameType:
-    """What is played.
+    """Parse a type of game.
 
     Raises:
-        ProtocolError: It is no type.
+        ProtocolError: It is not a type.
     """
     found = re.fullmatch(r"(s?)(\d{1,2})(k?)(?:r(\d{1,3}))?(a?)([bw]?)(?:\+.*|-.*)?", text)
     if found is None:
-        raise ProtocolError(f"{text[:20]!r} is no type of game", text)
+        raise ProtocolError(f"{text[:20]!r} is not a type of game", text)
     discs = int(found[4]) if found[4] else None
     return GameType(int(found[2]), bool(found[1]), bool(found[3]), discs, bool(found[5]), found[6])
 
 
-# --- What we say ----------------------------------------------------------------------------------------
+# --- Our commands ---------------------------------------------------------------------------------------
 
 
 def command(text: str) -> bytes:
-    """A line for the server, in one piece; whatever would break it is replaced."""
+    """Encode a line for the server; characters that would break it are replaced."""
     return _plain(text).encode(ENCODING, errors="replace") + b"\r\n"
 
 
 def tell_service(*words: object) -> str:
-    """A command for the Othello service."""
+    """Build a command for the Othello service."""
     return " ".join(["tell", SERVICE, *map(str, words)])
 
 
 def write_move(move: str, evaluation: float | None, time_s: float | None) -> str:
-    """A move as ``play`` takes it: ``F5/1.45/0.04``, ``PA``."""
-    told = GgfMove(
+    """Format a move for ``play``: ``F5/1.45/0.04``, ``PA``."""
+    move_with_info = GgfMove(
         move,
         None if evaluation is None else max(-999.0, min(999.0, evaluation)),
         None if time_s is None else round(max(0.0, min(99_999.0, time_s)), 2),
     )
-    return move_text(told)
+    return move_text(move_with_info)
 
 
 def spoken(text: str) -> str:
-    """What can be said to somebody: on one line, without the backslash, which would break it."""
+    """Prepare a text for chat: on one line, without backslashes, which would break it."""
     return _plain(text).replace("\\", "/").strip()[:SAY_LIMIT]
 
 
 def _plain(text: str) -> str:
-    return "".join(sign if sign.isprintable() else " " for sign in text)
+    return "".join(char if char.isprintable() else " " for char in text)

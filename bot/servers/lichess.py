@@ -52,37 +52,37 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 CALL_TIMEOUT_S = 10.0
-"""For any single request; a move that takes longer is better asked about than waited for."""
+"""For any single request; after that it is better to check on a move than to wait longer."""
 CONNECT_TIMEOUT_S = 5.0
-"""For the connection of a stream: less than of a request, because another try is all that helps."""
+"""For the connection of a stream: less than for a request, because only another attempt helps."""
 KEEP_ALIVE_SLACK_S = 5.0
-"""A stream is dead after the site's keep-alive time and this."""
+"""A stream counts as dead this long after a keep-alive was due."""
 MOVE_WAIT_S = 2.0
 """After a 429, a move is sent again this soon: the game's clock runs."""
 FULL_STATE_S = 30.0
-"""A game's stream that has not told by then where the game stands will not do so; each begins with it."""
+"""Deadline for the full state, with which every game stream begins."""
 UNTOLD_SLACK_S = 30.0
-"""Where a game's end may have been told while nobody listened, it is over this long after the clock."""
+"""On a site that may not report the end, a game counts as over this long after the clock ran out."""
 _MAX_PLAYING = 50
-"""Most games that ``/api/account/playing`` tells; its own default is 9."""
+"""Games requested from ``/api/account/playing``; the site's default is 9."""
 _MAX_BOTS = 150
-"""So many programs of ``/api/bot/online`` are enough to choose from; its own default is 100."""
+"""Programs requested from ``/api/bot/online``; the site's default is 100."""
 ONLINE_TIMEOUT_S = 30.0
-"""For their list, which sites tell slowly."""
+"""For that list, which sites send slowly."""
 CHALLENGE_SCOPE = "challenge:write"
-"""Of a token that may challenge others."""
+"""Scope of a token that may challenge others."""
 _LINE_LIMIT = 1 << 20
-"""A longer line of a stream is taken for garbage, in bytes."""
+"""Longest line of a stream, in bytes; a longer one is an error."""
 _LINES_A_TURN = 8
-"""After so many lines of a stream everything else has its turn."""
+"""Lines of a stream read before we yield to other tasks."""
 _STATES = frozenset({"gameFull", "gameState"})
-"""Messages that a game cannot go on without."""
+"""Messages that a game needs."""
 
 
 class StreamRateLimiter:
-    """How often the account's stream may be opened: lichess.org allows 30 times in 10 minutes.
+    """Token bucket for opening the account's stream: lichess.org allows 30 openings in 10 minutes.
 
-    A handful at once, so that we listen again soon after a loss, and from then on one in half a minute.
+    It allows a burst, so that we reconnect soon after a loss, and then one opening every half a minute.
     """
 
     AT_ONCE = 9
@@ -95,37 +95,37 @@ class StreamRateLimiter:
 
     @property
     def wait_s(self) -> float:
-        """Seconds until it may be opened; 0: now."""
+        """Seconds until the stream may be opened; 0: now."""
         now = self._clock()
         self._left = min(self.AT_ONCE, self._left + (now - self._at) / self.EVERY_S)
         self._at = now
         return max(0.0, (1 - self._left) * self.EVERY_S)
 
     def opened(self) -> None:
-        """It was."""
+        """Record an opening."""
         self._left -= 1
 
 
 class Refusals:
-    """Whether the site means it when it refuses the account: an outage may say the same for some minutes."""
+    """Decides whether a refusal of the account is final: an outage may look the same for some minutes."""
 
     TIMES = 3
     EVERY_S = 300.0
-    """Only one in this time counts."""
+    """Refusals within this time of the last one do not count."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._at: list[float] = []
 
     def refused(self) -> bool:
-        """The account was refused; whether that is to be believed now."""
+        """Record a refusal of the account; return whether it is final."""
         now = self._clock()
         if not self._at or now - self._at[-1] >= self.EVERY_S:
             self._at.append(now)
         return len(self._at) >= self.TIMES
 
     def accepted(self) -> None:
-        """It was not."""
+        """Record that the site accepted the account."""
         self._at.clear()
 
 
@@ -137,11 +137,11 @@ class LichessServer:
         url: Its origin, for instance ``http://127.0.0.1:8765``.
         token: Of the bot's account.  Never shown in an error or log.
         call_timeout_s: Deadline of each request, in seconds.
-        slack_s: How much later than promised a keep-alive may be, in seconds.
-        clock: Seconds of a clock that never goes back.
+        slack_s: How late a keep-alive may be, in seconds.
+        clock: Monotonic clock, in seconds.
 
     Raises:
-        ConfigError: The address is no origin, or the token cannot be one.
+        ConfigError: The address is not an origin, or the token is malformed.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class LichessServer:
             raise ConfigError(f"server.url: {url!r} is not of the form https://host[:port]")
         # The HTTP libraries would put a broken header into their error messages, token and all.
         if not re.fullmatch(r"[!-~]+", token):
-            raise ConfigError("server.token: a token is one word of plain characters")
+            raise ConfigError("server.token: a token consists of ASCII characters without spaces")
         self._dialect = dialect
         self._url = url.rstrip("/")
         self._token = token
@@ -170,17 +170,17 @@ class LichessServer:
         self._openings = StreamRateLimiter(clock)
         self._refusals = Refusals(clock)
         self._scripts: dict[str, Script] = {}
-        """Of the games whose streams were opened, until they end."""
+        """For the games with a stream, until they end."""
         self._http = aiohttp.ClientSession(
             headers={"Authorization": f"Bearer {token}", "User-Agent": _user_agent(), **dialect.headers},
-            # Streams hold connections for hours: a limit would let them starve the moves.
+            # Streams hold connections for hours: with a limit they would starve the moves.
             connector=aiohttp.TCPConnector(limit=0),
         )
         self._queue = Queue(clock)
         self._calls = Calls(self._http, self._queue, self._url, token, call_timeout_s)
 
     login = ""
-    """A token tells whose it is, and may be used many times at once."""
+    """A token identifies its account and allows parallel connections."""
 
     @property
     def site(self) -> str:
@@ -251,9 +251,9 @@ class LichessServer:
             raise await self._second_opinion(error) from error
 
     async def _second_opinion(self, error: ServerError) -> ServerError:
-        """What an error means: an `AuthError` would end every game, so only the account itself can say it.
+        """Confirm an `AuthError` with a request for the account, because it would end every game.
 
-        And only when it goes on saying so (`Refusals`); until then it is an outage like others.
+        It stands only if the refusals persist (`Refusals`); until then it is a `TransientError`.
         """
         if not isinstance(error, AuthError):
             return error
@@ -277,21 +277,21 @@ class LichessServer:
         move: str,
         *,
         offer_draw: bool = False,
-        found_by_search: MoveInfo | None = None,  # noqa: ARG002 - there is no place for it
+        found_by_search: MoveInfo | None = None,  # noqa: ARG002 - the API has no field for it
     ) -> None:
         script = self._scripts.get(game_id)
-        told = move if script is None else script.write(move)
+        written = move if script is None else script.write(move)
         offer = "?offeringDraw=true" if offer_draw and self.can(Ability.DRAW) else ""
         began = self._clock()
         try:
-            # Not in the queue: nothing is as urgent.
-            await self._post(f"{_game(game_id)}/move/{_quote(told)}{offer}")
+            # Moves bypass the queue: nothing is as urgent.
+            await self._post(f"{_game(game_id)}/move/{_quote(written)}{offer}")
         except TooManyRequests as error:
             raise TransientError(str(error), min(error.asked_s, MOVE_WAIT_S)) from error
         except AuthError as error:
             raise await self._second_opinion(error) from error
         except RefusedError as error:
-            if error.status == 404:  # whether there is such a game, its stream tells
+            if error.status == 404:  # only the stream shows whether the game exists
                 raise TransientError(str(error)) from error
             if error.status == 400:  # the game itself has answered
                 self._lag.add(self._clock() - began)
@@ -327,7 +327,7 @@ class LichessServer:
         await self._act("/api/bot/account/upgrade")
 
     async def _act(self, path: str, form: Mapping[str, str] | None = None) -> None:
-        """A request in its turn."""
+        """Send a request through the queue."""
         try:
             async with self._queue.turn(f"POST {path}"):
                 await self._post(path, form)
@@ -342,7 +342,7 @@ class LichessServer:
             ) as response:
                 if response.status >= 300:
                     raise await self._read_error(response, f"POST {path}")
-                # Only a whole answer says that the server is done.
+                # Only a complete answer shows that the server is done.
                 await read_answer(response)
                 self._refusals.accepted()
         except TimeoutError:
@@ -374,11 +374,11 @@ class LichessServer:
             async with aclosing(self._lines("POST", path, form, silence_s=None, in_turn=True)) as lines:
                 async for line in lines:
                     message = read_line(line)
-                    told = None if message is None else read_challenge_answer(message)
-                    if isinstance(told, ChallengeMade):
-                        challenge_id = challenge_id or told.id
-                    elif told is not None and challenge_id:
-                        return Reply(challenge_id, told.accepted, told.word)
+                    answer = None if message is None else read_challenge_answer(message)
+                    if isinstance(answer, ChallengeMade):
+                        challenge_id = challenge_id or answer.id
+                    elif answer is not None and challenge_id:
+                        return Reply(challenge_id, answer.accepted, answer.word)
         except TooManyRequests as error:
             raise TransientError(str(error), error.asked_s) from error
         except RefusedError as error:
@@ -444,11 +444,11 @@ class LichessServer:
                             else read_account_event(message, self._dialect, account.id)
                         )
                     except ProtocolError as error:
-                        # One broken challenge must not hide the others.  Opening the stream anew would not
-                        # help: the server would tell the same again.
+                        # One broken challenge must not hide the others.  Reopening the stream would not
+                        # help: the server would send the same again.
                         logger.warning("%s: skipped a message: %s: %.500r", self.site, error, error.raw)
         except RefusedError as error:
-            # Without this stream the bot would be deaf for ever; only the account itself can be refused.
+            # The bot needs this stream, so keep trying; only a refusal of the account itself is final.
             raise TransientError(str(error)) from error
 
     async def game_events(self, game_id: str) -> AsyncGenerator[GameEvent | None, None]:
@@ -468,7 +468,7 @@ class LichessServer:
                     elif longest_s is not None and self._clock() - heard_at > longest_s + UNTOLD_SLACK_S:
                         event = reader.ended("untold")
                     elif not reader.started and self._clock() - opened_at > FULL_STATE_S:
-                        raise await self._untold(game_id)
+                        raise await self._no_state(game_id)
                     yield event
         except RefusedError:
             self._scripts.pop(game_id, None)
@@ -477,29 +477,29 @@ class LichessServer:
             if reader.is_over:
                 self._scripts.pop(game_id, None)
 
-    async def _untold(self, game_id: str) -> ServerError:
-        """What it means that a game's stream is alive but does not tell the game."""
-        what = f"game {game_id}: nothing of it in {FULL_STATE_S:g} s"
+    async def _no_state(self, game_id: str) -> ServerError:
+        """The error for a live stream that does not send its game's state."""
+        what = f"game {game_id}: no state in {FULL_STATE_S:g} s"
         if await goes_on(self, game_id) is False:
-            return RefusedError(f"{what}, and it is not going on", 404)
+            return RefusedError(f"{what}, and it is not running", 404)
         return TransientError(what)
 
     def _read_game_event(self, line: bytes, reader: GameReader, game_id: str) -> GameEvent | None:
         try:
             message = read_line(line)
-        except ProtocolError as error:  # what a proxy says, or half a line
+        except ProtocolError as error:  # text from a proxy, or half a line
             raise TransientError(f"game {game_id}: cannot read a message: {error}") from error
         if message is None:
             return None
         try:
             return reader.read(message)
         except ProtocolError as error:
-            if message.get("type") not in _STATES:  # a line of chat must not cost the game
+            if message.get("type") not in _STATES:  # a broken chat line must not cost the game
                 logger.warning("game %s: skipped a message: %s: %.500r", game_id, error, error.raw)
                 return None
             if not reader.started:
                 raise
-            # The next stream begins with the whole story, so nothing is lost with this message.
+            # The next stream begins with the full state, so nothing is lost with this message.
             raise TransientError(f"game {game_id}: cannot read a message: {error}") from error
 
     async def _lines(
@@ -512,17 +512,17 @@ class LichessServer:
         answer_s: float | None = None,
         in_turn: bool = False,
     ) -> AsyncGenerator[bytes, None]:
-        """Lines of an answer that takes its time; ends when the server ends it.
+        """Yield the lines of a streamed answer until the server ends it.
 
         Args:
             method: Of the request.
             path: Of the request.
             form: Its content.
-            silence_s: It is a stream for ever: an empty line tells that it is open, it is lost after so many
-                seconds without a whole line, and a last line without an end is cut off, so it is not given.
-                None: an answer with an end.
-            answer_s: It begins within so many seconds; None: as any other answer.
-            in_turn: Whether the request waits for others, as long as the server has not begun to answer.
+            silence_s: For an endless stream: yield an empty line when it opens, treat it as lost after this
+                many seconds without a complete line, and drop an incomplete last line.  None: an answer with
+                an end.
+            answer_s: Deadline for the start of the answer, in seconds; None: as for any other answer.
+            in_turn: Whether the request waits in the queue, and holds its turn until the answer begins.
         """
         what = f"{method} {path}"
         connect_s = min(self._call_timeout_s, CONNECT_TIMEOUT_S)
@@ -545,9 +545,9 @@ class LichessServer:
                     if response.status >= 300:
                         error = await self._read_error(response, what)
                     elif (encoding := response.headers.get("Content-Encoding", "identity")) != "identity":
-                        # A few bytes of it might become lines without an end.
+                        # A few compressed bytes could expand to endless lines.
                         error = TransientError(
-                            f"{what}: answered in {encoding!r:.40}, which was not asked for"
+                            f"{what}: answered in {encoding!r:.40}, which was not requested"
                         )
                 if error is not None:
                     raise await self._second_opinion(error)
@@ -565,7 +565,7 @@ class LichessServer:
                     for number, line in enumerate(lines):
                         yield line
                         if number % _LINES_A_TURN == 0:
-                            await asyncio.sleep(0)  # who talks without a pause must not keep others waiting
+                            await asyncio.sleep(0)  # a busy stream must not delay other tasks
                     if lines and silence_s is not None:
                         deadline = loop.time() + silence_s
                     if len(rest) > _LINE_LIMIT:
@@ -585,7 +585,7 @@ def _game(game_id: str) -> str:
 
 
 def _user_agent(account: str = "") -> str:
-    """As sites like to see it; the account as soon as it is known."""
+    """The User-Agent that sites recommend, with the account once it is known."""
     program = f"desdemona/{VERSION}"
     return f"{program} user:{account}" if re.fullmatch(r"[A-Za-z0-9._-]+", account) else program
 
@@ -599,7 +599,7 @@ async def _error_body(response: aiohttp.ClientResponse) -> str:
 
 
 def _is_origin(url: str) -> bool:
-    """No path either: berserk would drop it."""
+    """Whether a URL is an origin, without a path: berserk would drop that."""
     try:
         parts = urlsplit(url)
         return (
@@ -608,7 +608,7 @@ def _is_origin(url: str) -> bool:
             and bool(parts.hostname)
             and (parts.path.strip("/") + parts.query + parts.fragment == "")
         )
-    except ValueError:  # a port that is no number
+    except ValueError:  # the port is not a number
         return False
 
 

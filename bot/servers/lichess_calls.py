@@ -1,8 +1,8 @@
 """One-shot calls through berserk: one at a time, none while the server asks us to wait.
 
-berserk knows the requests and how to read the answers, but it blocks, without a deadline or a limit on what
-comes back.  So it gets one thread of its own, and beneath it aiohttp carries the requests: there a server
-that hangs, dribbles or never ends is cut off for good.
+berserk builds the requests and parses the answers, but it blocks, without a deadline or a limit on the size
+of an answer.  So it gets one thread of its own, and aiohttp carries its requests: there the deadline cuts off
+a server that hangs, dribbles or never ends.
 """
 
 import asyncio
@@ -29,13 +29,13 @@ T = TypeVar("T")
 
 ANSWER_LIMIT = 1 << 20
 """Longest answer to a call, in bytes."""
-_OF_THE_TRANSFER = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+_TRANSFER_HEADERS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
 class Queue:
-    """One request at a time is what the sites ask for, and quiet after too many.
+    """Sends one request at a time and none after a 429, as the sites demand.
 
-    What keeps a running game alive (moves, streams) passes by; its 429s count all the same.
+    Requests that keep a running game alive (moves, streams) bypass it; their 429s count all the same.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -45,39 +45,39 @@ class Queue:
 
     @asynccontextmanager
     async def turn(self, what: str) -> AsyncIterator[None]:
-        """Wait for the requests in front.
+        """Wait for the earlier requests.
 
         Args:
-            what: What is to be asked, for messages.
+            what: The request, for messages.
 
         Raises:
-            TransientError: The server wants quiet; `retry_after_s` says how long.
+            TransientError: The server wants no requests for `retry_after_s`.
         """
         async with self._one_by_one:
             self.check_quiet(what)
             yield
 
     def check_quiet(self, what: str) -> None:
-        """For a request that is not urgent but takes too long for the others to wait behind it.
+        """Check for quiet only: for a request that is not urgent but too slow to block the queue.
 
         Raises:
             TransientError: As in `turn`.
         """
         left_s = self._quiet_until - self._clock()
         if left_s > 0:
-            raise TransientError(f"{what}: not asked, the server wants {left_s:.0f} s of quiet", left_s)
+            raise TransientError(f"{what}: not sent, the server wants {left_s:.0f} s of quiet", left_s)
 
     def heard(self, error: Exception) -> None:
-        """Take note of what a request came to."""
+        """Record the error of a request."""
         if isinstance(error, TooManyRequests):
             self._quiet_until = max(self._quiet_until, self._clock() + error.quiet_s)
 
 
 async def read_answer(response: aiohttp.ClientResponse) -> bytes:
-    """A whole answer.
+    """Read a complete answer.
 
     Raises:
-        TransientError: It is too long.
+        TransientError: It is longer than `ANSWER_LIMIT`.
     """
     try:
         await response.content.readexactly(ANSWER_LIMIT + 1)
@@ -87,7 +87,7 @@ async def read_answer(response: aiohttp.ClientResponse) -> bytes:
 
 
 class _Adapter(HTTPAdapter):
-    """The place where requests, which berserk uses, can be given another way to the server."""
+    """Replaces the transport of requests, the HTTP library under berserk."""
 
     def __init__(self, transfer: Callable[[requests.PreparedRequest], HTTPResponse]) -> None:
         super().__init__()
@@ -101,8 +101,8 @@ class Calls:
     """One account's calls.
 
     Args:
-        http: Carries the requests, with its own User-Agent; closing it is for the caller, after these calls.
-        queue: Says when.
+        http: Carries the requests, with its own User-Agent; the caller closes it after these calls.
+        queue: Schedules the requests.
         url: The site's origin.
         token: The account's; never shown in an error or log.
         timeout_s: Deadline of each call, in seconds.
@@ -116,17 +116,17 @@ class Calls:
         self._url = url
         self._token = token
         self._timeout_s = timeout_s
-        self._going: asyncio.Task[Any] | None = None
+        self._transfer_task: asyncio.Task[Any] | None = None
         self._berserk: tuple[ThreadPoolExecutor, requests.Session, berserk.Client] | None = None
 
     async def ask(self, what: str, call: Callable[[berserk.Client], T]) -> T:
-        """The result of a function that makes one request with the client it is given.
+        """Run a function that makes one request with the client; return its result.
 
         Args:
-            what: What is asked, for messages.
+            what: The request, for messages.
             call: Runs in the thread.
         """
-        # berserk's session is not for several threads either.
+        # berserk's session is not thread-safe either.
         async with self._queue.turn(what):
             executor, _, client = self._berserk or self._open()
             loop = asyncio.get_running_loop()
@@ -134,7 +134,7 @@ class Calls:
                 async with asyncio.timeout(self._timeout_s):
                     return await loop.run_in_executor(executor, lambda: call(client))
             except TimeoutError:
-                # The thread may be following redirects still: the next call must not wait behind it.
+                # The thread may still be following redirects: the next call must not wait for it.
                 self.close()
                 raise TransientError(f"{what}: no answer in {self._timeout_s:g} s") from None
             except berserk.exceptions.ResponseError as error:
@@ -149,13 +149,13 @@ class Calls:
                 raise TransientError(f"{what}: {one_line(error)}") from error
             except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
                 # berserk converts some fields and takes their types for granted.
-                raise ProtocolError(f"{what}: the answer makes no sense: {error!r}") from error
+                raise ProtocolError(f"{what}: the answer is malformed: {error!r}") from error
             finally:
-                if self._going is not None:  # when we leave in the middle, the thread must not stay behind
-                    self._going.cancel()
+                if self._transfer_task is not None:  # on cancellation the thread must not go on alone
+                    self._transfer_task.cancel()
 
     async def _transfer(self, request: requests.PreparedRequest) -> HTTPResponse:
-        self._going = asyncio.current_task()
+        self._transfer_task = asyncio.current_task()
         async with self._http.request(
             request.method or "GET",
             URL(request.url or "", encoded=True),
@@ -168,13 +168,13 @@ class Calls:
         ) as response:
             body = await read_answer(response)
             if 300 <= response.status < 400:
-                # The layer above would follow it, with the token, to wherever it leads.
+                # The layer above would follow it, with the token, to any host.
                 text = body[:ERROR_BODY_LIMIT].decode(errors="replace")
                 what = f"{response.method} {response.url.path}"
                 raise read_error(response.status, response.headers, text, what, self._token)
-            # The body is decoded already, so it must not look as if it still had to be.
+            # The body is decoded already, so drop the headers that describe its encoding.
             headers = {
-                key: value for key, value in response.headers.items() if key.lower() not in _OF_THE_TRANSFER
+                key: value for key, value in response.headers.items() if key.lower() not in _TRANSFER_HEADERS
             }
             return HTTPResponse(BytesIO(body), headers, response.status, preload_content=False)
 
@@ -185,7 +185,7 @@ class Calls:
         loop = asyncio.get_running_loop()
 
         def transfer(request: requests.PreparedRequest) -> HTTPResponse:
-            # A deadline here too: a loop that has been stopped meanwhile would never answer.
+            # A deadline here too: a loop that was stopped meanwhile would never answer.
             return asyncio.run_coroutine_threadsafe(self._transfer(request), loop).result(self._timeout_s)
 
         for scheme in ("http://", "https://"):
@@ -195,7 +195,7 @@ class Calls:
         return self._berserk
 
     def close(self) -> None:
-        """Let go of the thread; it ends with what it is doing.  A later call opens another."""
+        """Release the thread, which finishes its current call.  A later call opens another."""
         if self._berserk is None:
             return
         executor, session, _ = self._berserk

@@ -1,9 +1,9 @@
 """The wire format of the Lichess Bot API: JSON lines and answers to events.  No I/O.
 
-Fields and event types that are not known are skipped, because sites add to the protocol without warning; what
-is missing or of the wrong type where it is needed is a `ProtocolError` that keeps the message.
+The readers skip unknown fields and event types, because sites extend the protocol without warning.  A needed
+field that is missing or of the wrong type raises a `ProtocolError` that keeps the message.
 
-Sources: the OpenAPI description of lichess-org/api, and what its servers were seen to do.
+Sources: the OpenAPI description of lichess-org/api, and the observed behaviour of its servers.
 """
 
 import json
@@ -43,28 +43,28 @@ from engine.game import BadPosition
 from engine.games import get_game
 
 _UNLIMITED_MS = 2**31 - 1
-"""What the protocol writes for a clock that never runs out."""
+"""The protocol's value for a clock that never runs out."""
 _LONGEST_S = _UNLIMITED_MS // 1000
-"""Any longer time is read as this one, in seconds."""
+"""Cap on times, in seconds."""
 _MAX_RATING = 10_000
-"""A rating or change of one beyond this, up or down, is garbage, read as none."""
+"""A rating or rating change of a larger size is garbage and read as none."""
 _MAX_START = 500
-"""Characters of a position that a game begins from; more than any of our games needs."""
+"""Longest starting position, in characters; more than any of our games needs."""
 _LATEST_START = 1000
-"""No game begins later than in this full move, whatever its start says: the score of a mate counts the game's
-moves, and beyond some thousands (`engine.game.MOST_PLIES`) all mates would be worth the same."""
+"""Cap on the full-move number of a starting position: mate scores count the game's moves, and beyond a few
+thousand (`engine.game.MOST_PLIES`) all mates would be worth the same."""
 _MAX_NAME = 64
-"""Characters of a name that are kept: more than any site allows, and what the books have room for."""
+"""Characters kept of a name: more than any site allows, and the size of the database column."""
 _MOST_MOVES = 2000
-"""lichess.org ends a game after 600; to read so many takes long enough to be late in other games."""
+"""lichess.org ends a game after 600; reading this many takes long enough to delay other games."""
 
 _MOST_BRACKETS = 500
-"""That open something in a line; more make it garbage.  What is nested deeply may just be read, and then not
-be shown in the log without an error that nobody expects."""
+"""Opening brackets allowed in a line.  JSON nested more deeply may still parse but then fail when it is
+logged."""
 _MAX_TEXT = 1000
-"""Characters of a line of chat that are kept."""
+"""Characters kept of a chat line."""
 _MAX_DAYS = 14
-"""Days for a move, at most; sites that allow more are read as this."""
+"""Cap on the days per move."""
 
 _GOING_ON = frozenset({"created", "started"})
 _END_REASONS = {
@@ -72,7 +72,7 @@ _END_REASONS = {
     "stalemate": EndReason.NORMAL,
     "variantEnd": EndReason.NORMAL,
     "perpetualCheck": EndReason.NORMAL,
-    # By the rules, or by agreement: the wire does not tell one from the other.
+    # By the rules or by agreement: the protocol does not distinguish them.
     "draw": EndReason.NORMAL,
     "resign": EndReason.RESIGNATION,
     "timeout": EndReason.LEFT,
@@ -81,16 +81,16 @@ _END_REASONS = {
     "aborted": EndReason.ABORTED,
     "noStart": EndReason.ABORTED,
 }
-"""Any other word that is not in `_GOING_ON` ends a game too, with `EndReason.OTHER`."""
+"""Any other status outside `_GOING_ON` ends a game too, with `EndReason.OTHER`."""
 
 T = TypeVar("T")
 
 
 def read_line(line: bytes) -> Mapping[str, Any] | None:
-    """One line of an ND-JSON stream; None for a keep-alive.
+    """Parse one line of an ND-JSON stream; None for a keep-alive.
 
     Raises:
-        ProtocolError: Not a JSON object.
+        ProtocolError: Not a JSON object, or too many brackets.
     """
     if not line.strip():
         return None
@@ -106,11 +106,11 @@ def read_line(line: bytes) -> Mapping[str, Any] | None:
 
 
 def _refuse_constant(word: str) -> None:
-    raise ValueError(f"{word} is no JSON")
+    raise ValueError(f"{word} is not JSON")
 
 
 def read_account(message: object) -> Account:
-    """The answer of ``/api/account``."""
+    """Parse the answer of ``/api/account``."""
     raw = _object(message)
     count = raw.get("count")
     return Account(
@@ -129,7 +129,7 @@ def read_playing(message: object) -> list[str]:
 
 
 def read_online_bot(message: Mapping[str, Any]) -> Bot:
-    """One line of ``/api/bot/online``."""
+    """Parse one line of ``/api/bot/online``."""
     perfs = _optional(message, "perfs", dict) or {}
     return Bot(
         id=_identifier(message, "id"),
@@ -144,7 +144,7 @@ def read_online_bot(message: Mapping[str, Any]) -> Bot:
 
 
 def read_account_event(message: Mapping[str, Any], dialect: Dialect, our_id: str) -> AccountEvent | None:
-    """One message of the account's event stream; None when it is of a type that is not known."""
+    """Parse one message of the account's event stream; None: of an unknown type."""
     match message.get("type"):
         case "challenge":
             return ChallengeReceived(_challenge(_need(message, "challenge", dict), dialect, our_id))
@@ -152,7 +152,7 @@ def read_account_event(message: Mapping[str, Any], dialect: Dialect, our_id: str
             return ChallengeGone(_identifier(_need(message, "challenge", dict), "id"))
         case "gameStart":
             raw = _need(message, "game", dict)
-            # A site that does not name the variant starts nothing but what was accepted.
+            # A site that does not name the variant starts only accepted games.
             return GameStarted(_game_id(raw), "variant" not in raw or _variant_key(raw) in dialect.variants)
         case "gameFinish":
             raw = _need(message, "game", dict)
@@ -163,17 +163,17 @@ def read_account_event(message: Mapping[str, Any], dialect: Dialect, our_id: str
 
 @dataclass(frozen=True, slots=True)
 class ChallengeMade:
-    """A challenge of ours is on its way."""
+    """The site has created our challenge."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class ChallengeDone:
-    """What became of it."""
+    """The outcome of our challenge."""
 
     word: str
-    """The site's: ``accepted``, or why not."""
+    """The site's word: ``accepted``, or why not."""
 
     @property
     def accepted(self) -> bool:
@@ -181,7 +181,7 @@ class ChallengeDone:
 
 
 def read_challenge_answer(message: Mapping[str, Any]) -> ChallengeMade | ChallengeDone:
-    """A line of the answer to a new challenge."""
+    """Parse a line of the answer to a new challenge."""
     if "done" in message:
         return ChallengeDone(_clean(_need(message, "done", str)))
     made = message.get("challenge")  # older sites wrap it
@@ -189,10 +189,10 @@ def read_challenge_answer(message: Mapping[str, Any]) -> ChallengeMade | Challen
 
 
 class GameReader:
-    """Messages of one game's stream to events.
+    """Converts the messages of one game's stream to events.
 
-    It remembers from the first message what the later ones leave out: which colour begins, whether there is
-    a clock, which of the players is us, and where the game stands.
+    It remembers from the first message what the later ones omit: which colour begins, whether there is a
+    clock, which player we are, and the state of the game.
     """
 
     def __init__(self, dialect: Dialect, our_id: str) -> None:
@@ -211,11 +211,11 @@ class GameReader:
 
     @property
     def is_over(self) -> bool:
-        """Whether the site has told the game's end."""
+        """Whether the game has ended."""
         return self._last is not None and self._last.end is not None
 
     def read(self, message: Mapping[str, Any]) -> GameEvent | None:
-        """One message; None when it is of a type that nothing needs, or a state too early."""
+        """Convert one message; None: of a type that we do not use, or a state before the snapshot."""
         match message.get("type"):
             case "gameFull":
                 return self._snapshot(message)
@@ -235,7 +235,7 @@ class GameReader:
                 return None
 
     def ended(self, word: str) -> GameState | None:
-        """The last state with an end of which the site tells nothing; None: before the snapshot."""
+        """End the game without a reported result; return its last state, or None before the snapshot."""
         if self._last is None or self.is_over:
             return self._last
         self._last = replace(self._last, end=GameEnd(EndReason.UNTOLD, None, word))
@@ -243,7 +243,7 @@ class GameReader:
 
     @property
     def longest_turn_s(self) -> float | None:
-        """No turn can last longer, on a site whose ``status`` does not tell the end; None: not to be said."""
+        """Longest possible turn in seconds, on sites whose ``status`` does not report the end; else None."""
         if self._dialect.tells_end or self._last is None or self._last.remaining_s is None or self.is_over:
             return None
         return max(self._last.remaining_s)
@@ -252,11 +252,11 @@ class GameReader:
         key = _variant_key(raw)
         variant = self._dialect.variants.get(key)
         if variant is None:
-            raise ProtocolError(f"a game of variant {key!r}, which is not played here", raw)
+            raise ProtocolError(f"a game of variant {key!r}, which this program does not play", raw)
         players = [_need(raw, side.key, dict) for side in variant.sides]
         ids = [_player_id(player, self._dialect) for player in players]
         if self._our_id not in ids:
-            raise ProtocolError("a game that we do not take part in", raw)
+            raise ProtocolError("a game between others", raw)
         our_side = ids.index(self._our_id)
         state = _need(raw, "state", dict)
         clock = self._clock(raw, state)
@@ -265,7 +265,7 @@ class GameReader:
             start = _start(raw, variant)
             script = Script(variant.notation, get_game(variant.game), start)
         except BadPosition as error:
-            raise ProtocolError(f"a game that begins nowhere: {error}", raw) from error
+            raise ProtocolError(f"a bad starting position: {error}", raw) from error
         snapshot = GameSnapshot(
             game_id=_identifier(raw, "id"),
             game=variant.game,
@@ -286,20 +286,20 @@ class GameReader:
     def _clock(self, raw: Mapping[str, Any], state: Mapping[str, Any]) -> Clock | None:
         unit_s = self._dialect.increment_unit_s
         if unit_s is not None:
-            # What both had at first, nobody tells: at the start of a game it is what they have now.
+            # The site does not report the initial times; at the start of a game they are the current ones.
             left_s = max(_seconds(state, "wtime"), _seconds(state, "btime"))
             return Clock(round(left_s), round(_seconds(state, "winc") * 1000 * unit_s))
         clock = _optional(raw, "clock", dict)
         if clock is None:
             return None
-        # A delay before the clock runs gives as much time as an increment, and is as good as one.
+        # A delay before the clock runs is worth as much as an increment.
         more = "increment" if clock.get("increment") is not None or "delay" not in clock else "delay"
         return Clock(round(_seconds(clock, "initial")), round(_seconds(clock, more)))
 
     def _state(self, raw: Mapping[str, Any], variant: SiteVariant, script: Script) -> GameState:
         first, second = variant.sides
         state = GameState(
-            # Several actions of one turn are joined by commas, on sites that know such games.
+            # On sites with such games, commas join several actions of one turn.
             moves=script.read(_moves(raw)),
             remaining_s=(
                 (_seconds(raw, f"{first.letter}time"), _seconds(raw, f"{second.letter}time"))
@@ -318,7 +318,7 @@ class GameReader:
 
 
 def _chat_line(raw: Mapping[str, Any], dialect: Dialect) -> ChatLine | None:
-    """None: in a room that nobody here listens to."""
+    """Parse a chat line; None: in a room that we do not use."""
     name, room, text = (_need(raw, key, str) for key in ("username", "room", "text"))
     if room not in tuple(Room):
         return None
@@ -349,7 +349,7 @@ def _challenge(raw: Mapping[str, Any], dialect: Dialect, our_id: str) -> Challen
     try:
         start = _start(raw, variant)
     except BadPosition:
-        variant = None  # nothing that could be played
+        variant = None  # not playable
     control = _need(raw, "timeControl", dict)
     clock = None
     if control.get("type") == "clock":
@@ -390,32 +390,32 @@ def _player_id(raw: Mapping[str, Any], dialect: Dialect) -> str:
 
 
 def _variant_key(raw: Mapping[str, Any]) -> str:
-    """Its key; its name on a site that knows no keys."""
+    """The key of the variant; its name on a site without keys."""
     variant = raw.get("variant")
     key = variant.get("key", variant.get("name")) if isinstance(variant, dict) else None
     return _clean(key) if isinstance(key, str) else ""
 
 
 def _start(raw: Mapping[str, Any], variant: SiteVariant | None) -> str | None:
-    """Where a game begins, in our words; None: as usual.
+    """The starting position in our notation; None: the usual one.
 
     Raises:
-        BadPosition: The game does not know such a position.
+        BadPosition: It is not a position of the game.
     """
-    told = _optional(raw, "initialFen", str)
-    if told is None or told in ("", "startpos"):
+    fen = _optional(raw, "initialFen", str)
+    if fen is None or fen in ("", "startpos"):
         return None
-    if len(told) > _MAX_START or not told.isprintable():
-        raise BadPosition(f"{told[:100]!r} is no position")
+    if len(fen) > _MAX_START or not fen.isprintable():
+        raise BadPosition(f"{fen[:100]!r} is not a position")
     if variant is None:
-        return told
+        return fen
     game = get_game(variant.game)
-    start = _early(variant.notation.start(told))
+    start = _early(variant.notation.start(fen))
     return None if game.parse_position(start) == game.initial() else start
 
 
 def _early(start: str) -> str:
-    """A start whose second count, the number of the full move, is `_LATEST_START` at most."""
+    """The position with its second counter, the full-move number, capped at `_LATEST_START`."""
     return re.sub(
         r"(?<!\S)([0-9]+) ([0-9]+)(?!\S)",
         lambda counts: f"{counts[1]} {min(int(counts[2]), _LATEST_START)}",
@@ -430,7 +430,7 @@ def _days(raw: Mapping[str, Any]) -> int | None:
 
 
 def _speed(raw: Mapping[str, Any], clock: Clock | None) -> Speed:
-    """The site's own word, else the class that Lichess would put the clock in."""
+    """The speed that the site names, else Lichess's class for the clock."""
     word = raw.get("speed")
     if word in tuple(Speed):
         return Speed(word)
@@ -438,7 +438,7 @@ def _speed(raw: Mapping[str, Any], clock: Clock | None) -> Speed:
 
 
 def read_rating_diff(record: Mapping[str, Any], name: str) -> int | None:
-    """Change of an account's rating, from the exported record of a finished game.
+    """Change of an account's rating in the exported record of a finished game.
 
     Args:
         record: The site's JSON of ``/game/export``.
@@ -464,15 +464,15 @@ def _object(value: object) -> Mapping[str, Any]:
 def _moves(raw: Mapping[str, Any]) -> list[str]:
     moves = _need(raw, "moves", str).replace(",", " ").split()
     if len(moves) > _MOST_MOVES:
-        raise ProtocolError(f"{len(moves)} moves; a game of more than {_MOST_MOVES} is not followed", raw)
+        raise ProtocolError(f"{len(moves)} moves, more than {_MOST_MOVES}", raw)
     return moves
 
 
 def _need(raw: Mapping[str, Any], key: str, kind: type[T]) -> T:
     value = raw.get(key)
-    # JSON's true is no number, though Python's True is one.
+    # JSON's true is not a number, though Python's True is an int.
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise ProtocolError(f"field {key!r} is missing or not of its type", raw)
+        raise ProtocolError(f"field {key!r} is missing or of the wrong type", raw)
     return value
 
 
@@ -481,13 +481,13 @@ def _optional(raw: Mapping[str, Any], key: str, kind: type[T]) -> T | None:
 
 
 def _number(raw: Mapping[str, Any], key: str) -> int | None:
-    """One that the game can do without: None for anything else too."""
+    """An optional integer: None for anything else, too."""
     value = raw.get(key)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _seconds(raw: Mapping[str, Any], key: str) -> float:
-    """A time in milliseconds, whole or not, as seconds."""
+    """Convert a time from milliseconds, integer or not, to seconds."""
     value = raw.get(key)
     if isinstance(value, float) and not math.isnan(value):
         return max(0.0, min(value, _UNLIMITED_MS)) / 1000
@@ -499,14 +499,14 @@ def _clamp(time: int, longest: int) -> int:
 
 
 def _rating(raw: Mapping[str, Any], key: str) -> int | None:
-    """A rating or its change; JSON's integers have no end, a database's have."""
+    """A rating or rating change; JSON integers are unbounded, database columns are not."""
     value = _number(raw, key)
     return None if value is None or abs(value) > _MAX_RATING else value
 
 
 def _clean(text: str, longest: int = _MAX_NAME) -> str:
-    """Text that every database and chat can take; half a surrogate pair, for one, cannot be written."""
-    return "".join(sign if sign.isprintable() else "\ufffd" for sign in text[:longest])
+    """Make text safe for every database and chat; a lone surrogate, for one, cannot be encoded."""
+    return "".join(char if char.isprintable() else "\ufffd" for char in text[:longest])
 
 
 def _identifier(raw: Mapping[str, Any], key: str) -> str:
@@ -518,5 +518,5 @@ def _identifier(raw: Mapping[str, Any], key: str) -> str:
 
 
 def _game_id(raw: Mapping[str, Any]) -> str:
-    """Of the account's events; some sites call it by another name."""
+    """The game's id in an event of the account; some sites use another key."""
     return _identifier(raw, "gameId" if "gameId" in raw else "id")

@@ -251,7 +251,7 @@ class FakeServer:
         try:
             yield None
             if self.is_adjourned:
-                yield GameAdjourned("it is kept by the server")
+                yield GameAdjourned("the server has stored it")
                 return
             yield self.snapshot
             while self.end is None or not queue.empty():

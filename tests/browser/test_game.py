@@ -24,7 +24,7 @@ def test_a_game_is_played_to_its_end(page: Page, host: Host) -> None:
     assert not Othello().legal_moves(position)
     assert page.board == board_after(moves)
     black, white = page.board.count("b"), page.board.count("w")
-    title = "You won!" if black > white else "Desdemona won" if white > black else "A draw"
+    title = "You won!" if black > white else "Desdemona won" if white > black else "Draw"
     assert page.status == title
     assert page.text(".status-detail") == f"{black} : {white}"
     assert page.text(".bar[data-colour=black] .count") == str(black)
@@ -148,9 +148,9 @@ def test_a_name_that_is_taken_is_refused(page: Page, host: Host) -> None:
 def test_a_game_that_does_not_exist_says_so(page: Page, host: Host) -> None:
     page.begin(host.url, "anna")
     page.driver.get(f"{host.url}/game/nogame00")
-    page.until_text(".notice h1", "There is no such game, or it is not yours.")
+    page.until_text(".notice h1", "This game does not exist, or it is not yours.")
 
 
 def test_a_game_asked_for_without_a_name_says_so_too(page: Page, host: Host) -> None:
     page.driver.get(f"{host.url}/game/nogame00")
-    page.until_text(".challenge", "There is no such game, or it is not yours.")
+    page.until_text(".challenge", "This game does not exist, or it is not yours.")

@@ -157,11 +157,11 @@ def test_a_strong_move_is_said_to_be_meant_as_no_trap(finished: Page) -> None:
         decision["pick"] = {"score_centi": 125, "depth": 14, "confidence": 73, "solved": False}
     show_report(finished, report)
     for i, words in enumerate(
-        ("strong search liked best, 14 plies deep", "opening book", "knows the ending")
+        ("best move of her strong search, 14 plies deep", "opening book", "endgame tablebase")
     ):
         finished.click(f".chip[data-index='{i}']")
         finished.until_text(".moment-words", words)
-        assert "no trap was meant" in finished.text(".moment-words")
+        assert "no trap was intended" in finished.text(".moment-words")
         assert "(+1.25)" in finished.text(".moment-words")
         assert "hoped for" not in finished.text(".moment-words")
 
@@ -174,10 +174,10 @@ def test_another_engine_is_named(finished: Page) -> None:
         decision |= {"player": "trappy_uci", "search_mode": "engine", "source": source}
     show_report(finished, report)
     assert "Desdemona set " in finished.text(".summary-story")
-    assert "scores were those of Fake 1.0" in finished.text(".summary-story")
+    assert "scores are from Fake 1.0" in finished.text(".summary-story")
     finished.click(".chip[data-index='0']")
-    assert "another engine's, Fake 1.0" in finished.text(".moment-words")
-    assert "what Fake 1.0 finds" in finished.text(".moment-tables")
+    assert "from another engine, Fake 1.0" in finished.text(".moment-words")
+    assert "the score by Fake 1.0" in finished.text(".moment-tables")
 
 
 def test_what_was_expected_of_the_person_is_told(finished: Page) -> None:
@@ -193,7 +193,7 @@ def test_what_was_expected_of_the_person_is_told(finished: Page) -> None:
     show_report(finished, report)
     assert "Desdemona set " in finished.text(".summary-story")
     finished.click(".chip[data-index='0']")
-    finished.until_text(".moment-words", "asked what people reply here (club players)")
+    finished.until_text(".moment-words", "predicted what people reply here (club players)")
     tables = finished.text(".moment-tables")
     assert "Promise" in tables
     assert "62.3 %" in tables
@@ -207,7 +207,7 @@ def test_a_model_that_failed_is_told(finished: Page) -> None:
         decision |= {"player": "opponent_model", "trouble": "it said nan"}
     show_report(finished, report)
     finished.click(".chip[data-index='0']")
-    finished.until_text(".moment-words", "without her model of people here (it said nan)")
+    finished.until_text(".moment-words", "could not use her model of people here (it said nan)")
 
 
 def test_values_on_the_expected_scale_are_shares(finished: Page) -> None:

@@ -1,4 +1,4 @@
-// The page's frame: which screen the address asks for, who is playing, sound.
+// The page's frame: the screen for the current URL, the person's name, the sound switch.
 
 import { session } from "/static/common/api.js";
 import { byId, el, icon } from "/static/common/dom.js";
@@ -36,7 +36,7 @@ function open() {
   document.title = "Desdemona";
   const id = gameInAddress();
   const context = { go, showLink, showWho };
-  // A game belongs to somebody: without a name the lobby asks for one first.
+  // A game needs a player: without a name the lobby requests one first.
   screen = id && session.person ? new GameScreen(byId("main"), context, id) : new Lobby(byId("main"), context, id);
   screen.open();
 }
@@ -71,10 +71,10 @@ document.addEventListener("click", (event) => {
 });
 window.addEventListener("popstate", open);
 window.addEventListener("pageshow", (event) => {
-  if (event.persisted) open(); // brought back from the browser's memory, its links long dead
+  if (event.persisted) open(); // restored from the back-forward cache, with dead connections
 });
 window.addEventListener("storage", (event) => {
-  // Another tab took or gave up a name.
+  // Another tab has taken or left a name.
   if (event.key === "desdemona.person") {
     session.load();
     open();

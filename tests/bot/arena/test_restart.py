@@ -141,5 +141,5 @@ async def test_rows_that_make_no_sense(street: Street, caplog: pytest.LogCapture
     ]
     told = [record.getMessage() for record in caplog.records]
     assert len(told) == len(broken)
-    assert all("\n" not in line and "cannot be taken up again" in line for line in told)
+    assert all("\n" not in line and "cannot resume" in line for line in told)
     assert (await house.request("GET", f"/api/arena/game/{games['account']}"))[0] == 404

@@ -90,7 +90,7 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ("[arena]\nfirst_move_s = inf\n", "arena.first_move_s: Input should be a finite number"),
         ('[trap]\nassessment = "mean"\n', "trap.assessment: Input should be 'median', 'best' or 'last'"),
         ('[selection]\nplayer = "tricky"\n', "selection.player: no player named 'tricky'; known: "),
-        ('[selection]\nplayers = ["trappy", "trappy"]\n', "selection: players names one twice"),
+        ('[selection]\nplayers = ["trappy", "trappy"]\n', "selection: players lists one twice"),
         ('[selection]\nplayer = "strong"\n', "selection: player is strong, but method balanced draws from"),
         ("[[selection.rules]]\nspeed = 'bullet'\n", "selection.rules.0.player: Field required"),
         (
@@ -104,12 +104,12 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ('[chat]\ngreeting = "{opponent:>999999999}"\n', "chat.greeting: the only placeholders here are"),
         ('[chat]\ngreeting = "{opponent!r}"\n', "chat.greeting: the only placeholders here are"),
         ('[chat]\ngreeting = "{}"\n', "chat.greeting: the only placeholders here are"),
-        ('[chat]\ngreeting = "a\\u0000"\n', "chat.greeting: a text may have no control characters and no"),
-        ('[chat]\nspectators = "a\\nb"\n', "chat.spectators: a text may have no control characters and no"),
-        ('[storage]\nurl = "sqlite:///\\u007f"\n', "storage.url: a text may have no control characters"),
-        ('[storage]\nurl = "postgresql://u:pw@h/\\t"\n', "storage.url: a text may have no control"),
-        ('[engine]\nsyzygy = "a\\u0000b"\n', "engine.syzygy: a text may have no control characters"),
-        ('[challenges]\nblock = ["a\\u2028b"]\n', "challenges.block: a text may have no control"),
+        ('[chat]\ngreeting = "a\\u0000"\n', "chat.greeting: control characters and line breaks are not"),
+        ('[chat]\nspectators = "a\\nb"\n', "chat.spectators: control characters and line breaks are not"),
+        ('[storage]\nurl = "sqlite:///\\u007f"\n', "storage.url: control characters"),
+        ('[storage]\nurl = "postgresql://u:pw@h/\\t"\n', "storage.url: control characters"),
+        ('[engine]\nsyzygy = "a\\u0000b"\n', "engine.syzygy: control characters"),
+        ('[challenges]\nblock = ["a\\u2028b"]\n', "challenges.block: control characters"),
         ('[challenges]\nallow = ["anna", ""]\n', "challenges.allow.1: String should have at least 1"),
         ('[challenges]\nblock = [" "]\n', "challenges.block.0: String should have at least 1"),
         ('[matchmaking]\nblock = [""]\n', "matchmaking.block.0: String should have at least 1"),
@@ -117,15 +117,15 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ('[matchmaking]\nclocks = [""]\n', "matchmaking.clocks: '' is not of the form 180+2"),
         (
             '[matchmaking]\nenabled = true\nvariants = ["standard", "othelo"]\n',
-            "matchmaking.variants: arena has nothing to ask for named 'othelo'; known: othello, standard",
+            "matchmaking.variants: arena allows no challenges in 'othelo'; known: othello, standard",
         ),
         (
             '[server]\ndialect = "lichess"\n[matchmaking]\nenabled = true\nvariants = ["fromPosition"]\n',
-            "matchmaking.variants: lichess has nothing to ask for named 'fromPosition'; known: standard",
+            "matchmaking.variants: lichess allows no challenges in 'fromPosition'; known: standard",
         ),
         (
             '[server]\ndialect = "ggs"\n[matchmaking]\nenabled = true\nvariants = ["s8r61"]\n',
-            "ggs has nothing to ask for named 's8r61'; known: 8, 8b, 8w, s8, s8r5 to s8r60",
+            "ggs allows no challenges in 's8r61'; known: 8, 8b, 8w, s8, s8r5 to s8r60",
         ),
         (
             '[[selection.rules]]\nplayer = "trappy"\ngame = "go"\n',
@@ -159,7 +159,11 @@ def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None
     ("name", "value", "message"),
     [
         ("ENGINE__MAX_DEPTH", "99", "environment variable DESDEMONA_ENGINE__MAX_DEPTH: engine.max_depth"),
-        ("ENGINE__MAX_DEPHT", "9", "DESDEMONA_ENGINE__MAX_DEPHT is not a setting; they look like DESDEMONA_"),
+        (
+            "ENGINE__MAX_DEPHT",
+            "9",
+            "DESDEMONA_ENGINE__MAX_DEPHT is not a setting; settings look like",
+        ),
         ("ENGINE", "7", "environment variable DESDEMONA_ENGINE: engine"),
         ("CHALLENGES__BLOCK", "anna", "lists are written as JSON"),
         (

@@ -266,7 +266,7 @@ def test_wthor_names_are_told_or_numbers_stand_for_them(desdemona: Command, tmp_
     base.mkdir()
     (base / "a.wtb").write_bytes(header(games=1) + record())
     _, _, err = desdemona("import", "base/a.wtb")
-    assert err.count("numbers stand for the names") == 2
+    assert err.count("using numbers instead of names") == 2
     (tmp_path / "p.jou").write_bytes(names(20, b"x", b"y", b"z"))
     _, out, _ = desdemona("import", "p.jou", "base/a.wtb")
     assert "1 games new" in out

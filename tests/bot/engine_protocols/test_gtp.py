@@ -96,7 +96,7 @@ def test_every_command(tmp_path: Path) -> None:
         ("fly", "? unknown command"),
         ("7 fly", "?7 unknown command"),
         ("boardsize 19", "? unacceptable size"),
-        ("boardsize x", "? syntax error: x is no number"),
+        ("boardsize x", "? syntax error: x is not a number"),
         ("boardsize", "? syntax error: boardsize needs an argument"),
         ("play", "? syntax error: play needs a colour and a square"),
         ("play red f5", "? invalid color red"),

@@ -205,7 +205,7 @@ def test_options() -> None:
             ("Margin", "10", "margin_centi is 10, must be 0 with the expected scale"),
             ("Risk", "101", "must be 1 to 100"),
             ("Risk Share", "0", "must be 1 to 100"),
-            ("Fun", "1", "there is no option 'Fun'"),
+            ("Fun", "1", "no option 'Fun'"),
         ):
             gui.tell(f"setoption name {name} value {value}")
             assert message in gui.hear()

@@ -92,15 +92,15 @@ ENGINE = '[[uci.engines]]\ngame = "chess"\ncommand = ["x"]\n'
         (ENGINE + "dept = 3\n", "uci.engines.0.dept is not a setting; known here: game, command, protocol"),
         (ENGINE + "depth = 1\n", "uci.engines.0.depth: Input should be greater than or equal to 2"),
         (ENGINE + "[uci.engines.options]\nMultiPV = 3\n", "uci.engines.0: options: MultiPV is set by"),
-        (ENGINE + ENGINE, "uci: engines has two for one game"),
+        (ENGINE + ENGINE, "uci: engines has two entries for one game"),
         (
             '[challenges]\nvariants = ["chess", "atomic"]\n' + ENGINE,
-            "challenges.variants: atomic is played with another engine only, and uci.engines has none for it",
+            "challenges.variants: atomic needs another engine, and uci.engines has none for it",
         ),
         (
             '[server]\ndialect = "lichess"\n[arena]\nenabled = false\n'
             '[matchmaking]\nenabled = true\nvariants = ["standard", "horde"]\n',
-            "matchmaking.variants: horde is played with another engine only",
+            "matchmaking.variants: horde needs another engine",
         ),
         (
             '[selection]\nmethod = "rules"\nrules = [{ player = "strong", game = "atomic" }]\n',

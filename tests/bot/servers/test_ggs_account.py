@@ -662,7 +662,7 @@ def test_a_game_of_the_books_is_taken_up_after_a_restart() -> None:
     story = Story(known("f5", "d6", "c3"))
     story.hear("stored 1 desdemon\r\n|.4       21 Nov 2026 09:36:07 bob    desdemon      8:l")
     assert story.said() == ["notify + bob", "rated +", "ask .4"]
-    assert story.account.first_event("old", 0) == GameAdjourned("it is kept by the server")
+    assert story.account.first_event("old", 0) == GameAdjourned("the server has stored it")
     story.hear("+   .8 1800.0 desdemon 05:00//02:00        8 S 1720.0 bob      .4")
     story.hear("+ match .2 1800 desdemon 1720 bob 8 R", join(".2", moves="B[f5]W[d6]"))
     assert story.told() == [GameStarted("old", True)]

@@ -282,7 +282,7 @@ async def test_a_name_that_no_header_can_have_is_left_out(peer: Peer, server: Li
         (answer(200, "[" * 100_000), ProtocolError, ""),
         (answer(200, ["desdemona"]), ProtocolError, ""),
         (answer(200, {"id": "desdemona"}), ProtocolError, "'username'"),
-        (answer(200, {"id": "d", "username": "D", "createdAt": "?"}), ProtocolError, "no sense"),
+        (answer(200, {"id": "d", "username": "D", "createdAt": "?"}), ProtocolError, "malformed"),
         (answer(404, {"error": f"No such token: {TOKEN}"}), RefusedError, "No such token: ***"),
         (hang_up, TransientError, "GET /api/account: "),
     ],
@@ -1143,7 +1143,7 @@ async def test_a_stream_that_never_tells_the_game(
         hands.now += seconds
         assert await anext(events) is None
     hands.now += 1
-    with pytest.raises(error, match="nothing of it in 30 s") as caught:
+    with pytest.raises(error, match="no state in 30 s") as caught:
         await anext(events)
     assert getattr(caught.value, "status", 404) == 404
     assert getattr(caught.value, "retry_after_s", None) is None

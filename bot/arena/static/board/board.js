@@ -1,4 +1,4 @@
-// A board for any game: draws rows of letters, offers the legal moves, and says all of it to a screen reader.
+// A board for any game: draws rows of letters, offers the legal moves, and describes both to screen readers.
 
 import { announce, chooseDialog, el } from "/static/common/dom.js";
 import { Drag } from "/static/board/drag.js";
@@ -12,7 +12,7 @@ const SLIDE_MS = 180;
 export class Board {
   /**
    * @param {object} options game key, accessible label, and `onMove(move)` for a board that can be played on;
-   *   `isTurned`: seen from the side that is far on the board as the server sends it.
+   *   `isTurned`: shown from the far side of the board as the server sends it.
    */
   constructor({ game, label, onMove = null, isTurned = false }) {
     this.game = game;
@@ -24,12 +24,12 @@ export class Board {
     this.legal = [];
     this.touched = [];
     this.isEnabled = false;
-    this.shown = ""; // squares of the latest move that is on the board
-    this.dropped = null; // where a piece has just been let go: it need not be seen to move there
+    this.shown = ""; // squares of the latest move on the board
+    this.dropped = null; // where a piece has just been dropped: its move needs no animation
     this.grid = el("div", { class: "squares", role: onMove ? "grid" : "img", "aria-label": label });
     this.element = el("div", { class: "board", "data-game": game, "data-surface": this.looks.board }, this.grid);
     if (onMove) {
-      this.grid.setAttribute("aria-description", "Arrow keys move, N goes to the next legal square, Enter touches it, Escape lets go.");
+      this.grid.setAttribute("aria-description", "Arrow keys move, N goes to the next legal square, Enter selects it, Escape cancels.");
       this.grid.addEventListener("keydown", (event) => this.#onKey(event));
       this.drag = new Drag(this.grid, {
         mayLift: (square) => this.#isFirst(square),
@@ -43,7 +43,7 @@ export class Board {
   /**
    * Draw a position.
    * @param {object} view rows, lastSquares, legal ([{move, squares}]), highlights ([{kind, squares, text}]);
-   *   `enabled`: the person may move now; `pending`: the move that is on its way to the server.
+   *   `enabled`: the person may move now; `pending`: the move that the server has not confirmed yet.
    */
   draw({ rows, lastSquares = [], legal = [], highlights = [], enabled = false, pending = null }) {
     this.drag?.cancel();
@@ -111,7 +111,7 @@ export class Board {
     this.element.replaceChildren(...EDGES.map((edge) => this.#edge(edge)), this.grid);
   }
 
-  /** Row and column as the server sends them, of a place on the screen; and the other way round. */
+  /** Convert row and column between the server's order and the screen's, in either direction. */
   #turn(row, column) {
     return this.isTurned ? { row: this.rows - 1 - row, column: this.columns - 1 - column } : { row, column };
   }
@@ -137,12 +137,12 @@ export class Board {
     return element;
   }
 
-  /** `placed`: where a piece was put on the board by the latest move, if one was. */
+  /** `placed`: the cell where the latest move placed a piece, if it did. */
   #setPiece(cell, letter, placed) {
     if (cell.letter === letter) return;
     const old = cell.element.querySelector(".piece");
     if (old && letter !== "." && this.looks.flips) {
-      // The turning runs outwards from the square that was played, as hands do it.
+      // Discs flip outwards from the square that was played, as by hand.
       const distance = placed ? Math.max(Math.abs(cell.row - placed.row), Math.abs(cell.column - placed.column)) : 0;
       old.style.setProperty("--distance", distance);
       old.dataset.piece = letter;
@@ -157,7 +157,7 @@ export class Board {
     cell.letter = letter;
   }
 
-  /** Show a piece at its goal before the server has agreed: what else changes with the move comes with the answer. */
+  /** Show a piece at its goal before the server has confirmed the move; its answer brings all other changes. */
   #goAhead(squares) {
     const [start, goal] = [this.cells.get(squares[0]), this.cells.get(squares.at(-1))];
     this.#setPiece(goal, start.letter, null);
@@ -170,7 +170,7 @@ export class Board {
     for (const { element, name } of this.cells.values()) element.classList.toggle("last", squares.includes(name));
   }
 
-  /** Let the piece that has come to the last of these squares come from the first. */
+  /** Animate the piece on the last of these squares as coming from the first. */
   #slide(squares) {
     const [start, goal] = [this.cells.get(squares[0]), this.cells.get(squares.at(-1))];
     const piece = goal?.element.querySelector(".piece");
@@ -181,7 +181,7 @@ export class Board {
     slide.onfinish = slide.oncancel = () => goal.element.classList.remove("arriving");
   }
 
-  /** Point out what the rules make worth knowing. */
+  /** Show the highlights of the rules. */
   #point(highlights) {
     for (const { element } of this.cells.values()) delete element.dataset.shows;
     this.grid.querySelector(".overlay")?.remove();
@@ -196,11 +196,11 @@ export class Board {
   }
 
   #lay(drawn) {
-    // In front of the squares, that boards with see-through ones can have it beneath their pieces.
+    // Before the squares, so that it lies beneath the pieces on boards with transparent squares.
     this.grid.querySelector(".row").before(overlay(this.columns, this.rows, drawn));
   }
 
-  /** The middle of a square, in squares. */
+  /** The centre of a square, in units of squares. */
   #place(square) {
     const { row, column } = this.cells.get(square);
     return { x: column + 0.5, y: row + 0.5 };
@@ -248,10 +248,10 @@ export class Board {
     if (!square || !this.isEnabled) return;
     this.#focus(this.cells.get(square));
     if (this.touched.at(-1) === square) {
-      this.#touch([]); // touched again: let go
+      this.#touch([]); // touched again: deselect
       return;
     }
-    // A continuation, or perhaps another beginning, otherwise nothing.
+    // A continuation, else the start of another move, else nothing.
     const touched = [[...this.touched, square], [square]].find((squares) => this.#beginning(squares).length) ?? [];
     this.#touch(touched);
     if (touched.length) this.#finish();
@@ -259,7 +259,7 @@ export class Board {
 
   #drop(square) {
     const touched = [...this.touched, square];
-    if (this.touched[0] === square) return; // put back where it was: it stays chosen
+    if (this.touched[0] === square) return; // dropped on its own square: it stays selected
     if (!this.#beginning(touched).length) {
       this.#touch([]);
       return;
@@ -269,7 +269,7 @@ export class Board {
     this.#finish();
   }
 
-  /** Play what has been touched, when that is a whole move. */
+  /** Play the touched squares if they are a complete move. */
   async #finish() {
     const complete = this.#beginning(this.touched).filter(({ squares }) => squares.length === this.touched.length);
     if (!complete.length) {
@@ -279,12 +279,12 @@ export class Board {
     }
     const { legal } = this;
     const move = complete.length === 1 ? complete[0].move : await this.#choose(complete);
-    if (legal !== this.legal) return; // the game went on meanwhile
+    if (legal !== this.legal) return; // the position has changed meanwhile
     if (move) this.onMove(move);
     else this.#touch([]);
   }
 
-  /** Ask which of several moves is meant that touch the same squares: they leave different pieces there. */
+  /** Let the person choose among moves with the same squares, which leave different pieces there. */
   #choose(options) {
     const worth = (letter) => this.looks.worth?.[letter.toUpperCase()] ?? 0;
     const choices = options.map(({ move, name, squares, rows }) => {
@@ -311,7 +311,7 @@ export class Board {
     else if (event.key === "End") target = cells.filter((cell) => cell.row === here.row).at(-1);
     else if (event.key === "Escape") this.#touch([]);
     else if (event.key.toLowerCase() === "n") {
-      // The next legal square, round and round: finding them by arrows alone is a chore.
+      // The next legal square, cyclically: finding them with the arrow keys alone is tedious.
       const legal = cells.filter((cell) => cell.element.classList.contains("legal"));
       const index = (cell) => cell.row * 100 + cell.column;
       target = legal.find((cell) => index(cell) > index(here)) ?? legal[0] ?? null;

@@ -1,7 +1,7 @@
-// Dragging a piece with mouse, pen or finger. A press that does not move stays what it is: a touch of a square.
+// Dragging a piece with mouse, pen or finger. A press without movement remains a click on a square.
 
 const SLACK_PX = { mouse: 4, pen: 6, touch: 9 };
-const CLICK_MS = 80; // a click that comes so soon after a drop belongs to it
+const CLICK_MS = 80; // a click this soon after a drop belongs to it
 
 export class Drag {
   /**
@@ -17,7 +17,7 @@ export class Drag {
     grid.addEventListener("pointermove", (event) => this.#onMove(event));
     grid.addEventListener("pointerup", (event) => this.#onUp(event));
     grid.addEventListener("pointercancel", () => this.cancel());
-    // Before anybody else hears of it.
+    // In the capture phase, before any other listener.
     grid.addEventListener("click", (event) => event.timeStamp - this.droppedAt < CLICK_MS && event.stopImmediatePropagation(), true);
   }
 

@@ -1,5 +1,5 @@
-// How each game looks and what its parts are called: all that the page knows of a game. A new game needs an entry
-// here, and pieces.js something to draw; without an entry its pieces are letters and everything still works.
+// The appearance and names of each game: all that the page knows of it. A new game needs an entry here and its
+// pieces in pieces.js; without an entry its pieces are letters and everything still works.
 
 import { figure, inscribed, letterPiece, plainDisc, riverBoard, turningDisc } from "/static/board/pieces.js";
 
@@ -13,31 +13,31 @@ const FROM_BOTTOM = (row, rows) => String(rows - row);
 
 const UNKNOWN = {
   title: "Game",
-  /** By letter: what a piece is called, and its picture. */
+  /** By letter: name and picture of a piece. */
   pieces: {},
   /** Surface: felt | checks | points. */
   board: "felt",
-  /** A drawing of the board's lines, where squares alone don't make it. */
+  /** A drawing of the board's lines, if it is not made of squares. */
   lines: null,
   /** Labels by edge: top, bottom, left. */
   edges: { top: LETTERS, left: FROM_TOP },
   /** Whether row 1 is at the top ("first") or at the bottom ("last") of the rows that the server sends. */
   topRow: "first",
-  /** The person's own side sits below; otherwise the board always stands the same way. */
+  /** The person's own side is at the bottom; otherwise the board always has the same orientation. */
   turns: false,
-  /** Pieces stay and change sides. */
+  /** Pieces stay in place and change sides. */
   flips: false,
-  /** What scores count; null: nothing that has a name. */
+  /** Unit of scores; null: none with a name. */
   unit: null,
-  /** A decided score tells by how much. */
+  /** A decided score includes the margin. */
   hasMargins: false,
-  /** What the numbers beside the names count; null: no numbers. */
+  /** The pieces counted beside the names; null: no counts. */
   counts: null,
-  /** Worth of pieces by letter of the first side, for showing who has taken more; null: not shown. */
+  /** Values of pieces by letter of the first side, for the display of captures; null: not shown. */
   worth: null,
   sides: {},
   canOfferDraw: true,
-  /** A trap to look at on the first screen: {rows, last, bait, best: squares, label, words}. */
+  /** An example of a trap for the lobby: {rows, last, bait, best: squares, label, words}. */
   showcase: null,
   rules: [],
 };
@@ -79,9 +79,9 @@ const GAMES = {
       words: ["e1 tempts Black", "c6 is sound."],
     },
     rules: [
-      "Black begins. Place a disc so that it encloses a straight line of the other colour: those discs turn over.",
-      "A move must turn at least one disc. Who has none passes; when neither has one, the game is over.",
-      "Most discs win. Corners can never be turned again.",
+      "Black moves first. Place a disc so that it encloses a straight line of the other colour: those discs flip.",
+      "A move must flip at least one disc. A player without a move passes; when neither player has one, the game is over.",
+      "The player with more discs wins. Discs in corners can never be flipped.",
     ],
   },
   chess: {
@@ -108,8 +108,8 @@ const GAMES = {
       words: ["Nxd5 tempts White", "e3 is sound."],
     },
     rules: [
-      "White begins. Touch a piece and then its goal, or drag it. Castle with the king's move.",
-      "Checkmate wins. Stalemate, the same position three times, fifty moves without a capture or a pawn move, and too few pieces to give mate are draws.",
+      "White moves first. Tap a piece and then its target square, or drag it. To castle, move the king two squares.",
+      "Checkmate wins. Stalemate, threefold repetition, fifty moves without a capture or pawn move, and insufficient mating material are draws.",
     ],
   },
   xiangqi: {
@@ -135,7 +135,7 @@ const GAMES = {
     unit: "pawns",
     worth: { R: 9, C: 4.5, N: 4, B: 2, A: 2, P: 1 },
     sides: { red: "Red", black: "Black" },
-    // From a game against itself: the bait stops the cannon, which steps aside with a threat; the chariot behind it takes.
+    // From a self-play game: the bait stops the cannon, which steps aside with a threat; the chariot behind it captures.
     showcase: {
       rows: "r..akabr./...n...../.c..b.n../p.p.p.p.p/.......c./........./P.P.P.P.P/...CB.N.C/...N...../R..AKAB.R",
       last: ["i10", "h10"],
@@ -145,10 +145,10 @@ const GAMES = {
       words: ["C1=2 tempts Red", "R9=8 is sound."],
     },
     rules: [
-      "Red begins. Touch a piece and then its goal, or drag it. Pieces stand on the points where lines cross.",
-      "R chariot: straight, any distance. H horse: one step straight, then one slantwise, if nothing stands on the first. C cannon: as the chariot, but takes by jumping over one piece.",
-      "P soldier: one step forward, beyond the river also sideways. E elephant: two steps slantwise, nothing between, on its own side of the river. A advisor: one step slantwise in the palace. K general: one step straight in the palace.",
-      "The two generals may never face each other on an open file. Mate wins, and so does leaving the other without a move. Who gives check for ever loses.",
+      "Red moves first. Tap a piece and then its target point, or drag it. Pieces stand on the intersections of the lines.",
+      "R chariot: any distance in a straight line. H horse: one step straight, then one diagonally, unless the first point is occupied. C cannon: like the chariot, but captures by jumping over exactly one piece.",
+      "P soldier: one step forward, beyond the river also sideways. E elephant: exactly two steps diagonally, not jumping, on its own side of the river. A advisor: one step diagonally within the palace. K general: one step straight within the palace.",
+      "The two generals may never face each other on an open file. Checkmate wins, and so does stalemate. A player who gives perpetual check loses.",
     ],
   },
   connect4: {
@@ -157,7 +157,7 @@ const GAMES = {
     edges: { top: LETTERS, left: FROM_BOTTOM },
     topRow: "last",
     sides: { red: "Red", yellow: "Yellow" },
-    rules: ["Red begins. A disc falls to the lowest free place of its column.", "Four in a line win, straight or slanting. A full board is a draw."],
+    rules: ["Red moves first. A disc falls to the lowest free square of its column.", "Four in a row win, also diagonally. A full board is a draw."],
   },
   tictactoe: {
     title: "Tic-tac-toe",
@@ -173,7 +173,7 @@ export function looks(game) {
   return { ...UNKNOWN, ...(GAMES[game] ?? {}) };
 }
 
-/** What a piece is called; its letter where nobody knows better. */
+/** The name of a piece; its letter if it has no name. */
 export function pieceName(game, letter) {
   return looks(game).pieces[letter]?.name ?? letter;
 }

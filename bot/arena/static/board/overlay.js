@@ -1,9 +1,9 @@
-// What is drawn across squares: arrows of moves and lines between pieces. One unit is one square.
+// Drawings across squares: arrows for moves and lines between pieces. One unit is one square.
 
 import { svg } from "/static/common/dom.js";
 
 const HEAD = 0.34;
-const START = 0.3; // an arrow begins this far from the middle of its square
+const START = 0.3; // an arrow begins this far from the centre of its square
 const END = 0.12;
 
 /** An arrow from one place to another; both are {x, y}. */
@@ -21,14 +21,14 @@ function arrow({ from, to, kind }) {
   );
 }
 
-/** A line between the two of these places that are furthest apart. */
+/** A line between the two places that are furthest apart. */
 function link({ places, kind }) {
   const pairs = places.flatMap((a, i) => places.slice(i + 1).map((b) => [a, b]));
   const [a, b] = pairs.sort(([a1, b1], [a2, b2]) => Math.hypot(a2.x - b2.x, a2.y - b2.y) - Math.hypot(a1.x - b1.x, a1.y - b1.y))[0];
   return svg("line", { class: `link link-${kind}`, x1: a.x, y1: a.y, x2: b.x, y2: b.y });
 }
 
-/** All of them over a board of so many columns and rows: arrows {from, to, kind}, links {places, kind}. */
+/** The overlay of a board of this size: arrows {from, to, kind}, links {places, kind}. */
 export function overlay(columns, rows, { arrows = [], links = [] }) {
   return svg(
     "svg",

@@ -1,8 +1,8 @@
-// What stands on the boards: each function makes the picture of one piece, and knows no game.
+// Pictures of pieces and boards; each function draws one of them, independently of the game.
 
 import { el, svg } from "/static/common/dom.js";
 
-/** A disc with two faces back to back: turning it over is one CSS transition. */
+/** A disc with two faces back to back, so that flipping it is one CSS transition. */
 export function turningDisc() {
   return el("span", { class: "disc" }, el("span", { class: "face black" }), el("span", { class: "face white" }));
 }
@@ -12,12 +12,12 @@ export function plainDisc(colour) {
   return el("span", { class: `round round-${colour}` });
 }
 
-/** A letter, for games that nothing better has been drawn for. */
+/** A letter, for games without drawn pieces. */
 export function letterPiece(letter) {
   return el("span", { class: `glyph glyph-${letter}` }, letter);
 }
 
-// Chessmen on a square of 100 by 100: outlines first, then lines and dots within.
+// Chess pieces on a square of 100 by 100: first the outlines, then the lines and dots inside.
 const FOOT = "M20 90v-4c0-5 4-8 9-8h42c5 0 9 3 9 8v4z";
 const FIGURES = {
   pawn: {
@@ -46,7 +46,7 @@ const FIGURES = {
   },
 };
 
-/** A chessman of a side: "light" or "dark". */
+/** A chess piece of a side: "light" or "dark". */
 export function figure(kind, side) {
   const { outlines, lines } = FIGURES[kind];
   return svg(
@@ -59,7 +59,7 @@ export function figure(kind, side) {
 
 let drawsHan = null;
 
-/** Whether the machine has a font for Chinese characters: without one all of them look the same. */
+/** Whether the device has a font for Chinese characters: without one they all look the same. */
 function hasHan() {
   if (drawsHan !== null) return drawsHan;
   const look = (text) => {
@@ -73,7 +73,7 @@ function hasHan() {
   return drawsHan;
 }
 
-/** A wooden disc of a side ("red" or "black") with a Chinese character, and a Latin letter for those who can't read it. */
+/** A wooden disc of a side ("red" or "black") with a Chinese character, and a Latin letter for people who cannot read it. */
 export function inscribed(han, latin, side) {
   return el(
     "span",
@@ -83,13 +83,13 @@ export function inscribed(han, latin, side) {
   );
 }
 
-/** Lines of a board that is played on its points, nine files by ten ranks, with a river and two palaces. */
+/** The lines of a board played on its points, nine files by ten ranks, with a river and two palaces. */
 export function riverBoard() {
   const lines = [];
   for (let rank = 0; rank < 10; rank += 1) lines.push(`M0 ${rank}h8`);
   for (let file = 0; file < 9; file += 1) lines.push(file % 8 ? `M${file} 0v4M${file} 5v4` : `M${file} 0v9`);
   lines.push("M3 0l2 2M5 0l-2 2M3 7l2 2M5 7l-2 2");
-  // Angles around the points where guns and foot soldiers begin.
+  // Corner marks around the starting points of the cannons and soldiers.
   for (const [file, rank] of [[1, 2], [7, 2], [1, 7], [7, 7], ...[0, 2, 4, 6, 8].flatMap((file) => [[file, 3], [file, 6]])]) {
     for (const [x, y] of [[-1, -1], [-1, 1], [1, -1], [1, 1]]) {
       if (file + x >= 0 && file + x <= 8) lines.push(`M${file + x * 0.28} ${rank + y * 0.09}h${-x * 0.19}v${y * 0.19}`);

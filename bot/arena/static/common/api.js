@@ -1,11 +1,11 @@
-// Talking to the arena: who we are, single requests, and streams that mend themselves.
+// The arena's API: the session, single requests, and streams that reconnect.
 
 const SESSION_KEY = "desdemona.person";
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 10_000;
 const STEADY_MS = 30_000;
 
-/** The server's answer was a refusal; `message` is what it said, in words for people. */
+/** The server refused a request; `message` is its explanation for people. */
 export class ApiError extends Error {
   constructor(status, message) {
     super(message);
@@ -13,7 +13,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The person this browser plays as: `{id, name, token}` or null. Storage may be switched off. */
+/** The person who plays in this browser: `{id, name, token}` or null. Storage may be disabled. */
 export const session = {
   person: null,
   load() {
@@ -30,7 +30,7 @@ export const session = {
       if (person) localStorage.setItem(SESSION_KEY, JSON.stringify(person));
       else localStorage.removeItem(SESSION_KEY);
     } catch {
-      // A private window without storage: the name lasts as long as the page does.
+      // A private window without storage: the name lasts until the page is closed.
     }
   },
 };
@@ -45,15 +45,15 @@ async function refusal(response) {
     const body = await response.json();
     message = typeof body.error === "string" ? body.error : "";
   } catch {
-    // Not JSON: a proxy's page, say. The status is all we know.
+    // Not JSON, for instance a proxy's page: only the status is known.
   }
   if (!message) message = response.status === 429 ? "Too many requests, please wait a little." : `The server answered ${response.status}.`;
   return new ApiError(response.status, message);
 }
 
 /**
- * One request. `form` is sent url-encoded, `json` as JSON; the answer is parsed JSON.
- * Throws ApiError for a refusal (status 0: no answer at all).
+ * Send one request, with `form` URL-encoded or `json` as JSON; returns the parsed JSON answer.
+ * Throws ApiError for a refusal (status 0: no answer).
  */
 export async function call(method, path, { form, json } = {}) {
   const options = { method, headers: headers(), signal: AbortSignal.timeout(15_000), cache: "no-store" };
@@ -73,7 +73,7 @@ export async function call(method, path, { form, json } = {}) {
   try {
     return await response.json();
   } catch {
-    throw new ApiError(response.status, "The server's answer could not be read.");
+    throw new ApiError(response.status, "The server sent an unreadable answer.");
   }
 }
 
@@ -86,7 +86,7 @@ function pause(ms, signal) {
       signal.removeEventListener("abort", done);
       resolve();
     };
-    // Coming back to the tab or to the network is the best moment to try at once.
+    // Retry at once when the person returns to the tab or the network is back.
     const seen = () => document.visibilityState === "visible" && done();
     const timer = setTimeout(done, ms);
     window.addEventListener("online", done);
@@ -96,15 +96,15 @@ function pause(ms, signal) {
 }
 
 /**
- * What one connection brings: batches of events, the first one empty, as soon as the server has let us in.
- * Clean end, broken connection, garbled line and silence are all a lost link: then there is simply no more.
+ * Yield the events of one connection in batches, the first one empty, as soon as the server accepts it.
+ * A clean end, a broken connection, a garbled line and silence all count as a lost link and end the iteration.
  * Throws ApiError for a refusal.
  */
 async function* batches(path, { signal, silentAfterMs }) {
   const attempt = new AbortController();
   const stop = () => attempt.abort();
   signal.addEventListener("abort", stop);
-  // A link that says nothing for longer than the server's keep-alive is dead, whatever TCP believes.
+  // A link that is silent for longer than the server's keep-alive interval is dead, whatever TCP reports.
   let watchdog = setTimeout(stop, silentAfterMs);
   try {
     const response = await fetch(path, { headers: headers(), signal: attempt.signal, cache: "no-store" });
@@ -122,7 +122,7 @@ async function* batches(path, { signal, silentAfterMs }) {
       yield lines.filter((line) => line.trim()).map((line) => JSON.parse(line));
     }
   } catch (error) {
-    // Nothing but the link can fail in here: what is done with the events happens outside.
+    // Only the link can fail in here: the events are handled outside.
     if (error instanceof ApiError) throw error;
   } finally {
     clearTimeout(watchdog);
@@ -133,8 +133,8 @@ async function* batches(path, { signal, silentAfterMs }) {
 
 /**
  * Follow an ND-JSON stream until `onEvent` returns "done", the signal aborts or the server refuses for good.
- * A lost link is opened again after a growing, random wait. `onLink` hears "live" and "lost".
- * Throws ApiError when there is no point in trying again, and whatever `onEvent` and `onLink` throw.
+ * A lost link is reopened after a growing, random wait. `onLink` receives "live" and "lost".
+ * Throws ApiError when a retry is pointless, and anything that `onEvent` and `onLink` throw.
  */
 export async function follow(path, { onEvent, onLink, signal, keepAliveS = 7 }) {
   let delay = FIRST_DELAY_MS;
@@ -159,7 +159,7 @@ export async function follow(path, { onEvent, onLink, signal, keepAliveS = 7 }) 
     }
     if (signal.aborted) return;
     onLink("lost");
-    // One tab too many and the server closes the oldest link: coming back at once would go round for ever.
+    // With too many tabs the server closes the oldest link: tabs that reconnect at once would evict each other.
     if (liveSince !== null && performance.now() - liveSince >= STEADY_MS) delay = FIRST_DELAY_MS;
     await pause(Math.max(wait, delay * (0.75 + Math.random() / 2)), signal);
     delay = Math.min(LONGEST_DELAY_MS, delay * 1.8);

@@ -1,4 +1,4 @@
-// Sending a challenge and waiting for the answer: from the lobby and for a rematch.
+// Waiting for the answer to a challenge, from the lobby or for a rematch.
 
 import { ApiError, call, follow } from "/static/common/api.js";
 
@@ -8,10 +8,10 @@ function outcomeOf(challenge) {
   if (challenge.status === "accepted") return { kind: "accepted" };
   if (challenge.status === "declined") return { kind: "declined", why: challenge.declineReason };
   if (challenge.status === "canceled") return { kind: "expired" };
-  return null; // "created", or "offline": nobody has seen it yet
+  return null; // "created", or "offline": not seen yet
 }
 
-/** What happened to our challenge according to one event of the account's stream; null: nothing yet. */
+/** The outcome of our challenge in one event of the account's stream; null: none. */
 function outcomeIn(event, id) {
   if (event.type === "gameStart" && event.game.gameId === id) return { kind: "accepted" };
   if (event.challenge?.id !== id) return null;
@@ -22,8 +22,8 @@ function outcomeIn(event, id) {
 
 /**
  * Wait for the answer to challenge `id`: {kind: accepted | declined | expired | cancelled, why}.
- * The account's event stream tells at once; asking for the challenge now and then covers the case that another
- * tab of the same person has taken that stream over.
+ * The account's event stream reports it at once; polling covers the case that another tab of the same person
+ * has taken over that stream.
  */
 export function awaitAnswer(id, { signal, keepAliveS }) {
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// Building elements.  Text only ever becomes a text node, so nothing a player types can become markup.
+// Builds elements.  Text always becomes a text node, so a player's input can never become markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -13,7 +13,7 @@ function fill(element, attributes, children) {
   return element;
 }
 
-/** An HTML element; children that are strings become text, empty ones are left out. */
+/** An HTML element; string children become text, empty ones are skipped. */
 export function el(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
@@ -55,19 +55,19 @@ export function icon(name) {
 
 export const byId = (id) => document.getElementById(id);
 
-/** Say something to people who listen to the page instead of looking at it. */
+/** Announce a text to screen readers. */
 export function announce(text) {
   byId("announcer").textContent = text;
 }
 
-/** A short message at the edge of the window that goes away by itself. */
+/** A short message at the edge of the window that disappears by itself. */
 export function toast(text, kind = "error") {
   const box = el("div", { class: `toast toast-${kind}` }, text);
   byId("toasts").append(box);
   setTimeout(() => box.remove(), 7000);
 }
 
-/** Ask before something that cannot be undone. Resolves to true when the person agrees. */
+/** Ask for confirmation of an irreversible action. Resolves to true when the person agrees. */
 export function confirmDialog({ title, text, yes, no = "Keep playing" }) {
   return new Promise((resolve) => {
     const dialog = el(
@@ -106,7 +106,7 @@ export function chooseDialog(title, options) {
         ),
       ),
     );
-    // Beside the pieces means: none of them.
+    // A click outside the choices chooses none.
     dialog.addEventListener("click", (event) => event.target === dialog && dialog.close(""));
     dialog.addEventListener("close", () => {
       dialog.remove();

@@ -1,4 +1,4 @@
-// The last finished games of this browser, so that their trap reports are found again.
+// The recent finished games of this browser, with links to their trap reports.
 
 const KEY = "desdemona.games";
 const KEPT = 6;
@@ -25,6 +25,6 @@ export function rememberGame(game) {
     const next = known ? games.map((old) => (old.id === game.id ? { ...game, at: old.at } : old)) : [game, ...others];
     localStorage.setItem(KEY, JSON.stringify(next.slice(0, 4 * KEPT)));
   } catch {
-    // Only a convenience.
+    // No storage: the list is only a convenience.
   }
 }

@@ -1,4 +1,4 @@
-// Short sounds made on the spot, so that no file has to be fetched. Off until the person switches them on.
+// Short synthesised sounds, so that no file has to be fetched. Off until the person switches them on.
 
 const KEY = "desdemona.sound";
 let context = null;
@@ -18,7 +18,7 @@ export function setSound(on) {
   try {
     localStorage.setItem(KEY, on ? "on" : "off");
   } catch {
-    // No storage: it lasts as long as the page does.
+    // No storage: the choice lasts until the page is closed.
   }
   if (on) play("move");
 }
@@ -43,6 +43,6 @@ export function play(name) {
       tone.stop(start + 0.15);
     }
   } catch {
-    // A browser without audio plays on in silence.
+    // A browser without audio stays silent.
   }
 }

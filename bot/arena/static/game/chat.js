@@ -1,4 +1,4 @@
-// Talk beside the board.
+// The chat beside the board.
 
 import { ApiError, call } from "/static/common/api.js";
 import { el, icon, toast } from "/static/common/dom.js";
@@ -29,9 +29,9 @@ export class Chat {
   }
 
   /**
-   * Show what was said since the last time. Lines bear no number, so a line of the stream could not be told from
-   * the same one in a list: the stream only says when to look, and what is shown always comes from the list.
-   * A list only ever grows at its end, so answers may overtake each other: a late, shorter one adds nothing.
+   * Show the lines added since the last call. Lines have no ids, so a line from the stream could not be matched
+   * with the list: the stream only triggers a load, and all lines shown come from the list. The list only grows
+   * at its end, so responses may arrive out of order: a late, shorter one adds nothing.
    */
   async load() {
     let lines;
@@ -39,7 +39,7 @@ export class Chat {
       lines = await call("GET", this.path);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      return; // chat must never get in the way of the game
+      return; // a chat error must not disturb the game
     }
     lines.slice(this.lines.childElementCount).forEach(({ user, text }) => this.#append(user, text));
   }
@@ -63,7 +63,7 @@ export class Chat {
     try {
       await call("POST", this.path, { form: { room: "player", text } });
       if (this.input.value.trim() === text) this.input.value = "";
-      this.load(); // the stream tells as well, but it has ended when the game is over
+      this.load(); // the stream would trigger it too, but it ends with the game
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       toast(error.message);

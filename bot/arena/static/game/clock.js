@@ -1,4 +1,4 @@
-// Two clocks counted down between the server's messages; the server alone decides who is out of time.
+// Two clocks that count down between the server's messages; only the server decides who is out of time.
 
 const LOW_MS = 20_000;
 const NO_LIMIT_MS = 2_000_000_000;
@@ -23,7 +23,7 @@ export class Clocks {
     this.timer = null;
   }
 
-  /** The server's word: milliseconds left now, and whose clock runs ("white", "black" or null). */
+  /** Set the server's times: milliseconds left now, and whose clock runs ("white", "black" or null). */
   set(left, running) {
     this.left = { ...left };
     this.running = running;

@@ -1,4 +1,4 @@
-// One game: follows its stream, keeps what the server last said, and does what the person asks for.
+// One game: follows its stream, holds the server's latest state, and performs the person's actions.
 
 import { ApiError, call, follow, session } from "/static/common/api.js";
 import { awaitAnswer, cancelChallenge } from "/static/common/challenge.js";
@@ -11,9 +11,9 @@ import { play } from "/static/common/sound.js";
 const OPEN_STATES = ["created", "started"];
 const RETRY_MS = 1500;
 const REFUSALS = {
-  401: "This arena does not know your name any more.",
-  403: "There is no such game, or it is not yours.",
-  404: "There is no such game, or it is not yours.",
+  401: "This arena no longer knows your name.",
+  403: "This game does not exist, or it is not yours.",
+  404: "This game does not exist, or it is not yours.",
 };
 
 export class GameScreen {
@@ -66,7 +66,7 @@ export class GameScreen {
     }
   }
 
-  /** The stream until the game is over, or until `restart` asks for a fresh one. */
+  /** Follow the stream until the game is over or `restart` requests a new stream. */
   async #follow() {
     const attempt = new AbortController();
     const stop = () => attempt.abort();
@@ -162,7 +162,7 @@ export class GameScreen {
     if (this.isOver && !wasOver) this.#onEnd(before !== null);
   }
 
-  /** Whether the person's offer of a draw stands. */
+  /** Whether the person's draw offer stands. */
   get #hasOffered() {
     return this.colour !== null && Boolean(this.state?.[this.colour === "white" ? "wdraw" : "bdraw"]);
   }
@@ -173,7 +173,7 @@ export class GameScreen {
     this.screen.draw({ state, view, isOver, isLive, sent, gone, rematchId });
   }
 
-  // --- What the person does ------------------------------------------------------------------------------
+  // --- The person's actions ------------------------------------------------------------------------------
 
   async #move(move) {
     if (this.sent) return;
@@ -187,7 +187,7 @@ export class GameScreen {
       if (this.view.moves.length !== ply) return; // it was played after all
       this.sent = null;
       if (error.status !== 0) toast(error.message);
-      // Whatever went wrong, what the server shows now is the truth.
+      // Whatever went wrong, show the server's current state.
       this.restart();
       this.#draw();
     }

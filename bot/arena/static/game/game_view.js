@@ -1,4 +1,4 @@
-// The game screen drawn from what the server said: bars, board, status, buttons, moves, chat.
+// The game screen, drawn from the server's state: bars, board, status, buttons, moves, chat.
 
 import { Board } from "/static/board/board.js";
 import { Chat } from "/static/game/chat.js";
@@ -16,7 +16,7 @@ export class GameView {
     this.full = full;
     this.colour = colour;
     this.actions = actions;
-    // A variant that only programs ask for looks like the game it is a variant of.
+    // A variant that the page does not offer looks like its base game.
     this.variant = variants.find(({ key }) => key === full.variant.key) ?? variants.find(({ game }) => game === view.game);
     this.gameKey = view.game;
     this.looks = looks(this.gameKey);
@@ -34,17 +34,17 @@ export class GameView {
     this.moves.close();
   }
 
-  /** The name of the person's side in the game's words; null for an onlooker. */
+  /** The game's name for the person's side; null for a spectator. */
   get mySide() {
     return this.sides.find((side) => this.#colourOf(side) === this.colour) ?? null;
   }
 
   #colourOf(side) {
-    // The wire knows white and black only, whatever the game calls its sides.
+    // The API only has white and black, whatever the game calls its sides.
     return this.variant.colours[side];
   }
 
-  /** Whether the side that moves second sits below. */
+  /** Whether the board is shown from the second side. */
   get #isTurned() {
     return this.looks.turns && this.colour !== null && this.colour !== this.#colourOf(this.sides[0]);
   }
@@ -123,7 +123,7 @@ export class GameView {
       this.#drawTaken(rows);
     }
     if (this.clockState !== state) {
-      // Clocks stand until both sides have moved.
+      // The clocks start when both sides have moved.
       const isRunning = !isOver && state.status === "started" && view.moves.length >= 2;
       this.clocks.set({ white: state.wtime, black: state.btime }, isRunning ? toMove : null);
       this.clockState = state;
@@ -146,7 +146,7 @@ export class GameView {
     bar.count.textContent = this.looks.counts && count !== undefined ? count : "";
   }
 
-  /** What each side has taken more than the other, where pieces have a worth. */
+  /** Each side's surplus of captured pieces, in games whose pieces have values. */
   #drawTaken(rows) {
     const { worth } = this.looks;
     if (!worth) return;
@@ -200,7 +200,7 @@ export class GameView {
     }
     const show = () => {
       const left = Math.max(0, Math.ceil((this.expiresAt - performance.now()) / 1000));
-      this.detail.textContent = isMine ? `Make your first move within ${left} s.` : `Its first move comes within ${left} s.`;
+      this.detail.textContent = isMine ? `Make your first move within ${left} s.` : `Time for the first move: ${left} s.`;
     };
     show();
     this.firstMoveTimer = setInterval(show, 500);
@@ -237,7 +237,7 @@ export class GameView {
       if (hasBegun) buttons.push(button("resign", "Resign", resign, { image: "flag" }));
       else buttons.push(button("abort", "Abort", () => act("abort")));
     }
-    // Keep the keyboard's place when the row is built anew.
+    // Keep the keyboard focus when the row is rebuilt.
     const focused = this.buttons.contains(document.activeElement) ? document.activeElement.dataset.test : null;
     this.buttons.replaceChildren(...buttons);
     if (focused) this.buttons.querySelector(`[data-test="${focused}"]`)?.focus();
@@ -248,7 +248,7 @@ export class GameView {
     this.reportBox.focus({ preventScroll: true });
   }
 
-  /** The last move as a sentence for people who listen. */
+  /** The last move as a sentence for screen readers. */
   wordsOfLastMove(view, isOver) {
     const side = this.sides[(view.moves.length - 1) % 2];
     const name = this.#colourOf(side) === this.colour ? "You" : this.full[this.#colourOf(side)].name;
@@ -266,9 +266,9 @@ export class GameView {
     return resultOf({ state, view, colour: this.colour, opponent: this.opponent, sideOf, looks: this.looks });
   }
 
-  // --- Looking back --------------------------------------------------------------------------------------
+  // --- Replay --------------------------------------------------------------------------------------------
 
-  /** Once the game is over: let the moves be stepped through. `onPly` hears which move is being looked at. */
+  /** After the game, let the person step through the moves. `onPly` receives the ply on the board. */
   openReplay(id, onPly) {
     this.onPly = onPly;
     this.reportBox.hidden = false;

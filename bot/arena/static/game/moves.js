@@ -1,4 +1,4 @@
-// The list of moves; when the game is over, also the way to step through it.
+// The list of moves; after the game it also steps through them.
 
 import { ApiError, call } from "/static/common/api.js";
 import { el, icon } from "/static/common/dom.js";
@@ -7,7 +7,7 @@ import { VERDICTS } from "/static/report/verdict.js";
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
 
 export class Moves {
-  /** @param {{onShow: function(object|null)}} options hears which step to show; null: the newest. */
+  /** @param {{onShow: function(object|null)}} options `onShow` receives the step to show; null: the latest. */
   constructor({ onShow }) {
     this.onShow = onShow;
     this.count = 0;
@@ -34,17 +34,17 @@ export class Moves {
     this.closing = true;
   }
 
-  /** Whether an earlier position is on the board instead of the newest. */
+  /** Whether the board shows an earlier position instead of the latest. */
   get isStepping() {
     return this.at !== null;
   }
 
   draw(moves) {
-    // Columns as wide as the longest name, in steps, so that they rarely change.
+    // Columns as wide as the longest name.
     const longest = Math.max(4, ...moves.map((name) => name.length));
     this.list.style.setProperty("--longest", longest);
     if (moves.length < this.count) {
-      this.list.replaceChildren(); // moves were taken back
+      this.list.replaceChildren(); // after a takeback
       this.count = 0;
     }
     const isNew = moves.length !== this.count;
@@ -56,7 +56,7 @@ export class Moves {
     if (isNew) this.#mark();
   }
 
-  /** Colour the bot's moves by what came of them: [{ply, kind, isTrap}]. */
+  /** Colour the bot's moves by their verdicts: [{ply, kind, isTrap}]. */
   judge(verdicts) {
     for (const { ply, kind } of verdicts) {
       const place = this.#place(ply);
@@ -72,7 +72,7 @@ export class Moves {
       replay = await call("GET", `/api/arena/game/${id}`);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      return; // the list stays a list
+      return; // the list stays without replay
     }
     if (this.closing) return;
     this.steps = replay.steps.map((step, ply) => ({ ...step, ply }));
@@ -110,7 +110,7 @@ export class Moves {
     }
   }
 
-  /** Bring a move into the list's own view; scrollIntoView would move the whole page on a phone. */
+  /** Scroll a move into view within the list; scrollIntoView would scroll the whole page on a phone. */
   #scrollTo(place) {
     const line = place?.closest("li");
     if (!line) {

@@ -1,4 +1,4 @@
-// The end of a game in words.
+// The end of a game as text.
 
 const WAYS = {
   resign: (loser) => `${loser} resigned.`,
@@ -9,10 +9,10 @@ const WAYS = {
 /** {kind: win | loss | draw | aborted | over, title, detail, short} from the person's point of view. */
 export function resultOf({ state, view, colour, opponent, sideOf, looks }) {
   const { status, winner } = state;
-  if (status === "aborted") return { kind: "aborted", title: "Game aborted", detail: "It does not count.", short: "Aborted" };
+  if (status === "aborted") return { kind: "aborted", title: "Game aborted", detail: "The game does not count.", short: "Aborted" };
   const score = looks.counts && view.counts && !WAYS[status] ? scoreText(view, colour, sideOf) : "";
   const rule = view.ending ?? "";
-  if (!winner) return { kind: "draw", title: "A draw", detail: score || rule, short: "Draw" };
+  if (!winner) return { kind: "draw", title: "Draw", detail: score || rule, short: "Draw" };
   if (!colour) {
     const side = sideOf(winner);
     return { kind: "over", title: `${looks.sides[side] ?? side} won`, detail: score || rule, short: "Over" };

@@ -68,11 +68,11 @@ export class Lobby {
     if (!this.isClosed) this.timer = setTimeout(() => this.#refresh(), REFRESH_MS);
   }
 
-  /** The arena does not know our name's key: its database is another one, so everything here is out of date. */
+  /** The arena does not know our token, so its database is another one and the whole page is out of date. */
   #startOver() {
     session.save(null);
     this.context.showWho();
-    toast("This arena does not know your old name any more. Please choose one again.");
+    toast("This arena no longer knows your name. Please choose a new one.");
     this.waiting?.abort();
     this.challengeId = null;
     this.arena = null;
@@ -85,7 +85,7 @@ export class Lobby {
     const variant = variants.find(({ key }) => key === choice.variant) ?? variants[0];
     this.variant = variant;
     this.botBox = el("div", { class: "bots" });
-    this.botSignature = this.goingSignature = null; // nothing is drawn yet
+    this.botSignature = this.goingSignature = null; // not drawn yet
     this.sendButton = el("button", { class: "button primary big", type: "submit", "data-test": "challenge" }, "Challenge");
     this.status = el("p", { class: "form-status", role: "status" });
     this.form = el(
@@ -110,12 +110,12 @@ export class Lobby {
       el(
         "p",
         { class: "lead" },
-        "Desdemona looks for the move whose answer you are most likely to get wrong: one that looks better at a glance than it is. After the game she shows you every trap, what you played, and what it cost.",
+        "Desdemona looks for the move that you are most likely to answer wrongly: with a reply that looks better at a glance than it is. After the game she shows you every trap, what you played, and what it cost.",
       ),
     );
   }
 
-  /** A trap to look at, and the rules. */
+  /** An example of a trap, and the rules. */
   #more(variant) {
     const { rules, showcase } = looks(variant.game);
     return el(
@@ -151,7 +151,7 @@ export class Lobby {
     return el(
       "div",
       { class: "field" },
-      this.wantedGame ? el("p", { class: "no-game" }, "There is no such game, or it is not yours. Choose a name to play your own.") : null,
+      this.wantedGame ? el("p", { class: "no-game" }, "This game does not exist, or it is not yours. Choose a name to play your own.") : null,
       el("label", { for: "nickname" }, "Your name"),
       el("input", {
         id: "nickname",
@@ -175,7 +175,7 @@ export class Lobby {
   #onChange(event) {
     if (event.target.name === "bot") this.#showButton();
     if (event.target.name === "variant") {
-      // Another game has other sides: draw the form anew with what was chosen so far.
+      // Another game has other sides: rebuild the form, keeping the choices made so far.
       saveChoice(this.form);
       this.#build();
       this.#showGoing();
@@ -198,14 +198,14 @@ export class Lobby {
           el("span", { class: `presence ${bot.online ? "on" : "off"}`, "aria-hidden": "true" }),
           el("span", { class: "segment-label" }, bot.name),
           el("span", { class: "badge" }, "BOT"),
-          el("small", {}, bot.online ? ratingText(bot.ratings, this.variant) : "away at the moment"),
+          el("small", {}, bot.online ? ratingText(bot.ratings, this.variant) : "offline"),
         ),
       ),
     );
     const signature = JSON.stringify(bots);
     if (signature !== this.botSignature) {
       this.botSignature = signature;
-      this.botBox.replaceChildren(...(faces.length ? faces : [el("p", { class: "hint" }, "No bot has joined this arena yet. This page will notice when one does.")]));
+      this.botBox.replaceChildren(...(faces.length ? faces : [el("p", { class: "hint" }, "No bot has joined this arena yet. One will appear here when it does.")]));
     }
     this.#showButton();
   }
@@ -214,7 +214,7 @@ export class Lobby {
     if (this.waiting) return;
     const bot = this.arena.bots.find(({ id }) => id === this.form.elements.bot?.value);
     this.sendButton.disabled = !bot?.online;
-    this.sendButton.textContent = !bot ? "Waiting for a bot" : bot.online ? `Challenge ${bot.name}` : `${bot.name} is away`;
+    this.sendButton.textContent = !bot ? "Waiting for a bot" : bot.online ? `Challenge ${bot.name}` : `${bot.name} is offline`;
   }
 
   async #submit(event) {
@@ -289,8 +289,8 @@ export class Lobby {
   async #leave() {
     const yes = await confirmDialog({
       title: "Use another name?",
-      text: `The key to "${session.person.name}" is kept in this browser only. If you leave the name, nobody can take it up again, and its rating stays with it.`,
-      yes: "Leave this name",
+      text: `Only this browser has the key to "${session.person.name}". If you give the name up, nobody can use it again, and its rating goes with it.`,
+      yes: "Give up this name",
       no: "Keep it",
     });
     if (!yes) return;
@@ -317,7 +317,7 @@ export class Lobby {
     if (signature === this.goingSignature) return;
     this.goingSignature = signature;
     this.goingBox.replaceChildren(
-      el("h2", {}, games.length === 1 ? "Your game goes on" : "Your games go on"),
+      el("h2", {}, games.length === 1 ? "Your game in progress" : "Your games in progress"),
       ...games.map((game) =>
         el(
           "a",
@@ -335,7 +335,7 @@ export class Lobby {
     return el(
       "section",
       { class: "recent" },
-      el("h2", {}, "Your last games"),
+      el("h2", {}, "Your recent games"),
       el(
         "ul",
         {},
@@ -357,7 +357,7 @@ export class Lobby {
   }
 }
 
-/** The rating in a variant; a question mark: hardly known yet. */
+/** The rating in a variant, with a question mark while it is provisional. */
 function ratingText(ratings, { key }) {
   const { rating, provisional } = ratings[key];
   return `${rating}${provisional ? "?" : ""}`;

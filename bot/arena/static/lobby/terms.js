@@ -1,4 +1,4 @@
-// The terms of a challenge: their fields, what was chosen last time, and what is sent.
+// The terms of a challenge: the form's fields, the person's last choice, and the request.
 
 import { el } from "/static/common/dom.js";
 import { looks } from "/static/board/games.js";
@@ -14,7 +14,7 @@ function speedOf({ limit, increment }) {
   return seconds < 180 ? "Bullet" : seconds < 480 ? "Blitz" : seconds < 1500 ? "Rapid" : "Classical";
 }
 
-/** What the person chose last time: {variant, color, clock, rated}, as far as it is known. */
+/** The person's last choice: {variant, color, clock, rated}, as far as known. */
 export function loadChoice() {
   try {
     return JSON.parse(localStorage.getItem(CHOICE_KEY)) ?? {};
@@ -28,11 +28,11 @@ export function saveChoice({ elements }) {
   try {
     localStorage.setItem(CHOICE_KEY, JSON.stringify(choice));
   } catch {
-    // Only a convenience.
+    // No storage: the choice is only a convenience.
   }
 }
 
-/** The fields of the challenge as the server wants them. */
+/** The fields of the challenge in the API's format. */
 export function termsOf({ elements }) {
   const [limit, increment] = elements.clock.value.split("+");
   return { variant: elements.variant.value, color: elements.color.value, rated: elements.rated.value, "clock.limit": limit, "clock.increment": increment };
@@ -59,28 +59,28 @@ function segments(name, title, options, chosen) {
   );
 }
 
-/** Choice of the game; nothing to see where there is only one. */
+/** Choice of the game; hidden when there is only one. */
 export function variantField(variants, chosen) {
   if (variants.length === 1) return el("input", { type: "hidden", name: "variant", value: chosen.key });
   return segments("variant", "Game", variants.map(({ key, name }) => ({ value: key, label: name })), chosen.key);
 }
 
-/** Colour, clock and stakes. */
+/** Fields for colour, clock and stakes. */
 export function termFields(clocks, variant, choice) {
   const { sides } = looks(variant.game);
-  // The wire knows white and black only, whatever the game calls its sides.
+  // The API only has white and black, whatever the game calls its sides.
   const [first, second] = variant.sides.map((side, i) => ({
     value: variant.colours[side],
     label: sides[side] ?? side,
-    hint: i === 0 ? "begins" : "answers",
+    hint: i === 0 ? "moves first" : "moves second",
   }));
   const values = clocks.map(clockValue);
   const clock = [choice.clock, USUAL_CLOCK, values[0]].find((value) => values.includes(value));
   return [
-    segments("color", "You play", [first, { value: "random", label: "Either", hint: "by lot" }, second], choice.color ?? "random"),
+    segments("color", "You play", [first, { value: "random", label: "Either", hint: "random" }, second], choice.color ?? "random"),
     segments(
       "clock",
-      "Clock: minutes + seconds a move",
+      "Clock: minutes + seconds per move",
       clocks.map((each) => ({ value: clockValue(each), label: each.show, hint: speedOf(each) })),
       clock,
     ),
@@ -88,7 +88,7 @@ export function termFields(clocks, variant, choice) {
       "rated",
       "Stakes",
       [
-        { value: "true", label: "Rated", hint: "for your rating" },
+        { value: "true", label: "Rated", hint: "counts for your rating" },
         { value: "false", label: "Casual", hint: "just for fun" },
       ],
       choice.rated ?? "true",

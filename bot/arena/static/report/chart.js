@@ -1,11 +1,11 @@
-// How good each reply looks to the person as the search looks further ahead: one line for each reply.
+// The chart of reply scores by search depth, person's view: one line per reply.
 
 import { el, svg } from "/static/common/dom.js";
 import { marginOf, scoreText } from "/static/report/verdict.js";
 
 const HEIGHT = 230;
 const LEFT = 46;
-const LETTER_PX = 8.4; // width of a letter of the names at the right
+const LETTER_PX = 8.4; // width of a letter in the names on the right
 const TOP = 12;
 const BOTTOM = 30;
 const WIDEST = 600;
@@ -18,10 +18,10 @@ function niceStep(span) {
   return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= rough);
 }
 
-/** Which replies are drawn boldly: the bait, the best one and the one that was played. */
+/** The lines of the chart; the bait, the best reply and the one that was played stand out. */
 function linesOf(replies, decision, hasMargins) {
   const finite = replies.flatMap(({ scores_centi: scores }) => scores.filter((centi) => Math.abs(centi) < DECIDED_CENTI));
-  // A decided score is drawn at its margin; in a game without one, just beyond the furthest of the others.
+  // A decided score is drawn at its margin; in a game without margins, just beyond the most extreme other score.
   const limit = Math.max(200, ...finite.map(Math.abs)) * 1.1;
   const place = (centi) => (hasMargins ? marginOf(centi) : Math.max(-limit, Math.min(limit, centi)));
   const best = Math.min(...replies.map(({ final_centi: score }) => score));
@@ -40,7 +40,7 @@ function linesOf(replies, decision, hasMargins) {
     .sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
 }
 
-/** Keep labels from covering each other. */
+/** Keep labels from overlapping. */
 function spread(labels) {
   const sorted = labels.sort((a, b) => a.y - b.y);
   sorted.forEach((label, i) => {
@@ -51,7 +51,7 @@ function spread(labels) {
 
 function draw(lines, width) {
   const named = lines.filter(({ kind }) => kind !== "rest");
-  // The named lines set the scale; the others are drawn as far as they fit.
+  // The named lines set the scale; the others are clipped to it.
   const values = named.flatMap(({ points }) => points.map(({ value }) => value));
   const room = Math.max(1, Math.max(...values) - Math.min(...values)) * 0.12;
   const [bottom, top] = [Math.min(...values) - room, Math.max(...values) + room];
@@ -82,7 +82,7 @@ function draw(lines, width) {
   return svg("svg", { width, height: HEIGHT, role: "img", "aria-label": `How the replies look by search depth: ${words}.` }, grid, below, inside, dots, names);
 }
 
-/** A figure that keeps its chart as wide as there is room, so that its letters stay readable. */
+/** A figure whose chart is redrawn to fill the width, so that its text stays readable. */
 export function depthChart({ replies, decision, unit, hasMargins, whose }) {
   const lines = linesOf(replies, decision, hasMargins);
   const place = el("div", { class: "chart-place" });

@@ -1,4 +1,4 @@
-// One move of the bot in the report: the board of that moment, what happened in words, the chart, the tables.
+// One move of the bot in the report: the board at that moment, the story, the chart, the tables.
 
 import { Board } from "/static/board/board.js";
 import { depthChart } from "/static/report/chart.js";
@@ -12,12 +12,12 @@ const MARKS = {
   best: "the best reply is",
   played: "you played",
   fell: "you took the trap",
-  good: "you played the best,",
+  good: "you played the best reply,",
 };
 
 const KEYS = { trap: "the bait", best: "the best reply", played: "your reply", fell: "your reply", good: "your reply, the best" };
 
-/** What the rings on the board mean, in the same colours. */
+/** The key to the rings on the board, in the same colours. */
 function keyLine({ verdict, isPlayer }) {
   if (!verdict.marks.length) return null;
   const text = (kind) => (isPlayer ? KEYS[kind] : KEYS[kind].replace("your reply", "played"));
@@ -35,7 +35,7 @@ function factList(facts) {
 function drawPhase(board, phase, { decision, verdict, opponent }) {
   if (phase === "before") {
     board.draw({ rows: decision.rows_before });
-    // Of moves from square to square only the one that was made: all of them would hide the board.
+    // For moves from square to square, mark only the one that was played: all of them would hide the board.
     const shown = decision.candidates.filter(({ move, squares }) => squares.length === 1 || (squares.length && move === decision.move));
     board.mark(shown.map(({ move, squares }) => ({ squares, kind: move === decision.move ? "chosen" : "option" })));
     board.describe(`Board before ${opponent} played ${decision.name}`);
@@ -47,7 +47,7 @@ function drawPhase(board, phase, { decision, verdict, opponent }) {
   board.describe([`Board after ${opponent} played ${decision.name}`, ...words].join("; "));
 }
 
-/** The board with a switch between the position before the bot's move and the one that had to be answered. */
+/** The board with a switch between the positions before and after the bot's move. */
 function boardBox(context) {
   const board = new Board({ game: context.game, label: "", isTurned: context.isTurned });
   const switches = [["before", "Before"], ["choice", context.isPlayer ? "Your choice" : "The choice"]].map(([phase, label]) =>
@@ -68,7 +68,7 @@ function chartOf({ decision, game, isPlayer }) {
   return depthChart({ replies, decision, unit, hasMargins, whose: isPlayer ? "you" : "the player" });
 }
 
-/** The elements of one moment; `onStep(by)` is called to go to an earlier (-1) or later (1) one. */
+/** The elements of one moment; `onStep(by)` goes to an earlier (-1) or later (1) one. */
 export function momentParts(context) {
   const { decision, verdict, game, opponent, isPlayer, onStep } = context;
   const stepButton = (name, label, by) =>

@@ -1,4 +1,4 @@
-// The trap report: after the game, move by move, what the trap was, what was played and what it cost.
+// The trap report after the game: for each move the trap, the reply that was played, and its cost.
 
 import { ApiError, call } from "/static/common/api.js";
 import { el, icon } from "/static/common/dom.js";
@@ -9,7 +9,7 @@ import { judge, loss, VERDICTS, weightOf } from "/static/report/verdict.js";
 const RETRY_MS = [400, 800, 1500, 2500, 4000, 6000, 8000, 10_000, 15_000];
 
 export class ReportSection {
-  /** `onVerdicts` hears how each of the bot's moves went: [{ply, kind, isTrap}]. */
+  /** `onVerdicts` receives the verdict on each of the bot's moves: [{ply, kind, isTrap}]. */
   constructor(box, { id, game, opponent, isPlayer, isTurned = false, onVerdicts }) {
     this.box = box;
     this.id = id;
@@ -23,7 +23,7 @@ export class ReportSection {
     this.isClosed = false;
     this.report = null;
     this.onlyTraps = false;
-    this.isChosen = false; // whether the person has gone to a moment
+    this.isChosen = false; // whether the person has selected a moment
   }
 
   close() {
@@ -46,7 +46,7 @@ export class ReportSection {
       if (error.status === 401 || error.status === 403) return this.#note(error.message);
     }
     if (this.isClosed) return undefined;
-    // The bot settles its last profiles when the game is over: a moment later the report is whole.
+    // The bot finishes its last analyses after the game: a moment later the report is complete.
     const isWhole = report !== null && report.decisions.every(({ outcome, state }) => outcome !== null || state === "dropped");
     const text = JSON.stringify(report);
     if (report !== null && text !== this.shown) this.#show(report, isWhole);
@@ -69,7 +69,7 @@ export class ReportSection {
       this.open();
     };
     this.box.replaceChildren(
-      el("p", { class: "report-wait" }, "There is no trap report for this game.", el("button", { type: "button", class: "button small", onclick: again }, "Look again")),
+      el("p", { class: "report-wait" }, "There is no trap report for this game.", el("button", { type: "button", class: "button small", onclick: again }, "Try again")),
     );
   }
 
@@ -99,7 +99,7 @@ export class ReportSection {
     return this.verdicts.map((_, i) => i).filter((i) => test(this.verdicts[i]));
   }
 
-  /** Where to open: the costliest fall, else the costliest error after a trap, else the best trap. */
+  /** The moment to show first: the costliest fall, else the costliest error after a trap, else the best trap. */
   #mostTelling() {
     const { decisions } = this.report;
     const most = (test, size) => this.#indices(test).sort((a, b) => size(decisions[b]) - size(decisions[a]))[0];
@@ -126,7 +126,7 @@ export class ReportSection {
     const engines = [...new Set(this.report.decisions.map(({ source }) => source?.name).filter(Boolean))];
     if (isMeant) story = traps ? `${this.opponent} set ${some}. ` : `${this.opponent} set no trap in this game.`;
     else story = `In this game ${this.opponent} looked for the best move only; ${traps ? `${some} arose by accident. ` : "no trap arose by accident."}`;
-    if (engines.length) story += `${traps ? "" : " "}The scores were those of ${engines.join(" and ")}. `;
+    if (engines.length) story += `${traps ? "" : " "}The scores are from ${engines.join(" and ")}. `;
     if (traps) {
       if (fell === 0) story += "You did not fall into a single one.";
       else story += `You fell into ${fell === traps ? (traps === 1 ? "it" : "all of them") : fell}${lost >= 50 ? `, and your answers to traps cost ${loss(lost, unit)} in all` : ""}.`;
@@ -134,14 +134,14 @@ export class ReportSection {
     return el(
       "div",
       { class: "summary" },
-      el("p", { class: "summary-story" }, story, isWhole ? "" : el("span", { class: "hint" }, " (the last moves are still being looked into)")),
+      el("p", { class: "summary-story" }, story, isWhole ? "" : el("span", { class: "hint" }, " (the last moves are still being analysed)")),
       el(
         "div",
         { class: "tiles" },
         tile("trap", traps, `${traps === 1 ? "trap" : "traps"} ${isMeant ? "set" : "by accident"}`),
         tile("saw", saw, "seen through"),
         tile("fell", fell, "fallen into"),
-        tile("slipped", slipped, "missed another way"),
+        tile("slipped", slipped, "best reply missed"),
       ),
     );
   }
@@ -185,7 +185,7 @@ export class ReportSection {
     this.isChosen = true;
     this.#drawChips();
     this.#drawMoment();
-    // What was pressed has been drawn anew: give it the keyboard back.
+    // The pressed element has been redrawn: restore the keyboard focus.
     if (held) this.box.querySelector(`[data-focus="${held.startsWith("chip-") ? `chip-${index}` : held}"]`)?.focus({ preventScroll: true });
   }
 
@@ -203,7 +203,7 @@ export class ReportSection {
     this.#step(by);
   }
 
-  /** Show the moment of a move of the game, when it was one of the bot's or the answer to one. */
+  /** Show the moment of a move of the game, if it was one of the bot's or the reply to one. */
   showPly(ply) {
     const index = this.report?.decisions.findIndex((decision) => decision.ply === ply || decision.ply === ply - 1) ?? -1;
     if (index >= 0 && index !== this.index) this.#select(index);
@@ -231,9 +231,9 @@ export class ReportSection {
       "details",
       { class: "legend" },
       el("summary", {}, "How to read this"),
-      el("p", {}, `A trap is a move with a reply that looks better than it is: a few moves ahead it seems good, or at least not so bad, and further ahead it turns out worse. ${this.opponent} searches both ways: the deeper search is what the reply is really worth, the shallow ones are what it seems to be worth.`),
-      el("p", {}, "Scores of replies are as you see them: plus is good for you. “At a glance” is how good a reply looks at its best in a shorter search."),
-      el("p", {}, "“Cost” compares your reply with the best one. A reply can cost something without being the trap: then you missed the best move in another way."),
+      el("p", {}, `A trap is a move with a reply that looks better than it is: a few moves ahead it seems good, or at least not so bad, and further ahead it turns out worse. ${this.opponent} searches to several depths: the deepest search shows what a reply is really worth, the shallow ones what it seems to be worth.`),
+      el("p", {}, "Scores of replies are from your point of view: plus is good for you. “At a glance” is how good a reply looks at its best in a shorter search."),
+      el("p", {}, "“Cost” compares your reply with the best one. A reply can cost something without being the trap: then you avoided the trap but still missed the best reply."),
     );
   }
 }

@@ -1,4 +1,4 @@
-// The report's two tables: what each reply was worth, and what the bot could have played.
+// The report's two tables: the values of the replies, and the moves that the bot could have played.
 
 import { el } from "/static/common/dom.js";
 import { cost, oddsText, scoreText } from "/static/report/verdict.js";
@@ -7,7 +7,7 @@ const SHORT = 6; // rows shown before "Show all"
 
 const note = (kind, text) => el("span", { class: `note note-${kind}` }, text);
 
-/** @param {object[]} rows of {name, notes, cells, isMarked, isKey}; key rows are shown however long the table is. */
+/** @param {object[]} rows of {name, notes, cells, isMarked, isKey}; key rows are always shown. */
 function table({ title, label, heads, rows, hint }) {
   const isLong = rows.length > SHORT + 2;
   const box = el(
@@ -49,7 +49,7 @@ function table({ title, label, heads, rows, hint }) {
   return box;
 }
 
-/** The replies to the bot's move as the person sees them, the best one first. */
+/** The replies to the bot's move from the person's view, best first. */
 export function replyTable(decision, { isPlayer, unit }) {
   if (!decision.replies.length) return null;
   const sorted = [...decision.replies].sort((a, b) => a.final_centi - b.final_centi);
@@ -78,7 +78,7 @@ export function replyTable(decision, { isPlayer, unit }) {
   });
 }
 
-/** The bot's moves with what standard and trappy minimax say of them, or what they promise against people; the chosen kind of best first. */
+/** The bot's moves with their standard and trappy minimax scores, or their value against people; best first by the score that decided. */
 export function candidateTable(decision, { opponent }) {
   const isByValue = Boolean(decision.chosen.value_text);
   const rank = (candidate) => (isByValue ? (candidate.value ?? -Infinity) : candidate.adjusted_centi);
@@ -99,15 +99,15 @@ export function candidateTable(decision, { opponent }) {
     };
   });
   const { source } = decision;
-  const whose = source ? `what ${source.name} finds` : "what plain minimax finds";
-  const bound = source ? "≤: what it says of moves that were not looked into further" : "≤: proven too low to matter, so not looked into further";
-  const trappy = `Trappy: ${sorted.some(({ adjusted_text: text }) => text.endsWith("%")) ? "what the move promises of the point, in per cent," : "the same"} with the bonus for the trap`;
-  const promise = "Promise: what the move is worth over the replies that people are expected to choose; – where it gives up too much";
+  const whose = source ? `the score by ${source.name}` : "the score by plain minimax";
+  const bound = source ? "≤: its score for a move that was not analysed further" : "≤: proven too low to matter, so not analysed further";
+  const trappy = `Trappy: ${sorted.some(({ adjusted_text: text }) => text.endsWith("%")) ? "the expected score, in per cent," : "the same score"} with the bonus for the trap`;
+  const promise = "Promise: the value of the move, averaged over the replies expected of people; –: it gives up too much";
   return table({
     title: `What ${opponent} could have played`,
     label: "Candidates",
     heads: ["Move", "Standard", isByValue ? "Promise" : "Trappy", "Trap"],
     rows,
-    hint: `Scores as ${opponent} sees them. Standard: ${whose}. ${isByValue ? promise : trappy}. ${bound}.`,
+    hint: `Scores are from ${opponent}'s point of view. Standard: ${whose}. ${isByValue ? promise : trappy}. ${bound}.`,
   });
 }

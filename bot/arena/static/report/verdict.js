@@ -1,41 +1,41 @@
-// What happened at one move of the bot, in words and marks: no drawing here.
+// The verdict on one move of the bot, as text and marks; draws nothing.
 
 import { looks } from "/static/board/games.js";
 
 const DECIDED_CENTI = 100_000;
 
-/** Kinds of moment. Those with a trap come first; `calm` and `loose` are moves without one. */
+/** Kinds of moment, those with a trap first; `calm` and `loose` are moves without one. */
 export const VERDICTS = {
   trap: { icon: "trap", label: "trap set" },
   fell: { icon: "trap", label: "you fell into the trap" },
   saw: { icon: "eye", label: "you saw through the trap" },
-  slipped: { icon: "slip", label: "not the trap, but not the best either" },
+  slipped: { icon: "slip", label: "avoided the trap, but not the best reply" },
   open: { icon: "wait", label: "trap not answered" },
   calm: { icon: "check", label: "no trap, best reply" },
   loose: { icon: "slip", label: "no trap, but not the best reply" },
   forced: { icon: "dot", label: "only one reply" },
-  pending: { icon: "wait", label: "still being looked into" },
+  pending: { icon: "wait", label: "still being analysed" },
   rest: { icon: "dot", label: "not answered" },
 };
 
-/** A score as a distance in hundredths of a unit: a decided one counts by its margin ("lost by 42": -4200). */
+/** A score in hundredths of a unit; a decided one as its margin ("lost by 42": -4200). */
 export function marginOf(centi) {
   return Math.abs(centi) < DECIDED_CENTI ? centi : Math.sign(centi) * (Math.abs(centi) - DECIDED_CENTI);
 }
 
-/** What the reply that was played gave away, counted by margins where the game is decided. */
+/** The loss by the reply that was played; decided scores count by their margins. */
 export function weightOf({ replies, reply: played }) {
   const made = replies.find(({ reply }) => reply === played);
   return made ? marginOf(made.final_centi) - marginOf(Math.min(...replies.map(({ final_centi: score }) => score))) : 0;
 }
 
-/** A sum of losses in words: "3.5 discs". */
+/** A sum of losses as text: "3.5 discs". */
 export function loss(centi, unit) {
   const text = (centi / 100).toFixed(1);
   return unit ? `${text} ${unit}` : text;
 }
 
-/** What a reply gave away, from the server's text: a number gets a unit, words ("the game") stay as they are. */
+/** The cost of a reply from the server's text: a number gets a unit, words ("the game") stay unchanged. */
 export function cost(text, unit) {
   if (!text) return "–";
   if (!/^[\d.]+$/.test(text)) return text;
@@ -45,13 +45,13 @@ export function cost(text, unit) {
 
 const MATE = /^#(-?)(\d+)$/;
 
-/** A score as half a sentence about the person: "it seems +1.25", "you are mated in 2". */
-function saying(text, verb, toWhom = "") {
+/** A score as a clause about the person: "it seems +1.25", "you are mated in 2". */
+function clause(text, verb, toWhom = "") {
   const [, lost, moves] = MATE.exec(text ?? "") ?? [];
   return moves ? `you ${lost ? "are mated" : "mate"} in ${moves}` : `it ${verb} ${scoreText(text)}${toWhom}`;
 }
 
-/** A score's text with a real minus sign, and "#3" in words; a dash when there is none. */
+/** A score's text with a proper minus sign and "#3" in words; a dash: there is none. */
 export function scoreText(text) {
   const [, lost, moves] = MATE.exec(text ?? "") ?? [];
   if (moves) return `${lost ? "mated" : "mate"} in ${moves}`;
@@ -68,41 +68,41 @@ function kindOf(decision, isForced) {
   return isTrap ? "slipped" : "loose";
 }
 
-/** A probability in words: "41 %", "under 1 %"; a dash when there is none. */
+/** A probability as text: "41 %", "under 1 %"; a dash: there is none. */
 export function oddsText(probability) {
   if (probability === null || probability === undefined) return "–";
   return probability < 0.01 ? "under 1 %" : `${Math.round(100 * probability)} %`;
 }
 
-/** What was expected of the person, of players that reckon with one; empty: nothing. */
-function whoWasAsked({ model, trouble }, bot) {
-  if (trouble) return `${bot} had to do without her model of people here (${trouble}), and took the best move.`;
-  return model ? `${bot} asked what people reply here (${model.name}), and took the move that promised most.` : "";
+/** The use of a human-move model, by players that have one; empty: none. */
+function howModelled({ model, trouble }, bot) {
+  if (trouble) return `${bot} could not use her model of people here (${trouble}) and took the best move.`;
+  return model ? `${bot} predicted what people reply here (${model.name}) and took the move that promised most.` : "";
 }
 
-/** What chose the move, where it was not the candidates' scores of our own search; empty: it was. */
+/** The source of the move, if not the scores of our own search; empty: those. */
 function howPicked({ search_mode: mode, pick, pick_text: text, source, depth }, bot) {
   const worth = text ? ` (${scoreText(text)})` : "";
-  const unmeant = "no trap was meant";
+  const unmeant = "no trap was intended";
   switch (mode) {
     case "strong":
       return pick?.solved
-        ? `${bot} played the game out to its end in thought and took the best move${worth}; ${unmeant}.`
-        : `${bot} took the move that her strong search liked best, ${pick?.depth} plies deep${worth}; ${unmeant}.`;
+        ? `${bot} solved the game to its end and took the best move${worth}; ${unmeant}.`
+        : `${bot} took the best move of her strong search, ${pick?.depth} plies deep${worth}; ${unmeant}.`;
     case "book":
       return `This move is from an opening book${worth}; ${unmeant}.`;
     case "tablebase":
-      return `This move is from a table that knows the ending${worth}; ${unmeant}.`;
+      return `This move is from an endgame tablebase${worth}; ${unmeant}.`;
     case "lot":
-      return `${bot} drew this move by lot from those nearly as good as the best, so as not to play your last games again; ${unmeant}.`;
+      return `${bot} chose this move at random from those nearly as good as the best, so as not to repeat your last games; ${unmeant}.`;
     case "engine":
-      return source ? `The scores are another engine's, ${source.name}, looking ${depth} plies ahead.` : "";
+      return source ? `The scores are from another engine, ${source.name}, searching ${depth} plies deep.` : "";
     default:
       return "";
   }
 }
 
-/** The moment when a reply looked its best before the full depth: {text, plies}. */
+/** A reply's best score before the full depth: {text, plies}. */
 function glance(reply) {
   return reply?.glance_text ? { text: reply.glance_text, plies: reply.glance_plies } : null;
 }
@@ -129,15 +129,15 @@ export function judge(decision, bot, game) {
   const story = [];
   const picked = howPicked(decision, bot);
   if (picked) story.push(picked);
-  const asked = whoWasAsked(decision, bot);
-  if (asked) story.push(asked);
+  const modelled = howModelled(decision, bot);
+  if (modelled) story.push(modelled);
   const seen = glance(bait);
   if (bait) {
     const lure = isMeant ? `${bot} hoped for ${bait.name}` : `A trap by accident: ${bait.name} looks better than it is`;
     story.push(
       seen
-        ? `${lure}. Looking ${seen.plies} plies ahead ${saying(seen.text, "seems", " for you")}; looking ${decision.depth} plies ahead ${saying(bait.their_text, "is")}.`
-        : `${lure}; ${saying(bait.their_text, "is worth", " to you")}.`,
+        ? `${lure}. Looking ${seen.plies} plies ahead ${clause(seen.text, "seems", " for you")}; looking ${decision.depth} plies ahead ${clause(bait.their_text, "is")}.`
+        : `${lure}; ${clause(bait.their_text, "is worth", " to you")}.`,
     );
   }
   const { title, line } = words({ kind, decision, bot, bait, played, best, price });
@@ -173,19 +173,19 @@ function words({ kind, decision, bot, bait, played, best, price }) {
         : { title: "You fell into a trap", line: `You played ${played.name}, another trap among the replies. ${rest}` };
     }
     case "saw":
-      return { title: "You saw through the trap", line: `You played ${played.name}, the best there was.` };
+      return { title: "You saw through the trap", line: `You played ${played.name}, the best reply.` };
     case "slipped":
-      return { title: "Past the trap, but not the best", line: `You left the bait alone, yet ${played.name} cost you ${price}; ${best.name} was better.` };
+      return { title: "Trap avoided, best reply missed", line: `You left the bait alone, but ${played.name} cost you ${price}; ${best.name} was better.` };
     case "open":
       return { title: "A trap you never had to answer", line: decision.outcome === null ? "" : "The game ended before your reply." };
     case "calm":
-      return { title: "No trap, and you answered best", line: `You played ${played.name}, one of the best replies.` };
+      return { title: "No trap, and you found the best reply", line: `You played ${played.name}, one of the best replies.` };
     case "loose":
       return { title: "No trap here", line: `Even so ${played.name} cost you ${price}; ${best.name} was better.` };
     case "forced":
-      return { title: "You had only one reply", line: `${played.reply === "pass" ? "You had to pass" : `${played.name} was forced`}, so there was nothing to go wrong.` };
+      return { title: "You had only one reply", line: `${played.reply === "pass" ? "You had to pass" : `${played.name} was forced`}, so nothing could go wrong.` };
     case "pending":
-      return { title: "Still being looked into", line: `${bot} is still working out what the replies were worth.` };
+      return { title: "Still being analysed", line: `${bot} is still working out what the replies were worth.` };
     default:
       return { title: "The last move", line: `The game ended before ${bot}'s move was answered.` };
   }
