@@ -419,7 +419,7 @@ class Player:
             return decision
         else:
             try:
-                found_by_search = self._searcher.think(
+                result = self._searcher.think(
                     position,
                     limits.depth,
                     limits.time_s,
@@ -431,14 +431,14 @@ class Player:
             except Stopped:
                 return decision
             pick = Pick(
-                found_by_search.score_centi,
-                found_by_search.depth,
-                found_by_search.confidence_percent,
-                found_by_search.solved,
+                result.score_centi,
+                result.depth,
+                result.confidence_percent,
+                result.solved,
             )
-            line = found_by_search.principal_variation
+            line = result.principal_variation
             decision = replace(
-                decision, search_mode="strong", move=found_by_search.move, pick=pick, principal_variation=line
+                decision, search_mode="strong", move=result.move, pick=pick, principal_variation=line
             )
         return decision.with_chosen(self._exact(decision.chosen, position, decision))
 

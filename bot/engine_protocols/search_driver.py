@@ -263,7 +263,7 @@ class SearchDriver:
         if not isinstance(searcher, Thinker):
             return None
         try:
-            found_by_search = searcher.think(
+            result = searcher.think(
                 root,
                 min(depth, self.game.deepest_search),
                 None if time_s is None else max(MIN_TIME_S / 10, time_s),
@@ -274,21 +274,17 @@ class SearchDriver:
             )
         except Stopped:
             return None
-        percent = 100 if found_by_search.solved else None
-        if (
-            percent is None
-            and self._is_ending(root, found_by_search.depth)
-            and found_by_search.confidence_percent
-        ):
-            percent = found_by_search.confidence_percent
+        percent = 100 if result.solved else None
+        if percent is None and self._is_ending(root, result.depth) and result.confidence_percent:
+            percent = result.confidence_percent
         line = MoveLine(
-            found_by_search.move,
-            found_by_search.score_centi,
-            found_by_search.depth,
-            found_by_search.principal_variation,
+            result.move,
+            result.score_centi,
+            result.depth,
+            result.principal_variation,
             percent,
         )
-        return line, found_by_search.nodes
+        return line, result.nodes
 
     def _is_ending(self, root: Any, depth: int) -> bool:
         """Whether a search of this depth reaches the end of the game; always False at chess."""
@@ -383,10 +379,10 @@ class SearchDriver:
                 if not game.legal_moves(after):
                     found.append(MoveLine(text, -game.result_centi(after), depth, (text,), 100))
                     continue
-                found_by_search = self._think(after, depth - 1, None, stop)
-                if found_by_search is None or stop.is_set():
+                result = self._think(after, depth - 1, None, stop)
+                if result is None or stop.is_set():
                     raise Stopped
-                line = found_by_search[0]
+                line = result[0]
                 score = -(line.score_centi or 0)
                 found.append(MoveLine(text, score, depth, (text, *line.variation), line.percent))
             found.sort(key=lambda line: -(line.score_centi or 0))

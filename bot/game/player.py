@@ -312,7 +312,7 @@ class GamePlayer:
                     self.game_id,
                     stored.decision.move,
                     offer_draw=offers_draw,
-                    found_by_search=MoveInfo(score_centi(stored.decision), took_s),
+                    info=MoveInfo(score_centi(stored.decision), took_s),
                 )
             except TransientError as error:
                 # It may have been played all the same; then the stream shows it and this loop ends.

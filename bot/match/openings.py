@@ -99,10 +99,8 @@ def _random_opening(game_name: str, seed: int, index: int) -> Opening:
         root, depth = game.for_search(position), balance.depth
         judge = make_searcher(game_name, _TABLE_MB)
         if isinstance(judge, Thinker):
-            found_by_search = judge.think(
-                root, depth, None, StopFlag(), confidence_percent=_SURE_PERCENT, threads=1
-            )
-            score = found_by_search.score_centi
+            result = judge.think(root, depth, None, StopFlag(), confidence_percent=_SURE_PERCENT, threads=1)
+            score = result.score_centi
         else:
             score = exact_score(judge, root, min(depth, game.most_plies_left(root)), StopFlag())
         if abs(score) <= balance.within_centi:

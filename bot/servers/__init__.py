@@ -76,7 +76,7 @@ class Server(Protocol):
         """Measured round trip of a move to the server and back, in seconds; 0 at first."""
 
     async def move(
-        self, game_id: str, move: str, *, offer_draw: bool = False, found_by_search: MoveInfo | None = None
+        self, game_id: str, move: str, *, offer_draw: bool = False, info: MoveInfo | None = None
     ) -> None:
         """Play a move, and send our evaluation of it where the site wants one.
 

@@ -456,12 +456,12 @@ class GgsServer:
         move: str,
         *,
         offer_draw: bool = False,  # noqa: ARG002 - the site has no draw offers
-        found_by_search: MoveInfo | None = None,
+        info: MoveInfo | None = None,
     ) -> None:
         game = self._state.find(game_id)
         await self._until(lambda: game is None or not game.is_stale, ANSWER_S, f"game {game_id}")
         ply = 0 if game is None else len(game.moves)
-        await self._do(self._state.play(game_id, move, found_by_search))
+        await self._do(self._state.play(game_id, move, info))
         sent_at = self._clock()
         assert game is not None, "play() refuses unknown games"  # noqa: S101
 

@@ -264,7 +264,7 @@ class GgsAccount:
         """Withdraw a request of ours."""
         return _say(self._requests.cancel(attempt))
 
-    def play(self, game_id: str, move: str, found_by_search: MoveInfo | None) -> list[GgsAction]:
+    def play(self, game_id: str, move: str, info: MoveInfo | None) -> list[GgsAction]:
         """Send a move.
 
         Raises:
@@ -274,8 +274,8 @@ class GgsAccount:
         if not game.is_ours or game.is_done or game.result is not None:
             raise RefusedError(f"game {game_id}: not our turn", 400)
         game.refusal, game.sent = "", move
-        score = None if found_by_search is None else discs(found_by_search.score_centi)
-        written = wire.write_move(move, score, None if found_by_search is None else found_by_search.time_s)
+        score = None if info is None else discs(info.score_centi)
+        written = wire.write_move(move, score, None if info is None else info.time_s)
         return [Say(tell_service("play", game.board, written))]
 
     def resign(self, game_id: str) -> list[GgsAction]:

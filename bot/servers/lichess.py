@@ -277,7 +277,7 @@ class LichessServer:
         move: str,
         *,
         offer_draw: bool = False,
-        found_by_search: MoveInfo | None = None,  # noqa: ARG002 - the API has no field for it
+        info: MoveInfo | None = None,  # noqa: ARG002 - the API has no field for it
     ) -> None:
         script = self._scripts.get(game_id)
         written = move if script is None else script.write(move)

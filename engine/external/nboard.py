@@ -154,12 +154,12 @@ def read_go(line: str, lines: list[EngineReply]) -> EngineReply:
     text = line.removeprefix("===").strip()
     parts = [part.strip() for part in text.split("/")] if "/" in text else text.split()
     move = _square(parts[0]) if parts else ""
-    found_by_search = first_with(move, lines)
+    best = first_with(move, lines)
     evaluation = read_eval(parts[1]) if len(parts) > 1 else None
-    if found_by_search is None:
+    if best is None:
         return EngineReply(move, line, evaluation)
-    evaluation = found_by_search.evaluation_centi if evaluation is None else evaluation
-    return EngineReply(move, line, evaluation, found_by_search.variation, found_by_search.depth)
+    evaluation = best.evaluation_centi if evaluation is None else evaluation
+    return EngineReply(move, line, evaluation, best.variation, best.depth)
 
 
 def read_eval(text: str) -> int | None:

@@ -89,12 +89,10 @@ class UciTalk:
         if "resign" in words:
             raise Resigned(f"{self._process.name} resigns")
         move = self._from_wire(words[1]) if words[0] == "bestmove" and len(words) > 1 else ""
-        found_by_search = first_with(move, lines)
-        if found_by_search is None:
+        best = first_with(move, lines)
+        if best is None:
             return EngineReply(move, said)
-        return EngineReply(
-            move, said, found_by_search.evaluation_centi, found_by_search.variation, found_by_search.depth
-        )
+        return EngineReply(move, said, best.evaluation_centi, best.variation, best.depth)
 
     def _position(self, start: str, moves: tuple[str, ...]) -> str:
         words = start.split()

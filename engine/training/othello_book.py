@@ -109,10 +109,10 @@ def make_measure(searcher: NativeOthelloSearcher, confidence_percent: int) -> Me
     def measure(position: OthelloPosition, plies: int, stop: StopFlag) -> int:
         if not game.legal_moves(position):
             return game.result_centi(position)
-        found_by_search = searcher.think(position, plies, None, stop, confidence_percent=confidence_percent)
+        result = searcher.think(position, plies, None, stop, confidence_percent=confidence_percent)
         if stop.is_set():  # the answer may be from a shallower search
             raise Stopped("the search was told to stop")
-        return found_by_search.score_centi
+        return result.score_centi
 
     return measure
 

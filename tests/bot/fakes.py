@@ -269,10 +269,10 @@ class FakeServer:
         return ability not in self.cannot
 
     async def move(
-        self, game_id: str, move: str, *, offer_draw: bool = False, found_by_search: MoveInfo | None = None
+        self, game_id: str, move: str, *, offer_draw: bool = False, info: MoveInfo | None = None
     ) -> None:
-        assert found_by_search is not None
-        self.thoughts.append(found_by_search)
+        assert info is not None
+        self.thoughts.append(info)
         await self._called("move", game_id, move, *(["offering a draw"] if offer_draw else []))
         self._refuse_unless(self.end is None and self.our_turn)
         if offer_draw:  # ahead of the move

@@ -103,11 +103,11 @@ async def test_what_it_thinks_is_told_with_the_move(database: Database) -> None:
     async with services(server, database) as given, asyncio.timeout(PATIENCE_S):
         await GamePlayer(GAME_ID, replace(given, clock=clock)).run()
     decisions = await stored_decisions(database)
-    assert [found_by_search.score_centi for found_by_search in server.thoughts] == [
+    assert [info.score_centi for info in server.thoughts] == [
         score_centi(stored.decision) for stored in decisions
     ]
-    assert len({found_by_search.score_centi for found_by_search in server.thoughts}) > 2
-    assert all(found_by_search.time_s > 0 for found_by_search in server.thoughts)
+    assert len({info.score_centi for info in server.thoughts}) > 2
+    assert all(info.time_s > 0 for info in server.thoughts)
 
 
 async def test_an_adjourned_game_leaves_its_books_open(database: Database) -> None:

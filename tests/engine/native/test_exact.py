@@ -235,8 +235,8 @@ def test_nearly_over_by_counter() -> None:
 def test_a_clock_that_has_run_out_leaves_a_move(name: str) -> None:
     game, searcher = get_game(name), make_searcher(name, 1)
     assert isinstance(searcher, Thinker)
-    found_by_search = searcher.think(game.initial(), 10, 1e-9, StopFlag(), confidence_percent=73, threads=1)
-    assert game.parse_move(game.initial(), found_by_search.move) in game.legal_moves(game.initial())
+    result = searcher.think(game.initial(), 10, 1e-9, StopFlag(), confidence_percent=73, threads=1)
+    assert game.parse_move(game.initial(), result.move) in game.legal_moves(game.initial())
 
 
 @every_native_game
@@ -250,8 +250,8 @@ def test_thinking_is_ended_by_its_flag(name: str) -> None:
         searcher.think(game.initial(), 10, None, stop, confidence_percent=73, threads=1)
     brief = StopFlag()
     brief.set_node_limit(30_000)
-    found_by_search = searcher.think(game.initial(), 40, None, brief, confidence_percent=73, threads=1)
-    assert found_by_search.depth >= 1
+    result = searcher.think(game.initial(), 40, None, brief, confidence_percent=73, threads=1)
+    assert result.depth >= 1
     position = game.initial()
-    for text in found_by_search.principal_variation:
+    for text in result.principal_variation:
         position = game.play(position, game.parse_move(position, text))

@@ -39,9 +39,9 @@ some_position = st.sampled_from(GAMES).flatmap(
 def think(name: str, text: str, depth: int, contempt_centi: int = 0) -> SearchResult:
     """What a fresh search without a clock finds."""
     position = get_game(name).parse_position(text)
-    found_by_search = make(name).think(position, depth, None, StopFlag(), contempt_centi=contempt_centi)
-    check_is_sane(get_game(name), position, found_by_search)
-    return found_by_search
+    result = make(name).think(position, depth, None, StopFlag(), contempt_centi=contempt_centi)
+    check_is_sane(get_game(name), position, result)
+    return result
 
 
 def at_the_end_of(game: Game[Any], position: Any, line: tuple[str, ...]) -> Any:
@@ -51,20 +51,18 @@ def at_the_end_of(game: Game[Any], position: Any, line: tuple[str, ...]) -> Any:
     return position
 
 
-def check_is_sane(game: Game[Any], position: Any, found_by_search: SearchResult) -> None:
-    assert found_by_search.principal_variation[0] == found_by_search.move
-    assert len(found_by_search.principal_variation) <= 64
-    last = at_the_end_of(game, game.for_search(position), found_by_search.principal_variation)
-    assert found_by_search.nodes > 0
-    assert found_by_search.confidence_percent == 0  # not measured
-    assert found_by_search.solved == (abs(found_by_search.score_centi) > WIN_CENTI)
-    if not found_by_search.solved:
-        assert abs(found_by_search.score_centi) <= MOST_EVALUATION
+def check_is_sane(game: Game[Any], position: Any, result: SearchResult) -> None:
+    assert result.principal_variation[0] == result.move
+    assert len(result.principal_variation) <= 64
+    last = at_the_end_of(game, game.for_search(position), result.principal_variation)
+    assert result.nodes > 0
+    assert result.confidence_percent == 0  # not measured
+    assert result.solved == (abs(result.score_centi) > WIN_CENTI)
+    if not result.solved:
+        assert abs(result.score_centi) <= MOST_EVALUATION
     elif not game.legal_moves(last) and game.result_centi(last) != 0:
         mated = game.result_centi(last)
-        assert (
-            mated if len(found_by_search.principal_variation) % 2 == 0 else -mated
-        ) == found_by_search.score_centi
+        assert (mated if len(result.principal_variation) % 2 == 0 else -mated) == result.score_centi
 
 
 # --- Mates -----------------------------------------------------------------------------------------------
@@ -90,14 +88,14 @@ def test_mates_are_found_and_told_exactly(name: str, moves: int, text: str) -> N
     expected = exact_score(make(name), game.for_search(position), plies, StopFlag())
     assert expected > WIN_CENTI
     for depth in range(max(plies, 3), plies + 6):
-        found_by_search = think(name, text, depth)
-        if found_by_search.solved:
+        result = think(name, text, depth)
+        if result.solved:
             break
-    assert found_by_search.solved
+    assert result.solved
     assert depth <= plies + 4
-    assert found_by_search.score_centi == expected
-    last = at_the_end_of(game, position, found_by_search.principal_variation)
-    assert len(found_by_search.principal_variation) == plies
+    assert result.score_centi == expected
+    last = at_the_end_of(game, position, result.principal_variation)
+    assert len(result.principal_variation) == plies
     assert not game.legal_moves(last)
 
 
@@ -107,16 +105,16 @@ def test_no_mate_in_two_is_missed_and_none_invented(found: tuple[Game[Any], Any]
     game, position = found
     searcher = searchers[game.name]
     exact = exact_score(searcher, game.for_search(position), 3, StopFlag())
-    found_by_search = searcher.think(position, 5, None, StopFlag())
-    check_is_sane(game, position, found_by_search)
+    result = searcher.think(position, 5, None, StopFlag())
+    check_is_sane(game, position, result)
     if exact > WIN_CENTI:
-        assert (found_by_search.solved, found_by_search.score_centi) == (True, exact)
-    elif found_by_search.solved:
-        plies = LAST_PLY_BONUS + WIN_CENTI - abs(found_by_search.score_centi) - ply(game, position)
+        assert (result.solved, result.score_centi) == (True, exact)
+    elif result.solved:
+        plies = LAST_PLY_BONUS + WIN_CENTI - abs(result.score_centi) - ply(game, position)
         if plies <= 5:  # as deep as the exact search can soon tell
             deep = exact_score(searcher, game.for_search(position), max(plies, 1), StopFlag())
             assert abs(deep) > WIN_CENTI
-            assert (deep > 0) == (found_by_search.score_centi > 0)
+            assert (deep > 0) == (result.score_centi > 0)
 
 
 def ply(game: Game[Any], position: Any) -> int:
@@ -126,9 +124,9 @@ def ply(game: Game[Any], position: Any) -> int:
 
 
 def test_a_mate_against_oneself_is_told() -> None:
-    found_by_search = think("chess", "7k/1R6/8/8/8/8/R7/7K b - - 0 1", 4)  # Kg8, Ra8 mate
-    assert found_by_search.move == "h8g8"
-    assert found_by_search.score_centi == -(WIN_CENTI + LAST_PLY_BONUS - 3)
+    result = think("chess", "7k/1R6/8/8/8/8/R7/7K b - - 0 1", 4)  # Kg8, Ra8 mate
+    assert result.move == "h8g8"
+    assert result.score_centi == -(WIN_CENTI + LAST_PLY_BONUS - 3)
 
 
 def test_sunfish_suite() -> None:
@@ -137,14 +135,8 @@ def test_sunfish_suite() -> None:
     for line in shared_path("suites/sunfish_mate2.fen").read_text().splitlines():
         if not line.strip():
             continue
-        found_by_search = searchers["chess"].think(
-            get_game("chess").parse_position(line.strip()), 5, None, StopFlag()
-        )
-        if (
-            not found_by_search.solved
-            or found_by_search.score_centi < 0
-            or len(found_by_search.principal_variation) > 3
-        ):
+        result = searchers["chess"].think(get_game("chess").parse_position(line.strip()), 5, None, StopFlag())
+        if not result.solved or result.score_centi < 0 or len(result.principal_variation) > 3:
             missed.append(line)
     assert not missed
 
@@ -155,21 +147,21 @@ def test_sunfish_suite() -> None:
 @pytest.mark.parametrize("contempt", [0, 35, -35])
 def test_stalemate_is_a_draw_and_has_its_price(contempt: int) -> None:
     """The pawn is lost or the king is stalemated: whatever is played, it is a draw."""
-    found_by_search = think("chess", "5k2/5P2/4K3/8/8/8/8/8 w - - 0 1", 8, contempt)
-    assert found_by_search.score_centi == -contempt
+    result = think("chess", "5k2/5P2/4K3/8/8/8/8/8 w - - 0 1", 8, contempt)
+    assert result.score_centi == -contempt
 
 
 def test_a_won_game_is_not_stalemated() -> None:
-    found_by_search = think("chess", "k7/8/1K6/8/8/8/8/2Q5 w - - 0 1", 6)
-    assert (found_by_search.solved, found_by_search.score_centi > 0) == (True, True)
+    result = think("chess", "k7/8/1K6/8/8/8/8/2Q5 w - - 0 1", 6)
+    assert (result.solved, result.score_centi > 0) == (True, True)
 
 
 @pytest.mark.parametrize("contempt", [0, 50])
 def test_perpetual_check_saves_a_lost_chess_game(contempt: int) -> None:
     """Black mates at b1 or a1; the queen gives check on e8 and h5 for ever."""
-    found_by_search = think("chess", "6k1/6p1/5p2/7Q/8/8/qr6/7K w - - 0 1", 10, contempt)
-    assert found_by_search.move == "h5e8"
-    assert found_by_search.score_centi == -contempt
+    result = think("chess", "6k1/6p1/5p2/7Q/8/8/qr6/7K w - - 0 1", 10, contempt)
+    assert result.move == "h5e8"
+    assert result.score_centi == -contempt
 
 
 TO_AND_FRO = "7k/8/8/8/8/8/4Q3/K7 w - - 0 1 moves e2d2 h8g8 d2e2 g8h8 e2d2 h8g8"
@@ -210,9 +202,9 @@ def test_perpetual_check_loses_in_xiangqi() -> None:
 @settings(max_examples=30, deadline=None)
 def test_results_are_sane(found: tuple[Game[Any], Any], depth: int) -> None:
     game, position = found
-    found_by_search = searchers[game.name].think(position, depth, None, StopFlag())
-    check_is_sane(game, position, found_by_search)
-    assert found_by_search.depth == depth or (found_by_search.solved and found_by_search.depth < depth)
+    result = searchers[game.name].think(position, depth, None, StopFlag())
+    check_is_sane(game, position, result)
+    assert result.depth == depth or (result.solved and result.depth < depth)
 
 
 @given(some_position, st.integers(2_000, 30_000))
@@ -221,9 +213,9 @@ def test_node_limits_hold(found: tuple[Game[Any], Any], nodes: int) -> None:
     game, position = found
     stop = StopFlag()
     stop.set_node_limit(nodes)
-    found_by_search = searchers[game.name].think(position, game.deepest_search, None, stop)
-    check_is_sane(game, position, found_by_search)
-    assert found_by_search.nodes < nodes + 2_000
+    result = searchers[game.name].think(position, game.deepest_search, None, stop)
+    check_is_sane(game, position, result)
+    assert result.nodes < nodes + 2_000
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -273,18 +265,18 @@ def test_stopped_from_another_thread(name: str) -> None:
 @pytest.mark.parametrize("name", GAMES)
 def test_a_clock_ends_the_search(name: str) -> None:
     game = get_game(name)
-    found_by_search = searchers[name].think(game.initial(), game.deepest_search, 0.05, StopFlag())
-    assert 0 < found_by_search.depth < game.deepest_search
-    check_is_sane(game, game.initial(), found_by_search)
+    result = searchers[name].think(game.initial(), game.deepest_search, 0.05, StopFlag())
+    assert 0 < result.depth < game.deepest_search
+    check_is_sane(game, game.initial(), result)
 
 
 @given(some_position, st.integers(1, 7))
 @settings(max_examples=30, deadline=None)
 def test_two_threads_give_sane_results(found: tuple[Game[Any], Any], depth: int) -> None:
     game, position = found
-    found_by_search = searchers[game.name].think(position, depth, None, StopFlag(), threads=2)
-    check_is_sane(game, position, found_by_search)
-    assert found_by_search.solved or found_by_search.depth == depth
+    result = searchers[game.name].think(position, depth, None, StopFlag(), threads=2)
+    check_is_sane(game, position, result)
+    assert result.solved or result.depth == depth
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -307,8 +299,8 @@ def test_a_single_move_is_no_reason_to_think_long(name: str, text: str, move: st
     game = get_game(name)
     position = game.parse_position(text)
     assert tuple(map(game.move_text, game.legal_moves(position))) == (move,)
-    found_by_search = make(name).think(position, game.deepest_search, 20.0, StopFlag())
-    assert (found_by_search.move, found_by_search.depth < 10) == (move, True)
+    result = make(name).think(position, game.deepest_search, 20.0, StopFlag())
+    assert (result.move, result.depth < 10) == (move, True)
     longer = make(name).think(position, 11, None, StopFlag())
     assert longer.depth == 11 or longer.solved
 

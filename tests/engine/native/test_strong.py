@@ -55,49 +55,44 @@ def at_the_end_of(position: OthelloPosition, line: tuple[str, ...]) -> OthelloPo
     return position
 
 
-def check_is_sane(position: OthelloPosition, found_by_search: SearchResult) -> None:
-    assert found_by_search.principal_variation[0] == found_by_search.move
-    assert len(found_by_search.principal_variation) <= 64
-    at_the_end_of(position, found_by_search.principal_variation)
-    assert found_by_search.nodes > 0
-    if found_by_search.solved:
-        assert found_by_search.confidence_percent == 100
-        assert found_by_search.depth == 64 - (position.mover | position.waiter).bit_count()
-        assert found_by_search.score_centi == 0 or abs(found_by_search.score_centi) > WIN_CENTI
-    elif found_by_search.confidence_percent < 100:
-        assert abs(found_by_search.score_centi) <= 6_400
+def check_is_sane(position: OthelloPosition, result: SearchResult) -> None:
+    assert result.principal_variation[0] == result.move
+    assert len(result.principal_variation) <= 64
+    at_the_end_of(position, result.principal_variation)
+    assert result.nodes > 0
+    if result.solved:
+        assert result.confidence_percent == 100
+        assert result.depth == 64 - (position.mover | position.waiter).bit_count()
+        assert result.score_centi == 0 or abs(result.score_centi) > WIN_CENTI
+    elif result.confidence_percent < 100:
+        assert abs(result.score_centi) <= 6_400
 
 
 @given(positions(othello, 54), st.integers(1, 4))
 @settings(max_examples=60, deadline=None)
 def test_full_confidence_equals_the_reference(position: OthelloPosition, depth: int) -> None:
-    found_by_search = searcher.think(position, depth, None, StopFlag(), confidence_percent=100)
-    check_is_sane(position, found_by_search)
-    if not found_by_search.solved:  # so near the end the true result is given
-        assert (found_by_search.depth, found_by_search.confidence_percent) == (depth, 100)
-        assert found_by_search.score_centi == exact_score(
-            ReferenceSearcher(othello), position, depth, StopFlag()
-        )
-        after = othello.play(position, othello.parse_move(position, found_by_search.move))
-        assert (
-            -exact_score(ReferenceSearcher(othello), after, depth - 1, StopFlag())
-            == found_by_search.score_centi
-        )
+    result = searcher.think(position, depth, None, StopFlag(), confidence_percent=100)
+    check_is_sane(position, result)
+    if not result.solved:  # so near the end the true result is given
+        assert (result.depth, result.confidence_percent) == (depth, 100)
+        assert result.score_centi == exact_score(ReferenceSearcher(othello), position, depth, StopFlag())
+        after = othello.play(position, othello.parse_move(position, result.move))
+        assert -exact_score(ReferenceSearcher(othello), after, depth - 1, StopFlag()) == result.score_centi
 
 
 @given(positions(othello, 40), st.integers(6, 8))
 @settings(max_examples=30, deadline=None)
 def test_full_confidence_equals_the_exact_search(position: OthelloPosition, depth: int) -> None:
-    found_by_search = searcher.think(position, depth, None, StopFlag(), confidence_percent=100)
-    assert found_by_search.score_centi == exact_score(searcher, position, depth, StopFlag())
+    result = searcher.think(position, depth, None, StopFlag(), confidence_percent=100)
+    assert result.score_centi == exact_score(searcher, position, depth, StopFlag())
 
 
 @given(positions(othello, 60), st.integers(1, 12), st.sampled_from(CONFIDENCES))
 @settings(max_examples=100, deadline=None)
 def test_selective_results_are_sane(position: OthelloPosition, depth: int, confidence: int) -> None:
-    found_by_search = searcher.think(position, depth, None, StopFlag(), confidence_percent=confidence)
-    check_is_sane(position, found_by_search)
-    assert found_by_search.solved or (found_by_search.depth, found_by_search.confidence_percent) == (
+    result = searcher.think(position, depth, None, StopFlag(), confidence_percent=confidence)
+    check_is_sane(position, result)
+    assert result.solved or (result.depth, result.confidence_percent) == (
         depth,
         confidence,
     )
@@ -123,39 +118,39 @@ def test_solved_equals_brute_force(position: OthelloPosition) -> None:
     move, score = searcher.solve(position, StopFlag())
     assert score == expected
     assert -brute_force(othello.play(position, othello.parse_move(position, move))) == expected
-    found_by_search = searcher.think(position, 60, None, StopFlag())
-    assert found_by_search.solved
-    assert found_by_search.score_centi == expected
-    last = at_the_end_of(position, found_by_search.principal_variation)
+    result = searcher.think(position, 60, None, StopFlag())
+    assert result.solved
+    assert result.score_centi == expected
+    last = at_the_end_of(position, result.principal_variation)
     assert not othello.legal_moves(last)
-    result = othello.result_centi(last)
-    assert (result if len(found_by_search.principal_variation) % 2 == 0 else -result) == expected
+    final = othello.result_centi(last)
+    assert (final if len(result.principal_variation) % 2 == 0 else -final) == expected
 
 
 @given(endings(9, 10, 11, 12, 13))
 @settings(max_examples=20, deadline=None)
 def test_solved_equals_the_exact_search(position: OthelloPosition) -> None:
     """Both ways to the end of the game: the solver's, and full width past the end."""
-    found_by_search = searcher.think(position, 60, None, StopFlag())
-    check_is_sane(position, found_by_search)
-    assert found_by_search.solved
+    result = searcher.think(position, 60, None, StopFlag())
+    check_is_sane(position, result)
+    assert result.solved
     # One ply short of where the exact search hands over to the solver: deep enough, but for a pass at once.
     most = 2 * othello.plies_left(position)
     if othello.legal_moves(position) != (PASS,):
-        assert found_by_search.score_centi == exact_score(searcher, position, most - 1, StopFlag())
-    assert found_by_search.score_centi == exact_score(searcher, position, most, StopFlag())
+        assert result.score_centi == exact_score(searcher, position, most - 1, StopFlag())
+    assert result.score_centi == exact_score(searcher, position, most, StopFlag())
     full = searcher.think(position, 60, None, StopFlag(), confidence_percent=100)
-    assert (full.solved, full.score_centi) == (True, found_by_search.score_centi)
-    assert searcher.solve(position, StopFlag())[1] == found_by_search.score_centi
+    assert (full.solved, full.score_centi) == (True, result.score_centi)
+    assert searcher.solve(position, StopFlag())[1] == result.score_centi
 
 
 def test_decided_positions() -> None:
     """One side can take the last disc of the other at once, or has no disc left to lose."""
     position = othello.parse_position("8/8/8/3wb3/8/8/8/8 b")
     for confidence in (*CONFIDENCES, 100):
-        found_by_search = searcher.think(position, 5, None, StopFlag(), confidence_percent=confidence)
-        assert found_by_search.move == "c4"
-        assert found_by_search.score_centi == (6_400 if confidence < 100 else WIN_CENTI + 6_400)
+        result = searcher.think(position, 5, None, StopFlag(), confidence_percent=confidence)
+        assert result.move == "c4"
+        assert result.score_centi == (6_400 if confidence < 100 else WIN_CENTI + 6_400)
     move, score = searcher.solve(othello.parse_position("bbbbbbbb/" * 7 + "bbbbbbw1 b"), StopFlag())
     assert (move, score) == ("h8", WIN_CENTI + 6_400)
 
@@ -164,9 +159,9 @@ def test_a_pass_is_a_move() -> None:
     position = othello.parse_position("bw6/8/8/8/8/8/8/8 w")
     assert othello.legal_moves(position) == (PASS,)
     for confidence in (73, 100):
-        found_by_search = searcher.think(position, 4, None, StopFlag(), confidence_percent=confidence)
-        assert found_by_search.move == "pass"
-        check_is_sane(position, found_by_search)
+        result = searcher.think(position, 4, None, StopFlag(), confidence_percent=confidence)
+        assert result.move == "pass"
+        check_is_sane(position, result)
     nearly_over = othello.parse_position("bw6/" + "bbbbbbbb/" * 6 + "bbbbbbbb w")
     move, score = searcher.solve(nearly_over, StopFlag())
     assert (move, score) == ("pass", brute_force(nearly_over))
@@ -179,8 +174,8 @@ def test_a_single_move_is_no_reason_to_think_long() -> None:
         for seed in range(1_000)
         if len(othello.legal_moves(position := random_position(othello, random.Random(seed), plies=20))) == 1
     )
-    found_by_search = searcher.think(position, 60, 20.0, StopFlag())
-    assert found_by_search.depth < 10
+    result = searcher.think(position, 60, 20.0, StopFlag())
+    assert result.depth < 10
     assert searcher.think(position, 11, None, StopFlag()).depth == 11
 
 
@@ -207,11 +202,9 @@ def test_the_exact_search_does_not_see_selective_results() -> None:
 def test_node_limits_hold(position: OthelloPosition, nodes: int) -> None:
     stop = StopFlag()
     stop.set_node_limit(nodes)
-    found_by_search = searcher.think(position, 60, None, stop)
-    check_is_sane(position, found_by_search)
-    assert (
-        found_by_search.nodes < nodes + 20_000
-    )  # the end-game solver looks up from its smallest endings late
+    result = searcher.think(position, 60, None, stop)
+    check_is_sane(position, result)
+    assert result.nodes < nodes + 20_000  # the end-game solver looks up from its smallest endings late
 
 
 def test_a_set_flag_allows_nothing() -> None:
@@ -250,17 +243,17 @@ def test_stopped_from_another_thread() -> None:
 
 
 def test_a_clock_ends_the_search() -> None:
-    found_by_search = searcher.think(othello.initial(), 60, 0.05, StopFlag())
-    assert 0 < found_by_search.depth < 60
-    check_is_sane(othello.initial(), found_by_search)
+    result = searcher.think(othello.initial(), 60, 0.05, StopFlag())
+    assert 0 < result.depth < 60
+    check_is_sane(othello.initial(), result)
 
 
 @given(positions(othello, 60), st.integers(1, 12))
 @settings(max_examples=40, deadline=None)
 def test_two_threads_give_sane_results(position: OthelloPosition, depth: int) -> None:
-    found_by_search = searcher.think(position, depth, None, StopFlag(), threads=2)
-    check_is_sane(position, found_by_search)
-    assert found_by_search.solved or found_by_search.depth == depth
+    result = searcher.think(position, depth, None, StopFlag(), threads=2)
+    check_is_sane(position, result)
+    assert result.solved or result.depth == depth
 
 
 def test_two_threads_find_what_one_finds_when_all_is_exact() -> None:
@@ -268,15 +261,15 @@ def test_two_threads_find_what_one_finds_when_all_is_exact() -> None:
         position = ending(seed, 12)
         if position is None:
             continue
-        found_by_search = searcher.think(position, 60, None, StopFlag(), threads=2)
-        assert (found_by_search.solved, found_by_search.score_centi) == (
+        result = searcher.think(position, 60, None, StopFlag(), threads=2)
+        assert (result.solved, result.score_centi) == (
             True,
             searcher.solve(position, StopFlag())[1],
         )
     for seed in range(5):
         position = random_position(othello, random.Random(seed), plies=25)
-        found_by_search = searcher.think(position, 7, None, StopFlag(), confidence_percent=100, threads=2)
-        assert found_by_search.score_centi == searcher.search(position, 7, -INFINITY, INFINITY, StopFlag())
+        result = searcher.think(position, 7, None, StopFlag(), confidence_percent=100, threads=2)
+        assert result.score_centi == searcher.search(position, 7, -INFINITY, INFINITY, StopFlag())
 
 
 @pytest.mark.parametrize(
