@@ -6,7 +6,7 @@ BEGAN := $(shell date +%s)
 # Not its __pycache__, which is newer than what was installed once Python has been there.
 NATIVE := CMakeLists.txt $(filter-out %.pyc,$(wildcard engine/native/*.* engine/native/*/*.*))
 
-.PHONY: run install test dev bench lint map sanitize fuzz mutants stub lock clean
+.PHONY: run install test compiled dev bench lint map sanitize fuzz mutants stub lock clean
 
 run: $(VENV)/.installed
 	@echo "Starting the bot, which makes its database if there is none, and prints the page's address"
@@ -16,10 +16,15 @@ install: $(VENV)/.installed
 
 # Whatever the caller's shell says: else each process of the tests would compile them anew.
 test: export PYTHONDONTWRITEBYTECODE :=
-test: $(VENV)/.installed-dev lint
-	$(BIN)/python -m compileall -q bot engine storage migrations  # once, not in each program that a test starts
+test: $(VENV)/.installed-dev
+	@$(MAKE) --no-print-directory -j 2 lint compiled
 	@status=0; $(BIN)/python -m pytest -n auto || status=$$?; took=$$(($$(date +%s) - $(BEGAN))); \
 	echo "make test: $$((took / 60)) min $$((took % 60)) s"; exit $$status
+
+# Compile the program and, which takes pytest longer, the tests: once, not in each of its processes.
+compiled: $(VENV)/.installed-dev
+	$(BIN)/python -m compileall -q bot engine storage migrations
+	$(BIN)/python -m pytest --collect-only -q > build/collected || cat build/collected
 
 dev: $(VENV)/.installed-dev
 

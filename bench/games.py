@@ -23,7 +23,7 @@ from engine.game import Game
 from engine.games import get_game
 from engine.params import Assessment, TrapParams
 from engine.player_kinds import TRAPPY
-from engine.players import Player, Thinker
+from engine.players import Player, SelectiveSearcher
 from engine.search.profiles import Profiler
 from engine.search.reference import Searcher
 from engine.search.searchers import NATIVE_GAMES, make_searcher
@@ -40,7 +40,7 @@ RANDOM_PLIES, STRONG_PLIES, STRONG_DEPTH = 6, 14, 6
 def middle_games(game: Game[Any], count: int) -> list[Any]:
     """Positions after some random and some strong moves; the same on every machine."""
     searcher = make_searcher(game.name, 16)
-    assert isinstance(searcher, Thinker)
+    assert isinstance(searcher, SelectiveSearcher)
     found: list[Any] = []
     seed = 0
     while len(found) < count:

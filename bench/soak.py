@@ -63,7 +63,14 @@ COVERING_GAMES = 1000
 STEADY_S, GROWTH = 300, 1.1
 """Memory is flat when the bot has at most so many times as much late in its last life as early in it; a life
 of fewer seconds is too short to tell."""
-BROKEN = ("game_crashed", "game_given_up", "event_failed", "profile_impossible", "game_unknown")
+BROKEN = (
+    "decision_unjudged",
+    "event_failed",
+    "game_crashed",
+    "game_given_up",
+    "game_unknown",
+    "profile_impossible",
+)
 """Events in the bot's books that tell of a fault of its own."""
 
 

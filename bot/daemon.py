@@ -19,12 +19,12 @@ from bot.base.dialects import get_dialect
 from bot.base.errors import AuthError, ConfigError, ServerError, TransientError
 from bot.base.reconnect import delays
 from bot.game.player import first_error
-from bot.game.search_pool import WorkerPool
+from bot.game.search_pool import SearchPool
 from bot.game.services import Services
 from bot.game.unfinished_games import unfinished_games
 from bot.servers import Account, Server
 from bot.servers.adapters import make_server
-from engine.uci.source import Engines
+from engine.uci.source import EnginePool
 from storage.database import Database
 
 logger = logging.getLogger(__name__)
@@ -55,9 +55,9 @@ async def play(config: Config) -> None:
         database = await Database.open(config.storage.url)
         stack.push_async_callback(database.close)
         server = await stack.enter_async_context(open_server(config, database))
-        engines = Engines(config.uci.settings())
+        engines = EnginePool(config.uci.settings())
         stack.push_async_callback(asyncio.to_thread, engines.close)  # behind the pool, which may use them
-        pool = await stack.enter_async_context(WorkerPool(config.engine.workers, config.engine.table_mb))
+        pool = await stack.enter_async_context(SearchPool(config.engine.workers, config.engine.table_mb))
         # The comparison of players and the spreading out of retries need no secrecy.
         rng = random.Random(config.selection.seed or None)  # noqa: S311
         # Sites tell each event once: of two programs on one account each would hear half.  Where signing in

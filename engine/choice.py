@@ -8,7 +8,7 @@ from engine.human.value import choose_by_value, goes_by_values, verify_values
 from engine.params import TrapParams
 from engine.player_kinds import Choosing, PlayerKind
 from engine.trappy import Standing, ceiling, is_swindle, standing, with_trap
-from engine.variety import drawn
+from engine.variety import draw_move
 
 
 def choose(candidates: Sequence[Candidate], kind: PlayerKind, params: TrapParams) -> str:
@@ -103,7 +103,7 @@ def _verify_lot(decision: Decision) -> None:
     lot = decision.lot
     if lot is None:
         raise RecordError(f"{decision.move} was drawn, but the draw is not in the record")
-    move = drawn(decision.candidates, lot)
+    move = draw_move(decision.candidates, lot)
     if move != decision.move:
         raise RecordError(f"{decision.move} was played, {lot} draws {move}")
     floor = max(c.raw_centi for c in decision.candidates if not c.raw_is_bound) - lot.within_centi

@@ -98,7 +98,7 @@ class SourceInfo:
 
 @dataclass(frozen=True, slots=True)
 class RandomDraw:
-    """How a move was drawn; with the candidates it reproduces the move (`engine.variety.drawn`)."""
+    """How a move was drawn; with the candidates it reproduces the move (`engine.variety.draw_move`)."""
 
     within_centi: int
     """The draw included candidates whose raw value was at most this below the best; their raw values are

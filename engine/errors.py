@@ -5,7 +5,7 @@
     EngineFault
     +-- BadSettings         tell whoever chose the values; a ValueError too, for pydantic
     +-- RecordError         report the record of a decision as wrong, and conclude nothing from it
-    +-- EngineMismatch      leave the decision to the engine version that made it: it may be right
+    +-- EngineMismatch      leave the decision to the engine version that made it
     +-- IncompleteProfile   complete the decision first (`engine.players.complete`), then ask again
 
 What one part alone knows stands in its own module: `engine.game.BadPosition` and `IllegalMove` (refuse what
@@ -25,20 +25,19 @@ class BadSettings(EngineFault, ValueError):
 
 class RecordError(EngineFault):
     """The record of a decision does not hold: it cannot be read, contradicts itself, or contradicts what the
-    engine version finds that it says it is from.  The message says where.
+    same search finds.  The message says where.
     """
 
 
 class EngineMismatch(EngineFault):
-    """A decision was made by an engine version with another search, and ours contradicts its record."""
+    """A decision was made by an engine version with another search, so ours can't complete its profile."""
 
-    def __init__(self, made_by: str, finding: str) -> None:
+    def __init__(self, made_by: str) -> None:
         """
         Args:
             made_by: The engine version that made the decision.
-            finding: What the record says, and what our search finds instead.
         """
-        super().__init__(f"{finding}: the decision was made by engine {made_by}")
+        super().__init__(f"only engine {made_by}, which made the decision, can complete its profile")
         self.made_by = made_by
 
 

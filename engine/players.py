@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 from engine import ENGINE_VERSION, is_same_search
 from engine.choice import choose
 from engine.decision import Candidate, Decision, Pick, RandomDraw
-from engine.errors import EngineFault, EngineMismatch, RecordError
+from engine.errors import EngineMismatch, RecordError
 from engine.game import WIN_CENTI, Game
 from engine.games import ENGINE_GAMES, get_game
 from engine.human.model import BadModel
@@ -26,7 +26,7 @@ from engine.stop import StopFlag, Stopped
 from engine.time_management import Limits
 from engine.trappy import is_swindle, with_trap, worth
 from engine.uci.source import EngineAnalysis, EngineSource
-from engine.variety import Detour, drawn
+from engine.variety import Detour, draw_move
 
 
 def kinds_for(game_name: str) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ _ASKING_S = 0.05  # with less, nobody is asked about people: networks cannot be 
 
 
 @runtime_checkable
-class Thinker(Protocol):
+class SelectiveSearcher(Protocol):
     """A searcher that also has a selective search for play."""
 
     def think(
@@ -242,7 +242,7 @@ class Player:
             searching_since = time.monotonic()
             if limits.time_s is not None:
                 left_s = max(_LEAST_S, limits.time_s - (searching_since - began))
-        selective = self.kind.searches_selectively and isinstance(self._searcher, Thinker)
+        selective = self.kind.searches_selectively and isinstance(self._searcher, SelectiveSearcher)
         most = Limits(min(limits.depth, game.deepest_search), left_s)
         if selective:
             share_s = None if left_s is None else _JUDGED_SHARE * left_s
@@ -386,7 +386,7 @@ class Player:
         root = game.for_search(position)
         candidates, depth = self._deepen(root, params, most, stop, began, detour.within_centi)
         lot = RandomDraw(detour.within_centi, detour.avoid, self._rng.getrandbits(32))
-        move = drawn(candidates, lot)
+        move = draw_move(candidates, lot)
         if move is None:
             return None
         return Decision(
@@ -415,7 +415,7 @@ class Player:
             decision = replace(
                 decision, search_mode=found.mode, move=move, pick=found.pick, principal_variation=(move,)
             )
-        elif not isinstance(self._searcher, Thinker):
+        elif not isinstance(self._searcher, SelectiveSearcher):
             return decision
         else:
             try:
@@ -484,29 +484,27 @@ def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision
 
     Raises:
         Stopped: The flag was set first.
-        EngineMismatch: The record contradicts what the search finds, and is from another engine version.
-        RecordError: The record contradicts what the search finds, and claims to be from this one.
+        EngineMismatch: The engine version that made the decision has another search, and the scores of two
+            searches do not belong in one profile.
+        RecordError: The record contradicts what the search finds.
     """
     if decision.is_complete:
         return decision
+    if not is_same_search(decision.engine_version):
+        raise EngineMismatch(decision.engine_version)
     game = get_game(decision.game)
     position = game.parse_position(decision.position)
     profiler = Profiler(game, searcher, position, decision.params, stop)
     if decision.move not in map(game.move_text, profiler.moves):
-        raise _contradiction(decision, f"{decision.move} was recorded, and is not a legal move")
+        raise RecordError(f"{decision.move} was recorded, and is not a legal move")
     full = whole_profile(profiler, game, decision.chosen, decision.depth)
     worst = min((reply.final_centi for reply in full.replies), default=full.raw_centi)
     if worst != full.raw_centi:
-        found = f"engine {ENGINE_VERSION} finds {worst}"
-        raise _contradiction(decision, f"{decision.move} was recorded at {full.raw_centi}, {found}")
+        raise RecordError(
+            f"{decision.move} was recorded at {full.raw_centi}, and engine {ENGINE_VERSION}, "
+            f"whose search is the same, finds {worst}"
+        )
     swindle = is_swindle(decision.candidates, decision.params)
     is_trappy = decision.kind.choosing is Choosing.ADJUSTED
     completed = with_trap(full, decision.params, swindle or not is_trappy)
     return decision.with_chosen(completed)
-
-
-def _contradiction(decision: Decision, finding: str) -> EngineFault:
-    """What to raise when our search finds something else than a record says."""
-    if not is_same_search(decision.engine_version):
-        return EngineMismatch(decision.engine_version, finding)
-    return RecordError(f"{finding}: the decision was made by the same engine version")

@@ -109,7 +109,7 @@ class EngineProcess:
     def __init__(self, command: Sequence[str], directory: str | None = None) -> None:
         self.name = command[0]
         """What error messages call it."""
-        self._told: queue.Queue[str | None] = queue.Queue(_MOST_WAITING)
+        self._lines: queue.Queue[str | None] = queue.Queue(_MOST_WAITING)
         self._complaints: deque[str] = deque(maxlen=_COMPLAINTS)
         self._last_words = ""
         self._is_closed = False
@@ -153,7 +153,7 @@ class EngineProcess:
     @property
     def has_said(self) -> bool:
         """There are lines that nobody has heard yet."""
-        return not self._told.empty()
+        return not self._lines.empty()
 
     def say(self, line: str, wait: Waiting) -> None:
         """Write a line.
@@ -186,12 +186,12 @@ class EngineProcess:
         while True:
             self._check(wait, since)
             try:
-                line = self._told.get(timeout=POLL_S)
+                line = self._lines.get(timeout=POLL_S)
             except queue.Empty:
                 continue
             if line is None:
                 with contextlib.suppress(queue.Full):
-                    self._told.put_nowait(None)  # for whoever asks next
+                    self._lines.put_nowait(None)  # for whoever asks next
                 raise self._ended()
             if line:
                 self._last_words = line
@@ -270,7 +270,7 @@ class EngineProcess:
         """Hand a line over; a program that says more than anybody reads has to wait."""
         while not self._is_closed:
             try:
-                self._told.put(line, timeout=POLL_S)
+                self._lines.put(line, timeout=POLL_S)
             except queue.Full:
                 continue
             return

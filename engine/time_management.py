@@ -40,7 +40,7 @@ class Limits:
             raise ValueError(f"time_s is {self.time_s}, must be above 0")
 
 
-def from_clock(
+def limits_from_clock(
     remaining_s: float | None,
     increment_s: float,
     plies_left: int,
@@ -50,7 +50,7 @@ def from_clock(
     max_time_s: float,
     overhead_s: float,
     lag_s: float = 0.0,
-    crowd: float = 0.0,
+    queue_per_thread: float = 0.0,
 ) -> Limits:
     """Share what is left on the clock among the moves still to come.
 
@@ -68,8 +68,8 @@ def from_clock(
         overhead_s: Assumed lag of each move, in seconds, until it is measured; after that it only bounds the
             time for this move, which matters when the clock is nearly empty.
         lag_s: Round-trip lag in seconds that covers most moves, as measured; 0: not measured yet.
-        crowd: Searches of other games waiting for each thread.  The move's share is divided, so that all of
-            them have had their turn by the time this one alone would have finished.
+        queue_per_thread: Searches of other games waiting for each thread.  The share is divided, so that
+            all of them have had their turn by the time this one alone would have finished.
     """
     if remaining_s is None:
         return Limits(max_depth, max_time_s)
@@ -84,4 +84,6 @@ def from_clock(
     # A slow machine or connection must not make us lose on time in one move.
     largest_s = LARGEST_SHARE * remaining_s
     ceiling_s = largest_s - max(overhead_s, min(measured_s, largest_s / 2))
-    return Limits(max_depth, max(MIN_TIME_S, min(max_time_s, min(share_s, ceiling_s) / (1 + crowd))))
+    return Limits(
+        max_depth, max(MIN_TIME_S, min(max_time_s, min(share_s, ceiling_s) / (1 + queue_per_thread)))
+    )

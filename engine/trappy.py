@@ -267,7 +267,7 @@ def _reply_ceiling(reply: ReplyProfile, raw: int, params: TrapParams) -> float:
 # --- Afterwards -----------------------------------------------------------------------------------------
 
 
-def classify(decision: Decision, reply: str | None) -> Outcome:
+def classify_reply(decision: Decision, reply: str | None) -> Outcome:
     """Classify the opponent's reply to the chosen move (Figure 9), from the scores stored with the decision.
 
     Args:

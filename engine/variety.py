@@ -20,7 +20,7 @@ class Detour:
     """A move is nearly as good as the best when plain minimax says that it loses at most this."""
 
 
-def drawn(candidates: Sequence[Candidate], lot: RandomDraw) -> str | None:
+def draw_move(candidates: Sequence[Candidate], lot: RandomDraw) -> str | None:
     """The move that a random number selects; None: there is nothing to choose from.
 
     A move's weight falls linearly with its loss against the best.  Nothing is drawn when the game is decided.

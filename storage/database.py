@@ -111,7 +111,7 @@ class Database:
         Raises:
             StorageError: The database failed.
         """
-        with _told(self._url, "cannot use the database"):
+        with _storage_errors(self._url, "cannot use the database"):
             async with self._readers() as session:
                 yield session
 
@@ -124,13 +124,13 @@ class Database:
         Raises:
             StorageError: The database failed; nothing was written.
         """
-        with _told(self._url, "cannot use the database"):
+        with _storage_errors(self._url, "cannot use the database"):
             async with self._write_turn, self._writers.begin() as session:
                 yield session
 
     async def try_writing(self) -> None:
         """Raises `StorageError` when nothing can be written; changes nothing."""
-        with _told(self._url, "cannot write to the database"):
+        with _storage_errors(self._url, "cannot write to the database"):
             async with self._write_turn, self._writers.begin() as session:
                 await session.execute(text("DELETE FROM events WHERE id < 0"))  # there are none
 
@@ -147,7 +147,7 @@ class Database:
         taken = RoleTaken(f"another program already runs the {role} on the database {self.url}")
         async with AsyncExitStack() as stack:
             if self._url.drivername.startswith("sqlite"):
-                with _told(self._url, f"cannot lock the {role} on the database"):
+                with _storage_errors(self._url, f"cannot lock the {role} on the database"):
                     lock = os.open(f"{self.url}.{quote(role, safe='')}.lock", os.O_RDWR | os.O_CREAT, 0o644)
                 stack.callback(os.close, lock)
                 try:
@@ -155,7 +155,7 @@ class Database:
                 except OSError:
                     raise taken from None
             else:
-                with _told(self._url, f"cannot lock the {role} on the database"):
+                with _storage_errors(self._url, f"cannot lock the {role} on the database"):
                     connection = await stack.enter_async_context(self._engine.connect())
                     got = await connection.scalar(
                         text("SELECT pg_try_advisory_lock(:lock, hashtext(:role))"),
@@ -302,16 +302,16 @@ def _check_sqlite_file(url: URL, *, create: bool) -> None:
 
 @contextmanager
 def _opening(url: URL) -> Iterator[None]:
-    """`_told` for the first connection, where asyncpg also takes offence at options that it does not know."""
+    """`_storage_errors` for the first connection: asyncpg also raises on options that it does not know."""
     try:
-        with _told(url, "cannot open the database"):
+        with _storage_errors(url, "cannot open the database"):
             yield
     except TypeError as error:
         raise _odd_option(error) from error
 
 
 @contextmanager
-def _told(url: URL, what: str) -> Iterator[None]:
+def _storage_errors(url: URL, what: str) -> Iterator[None]:
     """Turn a driver's error into a `StorageError` that names the database."""
     try:
         yield

@@ -45,7 +45,7 @@ class Performance:
 
 
 @dataclass(frozen=True, slots=True)
-class Met:
+class OpponentGames:
     """Games against opponents of one rating."""
 
     rating: int
@@ -66,7 +66,7 @@ def share(count: int, of: int) -> Share:
     return Share(count, of, p, low, high)
 
 
-def performance(met: Sequence[Met]) -> Performance:
+def performance(met: Sequence[OpponentGames]) -> Performance:
     """A performance rating with its 95 % interval.
 
     The interval is Wilson's carried over to ratings: R is inside when the points are within 1.96 standard

@@ -185,10 +185,10 @@ async def game_report(session: AsyncSession, site: str, site_game_id: str) -> Ga
         return None
     decisions = await list_decisions(session, stored.id)
     # Naming thousands of moves takes its time, which is not to be everybody's.
-    return await asyncio.to_thread(_told, get_game(stored.game), stored, decisions)
+    return await asyncio.to_thread(_build_report, get_game(stored.game), stored, decisions)
 
 
-def _told(game: Game[Any], stored: StoredGame, decisions: Sequence[StoredDecision]) -> GameReport:
+def _build_report(game: Game[Any], stored: StoredGame, decisions: Sequence[StoredDecision]) -> GameReport:
     names = []
     position = (
         game.initial() if stored.initial_position is None else game.parse_position(stored.initial_position)

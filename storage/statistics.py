@@ -9,14 +9,14 @@ from sqlalchemy import ColumnElement, Row, Select, case, func, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.games import filter_conditions
-from storage.intervals import Met, Performance, Share, performance, share
+from storage.intervals import OpponentGames, Performance, Share, performance, share
 from storage.records import MATCH_SITE, GameResult, GameStatus
 from storage.records import Filters as Filters
 from storage.tables.games import GameRow, TallyRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EngineStatistics:
+class PlayerStatistics:
     """One player's games, and the traps in them (Gordon & Reda 2006, Figure 9)."""
 
     player: str
@@ -59,7 +59,7 @@ class EngineStatistics:
         return asdict(self)
 
 
-async def engine_statistics(session: AsyncSession, filters: Filters | None = None) -> list[EngineStatistics]:
+async def player_statistics(session: AsyncSession, filters: Filters | None = None) -> list[PlayerStatistics]:
     """One row for each player that has games which pass the filters, by name.
 
     Matches between programs only count when their site, or one of them, is asked for.
@@ -95,12 +95,12 @@ def _games(condition: ColumnElement[bool]) -> ColumnElement[int]:
     return func.sum(case((condition, 1), else_=0))
 
 
-def _statistics(player: str, rows: Sequence[Row[*tuple[Any, ...]]]) -> EngineStatistics:
+def _statistics(player: str, rows: Sequence[Row[*tuple[Any, ...]]]) -> PlayerStatistics:
     def total(column: str) -> int:
         return sum(getattr(row, column) for row in rows)
 
     met = [
-        Met(row.opponent_rating, row.wins + row.draws + row.losses, row.wins + row.draws / 2)
+        OpponentGames(row.opponent_rating, row.wins + row.draws + row.losses, row.wins + row.draws / 2)
         for row in rows
         if row.opponent_rating is not None and row.wins + row.draws + row.losses
     ]
@@ -108,7 +108,7 @@ def _statistics(player: str, rows: Sequence[Row[*tuple[Any, ...]]]) -> EngineSta
     erred, unanswered = total("traps_erred_elsewhere"), total("traps_unanswered")
     answered = optimal + fell + erred
     plain = total("plain_optimal") + total("plain_erred")
-    return EngineStatistics(
+    return PlayerStatistics(
         player=player,
         games=total("games"),
         wins=total("wins"),

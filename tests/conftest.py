@@ -2,11 +2,15 @@
 
 import gc
 import os
+import shutil
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 from xdist.scheduler import LoadScopeScheduling
 
 # Several processes test at once: with threads of their own for sums they would only get in each other's way.
@@ -16,6 +20,14 @@ for _library in ("OPENBLAS", "OMP"):
 # The same examples on every run and every machine, however busy it is, and nothing kept between runs.
 settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
 settings.load_profile("repeatable")
+# Else it also draws constants of the modules imported by then, which depend on the tests run before.
+providers._get_local_constants = Constants
+
+# In memory where there is room, because many databases are made and synchronized.
+_MEMORY = Path("/dev/shm")
+_ROOM = 4 << 30
+if "TMPDIR" not in os.environ and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
+    os.environ["TMPDIR"] = str(_MEMORY)
 
 LONGEST = (
     "tests/browser",

@@ -19,7 +19,7 @@ from engine.external.player import ExternalEngine
 from engine.external.settings import Allowance, ChosenMove, ExternalSettings
 from engine.game import replay
 from engine.games import get_game
-from engine.players import Thinker
+from engine.players import SelectiveSearcher
 from engine.search.reference import INFINITY, Searcher
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
@@ -65,7 +65,7 @@ class BareSearch:
             stop.set_deadline(time_s)
         if self._percent is None:
             return self._deepen(self._searcher, position, stop)
-        assert isinstance(self._searcher, Thinker)
+        assert isinstance(self._searcher, SelectiveSearcher)
         deepest = min(60, self._game.deepest_search)
         options = {"confidence_percent": self._percent, "threads": self._threads}
         try:

@@ -62,7 +62,7 @@ class Decline:
 ChallengeAnswer = Accept | WaitForSlot | Decline
 
 
-def seat_of(challenge: Challenge) -> GameSlot:
+def slot_of(challenge: Challenge) -> GameSlot:
     """The place that a challenge asks for."""
     who = challenge.challenger
     return GameSlot(
@@ -73,7 +73,9 @@ def seat_of(challenge: Challenge) -> GameSlot:
     )
 
 
-def refusal(challenge: Challenge, config: ChallengesConfig, blocked: Collection[str] = ()) -> Decline | None:
+def lasting_refusal(
+    challenge: Challenge, config: ChallengesConfig, blocked: Collection[str] = ()
+) -> Decline | None:
     """The lasting reason to decline a challenge of somebody else; None: it depends on what is going on.
 
     Args:
@@ -94,10 +96,10 @@ def refusal(challenge: Challenge, config: ChallengesConfig, blocked: Collection[
     )
 
 
-def answer(challenge: Challenge, load: Load, config: ChallengesConfig) -> ChallengeAnswer:
-    """Decide by what is going on; there is no `refusal`."""
-    seat = seat_of(challenge)
-    return _day(seat, load, config) or _slots(seat, load, config) or Accept()
+def decide(challenge: Challenge, load: Load, config: ChallengesConfig) -> ChallengeAnswer:
+    """Decide by what is going on; there is no `lasting_refusal`."""
+    slot = slot_of(challenge)
+    return _day(slot, load, config) or _slots(slot, load, config) or Accept()
 
 
 def is_named(who_id: str, name: str, names: Collection[str]) -> bool:
@@ -200,10 +202,10 @@ def _rating(challenge: Challenge, who: Opponent, config: ChallengesConfig) -> De
     return None
 
 
-def _day(seat: GameSlot, load: Load, config: ChallengesConfig) -> Decline | None:
-    if not seat.is_bot:
+def _day(slot: GameSlot, load: Load, config: ChallengesConfig) -> Decline | None:
+    if not slot.is_bot:
         return None
-    with_them, with_all = load.bot_games.get(seat.opponent_id, 0), sum(load.bot_games.values())
+    with_them, with_all = load.bot_games.get(slot.opponent_id, 0), sum(load.bot_games.values())
     if with_them >= config.max_games_per_bot_per_day:
         return Decline(DeclineReason.LATER, f"games with the same program in 24 hours: {with_them}")
     if with_all >= config.max_bot_games_per_day:
@@ -211,38 +213,38 @@ def _day(seat: GameSlot, load: Load, config: ChallengesConfig) -> Decline | None
     return None
 
 
-def _slots(seat: GameSlot, load: Load, config: ChallengesConfig) -> WaitForSlot | Decline | None:
+def _slots(slot: GameSlot, load: Load, config: ChallengesConfig) -> WaitForSlot | Decline | None:
     if not load.is_open:
         return Decline(DeclineReason.LATER, "shutting down")
-    why = _full(seat, load.games, config)
+    why = _full(slot, load.games, config)
     if why is None:
         return None
     if len(load.ahead) >= config.waiting:
         return Decline(DeclineReason.LATER, f"{why}; waiting already: {len(load.ahead)}")
     # Nobody fills the queue alone.
-    of_theirs = _boards_of(each for each in load.ahead if each.opponent_id == seat.opponent_id)
-    if of_theirs + seat.boards > config.max_games_per_opponent:
+    of_theirs = _boards_of(each for each in load.ahead if each.opponent_id == slot.opponent_id)
+    if of_theirs + slot.boards > config.max_games_per_opponent:
         return Decline(DeclineReason.LATER, f"{why}; waiting already, of the same opponent: {of_theirs}")
     return WaitForSlot(why)
 
 
-def _full(seat: GameSlot, games: Sequence[GameSlot], config: ChallengesConfig) -> str | None:
+def _full(slot: GameSlot, games: Sequence[GameSlot], config: ChallengesConfig) -> str | None:
     """Why there is no place just now."""
-    with_them = _boards_of(each for each in games if each.opponent_id == seat.opponent_id)
-    if with_them + seat.boards > config.max_games_per_opponent:
+    with_them = _boards_of(each for each in games if each.opponent_id == slot.opponent_id)
+    if with_them + slot.boards > config.max_games_per_opponent:
         return f"games with the same opponent: {with_them}"
-    alike = [each for each in games if each.is_slow == seat.is_slow]
+    alike = [each for each in games if each.is_slow == slot.is_slow]
     going_on = _boards_of(alike)
-    if seat.is_slow:
-        has_place = going_on + seat.boards <= config.max_slow_games
+    if slot.is_slow:
+        has_place = going_on + slot.boards <= config.max_slow_games
         return None if has_place else f"games without a clock: {going_on}"
-    if going_on + seat.boards > config.max_games:
+    if going_on + slot.boards > config.max_games:
         return f"games going on: {going_on}"
     with_bots = _boards_of(each for each in alike if each.is_bot)
-    if seat.is_bot and with_bots + seat.boards > config.max_games - config.reserved_for_humans:
+    if slot.is_bot and with_bots + slot.boards > config.max_games - config.reserved_for_humans:
         return f"games with programs going on: {with_bots}; the other places are kept for people"
     return None
 
 
-def _boards_of(seats: Iterable[GameSlot]) -> int:
-    return sum(seat.boards for seat in seats)
+def _boards_of(slots: Iterable[GameSlot]) -> int:
+    return sum(slot.boards for slot in slots)

@@ -22,8 +22,8 @@ from bot.account.challenge_policy import (
     GameSlot,
     Load,
     WaitForSlot,
-    answer,
-    seat_of,
+    decide,
+    slot_of,
 )
 from bot.base.config import ChallengesConfig
 from bot.base.events import Challenge, DeclineReason
@@ -41,7 +41,7 @@ class _Waiting:
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    seat: GameSlot
+    slot: GameSlot
     has_started: bool
     is_stored: bool = False
     """The database counts it among the games of the day."""
@@ -69,7 +69,7 @@ class GameSlots:
 
     def arrive(self, challenge: Challenge, now_s: float) -> None:
         """Somebody else's challenge, without a lasting reason to decline it
-        (`bot.account.challenge_policy.refusal`).
+        (`bot.account.challenge_policy.lasting_refusal`).
 
         `answers` decides on it.  Servers repeat challenges: the first time counts.
 
@@ -87,16 +87,16 @@ class GameSlots:
         if self.is_accepted(challenge_id):
             del self._taken[challenge_id]
 
-    def accept(self, challenge_id: str, seat: GameSlot) -> None:
+    def accept(self, challenge_id: str, slot: GameSlot) -> None:
         """A place is promised: to a challenge that will be accepted, or to one of ours."""
         self._waiting.pop(challenge_id, None)
         self._told.discard(challenge_id)
         begun = [game_id for game_id, challenge in self._became.items() if challenge == challenge_id]
         for key in begun or [challenge_id]:
             known = self._taken.get(key)
-            self._taken[key] = _Taken(seat, False) if known is None else replace(known, seat=seat)
+            self._taken[key] = _Taken(slot, False) if known is None else replace(known, slot=slot)
 
-    def start(self, game_id: str, seat: GameSlot | None = None, challenge_id: str = "") -> None:
+    def start(self, game_id: str, slot: GameSlot | None = None, challenge_id: str = "") -> None:
         """A game goes on.
 
         Args:
@@ -109,8 +109,8 @@ class GameSlots:
         self._waiting.pop(game_id, None)
         self._told.discard(game_id)
         known = self._taken.get(game_id, _Taken(GameSlot(), True))
-        if seat is not None:
-            known = replace(known, seat=seat, is_stored=True)
+        if slot is not None:
+            known = replace(known, slot=slot, is_stored=True)
         self._taken[game_id] = replace(known, has_started=True)
 
     def end(self, game_id: str) -> None:
@@ -128,9 +128,9 @@ class GameSlots:
         if held is None:
             self._became[game_id] = challenge_id
             return
-        self._taken[game_id] = replace(held, seat=replace(held.seat, boards=1))
-        if held.seat.boards > 1:
-            self._taken[challenge_id] = replace(held, seat=replace(held.seat, boards=held.seat.boards - 1))
+        self._taken[game_id] = replace(held, slot=replace(held.slot, boards=1))
+        if held.slot.boards > 1:
+            self._taken[challenge_id] = replace(held, slot=replace(held.slot, boards=held.slot.boards - 1))
         else:
             del self._taken[challenge_id]
 
@@ -149,7 +149,7 @@ class GameSlots:
     @property
     def waiting(self) -> list[GameSlot]:
         """What those who wait ask for: people first, then in order of arrival."""
-        return [seat_of(challenge) for challenge in self._queue()]
+        return [slot_of(challenge) for challenge in self._queue()]
 
     def patience_s(self, now_s: float) -> float | None:
         """Seconds until one of those who wait has waited for too long; None: nobody waits that cannot do so
@@ -164,12 +164,12 @@ class GameSlots:
     def is_slow(self, game_id: str) -> bool:
         """Whether a game goes on, or is about to, that is known to have no real-time clock."""
         taken = self._taken.get(game_id)
-        return taken is not None and taken.seat.is_slow
+        return taken is not None and taken.slot.is_slow
 
     @property
     def is_quiet(self) -> bool:
         """Nobody waits, and no game with a real-time clock goes on or is about to."""
-        return not self._waiting and all(taken.seat.is_slow for taken in self._taken.values())
+        return not self._waiting and all(taken.slot.is_slow for taken in self._taken.values())
 
     def load(self, bot_games: Mapping[str, int], ahead: Collection[GameSlot] = ()) -> Load:
         """What is going on.
@@ -181,9 +181,9 @@ class GameSlots:
         """
         # What is not in the database yet may be there a moment later: then it counts twice for a while,
         # which is the safe side.
-        unstored = (taken.seat for taken in self._taken.values() if not taken.is_stored)
-        today = Counter(bot_games) + Counter(seat.opponent_id for seat in unstored if seat.is_bot)
-        return Load([taken.seat for taken in self._taken.values()], list(ahead), today, self.is_open)
+        unstored = (taken.slot for taken in self._taken.values() if not taken.is_stored)
+        today = Counter(bot_games) + Counter(slot.opponent_id for slot in unstored if slot.is_bot)
+        return Load([taken.slot for taken in self._taken.values()], list(ahead), today, self.is_open)
 
     # --- Decisions --------------------------------------------------------------------------------------
 
@@ -204,14 +204,14 @@ class GameSlots:
             if challenge.clock is not None and waited_s >= WAITS_S:
                 decision: ChallengeAnswer = Decline(DeclineReason.LATER, f"has waited for {waited_s:.0f} s")
             else:
-                decision = answer(challenge, self.load(bot_games, ahead), self._config)
+                decision = decide(challenge, self.load(bot_games, ahead), self._config)
             match decision:
                 case Accept():
-                    self.accept(challenge.id, seat_of(challenge))
+                    self.accept(challenge.id, slot_of(challenge))
                 case Decline():
                     self.leave(challenge.id)
                 case WaitForSlot():
-                    ahead.append(seat_of(challenge))
+                    ahead.append(slot_of(challenge))
                     if challenge.id in self._told:
                         continue
                     self._told.add(challenge.id)
@@ -220,4 +220,4 @@ class GameSlots:
 
     def _queue(self) -> list[Challenge]:
         challenges = [each.challenge for each in self._waiting.values()]
-        return sorted(challenges, key=lambda challenge: seat_of(challenge).is_bot)
+        return sorted(challenges, key=lambda challenge: slot_of(challenge).is_bot)

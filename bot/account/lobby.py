@@ -14,7 +14,7 @@ from functools import partial
 from bot.account.background_tasks import BackgroundTasks
 from bot.account.block_list import BlockFile
 from bot.account.challenge_answers import ChallengeResponder, about, detail_of
-from bot.account.challenge_policy import Accept, Decline, GameSlot, WaitForSlot, refusal
+from bot.account.challenge_policy import Accept, Decline, GameSlot, WaitForSlot, lasting_refusal
 from bot.account.game_slots import GameSlots
 from bot.account.matchmaking import Matchmaker
 from bot.base.errors import AuthError, ProtocolError, RefusedError, ServerError, TransientError
@@ -30,7 +30,6 @@ from bot.base.events import (
     Reply,
 )
 from bot.base.reconnect import delays, stay_connected
-from bot.game.ledger import GAME_CRASHED
 from bot.game.player import GamePlayer
 from bot.game.services import Services
 from bot.servers import goes_on
@@ -208,7 +207,7 @@ class Lobby:
                     self._background.start(what, partial(self._store_rating, game_id, rating_diff))
 
     def _receive(self, challenge: Challenge) -> None:
-        told = refusal(challenge, self._services.config.challenges, self._block_file.names())
+        told = lasting_refusal(challenge, self._services.config.challenges, self._block_file.names())
         if told is not None:
             self._answers.decline(challenge, told)
             return
@@ -286,7 +285,7 @@ class Lobby:
             return
         await self._name_opponents()
         bot_games = {}
-        if any(seat.is_bot for seat in self._slots.waiting):
+        if any(slot.is_bot for slot in self._slots.waiting):
             since = now_utc() - timedelta(hours=24)
             async with self._services.database.read() as session:
                 bot_games = await count_bot_games(session, self._server.site, since)
@@ -345,8 +344,8 @@ class Lobby:
         """Challenge a program, and hold a place until it answers; None: withdrawn, the place is needed."""
         if not self._slots.is_quiet or not self.accepting:
             return None
-        seat = GameSlot(opponent.id, is_bot=True)
-        self._slots.accept(_OURS, seat)
+        slot = GameSlot(opponent.id, is_bot=True)
+        self._slots.accept(_OURS, slot)
         self._change()
         asking = self._asking = asyncio.ensure_future(self._server.challenge(opponent.id, proposal))
         reply = None
@@ -363,7 +362,7 @@ class Lobby:
             await asyncio.wait([asking])  # so that it is withdrawn before its place is given away
             # Where the site does not tell whether it was accepted, its game may be about to start.
             if reply is not None and reply.accepted is not False:
-                self._slots.accept(reply.challenge_id, seat)
+                self._slots.accept(reply.challenge_id, slot)
                 self._answers.expect(reply.challenge_id)
             self._slots.leave(_OURS)
             self._change()
@@ -419,7 +418,7 @@ class Lobby:
         for game_id in await self._server.playing():
             self._play(game_id)
 
-    def _play(self, game_id: str, seat: GameSlot | None = None, challenge_id: str = "") -> None:
+    def _play(self, game_id: str, slot: GameSlot | None = None, challenge_id: str = "") -> None:
         """Play a game, now or when others have ended."""
         known = self._games.get(game_id)
         if known is not None:
@@ -431,7 +430,7 @@ class Lobby:
             return
         # There are only so many that are accepted.
         is_accepted = self._slots.is_accepted(challenge_id or game_id)
-        self._slots.start(game_id, seat, challenge_id)
+        self._slots.start(game_id, slot, challenge_id)
         game = self._games[game_id] = _Game()
         if is_accepted or self.running < self._max_players:
             self._begin(game_id, game)
@@ -504,7 +503,7 @@ class Lobby:
                     crashes, waits = 0, delays(self._services.rng)
                 crashes, crashed_at = crashes + 1, now
                 logger.exception("game %s: crashed", game_id)
-                await self._note_trouble(game_id, GAME_CRASHED, error)
+                await self._note_trouble(game_id, "game_crashed", error)
             await self._services.sleep(next(waits))
             player = game.player = GamePlayer(game_id, self._services)
         game.is_given_up = True

@@ -135,14 +135,14 @@ def _temptation(pyplot: Any, found: Study) -> Any:
     count = len(found.temptation)
     figure, axes = pyplot.subplots(1, count, figsize=(3 * count, 3), sharey=True)
     for axis, (name, rows) in zip(axes, found.temptation.items(), strict=True):
-        for shift, colour, label in ((-0.1, "#c8553d", "traps"), (0.1, _OTHER, "others")):
+        for stop, colour, label in ((-0.1, "#c8553d", "traps"), (0.1, _OTHER, "others")):
             for at, row in enumerate(rows):
                 each = row.trap if label == "traps" else row.other
                 if each.share is None or each.low is None or each.high is None:
                     continue
-                axis.plot([at + shift] * 2, [100 * each.low, 100 * each.high], color=colour, linewidth=2)
+                axis.plot([at + stop] * 2, [100 * each.low, 100 * each.high], color=colour, linewidth=2)
                 shown = label if at == 0 else None
-                axis.plot([at + shift], [100 * each.share], "o", color=colour, markersize=4, label=shown)
+                axis.plot([at + stop], [100 * each.share], "o", color=colour, markersize=4, label=shown)
         axis.set_xticks(range(len(rows)), [f"{100 * row.low:.0f}-{100 * row.high:.0f}" for row in rows])
         axis.set_xlabel("cost, % of expected score")
         axis.set_title(name)

@@ -13,7 +13,7 @@ from bot.analysis.population import BAD, Population
 from engine.decision import Candidate, Decision, OutcomeKind
 from engine.human.calibrated import FEATURES, CalibratedModel
 from engine.params import Assessment, Scale, TrapParams
-from engine.trappy import classify, reply_quality, with_trap
+from engine.trappy import classify_reply, reply_quality, with_trap
 from storage.intervals import Share, share
 
 CALIBRATED, ALONE = "calibrated model", "calibrated, no human-move model"
@@ -315,7 +315,7 @@ def _figure9(
     for stored, filled in zip(people.positions, _filled(people, params), strict=True):
         candidate = with_trap(stored.found.candidate, filled)
         decision = _decision(people.game.name, stored.found.position, candidate, filled)
-        outcomes.append(classify(decision, stored.found.reply))
+        outcomes.append(classify_reply(decision, stored.found.reply))
         is_set.append(decision.is_trap)
     traps = [outcome for outcome, trap in zip(outcomes, is_set, strict=True) if trap]
     plain = [outcome for outcome, trap in zip(outcomes, is_set, strict=True) if not trap]
@@ -324,7 +324,7 @@ def _figure9(
         return share(sum(outcome.kind is kind for outcome in traps), len(traps))
 
     fell = np.array([outcome.kind is OutcomeKind.FELL for outcome in outcomes], np.float64)
-    # A fall is a suboptimal reply with quality above 0 (`classify`).
+    # A fall is a suboptimal reply with quality above 0 (`classify_reply`).
     could_fall = (qualities > 0) & np.array(is_set)[people.of_position]
     return Figure9(
         name,
@@ -343,7 +343,7 @@ def _figure9(
 
 
 def _decision(game: str, position: str, candidate: Candidate, params: TrapParams) -> Decision:
-    """A decision for the move, as `classify` needs it."""
+    """A decision for the move, as `classify_reply` needs it."""
     return Decision(
         game=game,
         position=position,

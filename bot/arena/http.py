@@ -78,7 +78,7 @@ def refusal(status: int, message: str) -> web.Response:
     return web.json_response({"error": message}, status=status)
 
 
-class Door:
+class RequestGate:
     """Admits requests: applies the rate limits, then identifies the account."""
 
     def __init__(self, accounts: Accounts, proxies: Proxies, clock: Callable[[], float]) -> None:

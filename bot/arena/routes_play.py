@@ -12,8 +12,8 @@ from bot.arena.game import ArenaRefusal, ReplayedGame
 from bot.arena.http import (
     GAME,
     ID,
-    Door,
     HttpError,
+    RequestGate,
     as_bool,
     as_int,
     as_text,
@@ -53,7 +53,7 @@ class PlayRoutes:
         self,
         *,
         database: Database,
-        door: Door,
+        door: RequestGate,
         accounts: Accounts,
         referee: Referee,
         lobby: ArenaLobby,

@@ -10,7 +10,7 @@ from aiohttp import web
 from bot.arena import board_view as views
 from bot.arena import export, wire
 from bot.arena.accounts import NAME, Accounts
-from bot.arena.http import GAME, Door, HttpError, as_int, as_text, count, fields, ok
+from bot.arena.http import GAME, HttpError, RequestGate, as_int, as_text, count, fields, ok
 from bot.arena.referee import NotFound, Referee
 from storage import arena
 from storage.arena import AccountRecord, AccountTaken
@@ -33,7 +33,7 @@ class SiteRoutes:
         self,
         *,
         database: Database,
-        door: Door,
+        door: RequestGate,
         accounts: Accounts,
         referee: Referee,
         report: LoadReport | None,

@@ -13,7 +13,7 @@ from aiohttp import web
 
 from bot.arena.accounts import Accounts, add_bot
 from bot.arena.connection_limit import IDLE_S, ConnectionLimit, most_connections
-from bot.arena.http import MAX_BODY_BYTES, SECURITY_HEADERS, Door
+from bot.arena.http import MAX_BODY_BYTES, SECURITY_HEADERS, RequestGate
 from bot.arena.lobby import ArenaLobby
 from bot.arena.proxies import Proxies
 from bot.arena.referee import Referee
@@ -74,7 +74,7 @@ class Arena:
             wake=self._wake.set,
         )
         self._proxies = Proxies(config.trusted_proxies)
-        self._door = door = Door(self._accounts, self._proxies, clock)
+        self._door = door = RequestGate(self._accounts, self._proxies, clock)
         self.bot_token = ""
         """Token of the account named in `running`."""
         play = PlayRoutes(

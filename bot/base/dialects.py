@@ -79,7 +79,7 @@ class Dialect:
     increment_unit_s: float | None = None
     """Unit of ``winc`` and ``binc`` in seconds, if every game has a clock but ``gameFull`` does not state it;
     None: it does."""
-    limits_openings: bool = True
+    limits_stream_opens: bool = True
     """Whether the site limits openings of the account's stream (`bot.servers.lichess.StreamRateLimiter`)."""
     from_positions: bool = True
     """Whether games may begin from a position in variants other than `FROM_POSITION`, too."""
@@ -134,7 +134,7 @@ DIALECTS: Mapping[str, Dialect] = {
                 "xiangqi": SiteVariant("xiangqi", (WHITE, BLACK)),
                 "connect4": SiteVariant("connect4", (WHITE, BLACK)),
             },
-            limits_openings=False,
+            limits_stream_opens=False,
         ),
         Dialect(
             name="lichess",

@@ -58,7 +58,7 @@ def show(
 ) -> None:
     """Tell what a model is, and what people would begin with, by its word."""
     try:
-        told = _told(file)
+        told = _card(file)
     except BadModel as error:
         raise UsageError(str(error)) from None
     if output is ShowFormat.JSON:
@@ -73,7 +73,7 @@ def show(
     console().print(table)
 
 
-def _told(file: Path) -> dict[str, Any]:
+def _card(file: Path) -> dict[str, Any]:
     from engine.human.model_files import PREDICTS, open_model
     from engine.human.onnx import OnnxNetwork
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from storage.database import Database
     from storage.records import StoredGame
     from storage.report import GameReport
-    from storage.statistics import EngineStatistics
+    from storage.statistics import PlayerStatistics
 
 
 def stats(
@@ -53,15 +53,15 @@ def stats(
     With performance ratings, and with intervals that hold the truth 19 times in 20.
     """
     from bot.cli import rich_tables as tables
-    from storage.statistics import engine_statistics
+    from storage.statistics import player_statistics
 
     filters = filters_of(
         player, site, game, since, until, min_rating, max_rating, rated, opponent=opponent, match=match
     )
 
-    async def read(database: "Database") -> "list[EngineStatistics]":
+    async def read(database: "Database") -> "list[PlayerStatistics]":
         async with database.read() as session:
-            return await engine_statistics(session, filters)
+            return await player_statistics(session, filters)
 
     found = ask_database(context, read)
     table, rows = tables.statistics_table(found), tables.statistics_rows(found)

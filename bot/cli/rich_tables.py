@@ -14,7 +14,7 @@ from storage.intervals import Performance, Share
 from storage.own_game_records import match_limits, match_of
 from storage.records import GameStatus, StoredGame
 from storage.report import CandidateReport, DecisionReport, GameReport
-from storage.statistics import EngineStatistics
+from storage.statistics import PlayerStatistics
 
 NONE = "-"
 
@@ -24,7 +24,7 @@ bonus for the best trap; expected: what the move promises against the replies th
 trap: the reply that looks better than it is; quality: what the trap is worth."""
 
 
-def statistics_table(rows: Sequence[EngineStatistics]) -> RenderableType:
+def statistics_table(rows: Sequence[PlayerStatistics]) -> RenderableType:
     """A column for each player, a row for each number."""
     table = Table(title="Games and traps (intervals: 95 %)")
     table.add_column("")
@@ -52,7 +52,7 @@ def statistics_table(rows: Sequence[EngineStatistics]) -> RenderableType:
     return table
 
 
-def statistics_rows(rows: Sequence[EngineStatistics]) -> list[dict[str, Any]]:
+def statistics_rows(rows: Sequence[PlayerStatistics]) -> list[dict[str, Any]]:
     """Flat rows: ``fell_share_low`` and the like stand in columns of their own."""
     return [_flat(row.to_json()) for row in rows]
 

@@ -18,12 +18,12 @@ from engine.human.opponent_model_search import Background, Models, OpponentModel
 from engine.human.registry import ModelRegistry
 from engine.params import TrapParams
 from engine.player_kinds import Choosing, PlayerKind
-from engine.players import Player, StrongOptions, Thinker
+from engine.players import Player, SelectiveSearcher, StrongOptions
 from engine.search.profiles import Profiler, whole_profile
 from engine.search.reference import INFINITY, Searcher, exact_score, principal_variation
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
-from engine.time_management import MIN_TIME_S, Limits, from_clock
+from engine.time_management import MIN_TIME_S, Limits, limits_from_clock
 from engine.trappy import with_trap
 
 OVERHEAD_S = 0.05
@@ -164,7 +164,7 @@ class SearchDriver:
         plies, most = self.game.plies_left(position), self.game.most_plies_left(position)
         if moves_to_go is not None:
             plies = most = max(1, min(plies, 2 * moves_to_go))
-        return from_clock(
+        return limits_from_clock(
             max(0.0, remaining_s),
             increment_s,
             plies,
@@ -189,7 +189,7 @@ class SearchDriver:
             limits: Limits of the search; its time becomes the flag's deadline.
             stop: Ends the search early.
         """
-        if self.settings.kind.searches_selectively and isinstance(self.searcher, Thinker):
+        if self.settings.kind.searches_selectively and isinstance(self.searcher, SelectiveSearcher):
             found = self.known(position) or self._strong(position, limits, stop)
             if found is not None:
                 return found
@@ -260,7 +260,7 @@ class SearchDriver:
     ) -> tuple[MoveLine, int] | None:
         """The line and nodes of a selective search; None: it was stopped too early."""
         searcher, strong = self.searcher, self.settings.strong
-        if not isinstance(searcher, Thinker):
+        if not isinstance(searcher, SelectiveSearcher):
             return None
         try:
             result = searcher.think(
@@ -305,7 +305,9 @@ class SearchDriver:
             moves: The only moves to search; empty: all.
         """
         if lines == 1 and not moves:
-            is_strong = self.settings.kind.searches_selectively and isinstance(self.searcher, Thinker)
+            is_strong = self.settings.kind.searches_selectively and isinstance(
+                self.searcher, SelectiveSearcher
+            )
             yield from (self._deepen_strong if is_strong else self._deepen_player)(position, depth, stop)
         else:
             yield from self._deepen_lines(position, depth, stop, lines, moves)

@@ -15,7 +15,7 @@ from engine import ENGINE_VERSION
 from engine.decision import Decision
 from engine.games import get_game
 from engine.player_kinds import kind_named
-from storage.statistics import EngineStatistics
+from storage.statistics import PlayerStatistics
 
 PAUSE_S = 5.0
 """At most one answer in this time, in seconds, for each room of a game."""
@@ -45,7 +45,7 @@ class ChatFacts:
     """Whoever asks may know what the engine thinks; see `may_tell`."""
     latest: Decision | None = None
     """Whose move is the last of ours on the board; only for !eval and !trap."""
-    figures: Sequence[EngineStatistics] = ()
+    figures: Sequence[PlayerStatistics] = ()
     """Of the games with the opponent before this one; only for !stats."""
 
 

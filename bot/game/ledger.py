@@ -26,7 +26,7 @@ from engine import ENGINE_VERSION
 from engine.decision import Decision, OutcomeKind
 from engine.games import get_game as get_rules
 from engine.params import TrapParams
-from engine.trappy import classify
+from engine.trappy import classify_reply
 from storage.database import Database
 from storage.decisions import (
     commit_decision,
@@ -51,12 +51,13 @@ from storage.records import (
     StoredDecision,
     StoredGame,
 )
-from storage.statistics import EngineStatistics, engine_statistics
+from storage.statistics import PlayerStatistics, player_statistics
 
 logger = logging.getLogger(__name__)
 
 TAKEBACK_GRANTED = "takeback_granted"
-GAME_CRASHED = "game_crashed"
+DECISION_UNJUDGED = "decision_unjudged"
+"""A bug kept a decision from getting its outcome, and `desdemona db recheck` may find it."""
 
 _VERDICTS = {
     GameResult.WIN: ResultForUs.WON,
@@ -91,8 +92,6 @@ class GameLedger:
         self._moves: tuple[str, ...] = ()
         self._end: GameEnd | None = None
         self._strange: set[int] = set()
-        # Keys of decisions whose judging crashed: that is told once.
-        self._unjudged: set[int] = set()
         # By ply: what the standing decisions think of their moves.
         self._scores: dict[int, int] = {}
         # By a decision's key: the first reply to it, which is the one to be judged even if it is taken back.
@@ -266,11 +265,11 @@ class GameLedger:
                     return stored
         return None
 
-    async def figures(self) -> list[EngineStatistics]:
+    async def figures(self) -> list[PlayerStatistics]:
         """What came of the games with this opponent before this one, by our player."""
         filters = Filters(site=self._site, opponent_id=self.game.opponent_id, until=self.game.started_at)
         async with self._database.read() as session:
-            return await engine_statistics(session, filters)
+            return await player_statistics(session, filters)
 
     async def grant_takeback(self, most: int) -> bool:
         """Write down that the opponent may take a move back; False: it has had so many already."""
@@ -315,13 +314,13 @@ class GameLedger:
         if not (decision.is_complete if reply is not None else self._end is not None):
             return
         try:
-            outcome = classify(decision, reply)
+            outcome = classify_reply(decision, reply)
         except Exception as error:  # what the server shows is written down all the same
-            if stored.id not in self._unjudged:
-                self._unjudged.add(stored.id)
+            known = await list_events(session, kind=DECISION_UNJUDGED, game_id=self.game.id)
+            if all(event.detail["ply"] != ply for event in known):
                 logger.exception("game %s, ply %d: judging the reply crashed", self._site_game_id, ply)
                 detail = {**crash_detail(ply, error), "site_game_id": self._site_game_id}
-                await log_event(session, self._site, GAME_CRASHED, detail, self.game.id)
+                await log_event(session, self._site, DECISION_UNJUDGED, detail, self.game.id)
             return
         await record_outcome(session, stored.id, outcome)
 

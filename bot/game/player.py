@@ -12,7 +12,7 @@ from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientErr
 from bot.base.events import EndReason, GameEnd, GameEvent, GameSnapshot, MoveInfo
 from bot.base.reconnect import delays, stay_connected
 from bot.game.chat import GameChat
-from bot.game.ledger import GAME_CRASHED, GameLedger, crash_detail
+from bot.game.ledger import DECISION_UNJUDGED, GameLedger, crash_detail
 from bot.game.offer_policy import BEGUN_PLIES, score_centi
 from bot.game.offers import GameOffers
 from bot.game.search_pool import Rank
@@ -38,7 +38,7 @@ from bot.game.session import (
     step,
 )
 from bot.game.side_tasks import SideTasks
-from bot.game.thinking import Mind
+from bot.game.thinking import GameThinker
 from bot.servers import goes_on
 from engine.decision import Decision
 from engine.errors import EngineMismatch
@@ -78,7 +78,7 @@ class GamePlayer:
         self._unknown = 0
         """Times in a row that the server knew nothing of the game."""
         self._tasks: asyncio.TaskGroup
-        self._mind: Mind
+        self._mind: GameThinker
         self._side_tasks: SideTasks
         self._offers: GameOffers
         self._chat: GameChat
@@ -123,7 +123,7 @@ class GamePlayer:
 
     def _set_up(self) -> None:
         services, ledger = self._services, self._ledger
-        self._mind = Mind(services, self._tasks)
+        self._mind = GameThinker(services, self._tasks)
         self._side_tasks = SideTasks(self.game_id, self._tasks)
         self._offers = GameOffers(self.game_id, services, ledger, self._side_tasks, lambda: self._session)
         self._chat = GameChat(
@@ -393,7 +393,7 @@ class GamePlayer:
         except Exception as error:
             # The game is worth more than this: it goes on, and `desdemona db recheck` judges the move later.
             logger.exception("game %s, ply %d: completing the profile crashed", self.game_id, stored.ply)
-            await self._ledger.record_event(GAME_CRASHED, crash_detail(stored.ply, error))
+            await self._ledger.record_event(DECISION_UNJUDGED, crash_detail(stored.ply, error))
             return
         await self._ledger.complete(stored, decision)
 

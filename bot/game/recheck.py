@@ -15,17 +15,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.game.ledger import TAKEBACK_GRANTED
-from bot.game.search_pool import Rank, WorkerPool
-from engine import is_same_search
+from bot.game.search_pool import Rank, SearchPool
 from engine.choice import verify
 from engine.decision import Decision
-from engine.errors import RecordError
+from engine.errors import EngineMismatch, RecordError
 from engine.game import if_it_goes_on
 from engine.games import get_game
 from engine.players import complete
 from engine.search.reference import Searcher
 from engine.stop import StopFlag
-from engine.trappy import classify
+from engine.trappy import classify_reply
 from storage.database import Database
 from storage.events import list_events
 from storage.recheck import (
@@ -100,7 +99,7 @@ async def recheck(
     async with database.read() as session:
         total, last_id = await count_decisions(session)
     on_count = None if counting is None else counting(total)
-    async with WorkerPool(1, table_mb) as pool:
+    async with SearchPool(1, table_mb) as pool:
         done_id = 0
         while True:
             async with database.read() as session:
@@ -122,7 +121,7 @@ class _Recheck:
     """One decision."""
 
     def __init__(
-        self, database: Database, pool: WorkerPool, findings: Findings, found: RecordedDecision
+        self, database: Database, pool: SearchPool, findings: Findings, found: RecordedDecision
     ) -> None:
         self._database = database
         self._pool = pool
@@ -181,7 +180,7 @@ class _Recheck:
         if not found.has_outcome:
             reply = await self._reply(decision)
             if reply is None or full.is_complete:
-                outcome = classify(full, reply)
+                outcome = classify_reply(full, reply)
         if outcome is not None or full is not decision:
             async with self._database.write() as session:
                 if not await settle_later(session, found, full, outcome):
@@ -199,8 +198,6 @@ class _Recheck:
         """
         if decision.is_complete:
             return decision
-        if not is_same_search(decision.engine_version):  # scores of two searches do not belong in one profile
-            raise _Left(f"only engine {decision.engine_version}, which made it, can complete its profile")
 
         def search(searcher: Searcher, stop: StopFlag) -> Decision:
             return complete(decision, searcher, stop)
@@ -210,6 +207,8 @@ class _Recheck:
             verify(full)
         except RecordError:
             raise
+        except EngineMismatch as error:
+            raise _Left(str(error)) from None
         except Exception as error:
             found = self._found
             logger.exception("game %s, ply %d: completing the profile crashed", found.site_game_id, found.ply)

@@ -41,19 +41,19 @@ class Rank(IntEnum):
     """What may be needed."""
 
 
-class Shift(StopFlag):
+class JobStop(StopFlag):
     """A job's time on a thread; set when it is to end."""
 
-    def __init__(self, crowd: float) -> None:
+    def __init__(self, queue_per_thread: float) -> None:
         super().__init__()
-        self.crowd = crowd
+        self.queue_per_thread = queue_per_thread
         """Live jobs that waited for each thread when this one began."""
         self.is_paused = False
         """The thread is needed for a job of another rank: this one is to end with `Stopped`, and will be
         started anew."""
 
 
-Job = Callable[[Searcher, Shift], T]
+Job = Callable[[Searcher, JobStop], T]
 """Work for a thread: searches with the searcher and ends, with `Stopped` or early, when its shift is set."""
 
 
@@ -65,7 +65,7 @@ class _Task:
     game: str = field(compare=False)
     loop: asyncio.AbstractEventLoop = field(compare=False)
     result: asyncio.Future[Any] = field(compare=False)
-    shift: Shift | None = field(compare=False, default=None)
+    stop: JobStop | None = field(compare=False, default=None)
     """None: it waits."""
     is_hurried: bool = field(compare=False, default=False)
     """Told to end early."""
@@ -79,10 +79,10 @@ class _Task:
     @property
     def is_leaving(self) -> bool:
         """Whether its thread will be free in a moment."""
-        return self.is_hurried or self.cancelled or (self.shift is not None and self.shift.is_paused)
+        return self.is_hurried or self.cancelled or (self.stop is not None and self.stop.is_paused)
 
 
-class WorkerPool:
+class SearchPool:
     """Threads with a searcher for each game.
 
     Args:
@@ -119,8 +119,8 @@ class WorkerPool:
             self._closed = True
             for task in [*self._queue, *self._running]:
                 task.cancelled = True
-                if task.shift is not None:
-                    task.shift.set()
+                if task.stop is not None:
+                    task.stop.set()
                 task.result.cancel()
             self._queue.clear()
             self._changed.notify_all()
@@ -158,7 +158,7 @@ class WorkerPool:
             heapq.heappush(self._queue, task)
             self._make_room()
             self._changed.notify()
-        self._grow_impatient(task, patience_s)
+        self._hurry_later(task, patience_s)
         try:
             return await asyncio.shield(task.result)
         except asyncio.CancelledError:
@@ -180,7 +180,7 @@ class WorkerPool:
             task.urgency = (Rank.LIVE, deadline, next(self._numbers))
             heapq.heapify(self._queue)
             self._make_room()
-        self._grow_impatient(task, patience_s)
+        self._hurry_later(task, patience_s)
 
     def _make_room(self) -> None:
         """Pause as many jobs of a lower rank as those that wait need threads."""
@@ -188,11 +188,11 @@ class WorkerPool:
         waiting = sorted(self._queue)[free:]
         victims = sorted((task for task in self._running if not task.is_leaving), reverse=True)
         for task, victim in zip(waiting, victims, strict=False):
-            if victim.rank > task.rank and victim.shift is not None:
-                victim.shift.is_paused = True
-                victim.shift.set()
+            if victim.rank > task.rank and victim.stop is not None:
+                victim.stop.is_paused = True
+                victim.stop.set()
 
-    def _grow_impatient(self, task: _Task, patience_s: float | None) -> None:
+    def _hurry_later(self, task: _Task, patience_s: float | None) -> None:
         if patience_s is not None:
             task.loop.call_later(max(patience_s, _LEAST_PATIENCE_S), self._hurry, task, patience_s)
 
@@ -203,16 +203,16 @@ class WorkerPool:
                 return
             live = (other for other in self._running if other.rank is Rank.LIVE and not other.is_leaving)
             victim = max(live, default=task)
-            if victim > task and victim.shift is not None:
+            if victim > task and victim.stop is not None:
                 victim.is_hurried = True
-                victim.shift.set()
-        self._grow_impatient(task, patience_s)
+                victim.stop.set()
+        self._hurry_later(task, patience_s)
 
     async def _withdraw(self, task: _Task) -> None:
         with self._changed:
             task.cancelled = True
-            if task.shift is not None:
-                task.shift.set()
+            if task.stop is not None:
+                task.stop.set()
             if task in self._queue:
                 self._queue.remove(task)
                 heapq.heapify(self._queue)
@@ -230,17 +230,17 @@ class WorkerPool:
     def _work(self) -> None:
         searchers: dict[str, Searcher] = {}
         while (found := self._next()) is not None:
-            task, shift = found
+            task, stop = found
             value, error = None, None
             try:
                 if task.game not in searchers:
                     searchers[task.game] = self._make_searcher(task.game, self._table_mb)
-                value = task.job(searchers[task.game], shift)
+                value = task.job(searchers[task.game], stop)
             except Exception as caught:  # it belongs to whoever asked for the job
                 error = caught
             self._done(task, value, error)
 
-    def _next(self) -> tuple[_Task, Shift] | None:
+    def _next(self) -> tuple[_Task, JobStop] | None:
         with self._changed:
             self._idle += 1
             while not self._queue and not self._closed:
@@ -251,14 +251,14 @@ class WorkerPool:
             task = heapq.heappop(self._queue)
             self._running.append(task)
             live = sum(other.rank is Rank.LIVE for other in self._queue)
-            task.shift = Shift(live / len(self._threads))
-            return task, task.shift
+            task.stop = JobStop(live / len(self._threads))
+            return task, task.stop
 
     def _done(self, task: _Task, value: object, error: Exception | None) -> None:
         with self._changed:
             self._running.remove(task)
             if isinstance(error, Stopped) and task.is_leaving and not task.cancelled:
-                task.shift, task.is_hurried = None, False
+                task.stop, task.is_hurried = None, False
                 heapq.heappush(self._queue, task)
                 self._changed.notify()
                 return

@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from bot.base.config import Config
-from bot.game.search_pool import WorkerPool
+from bot.game.search_pool import SearchPool
 from bot.servers import Server
 from engine.human.registry import ModelRegistry
 from engine.players import StrongOptions
-from engine.uci.source import Engines
+from engine.uci.source import EnginePool
 from storage.database import Database
 
 
@@ -21,7 +21,7 @@ class Services:
 
     server: Server
     database: Database
-    pool: WorkerPool
+    pool: SearchPool
     config: Config
     bot_name: str
     strong: StrongOptions = field(default_factory=StrongOptions)
@@ -31,7 +31,7 @@ class Services:
     clock: Callable[[], float] = time.monotonic
     """Seconds of a clock that never goes back."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    engines: Engines = field(default_factory=Engines)
+    engines: EnginePool = field(default_factory=EnginePool)
     """Other engines, for the players that need one."""
     people: ModelRegistry = field(default_factory=ModelRegistry)
     """Models of people, for the players that reckon with them."""

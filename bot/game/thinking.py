@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.game.recent_games import Paths, latest_paths
-from bot.game.search_pool import Rank, Shift
+from bot.game.search_pool import JobStop, Rank
 from bot.game.services import Services
 from engine.decision import Decision, Person
 from engine.game import Game, positions
@@ -27,7 +27,7 @@ from engine.player_kinds import kind_named
 from engine.players import Player
 from engine.search.reference import Searcher
 from engine.stop import Stopped
-from engine.time_management import Limits, from_clock
+from engine.time_management import Limits, limits_from_clock
 from engine.variety import Detour
 from storage.records import StoredGame
 
@@ -80,7 +80,7 @@ class MoveSearch:
         self._spent_s, self._spent_nodes = 0.0, 0
         self._best: Decision | None = None
         # While it runs: when it began, and what will end it.
-        self._running: tuple[float, Shift] | None = None
+        self._running: tuple[float, JobStop] | None = None
 
     def is_for(self, game: Game[Any], position: Any) -> bool:
         """Whether it is about this very position, with the game before it."""
@@ -90,26 +90,26 @@ class MoveSearch:
         """Say what the clock shows; again when an expected turn has come."""
         self._turn = turn
         if self._running is not None:
-            began, shift = self._running
-            limits = self._limits(shift.crowd)
+            began, stop = self._running
+            limits = self._limits(stop.queue_per_thread)
             if limits is None:
-                shift.set_deadline(0)
+                stop.set_deadline(0)
             elif limits.time_s is not None:
-                shift.set_deadline(max(0.0, limits.time_s - (self._services.clock() - began)))
+                stop.set_deadline(max(0.0, limits.time_s - (self._services.clock() - began)))
 
-    def __call__(self, searcher: Searcher, shift: Shift) -> Decision:
+    def __call__(self, searcher: Searcher, stop: JobStop) -> Decision:
         """Search until the time is spent, or for a live move until told to end.
 
         Raises:
             Stopped: It was paused.
         """
-        limits = self._limits(shift.crowd)
+        limits = self._limits(stop.queue_per_thread)
         if limits is None:  # all the time was spent before a pause
             assert self._best is not None, "time was spent and nothing found"  # noqa: S101
             return self._best
-        self._running = self._services.clock(), shift
+        self._running = self._services.clock(), stop
         try:
-            found = self._choose(searcher, limits, shift)
+            found = self._choose(searcher, limits, stop)
         finally:
             self._running = None
         self._spent_s += found.time_s
@@ -117,11 +117,11 @@ class MoveSearch:
         if self._best is None or _reach(found) >= _reach(self._best):
             self._best = found
         self._best = replace(self._best, time_s=self._spent_s, nodes=self._spent_nodes)
-        if shift.is_paused and self._limits(shift.crowd) is not None:
+        if stop.is_paused and self._limits(stop.queue_per_thread) is not None:
             raise Stopped
         return self._best
 
-    def _choose(self, searcher: Searcher, limits: Limits, shift: Shift) -> Decision:
+    def _choose(self, searcher: Searcher, limits: Limits, stop: JobStop) -> Decision:
         services, stored, game = self._services, self._stored, self._game
         kind = kind_named(stored.player)
         with ExitStack() as lent:
@@ -134,7 +134,7 @@ class MoveSearch:
             player = Player(
                 stored.player, game, stored.params, searcher, services.strong, source=source, models=models
             )
-            return player.choose(self._position, limits, shift, self._detour, background)
+            return player.choose(self._position, limits, stop, self._detour, background)
 
     def _background(self) -> Background:
         text = self._stored.initial_position
@@ -142,7 +142,7 @@ class MoveSearch:
         *before, _ = positions(self._game, self._moves, start)
         return Background(tuple(before), self._person)
 
-    def _limits(self, crowd: float) -> Limits | None:
+    def _limits(self, queue_per_thread: float) -> Limits | None:
         """What the clock gives, less what was spent; None: it is all spent."""
         services, turn = self._services, self._turn
         engine = services.config.engine
@@ -150,7 +150,7 @@ class MoveSearch:
         if left_s is not None and turn.received_at is not None:
             # The clock went on while the job was waiting; what it has worked since is counted as spent.
             left_s = max(0.0, left_s - (services.clock() - turn.received_at))
-        limits = from_clock(
+        limits = limits_from_clock(
             left_s,
             self._stored.clock_increment_s or 0,
             self._game.plies_left(self._position),
@@ -159,7 +159,7 @@ class MoveSearch:
             max_time_s=engine.slow_time_s if is_slow(self._stored) else engine.max_time_s,
             overhead_s=engine.overhead_s,
             lag_s=services.server.lag_s,
-            crowd=crowd,
+            queue_per_thread=queue_per_thread,
         )
         if self._spent_s == 0 or limits.time_s is None:
             return limits
@@ -175,7 +175,7 @@ class _Ahead:
     task: "asyncio.Task[Decision | None]"
 
 
-class Mind:
+class GameThinker:
     """Thinks about one game.
 
     Args:

@@ -14,7 +14,7 @@ from bot.match.play import End, Finished, Played, Used
 from bot.match.player_specs import MatchError, OurSpec
 from engine import ENGINE_VERSION
 from engine.params import TrapParams
-from engine.trappy import classify
+from engine.trappy import classify_reply
 from storage.database import Database
 from storage.decisions import commit_decision, mark_confirmed, mark_dropped
 from storage.games import finish_game, list_games, open_game, set_moves
@@ -73,7 +73,7 @@ async def _keep_decisions(session: AsyncSession, game_id: int, played: Played) -
         await mark_confirmed(session, decision_id)
         reply = moves[ply + 1] if ply + 1 < len(moves) else None
         if decision.is_complete or reply is None:
-            await record_outcome(session, decision_id, classify(decision, reply))
+            await record_outcome(session, decision_id, classify_reply(decision, reply))
 
 
 def _new_game(match_id: str, terms: Terms, played: Played) -> NewGame:

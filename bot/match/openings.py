@@ -17,7 +17,7 @@ from engine.formats.files import GameFormat
 from engine.formats.record import BadGame, GameRecord, lines_of, start_of
 from engine.game import BadPosition, Game, IllegalMove, replay
 from engine.games import get_game
-from engine.players import Thinker
+from engine.players import SelectiveSearcher
 from engine.search.reference import exact_score
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
@@ -98,7 +98,7 @@ def _random_opening(game_name: str, seed: int, index: int) -> Opening:
         # With a fresh table, a selective search gives a position the same score each time.
         root, depth = game.for_search(position), balance.depth
         judge = make_searcher(game_name, _TABLE_MB)
-        if isinstance(judge, Thinker):
+        if isinstance(judge, SelectiveSearcher):
             result = judge.think(root, depth, None, StopFlag(), confidence_percent=_SURE_PERCENT, threads=1)
             score = result.score_centi
         else:

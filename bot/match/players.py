@@ -23,7 +23,7 @@ from engine.lookup.source import BadSource
 from engine.players import Player, StrongOptions, complete
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
-from engine.time_management import Limits, from_clock
+from engine.time_management import Limits, limits_from_clock
 
 logger = logging.getLogger(__name__)
 
@@ -141,7 +141,7 @@ class OurPlayer:
         if allowance.remaining_s is None:
             return Limits(depth, allowance.move_s)
         remaining_s = allowance.remaining_s[game.side_to_move(position)]
-        return from_clock(
+        return limits_from_clock(
             remaining_s,
             allowance.increment_s,
             game.plies_left(position),

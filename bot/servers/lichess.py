@@ -32,7 +32,7 @@ from bot.base.events import (
 from bot.base.notation import Script
 from bot.servers import Account, goes_on
 from bot.servers.lag import Lag
-from bot.servers.lichess_calls import Calls, Queue, read_answer
+from bot.servers.lichess_calls import Calls, RequestThrottle, read_answer
 from bot.servers.lichess_errors import ERROR_BODY_LIMIT, TooManyRequests, one_line, read_error
 from bot.servers.lichess_wire import (
     ChallengeMade,
@@ -106,7 +106,7 @@ class StreamRateLimiter:
         self._left -= 1
 
 
-class Refusals:
+class RefusalCounter:
     """Decides whether a refusal of the account is final: an outage may look the same for some minutes."""
 
     TIMES = 3
@@ -168,7 +168,7 @@ class LichessServer:
         self._account: Account | None = None
         self._lag = Lag()
         self._openings = StreamRateLimiter(clock)
-        self._refusals = Refusals(clock)
+        self._refusals = RefusalCounter(clock)
         self._scripts: dict[str, Script] = {}
         """For the games with a stream, until they end."""
         self._http = aiohttp.ClientSession(
@@ -176,7 +176,7 @@ class LichessServer:
             # Streams hold connections for hours: with a limit they would starve the moves.
             connector=aiohttp.TCPConnector(limit=0),
         )
-        self._queue = Queue(clock)
+        self._queue = RequestThrottle(clock)
         self._calls = Calls(self._http, self._queue, self._url, token, call_timeout_s)
 
     login = ""
@@ -248,12 +248,12 @@ class LichessServer:
         try:
             return await self._calls.ask(what, call)
         except AuthError as error:
-            raise await self._second_opinion(error) from error
+            raise await self._confirm_refusal(error) from error
 
-    async def _second_opinion(self, error: ServerError) -> ServerError:
+    async def _confirm_refusal(self, error: ServerError) -> ServerError:
         """Confirm an `AuthError` with a request for the account, because it would end every game.
 
-        It stands only if the refusals persist (`Refusals`); until then it is a `TransientError`.
+        It stands only if the refusals persist (`RefusalCounter`); until then it is a `TransientError`.
         """
         if not isinstance(error, AuthError):
             return error
@@ -289,7 +289,7 @@ class LichessServer:
         except TooManyRequests as error:
             raise TransientError(str(error), min(error.asked_s, MOVE_WAIT_S)) from error
         except AuthError as error:
-            raise await self._second_opinion(error) from error
+            raise await self._confirm_refusal(error) from error
         except RefusedError as error:
             if error.status == 404:  # only the stream shows whether the game exists
                 raise TransientError(str(error)) from error
@@ -332,7 +332,7 @@ class LichessServer:
             async with self._queue.turn(f"POST {path}"):
                 await self._post(path, form)
         except AuthError as error:
-            raise await self._second_opinion(error) from error
+            raise await self._confirm_refusal(error) from error
 
     async def _post(self, path: str, form: Mapping[str, str] | None = None) -> None:
         timeout = aiohttp.ClientTimeout(total=self._call_timeout_s)
@@ -425,7 +425,7 @@ class LichessServer:
 
     async def account_events(self) -> AsyncGenerator[AccountEvent | None, None]:
         account = self._account or await self.account()
-        wait_s = self._openings.wait_s if self._dialect.limits_openings else 0.0
+        wait_s = self._openings.wait_s if self._dialect.limits_stream_opens else 0.0
         if wait_s > 0:
             raise TransientError("the account's stream was opened too often", wait_s)
         path = "/api/stream/event"
@@ -550,7 +550,7 @@ class LichessServer:
                             f"{what}: answered in {encoding!r:.40}, which was not requested"
                         )
                 if error is not None:
-                    raise await self._second_opinion(error)
+                    raise await self._confirm_refusal(error)
                 if silence_s is not None:
                     self._refusals.accepted()
                     yield b""

@@ -32,7 +32,7 @@ ANSWER_LIMIT = 1 << 20
 _TRANSFER_HEADERS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
-class Queue:
+class RequestThrottle:
     """Sends one request at a time and none after a 429, as the sites demand.
 
     Requests that keep a running game alive (moves, streams) bypass it; their 429s count all the same.
@@ -109,7 +109,7 @@ class Calls:
     """
 
     def __init__(
-        self, http: aiohttp.ClientSession, queue: Queue, url: str, token: str, timeout_s: float
+        self, http: aiohttp.ClientSession, queue: RequestThrottle, url: str, token: str, timeout_s: float
     ) -> None:
         self._http = http
         self._queue = queue

@@ -17,7 +17,7 @@ from engine.stop import StopFlag
 _MOST_LINES = 10_000  # of one answer
 
 
-class GtpTalk:
+class GtpClient:
     """A program that speaks GTP; see `engine.external.protocol.EngineProtocol`."""
 
     is_interruptible = False
@@ -28,7 +28,7 @@ class GtpTalk:
         self._settings = settings
         self._game = game
         self._commands: frozenset[str] = frozenset()
-        self._told: tuple[str, ...] | None = None
+        self._moves_told: tuple[str, ...] | None = None
         """Moves that the program knows of; None: it has to be told all."""
         self._time_told: tuple[int, int, int] | None = None
 
@@ -48,7 +48,7 @@ class GtpTalk:
                 f"{self._process.name}: GTP cannot begin from {self._game.position_text(start)}; "
                 "let the game begin with moves from the usual start"
             )
-        self._told = self._time_told = None
+        self._moves_told = self._time_told = None
 
     def choose(self, question: MoveRequest, stop: StopFlag) -> EngineReply:
         game, soon = self._game, self._soon(stop)
@@ -64,21 +64,21 @@ class GtpTalk:
         move = said.strip().lower()
         if move == "resign":
             raise Resigned(f"{self._process.name} resigns")
-        self._told = (*question.moves, move)  # if it is none, the program is ended anyway
+        self._moves_told = (*question.moves, move)  # if it is none, the program is ended anyway
         return EngineReply(move, said)
 
     def _tell_moves(self, moves: tuple[str, ...], wait: WaitLimit) -> None:
-        told = self._told
+        told = self._moves_told
         if told is None or moves[: len(told)] != told:
             if "boardsize" in self._commands:
                 self._ask("boardsize 8", wait)
             self._ask("clear_board", wait)
             self._time_told = None
             told = ()
-        self._told = None  # unless all goes well
+        self._moves_told = None  # unless all goes well
         for ply in range(len(told), len(moves)):
             self._ask(f"play {self._game.sides[ply % 2]} {moves[ply]}", wait)
-        self._told = moves
+        self._moves_told = moves
 
     def _tell_time(self, allowance: Allowance, wait: WaitLimit) -> None:
         """GTP's clock has no increment; what a move adds is told by ``time_left``."""

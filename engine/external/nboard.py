@@ -26,7 +26,7 @@ _LARGEST = 1e6  # discs; anything larger is not an evaluation
 _LONGEST_S = 359_999  # 99:59:59
 
 
-class NBoardTalk:
+class NBoardClient:
     """A program that speaks NBoard; see `engine.external.protocol.EngineProtocol`."""
 
     is_interruptible = True

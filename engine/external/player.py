@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.external.gtp import GtpTalk
-from engine.external.nboard import NBoardTalk
+from engine.external.gtp import GtpClient
+from engine.external.nboard import NBoardClient
 from engine.external.protocol import EngineProtocol, MoveRequest
 from engine.external.settings import Allowance, ChosenMove, ExternalSettings
-from engine.external.uci import UciTalk
+from engine.external.uci import UciClient
 from engine.game import Game, IllegalMove, if_it_goes_on, replay
 from engine.games import get_game
 from engine.process import EngineCrashed, EngineError, EngineProcess, IllegalAnswer
@@ -19,10 +19,10 @@ from engine.stop import StopFlag, Stopped
 logger = logging.getLogger(__name__)
 
 _TALKS: dict[str, Callable[[EngineProcess, ExternalSettings, Game[Any]], EngineProtocol]] = {
-    "nboard": NBoardTalk,
-    "gtp": GtpTalk,
-    "uci": UciTalk,
-    "ucci": UciTalk,
+    "nboard": NBoardClient,
+    "gtp": GtpClient,
+    "uci": UciClient,
+    "ucci": UciClient,
 }
 _RESTARTS = 1
 """Restarts per game of a program that exits by itself."""

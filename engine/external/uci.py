@@ -19,7 +19,7 @@ _ENDS = ("bestmove", "nobestmove")
 _MANAGED = ("uci_variant", "uci_chess960", "usemillisec", "ponder")
 
 
-class UciTalk:
+class UciClient:
     """A program that speaks UCI or UCCI; see `engine.external.protocol.EngineProtocol`."""
 
     is_interruptible = True

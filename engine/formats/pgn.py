@@ -38,7 +38,7 @@ from engine.formats.record import (
     steps,
     told,
 )
-from engine.game import BadPosition, IllegalMove, if_it_goes_on
+from engine.game import BadPosition, Game, IllegalMove, if_it_goes_on
 from engine.games import GAMES
 from engine.games.othello import PASS, SQUARES, OthelloPosition
 from engine.games.standard_chess import StandardChess
@@ -236,6 +236,20 @@ def _chess_variant(tags: Mapping[str, str]) -> str:
     return _CHESS[board_type].name
 
 
+def _full_fen(fen: str, game: Game[Any], tags: Mapping[str, str]) -> str:
+    """The FEN with rights that show Chess960: where king and rooks stand as in chess, only the tag does.
+
+    Raises:
+        BadPosition: It is no FEN.
+    """
+    if not (isinstance(game, StandardChess) and chess.pgn.Headers(dict(tags)).is_chess960()):
+        return fen
+    try:
+        return chess.Board(fen, chess960=True).fen(shredder=True)
+    except ValueError as error:
+        raise BadPosition(str(error)) from None
+
+
 def _record(name: str, tags: Mapping[str, str], text: _Movetext) -> GameRecord:
     game, sides = GAMES[name], _sides(name)
     left = dict(tags)
@@ -246,7 +260,9 @@ def _record(name: str, tags: Mapping[str, str], text: _Movetext) -> GameRecord:
         return next((value for value in found if value not in _UNKNOWN), "")
 
     try:
-        start = game.initial() if not (fen := take("FEN")) else game.parse_position(fen)
+        start = (
+            game.initial() if not (fen := take("FEN")) else game.parse_position(_full_fen(fen, game, tags))
+        )
     except BadPosition as error:
         raise BadPgn(f"FEN: {error}") from None
     start_text = game.position_text(start)

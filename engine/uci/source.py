@@ -72,7 +72,7 @@ class EngineAnalysis:
     """The line that the engine expects."""
 
 
-class Health:
+class EngineHealth:
     """How an engine has been doing lately, for all its processes: what to log, and when to start it again."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -123,14 +123,14 @@ class EngineSource:
     def __init__(
         self,
         settings: EngineSettings,
-        health: Health | None = None,
+        health: EngineHealth | None = None,
         connect: Callable[[EngineSettings], Link] = open_link,
         game: Game[Any] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.settings = settings
         self._clock = clock
-        self._health = health or Health(clock)
+        self._health = health or EngineHealth(clock)
         self._connect = connect
         self._game = game or get_game(settings.game)
         self._link: Link | None = None
@@ -409,7 +409,7 @@ class _Asking:
         return lines
 
 
-class Engines:
+class EnginePool:
     """The engines of a program, one for each game that has one, with as many processes as work at a time."""
 
     def __init__(
@@ -418,7 +418,7 @@ class Engines:
         connect: Callable[[EngineSettings], Link] = open_link,
     ) -> None:
         self._settings = {each.game: each for each in settings}
-        self._health = {each.game: Health() for each in settings}
+        self._health = {each.game: EngineHealth() for each in settings}
         self._connect = connect
         self._lock = threading.Lock()
         self._idle: dict[str, list[EngineSource]] = {each.game: [] for each in settings}

@@ -39,7 +39,7 @@ from bot.base.events import (
     Speed,
     speed_of,
 )
-from bot.game.search_pool import WorkerPool
+from bot.game.search_pool import SearchPool
 from bot.game.services import Services
 from bot.servers import Account
 from engine.game import replay
@@ -451,7 +451,7 @@ async def services(
     settings: Config | None = None,
 ) -> AsyncIterator[Services]:
     """All that games share, with a pool of one thread."""
-    async with WorkerPool(1, 1) as pool:
+    async with SearchPool(1, 1) as pool:
         yield Services(
             server=server,
             database=database,
@@ -530,7 +530,7 @@ class _KillableDatabase:
 
 
 class _KillablePool:
-    def __init__(self, pool: WorkerPool, killer: Killer) -> None:
+    def __init__(self, pool: SearchPool, killer: Killer) -> None:
         self._pool = pool
         self._killer = killer
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from bot.base.events import EndReason
 from engine.choice import verify
 from engine.decision import OutcomeKind
-from engine.trappy import classify
+from engine.trappy import classify_reply
 from storage.database import Database
 from storage.decisions import list_decisions
 from storage.events import list_events
@@ -73,7 +73,7 @@ async def check_books(
         verify(stored.decision)
         reply = server.moves[stored.ply + 1] if stored.ply + 1 < len(server.moves) else None
         first = (taken_back or {}).get(stored.ply + 1, reply)
-        if not sure and stored.outcome == classify(stored.decision, reply):
+        if not sure and stored.outcome == classify_reply(stored.decision, reply):
             first = reply
-        assert stored.outcome == classify(stored.decision, first)
+        assert stored.outcome == classify_reply(stored.decision, first)
         assert (stored.outcome.kind is OutcomeKind.UNANSWERED) == (first is None)

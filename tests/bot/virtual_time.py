@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from aiosqlite.core import Connection
 
-from bot.game.search_pool import WorkerPool
+from bot.game.search_pool import SearchPool
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -77,7 +77,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
     Searches and SQLite work in threads of their own, and no time passes while they do.
     """
-    searching = patch.object(WorkerPool, "run", _counted(WorkerPool.run))
+    searching = patch.object(SearchPool, "run", _counted(SearchPool.run))
     storing = patch.object(Connection, "_execute", _counted(Connection._execute))
     with searching, storing, asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
         return runner.run(work)

@@ -16,7 +16,7 @@ from engine.players import Player, complete
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.time_management import Limits
-from engine.trappy import classify
+from engine.trappy import classify_reply
 from storage.database import Database
 from storage.decisions import commit_decision, mark_confirmed
 from storage.games import finish_game, open_game
@@ -138,7 +138,7 @@ class Opponent:
                 key = await commit_decision(session, game.id, ply, decision)
                 await mark_confirmed(session, key)
                 reply = moves[ply + 1] if len(moves) > ply + 1 else None
-                await record_outcome(session, key, classify(decision, reply))
+                await record_outcome(session, key, classify_reply(decision, reply))
             await finish_game(
                 session, game.id, result=GameResult.WIN, end_reason="variantEnd", aborted=False, moves=moves
             )

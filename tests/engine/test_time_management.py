@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.time_management import MIN_TIME_S, Limits, from_clock
+from engine.time_management import MIN_TIME_S, Limits, limits_from_clock
 
 SLOWEST_FAST_S = 0.03
 """What the fastest decision was seen to take on a busy machine."""
@@ -21,7 +21,7 @@ PATIENCE = 0.05
 
 
 def test_limits() -> None:
-    unlimited = from_clock(None, 0, 60, 60, max_depth=8, max_time_s=2, overhead_s=0.1)
+    unlimited = limits_from_clock(None, 0, 60, 60, max_depth=8, max_time_s=2, overhead_s=0.1)
     assert unlimited == Limits(8, 2)
     for bad in ({"depth": 1}, {"depth": 4, "time_s": 0.0}):
         with pytest.raises(ValueError, match="must be"):
@@ -64,8 +64,8 @@ def test_any_depth_that_holds_a_trap_and_any_time_or_none() -> None:
         # An increment may be more than the clock.
         (0.3, 20, 1, 1, {"lag_s": 0.01, "overhead_s": 0.0}, 0.06 - 0.011),
         (60, 0, 59, 5000, {"max_time_s": 0.5}, 0.5),
-        (60, 0, 59, 5000, {"crowd": 1.0}, 0.5),
-        (60, 0, 59, 5000, {"crowd": 0.5}, 1 / 1.5),
+        (60, 0, 59, 5000, {"queue_per_thread": 1.0}, 0.5),
+        (60, 0, 59, 5000, {"queue_per_thread": 0.5}, 1 / 1.5),
         (0.1, 0, 59, 5000, {}, MIN_TIME_S),
     ],
 )
@@ -78,14 +78,14 @@ def test_times_worked_out_by_hand(
     time_s: float,
 ) -> None:
     settings = {"max_depth": 10, "max_time_s": 3600, "overhead_s": 0.3} | more
-    limits = from_clock(remaining_s, increment_s, plies_left, most_plies_left, **settings)  # type: ignore[arg-type]
+    limits = limits_from_clock(remaining_s, increment_s, plies_left, most_plies_left, **settings)  # type: ignore[arg-type]
     assert limits.depth == 10
     assert limits.time_s == pytest.approx(time_s)
 
 
 def time_for(remaining_s: float, increment_s: float = 0, plies_left: int = 60, **more: float) -> float:
     settings = {"max_depth": 10, "max_time_s": 3600, "overhead_s": 0.3} | more
-    limits = from_clock(remaining_s, increment_s, plies_left, 5000, **settings)  # type: ignore[arg-type]
+    limits = limits_from_clock(remaining_s, increment_s, plies_left, 5000, **settings)  # type: ignore[arg-type]
     assert limits.time_s is not None
     return limits.time_s
 
@@ -97,7 +97,7 @@ def time_for(remaining_s: float, increment_s: float = 0, plies_left: int = 60, *
     max_time_s=st.floats(0.05, 3600),
     overhead_s=st.floats(0, 60),
     lag_s=st.floats(0, 60),
-    crowd=st.floats(0, 100),
+    queue_per_thread=st.floats(0, 100),
 )
 def test_no_single_move_can_flag(
     remaining_s: float,
@@ -106,10 +106,15 @@ def test_no_single_move_can_flag(
     max_time_s: float,
     overhead_s: float,
     lag_s: float,
-    crowd: float,
+    queue_per_thread: float,
 ) -> None:
     """However long the way was thought to be, it may take most of the clock."""
-    most = {"max_time_s": max_time_s, "overhead_s": overhead_s, "lag_s": lag_s, "crowd": crowd}
+    most = {
+        "max_time_s": max_time_s,
+        "overhead_s": overhead_s,
+        "lag_s": lag_s,
+        "queue_per_thread": queue_per_thread,
+    }
     time_s = time_for(remaining_s, increment_s, plies_left, **most)
     assert MIN_TIME_S <= time_s <= max_time_s
     assert time_s <= max(MIN_TIME_S, 0.2 * remaining_s - max(overhead_s, min(lag_s, 0.1 * remaining_s)))
@@ -117,19 +122,25 @@ def test_no_single_move_can_flag(
 
 @given(st.floats(0, 600), st.floats(0, 30), st.integers(2, 120), st.floats(0.001, 5), st.floats(0, 20))
 def test_what_makes_a_move_faster(
-    remaining_s: float, increment_s: float, plies_left: int, lag_s: float, crowd: float
+    remaining_s: float, increment_s: float, plies_left: int, lag_s: float, queue_per_thread: float
 ) -> None:
-    usual = time_for(remaining_s, increment_s, plies_left, lag_s=lag_s, crowd=crowd)
-    assert usual <= time_for(remaining_s + 1, increment_s, plies_left, lag_s=lag_s, crowd=crowd)
-    assert usual >= time_for(remaining_s, increment_s, plies_left, lag_s=lag_s * 2, crowd=crowd)
-    assert usual >= time_for(remaining_s, increment_s, plies_left, lag_s=lag_s, crowd=crowd + 1)
+    usual = time_for(remaining_s, increment_s, plies_left, lag_s=lag_s, queue_per_thread=queue_per_thread)
+    assert usual <= time_for(
+        remaining_s + 1, increment_s, plies_left, lag_s=lag_s, queue_per_thread=queue_per_thread
+    )
+    assert usual >= time_for(
+        remaining_s, increment_s, plies_left, lag_s=lag_s * 2, queue_per_thread=queue_per_thread
+    )
+    assert usual >= time_for(
+        remaining_s, increment_s, plies_left, lag_s=lag_s, queue_per_thread=queue_per_thread + 1
+    )
 
 
 def test_a_crowd_divides_the_share() -> None:
     alone = time_for(60)
-    assert time_for(60, crowd=3) == pytest.approx(alone / 4)
+    assert time_for(60, queue_per_thread=3) == pytest.approx(alone / 4)
     # Who may not use all of the share anyway, need not give away as much.
-    assert time_for(3600, crowd=3, max_time_s=2) == 2
+    assert time_for(3600, queue_per_thread=3, max_time_s=2) == 2
 
 
 def test_a_way_measured_in_a_bad_minute_does_not_end_all_thinking() -> None:
@@ -270,7 +281,7 @@ def test_othello_uses_what_it_keeps(initial_s: int, mean_s: float) -> None:
         line = Line(random.Random(seed), mean_s, spike_s=0.5)
         clock_s, thought_s = float(initial_s), 0.0
         for empties in range(60, 0, -2):
-            limits = from_clock(
+            limits = limits_from_clock(
                 clock_s, 0, empties, 2 * empties, max_depth=10, max_time_s=9, overhead_s=0.3, lag_s=line.lag_s
             )
             assert limits.time_s is not None
@@ -340,7 +351,7 @@ class Crowd:
             side.plies_left,
             max_time_s=2,
             lag_s=line.lag_s,
-            crowd=len(self.waiting) / self.threads,
+            queue_per_thread=len(self.waiting) / self.threads,
         )
         job.began, job.ends = now, now + overshot(self.rng, asked_s)
         self.running.append(job)

@@ -18,7 +18,7 @@ from engine.trappy import (
     bonus,
     bonus_cap,
     ceiling,
-    classify,
+    classify_reply,
     escape,
     quality_ceiling,
     reply_quality,
@@ -498,7 +498,7 @@ TRAP = candidate(
     ],
 )
 def test_outcomes(reply: str | None, kind: OutcomeKind, for_best: bool, cost: int) -> None:
-    outcome = classify(decision_with([TRAP], "e6", params=PAPER), reply)
+    outcome = classify_reply(decision_with([TRAP], "e6", params=PAPER), reply)
     assert (outcome.kind, outcome.reply, outcome.fell_for_best, outcome.cost_centi) == (
         kind,
         reply,
@@ -510,7 +510,7 @@ def test_outcomes(reply: str | None, kind: OutcomeKind, for_best: bool, cost: in
 def test_a_reply_after_the_end_of_our_rules_is_none() -> None:
     """Some servers play on after a third occurrence: no reply was foreseen, and none can be judged."""
     over = Candidate("e6", 0, False, 0, complete=True)
-    outcome = classify(decision_with([over], "e6", params=PAPER), "b4")
+    outcome = classify_reply(decision_with([over], "e6", params=PAPER), "b4")
     assert (outcome.kind, outcome.reply) == (OutcomeKind.UNANSWERED, None)
 
 
@@ -518,16 +518,16 @@ def test_below_the_threshold_nobody_falls() -> None:
     params = TrapParams(decided=Decided.PAPER, threshold_centi=5000)
     decision = decision_with([TRAP], "e6", params=params)
     assert not decision.is_trap
-    outcome = classify(decision, "f7")
+    outcome = classify_reply(decision, "f7")
     assert (outcome.kind, outcome.fell_for_best) == (OutcomeKind.ERRED_ELSEWHERE, False)
 
 
 def test_what_cannot_be_judged_is_refused() -> None:
     partial = Candidate("e6", 400, False, 400, replies=TRAP.replies[:1])
     with pytest.raises(IncompleteProfile, match="not complete"):
-        classify(decision_with([partial], "e6", params=PAPER), "b4")
+        classify_reply(decision_with([partial], "e6", params=PAPER), "b4")
     with pytest.raises(RecordError, match="h1 is not among"):
-        classify(decision_with([TRAP], "e6", params=PAPER), "h1")
+        classify_reply(decision_with([TRAP], "e6", params=PAPER), "h1")
 
 
 @given(st.lists(st.lists(scores, min_size=3, max_size=3), min_size=1, max_size=6))
@@ -537,8 +537,8 @@ def test_every_reply_has_exactly_one_outcome(rows: list[list[int]]) -> None:
     move = candidate("m", raw, *((f"r{i}", tuple(row)) for i, row in enumerate(rows)))
     decision = decision_with([move], "m", params=PAPER)
     assume(decision.is_trap)
-    kinds = [classify(decision, reply.reply).kind for reply in move.replies]
+    kinds = [classify_reply(decision, reply.reply).kind for reply in move.replies]
     assert kinds.count(OutcomeKind.OPTIMAL) >= 1
     assert kinds.count(OutcomeKind.FELL) >= 1
     assert OutcomeKind.UNANSWERED not in kinds
-    assert classify(decision, move.trap).fell_for_best
+    assert classify_reply(decision, move.trap).fell_for_best

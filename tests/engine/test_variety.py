@@ -20,7 +20,7 @@ from engine.search.reference import ReferenceSearcher
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.time_management import Limits
-from engine.variety import Detour, drawn
+from engine.variety import Detour, draw_move
 from tests.engine.positions import random_position
 
 chess, othello = get_game("chess"), get_game("othello")
@@ -57,14 +57,18 @@ def test_near_moves_are_drawn_by_how_near_they_are() -> None:
         candidate("avoided", 99),
         candidate("open", 89, bound=True),
     ]
-    count = Counter(drawn(candidates, RandomDraw(10, ("avoided",), number)) for number in range(13_000))
+    count = Counter(draw_move(candidates, RandomDraw(10, ("avoided",), number)) for number in range(13_000))
     assert count == {"best": 11_000, "near": 2_000}
 
 
 def test_nothing_to_draw_from() -> None:
-    assert drawn([candidate("a", 5), candidate("b", 3)], RandomDraw(10, ("a", "b"), 0)) is None
-    assert drawn([candidate("a", WIN_CENTI + 5), candidate("b", WIN_CENTI)], RandomDraw(10, (), 1)) is None
-    assert drawn([candidate("a", -WIN_CENTI - 5), candidate("b", -WIN_CENTI)], RandomDraw(10, (), 1)) is None
+    assert draw_move([candidate("a", 5), candidate("b", 3)], RandomDraw(10, ("a", "b"), 0)) is None
+    assert (
+        draw_move([candidate("a", WIN_CENTI + 5), candidate("b", WIN_CENTI)], RandomDraw(10, (), 1)) is None
+    )
+    assert (
+        draw_move([candidate("a", -WIN_CENTI - 5), candidate("b", -WIN_CENTI)], RandomDraw(10, (), 1)) is None
+    )
 
 
 # --- Exact scores near the best -------------------------------------------------------------------------

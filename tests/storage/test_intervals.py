@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.intervals import Met, performance, share
+from storage.intervals import OpponentGames, performance, share
 
 
 def test_wilson_interval_of_the_papers_figure_9() -> None:
@@ -24,8 +24,8 @@ def test_shares_at_the_ends() -> None:
 
 def test_the_papers_ratings_are_far_inside_the_noise() -> None:
     """39-9-2 and 40-9-1 of 50: some 20 points apart, each with an interval of some 200."""
-    standard = performance([Met(1445, 50, 40.0)])
-    trappy = performance([Met(1445, 50, 40.5)])
+    standard = performance([OpponentGames(1445, 50, 40.0)])
+    trappy = performance([OpponentGames(1445, 50, 40.5)])
     assert standard.rating == pytest.approx(1445 + 400 * 0.60206, abs=0.01)  # 4 : 1
     assert standard.rating is not None
     assert trappy.rating is not None
@@ -41,19 +41,19 @@ def test_no_games_no_rating() -> None:
 
 
 def test_all_won_has_only_a_lower_limit_and_all_lost_only_an_upper() -> None:
-    won = performance([Met(1500, 4, 4.0)])
+    won = performance([OpponentGames(1500, 4, 4.0)])
     assert (won.rating, won.high) == (None, None)
     # Wilson's lower limit for 4 of 4 is 0.5101.
     assert won.low == pytest.approx(1507.0, abs=0.5)
-    lost = performance([Met(1500, 4, 0.0)])
+    lost = performance([OpponentGames(1500, 4, 0.0)])
     assert (lost.rating, lost.low) == (None, None)
     assert lost.high == pytest.approx(1493.0, abs=0.5)
 
 
 def test_a_rating_is_looked_for_as_far_as_the_opponents_are() -> None:
     """Even with one of them, and certain to win or lose against the others."""
-    above = performance([Met(100, 1, 1.0), Met(9000, 2, 1.0)])
-    below = performance([Met(9000, 1, 0.0), Met(100, 2, 1.0)])
+    above = performance([OpponentGames(100, 1, 1.0), OpponentGames(9000, 2, 1.0)])
+    below = performance([OpponentGames(9000, 1, 0.0), OpponentGames(100, 2, 1.0)])
     assert above.rating == pytest.approx(9000, abs=1e-4)
     assert below.rating == pytest.approx(100, abs=1e-4)
 
@@ -66,7 +66,9 @@ def test_a_rating_is_looked_for_as_far_as_the_opponents_are() -> None:
 def test_the_interval_holds_the_rating_and_more_points_never_lower_it(
     groups: list[tuple[int, int, int]],
 ) -> None:
-    met = [Met(rating, games, min(half_points, 2 * games) / 2) for rating, games, half_points in groups]
+    met = [
+        OpponentGames(rating, games, min(half_points, 2 * games) / 2) for rating, games, half_points in groups
+    ]
     found = performance(met)
     low, high = -inf if found.low is None else found.low, inf if found.high is None else found.high
     assert low < high
@@ -74,9 +76,9 @@ def test_the_interval_holds_the_rating_and_more_points_never_lower_it(
         assert found.points in (0, found.games)
     else:
         assert low < found.rating < high
-        better = performance([*met, Met(2000, 1, 1.0)]).rating
+        better = performance([*met, OpponentGames(2000, 1, 1.0)]).rating
         assert better is not None
-        worse = performance([*met, Met(2000, 1, 0.0)]).rating
+        worse = performance([*met, OpponentGames(2000, 1, 0.0)]).rating
         assert worse is not None
         assert worse < better
 
@@ -84,7 +86,7 @@ def test_the_interval_holds_the_rating_and_more_points_never_lower_it(
 @given(st.integers(1, 200), st.data())
 def test_one_rating_agrees_with_wilson(games: int, data: st.DataObject) -> None:
     points = data.draw(st.integers(0, games))
-    found, wilson = performance([Met(1500, games, float(points))]), share(points, games)
+    found, wilson = performance([OpponentGames(1500, games, float(points))]), share(points, games)
 
     def expected(rating: float) -> float:
         return float(1 / (1 + 10 ** ((1500 - rating) / 400)))

@@ -12,10 +12,10 @@ from storage import tallies
 from storage.database import Database
 from storage.decisions import commit_decision, mark_dropped, store_profile, void_after
 from storage.games import finish_game
-from storage.intervals import Met, performance, share
+from storage.intervals import OpponentGames, performance, share
 from storage.outcomes import record_outcome
 from storage.records import MATCH_SITE, Filters, GameResult
-from storage.statistics import EngineStatistics, engine_statistics
+from storage.statistics import PlayerStatistics, player_statistics
 from tests.storage.samples import (
     ERRED,
     FELL,
@@ -33,15 +33,15 @@ TALLIED = (
 )
 
 
-async def one(database: Database, filters: Filters | None = None) -> EngineStatistics:
+async def one(database: Database, filters: Filters | None = None) -> PlayerStatistics:
     async with database.read() as session:
-        (row,) = await engine_statistics(session, filters)
+        (row,) = await player_statistics(session, filters)
     return row
 
 
 async def test_nothing_yet(database: Database) -> None:
     async with database.read() as session:
-        assert await engine_statistics(session) == []
+        assert await player_statistics(session) == []
 
 
 async def test_matches_count_when_asked_for(database: Database) -> None:
@@ -74,10 +74,10 @@ async def test_numbers_added_up_by_hand() -> None:
         {"player": "b", "games": 1, "losses": 1, "opponent_rating": 1600},
         {"player": "a", "games": 1},
     )
-    first, found = await engine_statistics(cast(AsyncSession, Answers(*rows)))
+    first, found = await player_statistics(cast(AsyncSession, Answers(*rows)))
     assert (first.player, found.player) == ("a", "b")
     assert (found.games, found.wins, found.draws, found.losses, found.unfinished) == (15, 4, 3, 4, 4)
-    assert found.performance == performance([Met(1500, 4, 1.5), Met(1600, 1, 0.0)])
+    assert found.performance == performance([OpponentGames(1500, 4, 1.5), OpponentGames(1600, 1, 0.0)])
     assert (found.traps_set, found.answered, found.unanswered, found.pending) == (90, 31, 50, 9)
     assert (found.optimal, found.fell, found.fell_for_best, found.erred_elsewhere) == (2, 9, 5, 20)
     assert (found.fell_share, found.trap_erred_share) == (share(9, 31), share(29, 31))
@@ -170,9 +170,9 @@ async def test_players_are_told_apart_and_filtered(database: Database) -> None:
             game = await opened(session, f"g{number}", player=player, at=noon + timedelta(days=number))
             await settled(session, game.id, 0, decision(quality=200.0), FELL)
     async with database.read() as session:
-        both = await engine_statistics(session)
+        both = await player_statistics(session)
         assert [(row.player, row.games, row.fell) for row in both] == [("standard", 1, 1), ("trappy", 2, 2)]
-        assert await engine_statistics(session, Filters(site="elsewhere")) == []
+        assert await player_statistics(session, Filters(site="elsewhere")) == []
     assert (await one(database, Filters(since=noon + timedelta(days=2)))).games == 1
     assert (await one(database, Filters(player="standard"))).player == "standard"
 

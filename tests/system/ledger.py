@@ -18,7 +18,7 @@ from engine.params import TrapParams
 from engine.search.profiles import Profiler
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
-from engine.trappy import classify, reply_quality
+from engine.trappy import classify_reply, reply_quality
 from storage.database import Database
 from storage.decisions import list_decisions
 from storage.games import list_games
@@ -163,7 +163,7 @@ def _wrong(stored: StoredDecision, played: tuple[str, str] | None, reply: str | 
         yield "its profile is not complete"
     elif outcome is None:
         yield "no outcome"
-    elif outcome != classify(decision, outcome.reply):
+    elif outcome != classify_reply(decision, outcome.reply):
         yield f"its outcome is {outcome}"
     elif outcome.reply != reply:
         yield f"its outcome is for the reply {outcome.reply}, not {reply}"

@@ -12,9 +12,9 @@ from bot.account.challenge_policy import (
     GameSlot,
     Load,
     WaitForSlot,
-    answer,
-    refusal,
-    seat_of,
+    decide,
+    lasting_refusal,
+    slot_of,
 )
 from bot.base.config import BotPolicy, ChallengesConfig
 from bot.base.events import Challenge, Clock, DeclineReason, Opponent, Speed
@@ -48,8 +48,8 @@ ROBOTS = GameSlot("robot", is_bot=True)
 SLOW_GAME = GameSlot("dora", is_slow=True)
 
 
-def decide(offer: Challenge, load: Load, config: ChallengesConfig) -> ChallengeAnswer:
-    return refusal(offer, config) or answer(offer, load, config)
+def respond(offer: Challenge, load: Load, config: ChallengesConfig) -> ChallengeAnswer:
+    return lasting_refusal(offer, config) or decide(offer, load, config)
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def decide(offer: Challenge, load: Load, config: ChallengesConfig) -> ChallengeA
 )
 def test_more_boards_than_could_ever_be_played(settings: dict[str, int], most: int) -> None:
     config = ChallengesConfig(**settings)
-    assert refusal(replace(OFFER, boards=most), config) is None
-    declined = refusal(replace(OFFER, boards=most + 1), config)
+    assert lasting_refusal(replace(OFFER, boards=most), config) is None
+    declined = lasting_refusal(replace(OFFER, boards=most + 1), config)
     assert declined == Decline(DeclineReason.VARIANT, f"{most + 1} games at once; at most {most} are played")
 
 
@@ -71,20 +71,20 @@ def test_each_board_counts() -> None:
     config = ChallengesConfig(max_games=4, max_games_per_opponent=3, reserved_for_humans=1)
     pair = replace(OFFER, boards=2)
     two = replace(A, boards=2)
-    assert decide(pair, Load(games=[A]), config) == Accept()
-    assert isinstance(decide(pair, Load(games=[two]), config), WaitForSlot)
-    assert decide(pair, Load(games=[replace(B, boards=2)]), config) == Accept()
-    assert isinstance(decide(pair, Load(games=[replace(B, boards=3)]), config), WaitForSlot)
+    assert respond(pair, Load(games=[A]), config) == Accept()
+    assert isinstance(respond(pair, Load(games=[two]), config), WaitForSlot)
+    assert respond(pair, Load(games=[replace(B, boards=2)]), config) == Accept()
+    assert isinstance(respond(pair, Load(games=[replace(B, boards=3)]), config), WaitForSlot)
     robots = Load(games=[GameSlot("other", is_bot=True, boards=2)])
-    assert decide(pair, robots, config) == Accept()
-    assert isinstance(decide(replace(pair, challenger=ROBOT), robots, config), WaitForSlot)
+    assert respond(pair, robots, config) == Accept()
+    assert isinstance(respond(replace(pair, challenger=ROBOT), robots, config), WaitForSlot)
     # Nor may one opponent fill the queue.
     full = Load(games=[replace(B, boards=3), C], ahead=[two])
-    assert isinstance(decide(pair, full, config), Decline)
+    assert isinstance(respond(pair, full, config), Decline)
 
 
 def test_an_ordinary_challenge_is_taken() -> None:
-    assert decide(OFFER, Load(), ChallengesConfig()) == Accept()
+    assert respond(OFFER, Load(), ChallengesConfig()) == Accept()
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_an_ordinary_challenge_is_taken() -> None:
     ],
 )
 def test_declined(offer: dict[str, Any], settings: dict[str, Any], reason: DeclineReason) -> None:
-    told = refusal(replace(OFFER, **offer), ChallengesConfig(**settings))
+    told = lasting_refusal(replace(OFFER, **offer), ChallengesConfig(**settings))
     assert isinstance(told, Decline)
     assert told.reason is reason
     assert told.why
@@ -167,12 +167,12 @@ def test_declined(offer: dict[str, Any], settings: dict[str, Any], reason: Decli
     ],
 )
 def test_accepted(offer: dict[str, Any], settings: dict[str, Any]) -> None:
-    assert decide(replace(OFFER, **offer), Load(), ChallengesConfig(**settings)) == Accept()
+    assert respond(replace(OFFER, **offer), Load(), ChallengesConfig(**settings)) == Accept()
 
 
 def test_a_list_of_its_own_blocks_too() -> None:
-    assert refusal(OFFER, ChallengesConfig(), {"ben"}) is None
-    told = refusal(OFFER, ChallengesConfig(), {"ben", "aNNa"})
+    assert lasting_refusal(OFFER, ChallengesConfig(), {"ben"}) is None
+    told = lasting_refusal(OFFER, ChallengesConfig(), {"ben", "aNNa"})
     assert isinstance(told, Decline)
     assert "block list" in told.why
 
@@ -202,27 +202,27 @@ def test_places(offer: Challenge, games: tuple[GameSlot, ...], has_place: bool) 
     config = ChallengesConfig(
         max_games=3, max_games_per_opponent=2, reserved_for_humans=1, max_slow_games=1, unlimited=True
     )
-    told = decide(offer, Load(games), config)
+    told = respond(offer, Load(games), config)
     assert isinstance(told, Accept if has_place else WaitForSlot)
     if isinstance(told, WaitForSlot):
         assert told.why
-        told = decide(offer, Load(games), config.model_copy(update={"waiting": 0}))
+        told = respond(offer, Load(games), config.model_copy(update={"waiting": 0}))
         assert isinstance(told, Decline)
         assert told.reason is DeclineReason.LATER
 
 
 def test_so_many_may_wait() -> None:
     config = ChallengesConfig(max_games=1, waiting=2)
-    assert isinstance(answer(OFFER, Load((B,), (C,)), config), WaitForSlot)
-    told = answer(OFFER, Load((B,), (C, GameSlot("dora"))), config)
+    assert isinstance(respond(OFFER, Load((B,), (C,)), config), WaitForSlot)
+    told = respond(OFFER, Load((B,), (C, GameSlot("dora"))), config)
     assert isinstance(told, Decline)
     assert told.reason is DeclineReason.LATER
 
 
 def test_nobody_fills_the_queue_alone() -> None:
     config = ChallengesConfig(max_games=1, max_games_per_opponent=2)
-    assert isinstance(answer(OFFER, Load((B,), (A,)), config), WaitForSlot)
-    assert isinstance(answer(OFFER, Load((B,), (A, A)), config), Decline)
+    assert isinstance(respond(OFFER, Load((B,), (A,)), config), WaitForSlot)
+    assert isinstance(respond(OFFER, Load((B,), (A, A)), config), Decline)
 
 
 @pytest.mark.parametrize(
@@ -231,8 +231,8 @@ def test_nobody_fills_the_queue_alone() -> None:
 )
 def test_games_with_programs_in_a_day(bot_games: dict[str, int], is_taken: bool) -> None:
     config = ChallengesConfig(max_games_per_bot_per_day=2, max_bot_games_per_day=4)
-    assert answer(OFFER, Load(bot_games=bot_games), config) == Accept()
-    told = answer(ROBOT_ASKS, Load(bot_games=bot_games), config)
+    assert respond(OFFER, Load(bot_games=bot_games), config) == Accept()
+    told = respond(ROBOT_ASKS, Load(bot_games=bot_games), config)
     if is_taken:
         assert told == Accept()
     else:
@@ -242,19 +242,19 @@ def test_games_with_programs_in_a_day(bot_games: dict[str, int], is_taken: bool)
 
 def test_nothing_is_taken_while_shutting_down() -> None:
     for games in ((), (B,)):
-        told = answer(OFFER, Load(games, is_open=False), ChallengesConfig(max_games=1))
+        told = respond(OFFER, Load(games, is_open=False), ChallengesConfig(max_games=1))
         assert isinstance(told, Decline)
         assert told.reason is DeclineReason.LATER
 
 
 def test_lasting_reasons_come_first() -> None:
     """Who is told "later" will come again, so it must be true."""
-    told = decide(replace(OFFER, game=None), Load(is_open=False), ChallengesConfig())
+    told = respond(replace(OFFER, game=None), Load(is_open=False), ChallengesConfig())
     assert isinstance(told, Decline)
     assert told.reason is DeclineReason.VARIANT
 
 
 def test_what_a_challenge_asks_for() -> None:
-    assert seat_of(OFFER) == A
-    assert seat_of(replace(OFFER, challenger=None)) == GameSlot("", False, False)
-    assert seat_of(replace(OFFER, challenger=ROBOT, clock=None)) == GameSlot("robot", True, True)
+    assert slot_of(OFFER) == A
+    assert slot_of(replace(OFFER, challenger=None)) == GameSlot("", False, False)
+    assert slot_of(replace(OFFER, challenger=ROBOT, clock=None)) == GameSlot("robot", True, True)

@@ -15,8 +15,8 @@ from bot.account.challenge_policy import (
     Decline,
     GameSlot,
     WaitForSlot,
-    refusal,
-    seat_of,
+    lasting_refusal,
+    slot_of,
 )
 from bot.account.game_slots import WAITS_S, GameSlots
 from bot.base.config import ChallengesConfig
@@ -135,7 +135,7 @@ def test_games_with_programs_count_from_their_start() -> None:
     slots.start("r")
     assert slots.unknown == ["r"]
     assert isinstance(answered(slots, again)["r2"], Decline)
-    slots.start("r", seat_of(robot))
+    slots.start("r", slot_of(robot))
     assert slots.unknown == []
     slots.arrive(again, 0.0)
     ((_, told),) = slots.answers({"robot": 1}, 0.0)
@@ -254,9 +254,9 @@ def test_a_challenge_that_waits_may_become_a_game_by_itself() -> None:
 
 def test_more_games_at_once_than_places_are_never_played() -> None:
     pair = replace(offer("pair"), boards=2)
-    assert refusal(pair, ChallengesConfig()) is None
+    assert lasting_refusal(pair, ChallengesConfig()) is None
     for config in (ChallengesConfig(max_games=1), ChallengesConfig(max_games_per_opponent=1)):
-        told = refusal(pair, config)
+        told = lasting_refusal(pair, config)
         assert told is not None
         assert told.reason is DeclineReason.VARIANT
 
@@ -409,10 +409,10 @@ class AnyOrder(RuleBasedStateMachine):
     @rule(data=st.data())
     def books_are_opened(self, data: st.DataObject) -> None:
         key = data.draw(st.sampled_from(self.slots.unknown))
-        seat = seat_of(self.offers[key].challenge)
-        self.bot_games[seat.opponent_id] += seat.is_bot and key not in self.stored
+        slot = slot_of(self.offers[key].challenge)
+        self.bot_games[slot.opponent_id] += slot.is_bot and key not in self.stored
         self.stored.add(key)
-        self.slots.start(key, seat)
+        self.slots.start(key, slot)
 
     @there_is(plays)
     @rule(data=st.data())
@@ -442,20 +442,20 @@ class AnyOrder(RuleBasedStateMachine):
     def never_more_than_allowed(self) -> None:
         """Counting those that may still begin, because we have asked for it."""
         taken = {
-            key: seat_of(each.challenge)
+            key: slot_of(each.challenge)
             for key, each in self.offers.items()
             if each.plays or (each.accepts and each.stands)
         }
         today = self.bot_games + Counter(
-            seat.opponent_id for key, seat in taken.items() if seat.is_bot and key not in self.stored
+            slot.opponent_id for key, slot in taken.items() if slot.is_bot and key not in self.stored
         )
         assert today.total() <= CONFIG.max_bot_games_per_day
         assert max(today.values(), default=0) <= CONFIG.max_games_per_bot_per_day
-        fast = [seat for seat in taken.values() if not seat.is_slow]
+        fast = [slot for slot in taken.values() if not slot.is_slow]
         assert len(fast) <= CONFIG.max_games
-        assert sum(seat.is_bot for seat in fast) <= CONFIG.max_games - CONFIG.reserved_for_humans
+        assert sum(slot.is_bot for slot in fast) <= CONFIG.max_games - CONFIG.reserved_for_humans
         assert len(taken) - len(fast) <= CONFIG.max_slow_games
-        opponents = Counter(seat.opponent_id for seat in taken.values())
+        opponents = Counter(slot.opponent_id for slot in taken.values())
         assert max(opponents.values(), default=0) <= CONFIG.max_games_per_opponent
 
     @invariant()

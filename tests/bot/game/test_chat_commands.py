@@ -14,7 +14,7 @@ from engine.games import get_game
 from engine.params import TrapParams
 from engine.player_kinds import PLAYER_KINDS
 from storage.intervals import performance
-from storage.statistics import EngineStatistics
+from storage.statistics import PlayerStatistics
 
 FACTS = ChatFacts(bot="Desdemona", opponent="Anna", player="trappy", is_over=True, may_tell=False)
 SECRET = replace(FACTS, is_over=False)
@@ -40,9 +40,9 @@ def line(text: str, name: str = "Anna", room: Room = Room.PLAYER) -> ChatLine:
     return ChatLine(name, room, text)
 
 
-def figures(player: str, **numbers: int) -> EngineStatistics:
-    values: dict[str, Any] = dict.fromkeys((field.name for field in fields(EngineStatistics)), 0)
-    return EngineStatistics(**(values | {"player": player, "performance": performance(())} | numbers))
+def figures(player: str, **numbers: int) -> PlayerStatistics:
+    values: dict[str, Any] = dict.fromkeys((field.name for field in fields(PlayerStatistics)), 0)
+    return PlayerStatistics(**(values | {"player": player, "performance": performance(())} | numbers))
 
 
 @pytest.mark.parametrize("command", Command)

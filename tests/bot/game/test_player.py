@@ -456,7 +456,7 @@ async def test_a_move_that_was_not_decided_here(database: Database) -> None:
 
 async def test_a_profile_of_another_engine(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     def contradict(*_: object) -> None:
-        raise EngineMismatch("0", "f5 was recorded at 3, engine 2 finds 4")
+        raise EngineMismatch("0")
 
     monkeypatch.setattr("bot.game.player.complete", contradict)
     server = FakeServer("othello", pick=picker(1))
@@ -465,7 +465,7 @@ async def test_a_profile_of_another_engine(database: Database, monkeypatch: pyte
     assert game.state is GameStatus.FINISHED
     kinds = await event_kinds(database)
     assert "profile_impossible" in kinds
-    assert "game_crashed" not in kinds
+    assert "decision_unjudged" not in kinds
 
 
 async def test_a_crash_while_a_profile_is_completed_costs_no_move(
@@ -486,7 +486,7 @@ async def test_a_crash_while_a_profile_is_completed_costs_no_move(
     assert {d.ply for d in decisions if d.outcome is None} <= set(incomplete)
     assert all(d.state is DecisionState.CONFIRMED for d in decisions)
     async with database.read() as session:
-        events = await list_events(session, kind="game_crashed")
+        events = await list_events(session, kind="decision_unjudged")
     assert sorted(event.detail["ply"] for event in events) == incomplete
     assert {event.detail["error"] for event in events} == {"ValueError: a bug"}
     assert "profile_impossible" not in await event_kinds(database)
@@ -503,7 +503,7 @@ async def test_a_crash_while_a_reply_is_judged_costs_no_move(
     def crash(*_: object) -> None:
         raise ValueError("a bug")
 
-    monkeypatch.setattr("bot.game.ledger.classify", crash)
+    monkeypatch.setattr("bot.game.ledger.classify_reply", crash)
     server = FakeServer(pick=picker(1))
     await play(server, database)
     game = await stored_game(database)
@@ -511,7 +511,7 @@ async def test_a_crash_while_a_reply_is_judged_costs_no_move(
     decisions = await stored_decisions(database)
     assert not any(d.outcome for d in decisions)
     async with database.read() as session:
-        events = await list_events(session, kind="game_crashed")
+        events = await list_events(session, kind="decision_unjudged")
     assert sorted(event.detail["ply"] for event in events) == [d.ply for d in decisions]
 
     monkeypatch.undo()

@@ -1,7 +1,7 @@
 """A game's player is killed at its steps, and the next one finishes the story.
 
-Of steps that have come in the same company before and after, the first is enough, but for the shortest game,
-where every single one is tried; with `KILL_EVERYWHERE=1` in every game.
+Of steps that have come in the same company before and after, the first is enough; with `KILL_EVERYWHERE=1`
+every single one is tried.
 """
 
 import asyncio
@@ -73,11 +73,10 @@ async def play(
 
 
 @pytest.mark.parametrize(
-    ("game", "our_side", "seed", "everywhere"),
-    [("tictactoe", 0, 1, True), ("tictactoe", 1, 2, False), ("othello", 1, 8, False)],
+    ("game", "our_side", "seed"), [("tictactoe", 0, 1), ("tictactoe", 1, 2), ("othello", 1, 8)]
 )
 async def test_killed_once_at_each_kind_of_step(
-    database: Database, game: str, our_side: int, seed: int, everywhere: bool
+    database: Database, game: str, our_side: int, seed: int
 ) -> None:
     whole, server = Killer(), make_server(game, our_side, seed)
     assert await play(server, database, whole)
@@ -85,7 +84,7 @@ async def test_killed_once_at_each_kind_of_step(
     assert len(whole.steps) > 40
     assert ("pass" in server.moves) == (game == "othello")
 
-    for at in range(len(whole.steps)) if everywhere else chosen(whole.steps):
+    for at in chosen(whole.steps):
         await empty(database)
         server = make_server(game, our_side, seed)
         finished = await play(server, database, Killer(at))

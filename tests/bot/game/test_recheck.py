@@ -202,7 +202,7 @@ async def test_a_record_that_the_search_contradicts_is_wrong(
     incomplete = [stored.ply for stored in await stored_decisions(database) if not stored.is_complete]
     found = await recheck(database)
     assert [wrong.ply for wrong in found.wrong] == incomplete
-    assert all("made by the same engine version" in wrong.reason for wrong in found.wrong)
+    assert all("whose search is the same" in wrong.reason for wrong in found.wrong)
 
 
 async def test_other_engine_versions(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,7 +214,7 @@ async def test_other_engine_versions(database: Database, monkeypatch: pytest.Mon
         await change_record(database, stored.id, engine_version="0")
     found = await recheck(database)
     incomplete = [stored for stored in decisions if not stored.is_complete]
-    assert found.left == {"only engine 0, which made it, can complete its profile": len(incomplete)}
+    assert found.left == {"only engine 0, which made the decision, can complete its profile": len(incomplete)}
     judgeable = [stored for stored in decisions if stored.is_complete]
     unanswered = [stored for stored in incomplete if stored.outcome is not None]
     assert found.judged == len(judgeable) + len(unanswered)

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from bot.game.search_pool import Rank, Shift, WorkerPool
+from bot.game.search_pool import JobStop, Rank, SearchPool
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
 from tests.patience import PATIENCE_S
@@ -23,16 +23,16 @@ class Gate:
         self.started = threading.Semaphore(0)
         self.open = threading.Event()
         self.runs = 0
-        self.crowd = 0.0
+        self.queue_per_thread = 0.0
         self._answers = answers
 
-    def __call__(self, _: Searcher, shift: Shift) -> str:
+    def __call__(self, _: Searcher, stop: JobStop) -> str:
         self.runs += 1
-        self.crowd = shift.crowd
+        self.queue_per_thread = stop.queue_per_thread
         self.started.release()
         while not self.open.is_set():
-            if shift.is_set():
-                if self._answers and not shift.is_paused:
+            if stop.is_set():
+                if self._answers and not stop.is_paused:
                     return "early"
                 raise Stopped
             self.open.wait(0.001)
@@ -46,7 +46,7 @@ async def test_a_result_and_an_error() -> None:
     def fail(_: Searcher, __: StopFlag) -> None:
         raise ValueError("no")
 
-    async with WorkerPool(2, 1) as pool:
+    async with SearchPool(2, 1) as pool:
         assert await pool.run(lambda searcher, _: searcher.source, "othello", 0.0) == "native"
         with pytest.raises(ValueError, match="no"):
             await pool.run(fail, "tictactoe", 0.0)
@@ -61,7 +61,7 @@ async def test_a_searcher_for_each_thread_and_game() -> None:
 
         return make_searcher(game, table_mb)
 
-    async with WorkerPool(1, 3, make) as pool:
+    async with SearchPool(1, 3, make) as pool:
         for game in ("othello", "othello", "tictactoe"):
             await pool.run(lambda *_: None, game, 0.0)
     assert made == [("othello", 3), ("tictactoe", 3)]
@@ -70,7 +70,7 @@ async def test_a_searcher_for_each_thread_and_game() -> None:
 async def test_the_earliest_deadline_comes_first() -> None:
     order: list[float] = []
 
-    async with WorkerPool(1, 1) as pool, asyncio.TaskGroup() as tasks:
+    async with SearchPool(1, 1) as pool, asyncio.TaskGroup() as tasks:
         gate = Gate()
         tasks.create_task(pool.run(gate, "tictactoe", 0.0))
         await gate.has_started()
@@ -83,7 +83,7 @@ async def test_the_earliest_deadline_comes_first() -> None:
 
 
 async def test_a_cancelled_search_is_stopped_and_waited_for() -> None:
-    async with WorkerPool(1, 1) as pool:
+    async with SearchPool(1, 1) as pool:
         gate = Gate()
         search = asyncio.create_task(pool.run(gate, "tictactoe", 0.0))
         await gate.has_started()
@@ -94,7 +94,7 @@ async def test_a_cancelled_search_is_stopped_and_waited_for() -> None:
 
 
 async def test_a_search_that_waits_is_cancelled() -> None:
-    async with WorkerPool(1, 1) as pool:
+    async with SearchPool(1, 1) as pool:
         gate, second = Gate(), Gate()
         first = asyncio.create_task(pool.run(gate, "tictactoe", 0.0))
         await gate.has_started()
@@ -109,7 +109,7 @@ async def test_a_search_that_waits_is_cancelled() -> None:
 
 
 async def test_a_background_job_steps_back_and_starts_anew() -> None:
-    async with WorkerPool(1, 1) as pool:
+    async with SearchPool(1, 1) as pool:
         gate = Gate()
         background = asyncio.create_task(pool.run(gate, "tictactoe", 0.0, rank=Rank.BACKGROUND))
         await gate.has_started()
@@ -121,7 +121,7 @@ async def test_a_background_job_steps_back_and_starts_anew() -> None:
 
 
 async def test_nobody_steps_back_while_a_thread_is_idle() -> None:
-    async with WorkerPool(2, 1) as pool:
+    async with SearchPool(2, 1) as pool:
         gate = Gate()
         background = asyncio.create_task(pool.run(gate, "tictactoe", 0.0, rank=Rank.BACKGROUND))
         await gate.has_started()
@@ -133,7 +133,7 @@ async def test_nobody_steps_back_while_a_thread_is_idle() -> None:
 
 async def test_closing_ends_what_runs_and_what_waits() -> None:
     gate = Gate()
-    async with WorkerPool(1, 1) as pool:
+    async with SearchPool(1, 1) as pool:
         running = asyncio.create_task(pool.run(gate, "tictactoe", 0.0))
         await gate.has_started()
         waiting = asyncio.create_task(pool.run(gate, "tictactoe", 1.0))
@@ -147,7 +147,7 @@ async def test_closing_ends_what_runs_and_what_waits() -> None:
 
 
 async def test_a_running_search_can_be_cancelled_twice() -> None:
-    async with WorkerPool(1, 1) as pool:
+    async with SearchPool(1, 1) as pool:
         gate = Gate()
         search = asyncio.create_task(pool.run(gate, "tictactoe", 0.0))
         await gate.has_started()
@@ -164,7 +164,7 @@ async def test_a_running_search_can_be_cancelled_twice() -> None:
 async def test_ranks_come_before_deadlines() -> None:
     order: list[Rank] = []
 
-    async with WorkerPool(1, 1) as pool, asyncio.TaskGroup() as tasks:
+    async with SearchPool(1, 1) as pool, asyncio.TaskGroup() as tasks:
         gate = Gate()
         tasks.create_task(pool.run(gate, "tictactoe", 0.0))
         await gate.has_started()
@@ -179,7 +179,7 @@ async def test_ranks_come_before_deadlines() -> None:
 @pytest.mark.parametrize("rank", [Rank.SLOW, Rank.BACKGROUND, Rank.SPARE])
 async def test_a_job_is_paused_for_any_of_a_better_rank(rank: Rank) -> None:
     for better in Rank:
-        async with WorkerPool(1, 1) as pool:
+        async with SearchPool(1, 1) as pool:
             gate = Gate(answers=True)
             running = asyncio.create_task(pool.run(gate, "tictactoe", 0.0, rank=rank))
             await gate.has_started()
@@ -194,7 +194,7 @@ async def test_a_job_is_paused_for_any_of_a_better_rank(rank: Rank) -> None:
 
 
 async def test_only_as_many_are_paused_as_threads_are_needed() -> None:
-    async with WorkerPool(3, 1) as pool:
+    async with SearchPool(3, 1) as pool:
         gates = {rank: Gate() for rank in (Rank.SLOW, Rank.BACKGROUND, Rank.SPARE)}
         running = {
             rank: asyncio.create_task(pool.run(gate, "tictactoe", 0.0, rank=rank))
@@ -214,13 +214,13 @@ async def test_only_as_many_are_paused_as_threads_are_needed() -> None:
 
 async def test_what_a_paused_job_finds_all_the_same_is_taken() -> None:
     class Stubborn(Gate):
-        def __call__(self, _: Searcher, shift: Shift) -> str:
+        def __call__(self, _: Searcher, stop: JobStop) -> str:
             self.started.release()
-            while not shift.is_set():
+            while not stop.is_set():
                 self.open.wait(0.001)
             return "done"
 
-    async with WorkerPool(1, 1) as pool:
+    async with SearchPool(1, 1) as pool:
         gate = Stubborn()
         running = asyncio.create_task(pool.run(gate, "tictactoe", 0.0, rank=Rank.SLOW))
         await gate.has_started()
@@ -229,7 +229,7 @@ async def test_what_a_paused_job_finds_all_the_same_is_taken() -> None:
 
 
 async def test_a_promoted_job_goes_on() -> None:
-    async with WorkerPool(1, 1) as pool:
+    async with SearchPool(1, 1) as pool:
         gate = Gate()
         running = asyncio.create_task(pool.run(gate, "tictactoe", 0.0, rank=Rank.SPARE))
         await gate.has_started()
@@ -252,7 +252,7 @@ async def test_a_promoted_job_that_waits_comes_ahead() -> None:
     def second(*_: object) -> None:
         order.append("slow")
 
-    async with WorkerPool(1, 1) as pool, asyncio.TaskGroup() as tasks:
+    async with SearchPool(1, 1) as pool, asyncio.TaskGroup() as tasks:
         gate = Gate()
         tasks.create_task(pool.run(gate, "tictactoe", 0.0))
         await gate.has_started()
@@ -268,7 +268,7 @@ async def test_a_promoted_job_that_waits_comes_ahead() -> None:
 
 
 async def test_a_job_knows_how_many_live_ones_wait() -> None:
-    async with WorkerPool(2, 1) as pool, asyncio.TaskGroup() as tasks:
+    async with SearchPool(2, 1) as pool, asyncio.TaskGroup() as tasks:
         first = [Gate(), Gate()]
         for gate in first:
             tasks.create_task(pool.run(gate, "tictactoe", 0.0))
@@ -284,12 +284,12 @@ async def test_a_job_knows_how_many_live_ones_wait() -> None:
             await gate.has_started()
         for gate in later:
             gate.open.set()
-    assert [gate.crowd for gate in first] == [0, 0]
-    assert [gate.crowd for gate in later] == [1.5, 1, 0.5, 0]
+    assert [gate.queue_per_thread for gate in first] == [0, 0]
+    assert [gate.queue_per_thread for gate in later] == [1.5, 1, 0.5, 0]
 
 
 async def test_who_cannot_wait_makes_the_one_with_most_time_end_early() -> None:
-    async with WorkerPool(3, 1) as pool:
+    async with SearchPool(3, 1) as pool:
         gates = {deadline: Gate(answers=True) for deadline in (5.0, 100.0, 50.0)}
         running = {
             deadline: asyncio.create_task(pool.run(gate, "tictactoe", deadline))
@@ -313,7 +313,7 @@ async def test_who_cannot_wait_makes_the_one_with_most_time_end_early() -> None:
 
 
 async def test_a_hurried_job_without_an_answer_starts_anew() -> None:
-    async with WorkerPool(1, 1) as pool:
+    async with SearchPool(1, 1) as pool:
         gate = Gate()
         running = asyncio.create_task(pool.run(gate, "tictactoe", 100.0))
         await gate.has_started()

@@ -13,9 +13,9 @@ import pytest
 
 from bot.base.config import EngineConfig
 from bot.game.player import GamePlayer
-from bot.game.search_pool import Rank, Shift, WorkerPool
+from bot.game.search_pool import JobStop, Rank, SearchPool
 from bot.game.services import Services
-from bot.game.thinking import Mind, MoveSearch, Turn, expected_reply
+from bot.game.thinking import GameThinker, MoveSearch, Turn, expected_reply
 from engine.choice import verify
 from engine.decision import Decision, Person
 from engine.game import positions
@@ -85,7 +85,7 @@ class GatedSearcher:
         if self.error is not None:
             error, self.error = self.error, None
             raise error
-        if isinstance(stop, Shift):  # not what is searched in any case
+        if isinstance(stop, JobStop):  # not what is searched in any case
             if not self.open.is_set():
                 self.waits.release()
             while not self.open.wait(0.001):
@@ -107,9 +107,11 @@ class Scene:
         self.given = given
         self.searcher = searcher
         self.clock = clock
-        self.mind = Mind(given, tasks)
+        self.mind = GameThinker(given, tasks)
 
-    async def decide(self, position: Any = START, mind: Mind | None = None, **changes: Any) -> Decision:
+    async def decide(
+        self, position: Any = START, mind: GameThinker | None = None, **changes: Any
+    ) -> Decision:
         """A turn of 60 s that has just begun."""
         stored = replace(LIVE, **changes)
         return await (mind or self.mind).decide(stored, GAME, position, 60.0, self.clock())
@@ -135,7 +137,7 @@ async def scene(**engine: Any) -> AsyncIterator[Scene]:
     searcher, clock = GatedSearcher(), Clock()
     make: Any = lambda *_: searcher  # noqa: E731
     settings = {"max_depth": 4, "max_time_s": 30, "workers": 1, "ponder": True, "variety_centi": 0} | engine
-    async with WorkerPool(1, 1, make) as pool, asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
+    async with SearchPool(1, 1, make) as pool, asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
         given = Services(
             server=FakeServer(),
             database=None,  # type: ignore[arg-type]
@@ -160,11 +162,11 @@ def same_choice(one: Decision, other: Decision) -> bool:
 # --- Limits ---------------------------------------------------------------------------------------------
 
 
-class RecordedShift(Shift):
+class RecordedStop(JobStop):
     """Says what time a search was given."""
 
-    def __init__(self, crowd: float = 0.0) -> None:
-        super().__init__(crowd)
+    def __init__(self, queue_per_thread: float = 0.0) -> None:
+        super().__init__(queue_per_thread)
         self.given_s: list[float] = []
 
     def set_deadline(self, seconds: float) -> None:
@@ -172,13 +174,13 @@ class RecordedShift(Shift):
         super().set_deadline(seconds)
 
 
-async def time_given(found: Scene, stored: StoredGame, turn: Turn, crowd: float = 0.0) -> float:
+async def time_given(found: Scene, stored: StoredGame, turn: Turn, queue_per_thread: float = 0.0) -> float:
     search = MoveSearch(found.given, stored, GAME, START, {})
     search.begin(turn)
-    shift = RecordedShift(crowd)
+    stop = RecordedStop(queue_per_thread)
     found.searcher.open.set()
-    search(found.searcher, shift)
-    [given_s] = shift.given_s
+    search(found.searcher, stop)
+    [given_s] = stop.given_s
     return given_s
 
 
@@ -187,7 +189,7 @@ async def test_what_makes_a_search_shorter() -> None:
         turn = Turn(60.0, found.clock())
         usual = await time_given(found, LIVE, turn)
         assert usual < 60 / 5
-        assert await time_given(found, LIVE, turn, crowd=2.0) == pytest.approx(usual / 3)
+        assert await time_given(found, LIVE, turn, queue_per_thread=2.0) == pytest.approx(usual / 3)
         found.given.server.lag_s = 1.0  # type: ignore[misc]
         assert await time_given(found, LIVE, turn) < usual
         found.given.server.lag_s = 0.0  # type: ignore[misc]
@@ -229,20 +231,20 @@ async def test_a_pause_costs_no_time_and_is_no_excuse_for_more() -> None:
         found.searcher.open.clear()
         spent_s = 0.0
         for _ in range(3):
-            shift = RecordedShift()
-            shift.is_paused = True
-            shift.set()
+            stop = RecordedStop()
+            stop.is_paused = True
+            stop.set()
             with pytest.raises(Stopped):
-                search(found.searcher, shift)
-            [given_s] = shift.given_s
+                search(found.searcher, stop)
+            [given_s] = stop.given_s
             assert given_s == pytest.approx(5.0 - spent_s, abs=0.5)
             spent_s = 5.0 - given_s
         found.searcher.open.set()
-        shift = RecordedShift()
-        decision = search(found.searcher, shift)
-        assert shift.given_s[0] < 5.0
+        stop = RecordedStop()
+        decision = search(found.searcher, stop)
+        assert stop.given_s[0] < 5.0
         assert decision.depth == 4
-        assert decision.time_s > 5.0 - shift.given_s[0]
+        assert decision.time_s > 5.0 - stop.given_s[0]
         assert decision.nodes == found.searcher.nodes
 
 
@@ -250,11 +252,11 @@ async def test_a_slow_game_whose_time_is_spent_answers_with_its_best() -> None:
     async with scene(slow_time_s=1e-9) as found:
         search = MoveSearch(found.given, SLOW, GAME, START, {})
         search.begin(Turn(None, found.clock()))
-        shift = Shift(0)
-        shift.is_paused = True
-        first = search(found.searcher, shift)
+        stop = JobStop(0)
+        stop.is_paused = True
+        first = search(found.searcher, stop)
         assert first.depth == 2
-        assert search(found.searcher, Shift(0)) == first
+        assert search(found.searcher, JobStop(0)) == first
 
 
 async def test_a_live_move_told_to_end_early_answers() -> None:
@@ -299,7 +301,7 @@ async def test_players_that_reckon_with_a_person_are_told_the_game_and_the_clock
     async with scene() as found:
         found.searcher.open.set()
         model = FakeModel("tictactoe", plies_wanted=3)
-        mind = Mind(replace(found.given, people=OneModel(model)), found.tasks)
+        mind = GameThinker(replace(found.given, people=OneModel(model)), found.tasks)
         stored = a_game(player="opponent_model", opponent_rating=1432)
         first = await mind.decide(stored, GAME, START, 60.0, found.clock(), (), 42.0)
         assert {ask.person for ask in model.asked} == {Person(1432, 42.0)}
@@ -381,7 +383,7 @@ async def test_live_games_never_wait_for_it() -> None:
     async with scene() as found:
         _, expected = await found.first_move()
         await found.searcher.is_waiting()
-        another = asyncio.create_task(found.decide(mind=Mind(found.given, found.tasks)))
+        another = asyncio.create_task(found.decide(mind=GameThinker(found.given, found.tasks)))
         await found.searcher.is_waiting()  # the thread is the other game's
         found.searcher.open.set()
         assert same_choice(await another, alone(START))
@@ -436,7 +438,7 @@ async def test_when_nothing_is_done_ahead(engine: dict[str, Any]) -> None:
         found.searcher.open.set()
         decision = alone(START)
         after = GAME.play(START, GAME.parse_move(START, decision.move))
-        mind = Mind(found.given, found.tasks)
+        mind = GameThinker(found.given, found.tasks)
         mind.expect(LIVE, GAME, after, decision)
         if not engine:
             await mind.decide(SLOW, GAME, START, None, found.clock())

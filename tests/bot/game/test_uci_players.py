@@ -30,11 +30,11 @@ from bot.cli.rich_tables import game_view
 from bot.game.player import GamePlayer
 from engine.choice import verify
 from engine.uci.settings import EngineSettings
-from engine.uci.source import Engines
+from engine.uci.source import EnginePool
 from storage.database import Database
 from storage.records import Filters
 from storage.report import game_report
-from storage.statistics import engine_statistics
+from storage.statistics import player_statistics
 from tests.bot.cli.test_check import settings
 from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
 from tests.bot.ledger_samples import check_books, stored_decisions, stored_game
@@ -206,7 +206,7 @@ async def test_a_game_on_another_engines_scores(database: Database, tmp_path: Pa
         engine=EngineConfig(max_depth=3, max_time_s=600, workers=1, table_mb=1),
     )
     once = f"once={tmp_path / 'was-here'}"
-    engines = Engines([fake("chess", "uci", "crash=2", once, depth=3, candidates=2)])
+    engines = EnginePool([fake("chess", "uci", "crash=2", once, depth=3, candidates=2)])
     server = Untimed("chess", pick=picker(3))
     async with services(server, database, settings=given_settings) as given, asyncio.timeout(PATIENCE_S):
         running = asyncio.create_task(GamePlayer(GAME_ID, replace(given, engines=engines)).run())
@@ -234,7 +234,7 @@ async def test_a_game_of_a_variant(database: Database, initial: str | None) -> N
         selection=SelectionConfig(method=SelectionMethod.FIXED, player="standard"),
         engine=EngineConfig(max_depth=2, max_time_s=600, workers=1, table_mb=1, variety_centi=100),
     )
-    engines = Engines([fake("atomic", "uci", depth=2, candidates=1)])
+    engines = EnginePool([fake("atomic", "uci", depth=2, candidates=1)])
     server = Untimed("atomic", pick=picker(3), initial_position=initial)
     async with services(server, database, settings=given_settings) as given, asyncio.timeout(PATIENCE_S):
         running = asyncio.create_task(GamePlayer(GAME_ID, replace(given, engines=engines)).run())
@@ -252,7 +252,7 @@ async def test_a_game_of_a_variant(database: Database, initial: str | None) -> N
     assert game.selection["engine"]["command"] == sys.executable
     async with database.read() as session:
         report = await game_report(session, game.site, game.site_game_id)
-        assert await engine_statistics(session, Filters(game="atomic"))
+        assert await player_statistics(session, Filters(game="atomic"))
     assert report is not None
     assert {made.search_mode for made in report.decisions} == {"engine"}
     assert report.to_json()["decisions"]
@@ -293,7 +293,7 @@ def wait_for_the_end(reader: int) -> None:
 @pytest.mark.parametrize(("game", "protocol"), KINDS)
 def test_closing_ends_the_process(game: str, protocol: str, tmp_path: Path) -> None:
     with held(tmp_path / "fifo") as reader:
-        engines = Engines([fake(game, protocol, f"hold={tmp_path / 'fifo'}")])
+        engines = EnginePool([fake(game, protocol, f"hold={tmp_path / 'fifo'}")])
         with engines.lend(game) as source:
             assert source is not None
             source.open()

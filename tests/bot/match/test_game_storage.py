@@ -15,7 +15,7 @@ from storage.decisions import list_decisions
 from storage.games import get_game, list_games
 from storage.records import MATCH_SITE, DecisionState, Filters, GameResult, GameStatus
 from storage.report import game_report
-from storage.statistics import engine_statistics
+from storage.statistics import player_statistics
 from tests.bot.match.samples import fake, played, terms
 
 
@@ -32,7 +32,7 @@ async def test_a_game_of_ours(database: Database) -> None:
         assert stored is not None
         decisions = await list_decisions(session, stored.id)
         report = await game_report(session, MATCH_SITE, "m-0002")
-        (figures,) = await engine_statistics(session, Filters(site=MATCH_SITE))
+        (figures,) = await player_statistics(session, Filters(site=MATCH_SITE))
     assert (stored.player, stored.opponent_name, stored.our_side) == ("trappy", "standard:depth=2", 1)
     assert stored.params.assessment == "last"
     assert stored.state is GameStatus.FINISHED

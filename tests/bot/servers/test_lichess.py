@@ -46,7 +46,7 @@ from bot.base.events import (
 from bot.base.reconnect import stay_connected
 from bot.servers import Account, Server
 from bot.servers.lag import Lag
-from bot.servers.lichess import FULL_STATE_S, UNTOLD_SLACK_S, LichessServer, Refusals, StreamRateLimiter
+from bot.servers.lichess import FULL_STATE_S, UNTOLD_SLACK_S, LichessServer, RefusalCounter, StreamRateLimiter
 from bot.servers.lichess_wire import ChallengeDone, ChallengeMade, read_challenge_answer
 from tests.patience import PATIENCE_S
 
@@ -1202,11 +1202,11 @@ async def test_only_a_refused_account_ends_listening(peer: Peer, server: Lichess
     peer.script("/api/account", answer(401, {"error": "No such token"}))
     if status != 429:
         hands = Hands()
-        server._refusals = Refusals(hands)
-        for _ in range(Refusals.TIMES - 1):
+        server._refusals = RefusalCounter(hands)
+        for _ in range(RefusalCounter.TIMES - 1):
             with pytest.raises(TransientError, match="HTTP 401"):
                 await collect(server.account_events())
-            hands.now += Refusals.EVERY_S
+            hands.now += RefusalCounter.EVERY_S
         with pytest.raises(AuthError):
             await collect(server.account_events())
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from engine import process
-from engine.external.gtp import GtpTalk
+from engine.external.gtp import GtpClient
 from engine.external.nboard import clock_text, read_eval, read_go, read_search
 from engine.external.player import ExternalEngine
 from engine.external.settings import Allowance, ChosenMove, ExternalSettings
@@ -429,7 +429,7 @@ def test_a_program_that_reads_nothing() -> None:
 def test_the_talk_of_a_stranger() -> None:
     """A program that speaks something else altogether."""
     process = EngineProcess([sys.executable, "-c", "print('? hm\\n' * 3)"])
-    talk = GtpTalk(process, fake("othello", "gtp"), get_game("othello"))
+    talk = GtpClient(process, fake("othello", "gtp"), get_game("othello"))
     with pytest.raises(EngineError):
         talk.greet()
     process.close()

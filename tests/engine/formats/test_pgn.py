@@ -144,6 +144,16 @@ def test_chess960_castles_onto_its_rook() -> None:
     assert [move for _, move in steps(game)]
 
 
+def test_chess960_where_king_and_rooks_stand_as_in_chess() -> None:
+    """Then the FEN alone does not show it."""
+    text = '[Variant "Chess960"]\n[FEN "rnnqkbbr/pppppppp/8/8/8/8/PPPPPPPP/RNNQKBBR w KQkq - 0 1"]\n\n*'
+    game = pgn.parse(text)
+    assert game.start == "rnnqkbbr/pppppppp/8/8/8/8/PPPPPPPP/RNNQKBBR w HAha - 0 1"
+    assert pgn.parse(pgn.write(game)) == game
+    with pytest.raises(pgn.BadPgn, match="FEN: "):
+        pgn.parse(text.replace("rnnqkbbr", "nonsense"))
+
+
 @pytest.mark.parametrize(
     ("variant", "moves", "game"),
     [

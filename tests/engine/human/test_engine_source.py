@@ -19,7 +19,7 @@ from engine.players import Player, complete
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.time_management import Limits
-from engine.trappy import classify
+from engine.trappy import classify_reply
 from engine.uci.settings import EngineSettings
 from engine.uci.source import EngineSource
 from tests.engine.human.fakes import Answer, FakeModel, FakeOdds, alike
@@ -82,7 +82,7 @@ def test_only_likely_replies_are_asked_about_and_all_of_the_move_played() -> Non
         assert candidate.complete == (looked_into == replies)
         assert math.fsum(reply.probability or 0 for reply in candidate.replies) == pytest.approx(1)
     for reply in decision.chosen.replies:
-        assert classify(decision, reply.reply).reply == reply.reply
+        assert classify_reply(decision, reply.reply).reply == reply.reply
 
 
 def test_moves_within_the_budget_are_looked_into() -> None:

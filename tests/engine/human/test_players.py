@@ -26,7 +26,7 @@ from engine.search.reference import exact_score
 from engine.search.searchers import NativeOthelloSearcher, make_searcher
 from engine.stop import StopFlag
 from engine.time_management import Limits
-from engine.trappy import classify
+from engine.trappy import classify_reply
 from tests.engine.human.fakes import Answer, FakeModel, FakeOdds, alike
 from tests.engine.positions import positions, random_position
 
@@ -113,7 +113,7 @@ def test_what_is_played_is_worth_most_within_the_budget(
     assert decision.chosen.raw_centi == raws[decision.move]
     assert lost <= used.budget
     for reply in full.chosen.replies:
-        assert classify(full, reply.reply).kind in OutcomeKind
+        assert classify_reply(full, reply.reply).kind in OutcomeKind
     if best >= WIN_CENTI:
         assert raws[decision.move] == best
         assert decision.model is None

@@ -13,7 +13,7 @@ from engine.decision import Decision
 from engine.games import get_game
 from engine.params import Assessment, TrapParams
 from engine.player_kinds import TRAPPY
-from engine.players import Player, Thinker, complete
+from engine.players import Player, SelectiveSearcher, complete
 from engine.search.profiles import BatchSource, Profiler
 from engine.search.reference import INFINITY, ReferenceSearcher, Searcher, exact_score, minimax
 from engine.search.searchers import NATIVE_GAMES, make_searcher
@@ -234,7 +234,7 @@ def test_nearly_over_by_counter() -> None:
 @every_native_game
 def test_a_clock_that_has_run_out_leaves_a_move(name: str) -> None:
     game, searcher = get_game(name), make_searcher(name, 1)
-    assert isinstance(searcher, Thinker)
+    assert isinstance(searcher, SelectiveSearcher)
     result = searcher.think(game.initial(), 10, 1e-9, StopFlag(), confidence_percent=73, threads=1)
     assert game.parse_move(game.initial(), result.move) in game.legal_moves(game.initial())
 
@@ -243,7 +243,7 @@ def test_a_clock_that_has_run_out_leaves_a_move(name: str) -> None:
 def test_thinking_is_ended_by_its_flag(name: str) -> None:
     """Before there is a move it says so; later it answers with what it has."""
     game, searcher = get_game(name), make_searcher(name, 1)
-    assert isinstance(searcher, Thinker)
+    assert isinstance(searcher, SelectiveSearcher)
     stop = StopFlag()
     stop.set()
     with pytest.raises(Stopped):

@@ -20,8 +20,16 @@ def trained(*more: str) -> tuple[bytes, dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def tiny() -> tuple[bytes, dict[str, Any]]:
-    return trained("--threads", "1")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of weights that the command writes; its card stands beside it."""
+    out = tmp_path_factory.mktemp("tiny") / "weights.xz"
+    othello_patterns.main([*TINY, "--threads", "1", "--out", str(out)])
+    return out
+
+
+@pytest.fixture(scope="module")
+def tiny(written: Path) -> bytes:
+    return lzma.decompress(written.read_bytes())
 
 
 def error_discs(weights: bytes) -> float:
@@ -32,13 +40,13 @@ def error_discs(weights: bytes) -> float:
     return sum(abs(evaluation - exact) for evaluation, exact in pairs) / len(pairs) / 100
 
 
-def test_learns(tiny: tuple[bytes, dict[str, Any]]) -> None:
+def test_learns(tiny: bytes) -> None:
     """600 positions a stage are next to nothing, and yet better than rules of thumb."""
-    assert error_discs(tiny[0]) < 0.8 * error_discs(_native.OthelloTrainer(1, 1).weights)
+    assert error_discs(tiny) < 0.8 * error_discs(_native.OthelloTrainer(1, 1).weights)
 
 
-def test_is_an_evaluation_for_searches(tiny: tuple[bytes, dict[str, Any]]) -> None:
-    weights = tiny[0]
+def test_is_an_evaluation_for_searches(tiny: bytes) -> None:
+    weights = tiny
     search = _native.OthelloSearch(1, _native.OthelloEvaluation(weights))
     corner_to_take, corner_to_lose = (1 << 9 | 1 << 18, 1 << 27), (1 << 27, 1 << 9 | 1 << 18)
     assert search.evaluate(corner_to_take) != search.evaluate(corner_to_lose)
@@ -47,30 +55,25 @@ def test_is_an_evaluation_for_searches(tiny: tuple[bytes, dict[str, Any]]) -> No
     assert trainer.weights == weights
 
 
-def test_same_seed_same_weights_with_any_number_of_threads(
-    tiny: tuple[bytes, dict[str, Any]],
-) -> None:
-    assert trained("--threads", "3") == tiny
+def test_same_seed_same_weights_with_any_number_of_threads(tiny: bytes, written: Path) -> None:
+    weights, facts = trained("--threads", "3")
+    assert weights == tiny
+    card = json.loads(written.with_suffix(".json").read_text())
+    assert facts["sweeps"] == card["sweeps"]
+    assert facts["against_exact_results"] == card["against_exact_results"]
 
 
 def test_other_seeds_learn_other_things_and_a_sweep_may_start_from_weights(
-    tiny: tuple[bytes, dict[str, Any]], tmp_path: Path
+    tiny: bytes, written: Path
 ) -> None:
-    start = tmp_path / "start.xz"
-    start.write_bytes(lzma.compress(tiny[0], preset=0))
-    further, _ = trained("--start", str(start), "--seed", "2", "--checks", "0")
+    further, _ = trained("--start", str(written), "--seed", "2", "--checks", "0")
     anew, _ = trained("--seed", "2", "--checks", "0")
-    assert anew != tiny[0]
+    assert anew != tiny
     assert error_discs(further) < error_discs(anew)
 
 
-def test_writes_the_weights_and_a_card_that_tells_how_they_were_made(
-    tiny: tuple[bytes, dict[str, Any]], tmp_path: Path
-) -> None:
-    out = tmp_path / "weights.xz"
-    othello_patterns.main([*TINY, "--out", str(out)])
-    assert lzma.decompress(out.read_bytes()) == tiny[0]
-    card = json.loads(out.with_suffix(".json").read_text())
+def test_writes_a_card_that_tells_how_the_weights_were_made(written: Path) -> None:
+    card = json.loads(written.with_suffix(".json").read_text())
     assert card["command"].startswith("python -m engine.training.othello_patterns --sweeps 600")
     assert card["seed"] == 1
     assert set(card["sweeps"][0]) == {"games", "positions", "held_out", "rms_error_by_empties"}
@@ -102,9 +105,9 @@ def test_weights_of_a_wrong_length_are_refused() -> None:
         _native.OthelloTrainer(1, 1).set_weights(b"abc")
 
 
-def test_only_the_first_of_equal_entries_has_a_weight(tiny: tuple[bytes, dict[str, Any]]) -> None:
+def test_only_the_first_of_equal_entries_has_a_weight(tiny: bytes) -> None:
     """The rim of ten squares read from its other end is the same rim: about half its entries are spare."""
-    weights = tiny[0]
+    weights = tiny
     size = len(weights) // 2 // othello_patterns.STAGES
     stage = struct.unpack_from(f"<{size}h", weights, 2 * size * 5)
     rim = stage[3**9 + 3**10 :][: 3**10]  # the third pattern; its digits 0 and 7 are the corners

@@ -21,10 +21,10 @@ from engine.process import EngineError
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
 from engine.time_management import Limits
-from engine.trappy import classify
+from engine.trappy import classify_reply
 from engine.uci.link import EngineOutput, InfoLine, Link, Patience, SearchRequest
 from engine.uci.settings import EngineSettings
-from engine.uci.source import Engines, EngineSource
+from engine.uci.source import EnginePool, EngineSource
 from tests.engine.uci.fake_uci import NAME, fake_moves, fake_score
 from tests.engine.uci.test_links import KINDS, LONG_S, MIDDLE_GAMES, REAL, fake
 from tests.programs import installed
@@ -140,7 +140,7 @@ def test_a_decision_is_what_the_engine_said(game: str, protocol: str) -> None:
         assert root >= info.floor_centi
     assert 1 <= looked_into <= 3
     for reply in decision.chosen.replies:
-        assert classify(decision, reply.reply).cost_centi >= 0
+        assert classify_reply(decision, reply.reply).cost_centi >= 0
 
 
 def test_the_first_search_is_the_root_and_the_others_follow_its_moves() -> None:
@@ -420,7 +420,7 @@ def test_engines_are_lent_to_one_at_a_time() -> None:
         links.append(Scripted())
         return links[-1]
 
-    engines = Engines([EngineSettings(game="chess", command=("scripted",))], connect)
+    engines = EnginePool([EngineSettings(game="chess", command=("scripted",))], connect)
     assert engines.settings("othello") is None
     with engines.lend("othello") as none:
         assert none is None
