@@ -1,4 +1,4 @@
-"""What it costs to reckon with a person: nodes and time of a decision beside plain search's, to equal depth.
+"""The cost of an opponent model: nodes and time of a decision beside plain search's, to equal depth.
 
     python -m bench.person [--game othello chess] [--depth 8] [--positions 12] [--models data/models]
 
@@ -35,23 +35,23 @@ def main() -> None:
     parser.add_argument("--positions", type=int, default=12)
     parser.add_argument("--models", nargs="*", default=[])
     options = parser.parse_args()
-    people = ModelRegistry(ModelSettings(models=tuple(options.models)))
+    registry = ModelRegistry(ModelSettings(models=tuple(options.models)))
     for name in options.game:
         game, depth = get_game(name), options.depth or _DEPTHS[name]
         positions = middle_games(game, options.positions)
-        with people.lend(name) as models:
+        with registry.lend(name) as models:
             odds = "none" if models.odds is None else models.odds.info.name
             asked = f"people: {models.human.info.name}, odds: {odds}"
             print(f"{name}, depth {depth}, {len(positions)} positions; {asked}")
-        _compare(game, depth, positions, people)
+        _compare(game, depth, positions, registry)
 
 
-def _compare(game: Game[Any], depth: int, positions: Sequence[Any], people: ModelRegistry) -> None:
+def _compare(game: Game[Any], depth: int, positions: Sequence[Any], registry: ModelRegistry) -> None:
     plain: list[tuple[int, float]] = []
     for kind in KINDS:
         rows, within = [], []
         for position in positions:
-            with people.lend(game.name) as models:
+            with registry.lend(game.name) as models:
                 player = Player(kind, game, TrapParams(), make_searcher(game.name, 64), models=models)
                 began = time.perf_counter()
                 decision = player.choose(position, Limits(depth), StopFlag())

@@ -9,7 +9,7 @@ it is stopped; the same command goes on.  People draw their moves from a human-m
 (`bot.match.human_players`): Maia's networks for ratings of 1100, 1500 and 1900 at chess (at odds with a
 temperature of 0.5: else even a queen is too little), and at Othello the program's own network, once more
 careless than it is, once as it is, and once surer of itself (temperature 1.5, 1, 0.5).  Our players search to
-a fixed depth; those that reckon with people take at chess the network for 1500, whoever is there, and are not
+a fixed depth; those with an opponent model take at chess the network for 1500, whoever is there, and are not
 told the rating.
 
 Games are those of `desdemona match`; of each a line is kept in a file of the part (`bench.proof_told.Row`),

@@ -27,6 +27,8 @@ def main() -> None:
         if "DESDEMONA_UNIT" not in str(wrong):
             raise
         sys.exit(f"desdemona: environment: {wrong}")  # the core was told to use what this processor lacks
+    except KeyboardInterrupt:
+        sys.exit(130)  # while a command was being imported
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ async def play(config: Config) -> None:
     """Open everything, play until a signal comes, close everything."""
     stop = _signalled()
     async with AsyncExitStack() as stack:
-        strong, people = config.engine.strong(), config.human.people()
+        strong, models = config.engine.strong(), config.human.model_registry()
         database = await Database.open(config.storage.url)
         stack.push_async_callback(database.close)
         server = await stack.enter_async_context(open_server(config, database))
@@ -70,7 +70,7 @@ async def play(config: Config) -> None:
         if not server.login:
             await stack.enter_async_context(database.sole(role_of(account.name, server.site)))
         shared = Services(
-            server, database, pool, config, account.name, strong, rng, engines=engines, people=people
+            server, database, pool, config, account.name, strong, rng, engines=engines, models=models
         )
         lobby = Lobby(shared)
         async with asyncio.TaskGroup() as tasks:

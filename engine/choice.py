@@ -14,7 +14,7 @@ from engine.variety import draw_move
 def choose(candidates: Sequence[Candidate], kind: PlayerKind, params: TrapParams) -> str:
     """The move to play: the highest standing, ties to the higher raw value, then to the first in order.
 
-    Players that reckon with a person go by values (`engine.human.value`), the other ones by raw values alone.
+    Players with an opponent model go by values (`engine.human.value`), the other ones by raw values alone.
     A candidate whose raw value is only bounded is never chosen.
     """
     known = [c for c in candidates if not c.raw_is_bound]
@@ -37,7 +37,7 @@ def verify(decision: Decision) -> None:
     has the rules and a searcher.  A choice that candidates' scores did not make (`Decision.search_mode`) is
     not questioned.  Another engine's scores prove nothing of the moves that it was not asked to look into: of
     those it is checked that they are the ones below the record's floor, and that all others are whole, or of
-    players that reckon with a person that all their likely replies were looked into.
+    players with an opponent model that all likely replies were searched.
 
     Raises:
         RecordError: The recorded choice does not follow from the record; the message says where.

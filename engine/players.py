@@ -130,7 +130,7 @@ class Player:
             strong: Settings of the strong player; None: as they come.
             rng: Chooses among a book's moves; None: seeded by the operating system.
             source: The other engine of those players that need one, for the same game.
-            models: What is known of people, for the players that reckon with them; None: a guess by short
+            models: The models of human players, for our players that use one; None: a guess by short
                 searches.
 
         Raises:
@@ -166,8 +166,8 @@ class Player:
             limits: When to end.  Its time becomes the flag's deadline.
             stop: Ends the search early; a flag of this call alone.
             detour: Draw the move, if there are several that are nearly as good; None: choose it as usual.
-            background: What led here, and who will reply; None: nothing is known.  Only players that reckon
-                with a person look at it.
+            background: What led here, and who will reply; None: nothing is known.  Only players
+                with an opponent model use it.
 
         Raises:
             ValueError: The game is over.
@@ -315,7 +315,7 @@ class Player:
         Args:
             within_centi: Plain candidates for any player, exact when at most so far below the best; None:
                 what the player needs.
-            om_search: Values the moves of a player that reckons with a person.
+            om_search: Values the moves, for a player with an opponent model.
 
         Raises:
             BadModel: The opponent-model search's models have no answer.

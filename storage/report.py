@@ -119,7 +119,7 @@ class DecisionReport:
     model: ModelInfo | None
     """Whose the replies' probabilities are; None: none was asked."""
     trouble: str
-    """Why a player that reckons with a person had to do without a model; empty: it had not."""
+    """Why a player had to do without its opponent model; empty: it did not."""
     depth: int
     time_s: float
     state: str

@@ -350,7 +350,7 @@ class HumanConfig(Section):
             checkmate_centi=self.checkmate_centi,
         )
 
-    def people(self) -> ModelRegistry:
+    def model_registry(self) -> ModelRegistry:
         """The registry of models; opens those named here.
 
         Raises:

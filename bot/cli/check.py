@@ -135,14 +135,14 @@ def _engine(config: Config) -> str:
 
 def _people(config: Config) -> str:
     """What each game's models of people expect, and a decision by that, recomputed from its record."""
-    told, people = [], config.human.people()
+    told, registry = [], config.human.model_registry()
     for name in config.challenges.games:
         if name in ENGINE_GAMES:
             continue
         game = get_game(name)
         position = game.initial()
         searcher = make_searcher(name, 1)
-        with people.lend(name) as models:
+        with registry.lend(name) as models:
             for kind in PLAYER_KINDS.values():
                 if kind.asks_engine or not kind.models_opponent:
                     continue

@@ -68,7 +68,7 @@ def settings(config: "Config", player: str | None, depth: int | None) -> "Settin
         kind=kind_named(player or usual),
         params=config.trap.params(),
         strong=config.engine.strong(),
-        people=config.human.people(),
+        models=config.human.model_registry(),
         table_mb=config.engine.table_mb,
         depth=depth,
         full_depth=config.engine.max_depth,

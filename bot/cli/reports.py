@@ -52,7 +52,7 @@ def stats(
 
     With performance ratings, and with intervals that hold the truth 19 times in 20.
     """
-    from bot.cli import rich_tables as tables
+    from bot.cli import rich_tables
     from storage.statistics import player_statistics
 
     filters = filters_of(
@@ -64,7 +64,7 @@ def stats(
             return await player_statistics(session, filters)
 
     found = ask_database(context, read)
-    table, rows = tables.statistics_table(found), tables.statistics_rows(found)
+    table, rows = rich_tables.statistics_table(found), rich_tables.statistics_rows(found)
     write(output, table, rows, nested=[row.to_json() for row in found])
 
 
@@ -84,7 +84,7 @@ def games(
     output: FormatOption = OutputFormat.TABLE,
 ) -> None:
     """List the latest games."""
-    from bot.cli import rich_tables as tables
+    from bot.cli import rich_tables
     from storage.games import list_games
 
     filters = filters_of(
@@ -96,8 +96,8 @@ def games(
             return await list_games(session, filters, limit)
 
     found = ask_database(context, read)
-    rows = tables.games_rows(found)
-    write(output, tables.games_table(found), rows, nested=rows)
+    rows = rich_tables.games_rows(found)
+    write(output, rich_tables.games_table(found), rows, nested=rows)
 
 
 def show(
@@ -111,7 +111,7 @@ def show(
 
     Board, moves, and for each move of ours what it was worth, its trap, and the reply.
     """
-    from bot.cli import rich_tables as tables
+    from bot.cli import rich_tables
     from storage.games import list_games_by_site_id
     from storage.report import game_report
 
@@ -133,4 +133,4 @@ def show(
     if output is ShowFormat.JSON:
         print_json(report.to_json())
     else:
-        console().print(tables.game_view(report, traps_only=traps))
+        console().print(rich_tables.game_view(report, traps_only=traps))

@@ -12,9 +12,9 @@ def run(context: typer.Context) -> None:
 
     Opens the arena too, and prints the address of its page.
     """
-    from bot import daemon as application
+    from bot import daemon
 
-    raise typer.Exit(application.run(config_of(context)))
+    raise typer.Exit(daemon.run(config_of(context)))
 
 
 def arena(context: typer.Context) -> None:

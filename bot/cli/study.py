@@ -370,7 +370,7 @@ def _own(
 
     given = ask_database(context, read, url)
     try:
-        model = config_of(context).human.people().models(game).human
+        model = config_of(context).human.model_registry().models(game).human
         if model.info.kind == SHALLOW:
             return [stored for stored, _ in given], None
         with counting(model.info.name, len(given)) as on_count:

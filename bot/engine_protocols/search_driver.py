@@ -42,7 +42,7 @@ class Settings:
     """One of `engine.player_kinds.OWN_KINDS`."""
     params: TrapParams = field(default_factory=TrapParams)
     strong: StrongOptions = field(default_factory=StrongOptions)
-    people: ModelRegistry = field(default_factory=ModelRegistry)
+    models: ModelRegistry = field(default_factory=ModelRegistry)
     """Human-move models, for the players that use them."""
     table_mb: int = 64
     """Transposition table in MiB."""
@@ -211,9 +211,9 @@ class SearchDriver:
 
     def _people(self) -> Models:
         """The human-move models, opened when first needed."""
-        people = self.settings.people
-        if self._models is None or self._models[0] is not people:
-            self._models = people, people.models(self.game.name)
+        registry = self.settings.models
+        if self._models is None or self._models[0] is not registry:
+            self._models = registry, registry.models(self.game.name)
         return self._models[1]
 
     def _report(self, decision: Decision, began: float, before: int) -> SearchReport:

@@ -10,7 +10,7 @@ from bot.base.dialects import Ability
 from bot.base.errors import RefusedError, TransientError
 from bot.base.events import EndReason, GameEnd
 from bot.base.reconnect import delays
-from bot.game import offer_policy as manners
+from bot.game import offer_policy
 from bot.game.ledger import GameLedger
 from bot.game.services import Services
 from bot.game.session import Session, SessionState
@@ -54,15 +54,15 @@ class GameOffers:
         self._offered_ply: int | None = None
         """When we offered a draw last."""
 
-    def _facts(self) -> manners.OfferFacts:
+    def _facts(self) -> offer_policy.OfferFacts:
         game, plies = self._ledger.game, len(self._session().moves or ())
-        return manners.OfferFacts(
+        return offer_policy.OfferFacts(
             scores_centi=self._ledger.scores_centi,
             plies=plies,
             opponent_rating=game.opponent_rating,
             opponent_is_bot=game.opponent_is_bot,
             rated=game.rated,
-            has_draws=self._server.can(Ability.DRAW) and manners.knows_draws(get_game(game.game)),
+            has_draws=self._server.can(Ability.DRAW) and offer_policy.knows_draws(get_game(game.game)),
             plies_since_offer=None if self._offered_ply is None else plies - self._offered_ply,
         )
 
@@ -78,10 +78,10 @@ class GameOffers:
         """
         facts = self._facts()
         try:
-            if manners.resigns(facts, self._config):
+            if offer_policy.resigns(facts, self._config):
                 await self._server.resign(self._game_id)
                 return GameEnd(EndReason.RESIGNATION, self._session().their_side, "resign")
-            if self._session().draw_offered and manners.accepts_draw(facts, self._config):
+            if self._session().draw_offered and offer_policy.accepts_draw(facts, self._config):
                 self._offered_ply = facts.plies  # which it is if the offer has just been taken back
                 await self._server.answer_draw(self._game_id, True)
                 await self._services.sleep(AGREED_S)
@@ -96,7 +96,7 @@ class GameOffers:
     def offers_draw(self) -> bool:
         """Whether to offer a draw with the move that is sent now; asked once for each move."""
         facts = self._facts()
-        offers = manners.offers_draw(facts, self._config)
+        offers = offer_policy.offers_draw(facts, self._config)
         if offers:
             self._offered_ply = facts.plies
         return offers
@@ -107,7 +107,7 @@ class GameOffers:
         """On the opponent's turn.  On ours we decide first: its last move may have been a blunder."""
         if not self._server.can(Ability.DRAW) or self._session().state is not SessionState.WAITING:
             return
-        accepts = manners.accepts_draw(self._facts(), self._config)
+        accepts = offer_policy.accepts_draw(self._facts(), self._config)
         call = partial(self._server.answer_draw, self._game_id, accepts)
         self._side_tasks.start(
             "answering a draw", partial(self._insist, call, self._may_agree) if accepts else call
@@ -124,7 +124,7 @@ class GameOffers:
             self._side_tasks.start("answering a takeback", self._answer_takeback)
 
     async def _answer_takeback(self) -> None:
-        most = manners.takebacks(self._facts(), self._config)
+        most = offer_policy.takebacks(self._facts(), self._config)
         is_granted = most > 0 and await self._ledger.grant_takeback(most)
         await self._server.answer_takeback(self._game_id, is_granted)
 
@@ -137,7 +137,7 @@ class GameOffers:
 
     async def _claim_game(self, in_s: float) -> None:
         await self._services.sleep(in_s)
-        claim = manners.claim(self._facts(), self._config)
+        claim = offer_policy.claim(self._facts(), self._config)
         if claim is Claim.NOTHING or not self._server.can(Ability.CLAIM):
             return
         ask = self._server.claim_victory if claim is Claim.VICTORY else self._server.claim_draw
@@ -157,7 +157,7 @@ class GameOffers:
                 self._abort = None
         elif self._abort is None:
             has_clock = self._ledger.game.clock_initial_s is not None
-            after_s = manners.abort_after_s(has_clock, self._config)
+            after_s = offer_policy.abort_after_s(has_clock, self._config)
             if after_s is not None:
                 self._abort = self._side_tasks.start("aborting the game", partial(self._abort_game, after_s))
 

@@ -33,5 +33,5 @@ class Services:
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     engines: EnginePool = field(default_factory=EnginePool)
     """Other engines, for the players that need one."""
-    people: ModelRegistry = field(default_factory=ModelRegistry)
-    """Models of people, for the players that reckon with them."""
+    models: ModelRegistry = field(default_factory=ModelRegistry)
+    """Models of human players, for our players that use one."""

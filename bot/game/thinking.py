@@ -5,7 +5,7 @@ the search that would be done after that reply, with the time that the clock wou
 When the reply is played, it goes on or is there already; otherwise it is dropped, and what it has left in
 the thread's table is all that remains of it.  Nothing of it is written down before the turn is ours.
 
-Players that reckon with a person are told the game so far, the opponent's rating, and the opponent's clock.
+Players with an opponent model are told the game so far, the opponent's rating, and the opponent's clock.
 How much the reply will leave on that is not known before it: a search that was begun ahead has no clock to
 tell of, and its record says so.  It is kept all the same, for the clock is the least of what models go by.
 """
@@ -129,7 +129,7 @@ class MoveSearch:
             if kind.asks_engine:
                 source = lent.enter_context(services.engines.lend(game.name))
             if kind.models_opponent:
-                models = lent.enter_context(services.people.lend(game.name))
+                models = lent.enter_context(services.models.lend(game.name))
                 background = self._background()
             player = Player(
                 stored.player, game, stored.params, searcher, services.strong, source=source, models=models

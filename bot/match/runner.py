@@ -102,8 +102,8 @@ async def run_match(
     deaths = 0
     try:
         while (todo or running) and not now.is_decided and not stop.is_set():
-            places = await asyncio.to_thread(workers.capacity)  # a cluster may keep us waiting
-            while todo and len(running) < places:
+            capacity = await asyncio.to_thread(workers.capacity)  # a cluster may keep us waiting
+            while todo and len(running) < capacity:
                 number = todo.popleft()
                 running[asyncio.wrap_future(workers.submit(match.task(number)))] = number
             done, _ = await asyncio.wait({*running, stopped}, return_when=asyncio.FIRST_COMPLETED)
@@ -113,7 +113,7 @@ async def run_match(
                 number = running.pop(future)
                 if played is None:
                     deaths += 1
-                    if deaths >= MOST_DEATHS * places:
+                    if deaths >= MOST_DEATHS * capacity:
                         raise MatchError(
                             f"{deaths} workers died one after the other; last with game {number + 1}"
                         )

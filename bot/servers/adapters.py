@@ -32,6 +32,6 @@ def make_server(
             programs=config.ggs.programs,
             public=config.ggs.public,
             extension_s=config.ggs.extension_s,
-            places=config.challenges.max_games,
+            most_games=config.challenges.max_games,
         )
     return LichessServer(dialect, url, token)

@@ -162,7 +162,7 @@ class GgsServer:
         programs: Collection[str] = (),
         public: bool = False,
         extension_s: int = 120,
-        places: int = 1,
+        most_games: int = 1,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
@@ -182,7 +182,7 @@ class GgsServer:
         self._extension_s = extension_s
         self._clock = clock
         self._now = now
-        self._state = GgsAccount(login, programs=programs, places=places)
+        self._state = GgsAccount(login, programs=programs, most_games=most_games)
         self._has_recalled = False
         self._link: _Link | None = None
         self._is_listening = False

@@ -111,10 +111,10 @@ class GgsAccount:
         places: Most games at once that we let the server offer.
     """
 
-    def __init__(self, name: str, *, programs: Collection[str] = (), places: int = 1) -> None:
+    def __init__(self, name: str, *, programs: Collection[str] = (), most_games: int = 1) -> None:
         self.name = name
         self._programs = {program.casefold() for program in programs}
-        self._places = places
+        self._most_games = most_games
         self._stamp, self._stamped = "", Counter[str]()
         """The second in which the last game began, and how many did on each board."""
         self._games: dict[str, GgsGame] = {}
@@ -481,7 +481,7 @@ class GgsAccount:
     @property
     def _has_place(self) -> bool:
         """Whether the server would let another match begin."""
-        return len(self._going_on) < self._places
+        return len(self._going_on) < self._most_games
 
     def _lacking(self, asked: Asked | None = None) -> list[str]:
         """Matches of which we lack games: those that came from a request, or all."""

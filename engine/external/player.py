@@ -18,7 +18,7 @@ from engine.stop import StopFlag, Stopped
 
 logger = logging.getLogger(__name__)
 
-_TALKS: dict[str, Callable[[EngineProcess, ExternalSettings, Game[Any]], EngineProtocol]] = {
+_CLIENTS: dict[str, Callable[[EngineProcess, ExternalSettings, Game[Any]], EngineProtocol]] = {
     "nboard": NBoardClient,
     "gtp": GtpClient,
     "uci": UciClient,
@@ -41,7 +41,7 @@ class ExternalEngine:
         self._name = settings.command[0]
         self._start: Any = self._game.initial()
         self._process: EngineProcess | None = None
-        self._talk: EngineProtocol | None = None
+        self._client: EngineProtocol | None = None
         self._restarts = 0
 
     @property
@@ -61,8 +61,8 @@ class ExternalEngine:
         self._start = self._game.initial() if start is None else start
         self._restarts = 0
         try:
-            if self._talk is not None:
-                self._talk.new_game(self._start)
+            if self._client is not None:
+                self._client.new_game(self._start)
                 return
         except EngineError as error:  # a new process will do for a new game
             logger.warning("%s", error)
@@ -91,11 +91,11 @@ class ExternalEngine:
             raise ValueError(f"the game is over: {game.position_text(position)}")
         side, began = game.side_to_move(position), time.monotonic()
         question = MoveRequest(self._start, tuple(moves), position, allowance)
-        talk: EngineProtocol | None = None
+        client: EngineProtocol | None = None
         while True:
             try:
-                talk = self._running()
-                answer = talk.choose(question, stop)
+                client = self._running()
+                answer = client.choose(question, stop)
                 break
             except EngineCrashed as error:
                 self._end()
@@ -109,7 +109,7 @@ class ExternalEngine:
                 self._end()
                 raise
             except Stopped:
-                if talk is None or not talk.is_interruptible:
+                if client is None or not client.is_interruptible:
                     self._end()
                 raise
         time_s = time.monotonic() - began
@@ -127,25 +127,25 @@ class ExternalEngine:
         self._end(farewell=True)
 
     def _running(self) -> EngineProtocol:
-        if self._talk is not None:
-            return self._talk
+        if self._client is not None:
+            return self._client
         settings = self.settings
         self._process = EngineProcess(settings.command, settings.directory)
-        talk = _TALKS[settings.protocol](self._process, settings, self._game)
+        client = _CLIENTS[settings.protocol](self._process, settings, self._game)
         try:
-            self._name = self._process.name = talk.greet() or settings.command[0]
-            talk.new_game(self._start)
+            self._name = self._process.name = client.greet() or settings.command[0]
+            client.new_game(self._start)
         except BaseException:
             self._end()
             raise
-        self._talk = talk
-        return talk
+        self._client = client
+        return client
 
     def _end(self, *, farewell: bool = False) -> None:
         process, self._process = self._process, None
-        talk, self._talk = self._talk, None
+        client, self._client = self._client, None
         if process is not None:
-            process.close(talk.farewell if farewell and talk is not None else None)
+            process.close(client.farewell if farewell and client is not None else None)
 
     def _legal_part(self, position: Any, variation: tuple[str, ...]) -> tuple[str, ...]:
         """The longest legal prefix of a variation."""

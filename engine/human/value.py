@@ -154,7 +154,7 @@ def verify_values(decision: Decision) -> None:
     """
     candidates, reckoning = decision.candidates, decision.reckoning
     if reckoning is None:
-        raise RecordError(f"{decision.player} players tell what they reckoned with, and the record does not")
+        raise RecordError(f"{decision.player} players use an opponent model, and the record does not say so")
     if is_won(candidates) or reckoning.trouble:
         _verify_unvalued(decision)
         return

@@ -170,7 +170,7 @@ class EngineSource:
             params: Of the trap arithmetic.
             limits: With a clock, a depth that is finished in time; its `depth` counts only without one.
             stop: Ends it early.  Its deadline, which the caller sets, is that of `limits`.
-            om_search: Values the moves for a player that reckons with a person, and says which replies count;
+            om_search: Values the moves, for a player with an opponent model, and says which replies count;
                 None: the moves that are worth a look have whole profiles.
 
         Returns:

@@ -26,6 +26,11 @@ _TURN = """(() => {
     const isToPass = document.querySelector('[data-test=pass]') !== null;
     return (legal.length || isToPass || isOver) && {moves, legal, goals, isOver};
 })()"""
+_SHOWN = """return [...document.querySelectorAll(arguments[0])].filter((element) => {
+    const box = element.getBoundingClientRect();
+    return box.width > 0 && box.height > 0
+        && element.checkVisibility({opacityProperty: true, visibilityProperty: true});
+})"""
 _IGNORED = (StaleElementReferenceException, NoSuchElementException)
 
 
@@ -35,17 +40,21 @@ class Page:
     def __init__(self, driver: Chrome) -> None:
         self.driver = driver
         driver.set_script_timeout(PATIENCE_S)
-        self._wait = WebDriverWait(driver, PATIENCE_S, poll_frequency=0.03, ignored_exceptions=_IGNORED)
+        self._wait = WebDriverWait(driver, PATIENCE_S, poll_frequency=0.05, ignored_exceptions=_IGNORED)
 
     # --- Seeing -----------------------------------------------------------------------------------------
 
     def find(self, selector: str) -> WebElement:
         """The first element of the selector, as soon as it is there and shown."""
         shown: list[WebElement] = self._wait.until(
-            lambda driver: [e for e in driver.find_elements(By.CSS_SELECTOR, selector) if e.is_displayed()],
-            f"{selector} is not shown",
+            lambda _: self._shown(selector), f"{selector} is not shown"
         )
         return shown[0]
+
+    def _shown(self, selector: str) -> list[WebElement]:
+        # One question for all elements: `WebElement.is_displayed` sends 40 kB of JavaScript for each.
+        found: list[WebElement] = self.driver.execute_script(_SHOWN, selector)
+        return found
 
     def count(self, selector: str) -> int:
         return len(self.driver.find_elements(By.CSS_SELECTOR, selector))
@@ -61,10 +70,7 @@ class Page:
         )
 
     def until_gone(self, selector: str) -> None:
-        self._wait.until(
-            lambda driver: not any(e.is_displayed() for e in driver.find_elements(By.CSS_SELECTOR, selector)),
-            f"{selector} is still shown",
-        )
+        self._wait.until(lambda _: not self._shown(selector), f"{selector} is still shown")
 
     def until_moves(self, count: int) -> None:
         """Wait until the list of moves is at least so long."""
@@ -137,7 +143,7 @@ class Page:
         try:
             return self.driver.execute_async_script(
                 f"const [done] = arguments, look = () => ({script});"
-                "const ask = () => { const found = look(); found ? done(found) : setTimeout(ask, 5); };"
+                "const ask = () => { const found = look(); found ? done(found) : setTimeout(ask, 20); };"
                 "ask();"
             )
         except TimeoutException as error:

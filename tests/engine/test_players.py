@@ -72,7 +72,7 @@ def test_lazy_equals_naive(position: OthelloPosition, depth: int, trap: TrapPara
             assert reply.bound_centi is not None or reply == known[reply.reply]
 
 
-@given(positions(othello, 60), st.integers(2, 5))
+@given(positions(othello, 60), st.integers(2, 4))
 @settings(max_examples=15, deadline=None)
 def test_the_standard_player_is_plain_minimax(position: OthelloPosition, depth: int) -> None:
     """The first move in order of those with the best minimax score."""

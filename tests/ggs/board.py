@@ -46,11 +46,11 @@ class Board:
                 chance.random(),
             ),
         )
-        places = rings[:discs]
+        most_games = rings[:discs]
         spread = discs // 2 // 3
         white = discs // 2 + chance.randint(-spread, spread)
-        chance.shuffle(places)
-        for number, (x, y) in enumerate(places):
+        chance.shuffle(most_games)
+        for number, (x, y) in enumerate(most_games):
             cells[y][x] = "O" if number < white else "*"
         return cls(cells, "O" if discs % 2 else "*")
 

@@ -166,7 +166,7 @@ async def laid(
             BOT,
             PASSWORD,
             recall=lambda: unfinished_games(database, "ggs"),
-            places=4,
+            most_games=4,
             clock=loop.time,
             now=lambda: datetime.fromtimestamp(server.central.seconds(), UTC),
         )

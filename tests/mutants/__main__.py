@@ -76,18 +76,18 @@ def _original(guarded: Guarded) -> Mutant:
 def _summary(mutants: dict[Guarded, list[Mutant]], ended: list[Done]) -> int:
     """Prints what came of it; the exit status."""
     valid = [done for done in ended if done.verdict is not Verdict.INVALID]
-    survivors = sorted(done.job.mutant.name for done in valid if done.verdict is Verdict.SURVIVED)
+    survivors = sorted(done.job.mutant.name for done in valid if not done.verdict.is_kill)
     explained = DOCUMENT.read_text() if DOCUMENT.exists() else ""
     print()
     for guarded in mutants:
         own = [done for done in valid if done.job.guarded is guarded]
-        killed = sum(done.verdict is not Verdict.SURVIVED for done in own)
+        killed = sum(done.verdict.is_kill for done in own)
         print(f"{killed:4} of {len(own):3}  {guarded.path}")
     unexplained = [name for name in survivors if f"- {name}: " not in explained]
     for name in survivors:
         print(f"survived{', unexplained' if name in unexplained else ''}: {name}")
     for done in valid:
-        if done.verdict is not Verdict.SURVIVED and f"- {done.job.mutant.name}: " in explained:
+        if done.verdict.is_kill and f"- {done.job.mutant.name}: " in explained:
             print(f"explained, but killed: {done.job.mutant.name}")
     killed = len(valid) - len(survivors)
     share = killed / len(valid) if valid else 0.0

@@ -63,6 +63,11 @@ class Verdict(StrEnum):
     INVALID = "does not compile"
     NOT_IMPORTED = "not imported"
 
+    @property
+    def is_kill(self) -> bool:
+        """Whether the tests noticed the mutant."""
+        return self in (Verdict.KILLED, Verdict.ENDLESS)
+
 
 @dataclass(frozen=True, slots=True)
 class Job:

@@ -209,10 +209,10 @@ def test_books_and_tables_are_opened(tmp_path: Path) -> None:
 def test_models_of_people_are_opened(tmp_path: Path) -> None:
     config = load_config(written(tmp_path, '[human]\nbudget_percent = 5\nscale = "pawns"\n'))
     assert config.human.value() == ValueParams(ValueScale.PAWNS, 5)
-    assert config.human.people().games == ()
+    assert config.human.model_registry().games == ()
     missing = load_config(written(tmp_path, '[human]\nmodels = ["none.onnx"]\n'))
     with pytest.raises(ConfigError, match=r"human.models or human.calibrated: none.onnx: No such file"):
-        missing.human.people()
+        missing.human.model_registry()
     with pytest.raises(ConfigError, match="budget_percent"):
         load_config(written(tmp_path, "[human]\nbudget_percent = 101\n"))
 

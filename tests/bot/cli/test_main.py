@@ -13,7 +13,7 @@ from typing import ClassVar
 import pytest
 from sqlalchemy import text
 
-from bot import daemon as application
+from bot import daemon
 from bot.arena import server
 from bot.base.config import Config
 from bot.base.dialects import Dialect
@@ -265,7 +265,7 @@ def test_run_hands_over_the_settings_and_the_status(
         seen.append(config)
         return 3
 
-    monkeypatch.setattr(application, "run", run)
+    monkeypatch.setattr(daemon, "run", run)
     (tmp_path / "mine.toml").write_text("[engine]\nmax_depth = 4\n")
     assert desdemona("--config", "mine.toml", "run")[0] == 3
     assert seen[0].engine.max_depth == 4
@@ -275,7 +275,7 @@ def test_an_error_of_run_is_told_in_one_line(desdemona: Command, monkeypatch: py
     def run(_config: Config) -> int:
         raise AuthError("the server does not accept the token")
 
-    monkeypatch.setattr(application, "run", run)
+    monkeypatch.setattr(daemon, "run", run)
     assert desdemona("run") == (2, "", "desdemona: the server does not accept the token\n")
 
 

@@ -115,7 +115,7 @@ def test_limits() -> None:
 def test_players_that_reckon_with_a_person_know_what_they_were_told() -> None:
     othello, model = get_game("othello"), FakeModel("othello", plies_wanted=3)
     line = list(positions(othello, ["f5", "d6", "c3", "d3"]))
-    mind = SearchDriver(othello, Settings(OPPONENT_MODEL, table_mb=1, people=OneModel(model)))
+    mind = SearchDriver(othello, Settings(OPPONENT_MODEL, table_mb=1, models=OneModel(model)))
     mind.background = Background(tuple(line[:-1]), Person(1800))
     report = mind.decide(line[-1], Limits(4), StopFlag())
     assert {ask.positions[:-1] for ask in model.asked} == {tuple(line[-2:])}
@@ -136,7 +136,7 @@ def test_a_model_that_fails_leaves_the_lines_to_the_standard_player() -> None:
         for settings in (
             Settings(STANDARD, table_mb=1),
             Settings(
-                CALIBRATED, table_mb=1, people=OneModel(FakeModel("othello", lambda *_: (math.nan,) * 4))
+                CALIBRATED, table_mb=1, models=OneModel(FakeModel("othello", lambda *_: (math.nan,) * 4))
             ),
         )
     )

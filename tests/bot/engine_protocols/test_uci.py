@@ -37,7 +37,7 @@ def ucci(console: Console, mind: SearchDriver) -> Uci:
 
 def test_a_model_of_people_is_told_the_game_and_the_opponent() -> None:
     model = FakeModel("chess", plies_wanted=4)
-    with Driver(Uci, driver("chess", kind="opponent_model", people=OneModel(model))) as gui:
+    with Driver(Uci, driver("chess", kind="opponent_model", models=OneModel(model))) as gui:
         gui.tell(
             "setoption name UCI_Opponent value none 1650 human A. Person", "position startpos moves e2e4"
         )

@@ -301,7 +301,7 @@ async def test_players_that_reckon_with_a_person_are_told_the_game_and_the_clock
     async with scene() as found:
         found.searcher.open.set()
         model = FakeModel("tictactoe", plies_wanted=3)
-        mind = GameThinker(replace(found.given, people=OneModel(model)), found.tasks)
+        mind = GameThinker(replace(found.given, models=OneModel(model)), found.tasks)
         stored = a_game(player="opponent_model", opponent_rating=1432)
         first = await mind.decide(stored, GAME, START, 60.0, found.clock(), (), 42.0)
         assert {ask.person for ask in model.asked} == {Person(1432, 42.0)}

@@ -81,7 +81,7 @@ async def adapter_of(site: Site, given: Config) -> AsyncIterator[GgsServer]:
         recall=partial(unfinished_games, site.database, "ggs"),
         programs=given.ggs.programs,
         public=given.ggs.public,
-        places=given.challenges.max_games,
+        most_games=given.challenges.max_games,
         clock=asyncio.get_running_loop().time,
     )
     try:

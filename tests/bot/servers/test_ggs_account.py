@@ -40,7 +40,7 @@ class Story:
     """One account, and what it said and told."""
 
     def __init__(self, *known: GameSnapshot, now_s: float = 0.0, connect: bool = True) -> None:
-        self.account = GgsAccount("desdemon", programs=["bob"], places=4)
+        self.account = GgsAccount("desdemon", programs=["bob"], most_games=4)
         self.account.remember(known)
         self.now_s = now_s
         self.reader = Reader()

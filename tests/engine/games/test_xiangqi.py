@@ -139,15 +139,8 @@ def test_random_games_are_those_of_pyffish(seed: int) -> None:
     random_game(START, seed, plies=60, retreats=0.0)
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.sampled_from(SPARSE), st.integers(0, 2**32 - 1))
-def test_random_walks_end_as_those_of_pyffish(start: str, seed: int) -> None:
-    random_game(start, seed, plies=40, retreats=0.8)
-
-
-def test_random_walks_meet_every_ending() -> None:
-    """Lest the comparison above be one of games that never end."""
-    ends = [random_game(SPARSE[seed % len(SPARSE)], seed, 40, 0.8)[-1] for seed in range(40)]
+def test_random_walks_end_as_those_of_pyffish() -> None:
+    ends = [random_game(SPARSE[seed % len(SPARSE)], seed, 40, 0.8)[-1] for seed in range(60)]
     found = {game.ending(end).text for end in ends if not game.legal_moves(end)}
     assert "The same position for the third time." in found
     assert "The same position for the third time: perpetual check loses." in found

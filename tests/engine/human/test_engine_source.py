@@ -1,4 +1,4 @@
-"""Players that reckon with a person, on another engine's scores: what is asked, what the record proves."""
+"""Players with an opponent model, on another engine's scores: its requests, and what the record proves."""
 
 import math
 from dataclasses import replace

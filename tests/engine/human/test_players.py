@@ -1,4 +1,4 @@
-"""The players that reckon with a person: what they choose and record, and what they do without a model."""
+"""Players with an opponent model: what they choose and record, and what they do without one."""
 
 import logging
 import math

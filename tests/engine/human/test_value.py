@@ -301,7 +301,7 @@ def test_a_forced_win_is_played_without_expecting_anything() -> None:
 
 
 def test_old_records_are_read() -> None:
-    """They know nothing of probabilities, values, models and reckonings."""
+    """They know nothing of probabilities, values and models."""
     record = decision_of(
         Candidate("a", 5, False, 0.0), player="standard", model=None, reckoning=None
     ).to_record()

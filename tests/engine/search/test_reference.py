@@ -34,7 +34,6 @@ native = NativeOthelloSearcher(table_mb=4)
 def test_tictactoe_is_a_draw() -> None:
     searcher = ReferenceSearcher(tictactoe)
     assert exact_score(searcher, tictactoe.initial(), 9, StopFlag()) == 0
-    assert minimax(tictactoe, tictactoe.initial(), 9) == 0
     assert searcher.nodes < 60_000  # of 549,946 that plain minimax visits
 
 
