@@ -19,7 +19,7 @@ from tests.system.ledger import check_books, check_stats, complaints, exported
 @pytest.mark.parametrize(
     ("variant", "player", "depth", "resigns_after"),
     [
-        ("othello", "trappy", 6, None),
+        ("othello", "trappy", 4, None),
         ("standard", "trappy_uci", 4, None),
         ("xiangqi", "trappy", 4, 12),  # it would go on for hundreds of moves
     ],
