@@ -190,7 +190,7 @@ class GgsAccount:
         self._is_away = False
         self._requests.lost("the service has restarted")
         self._requests.is_registered = True  # until a setting is refused
-        settings = ("client +", "trust +", "request -", "stored +", "rated +", f"open {self._places}")
+        settings = ("client +", "trust +", "request -", "stored +", "rated +", f"open {self._most_games}")
         # In this order: running matches must be known before the stored ones show what is missing.
         return [Say(tell_service(word)) for word in (*settings, "match", "stored")]
 
