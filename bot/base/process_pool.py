@@ -78,10 +78,9 @@ class ProcessPool:
             self._reap(process)
             raise WorkerDied("a worker died") from None
         self._idle.append(process)
-        result: R | Exception
         is_done, result = pickle.loads(answer)  # noqa: S301 - from a process of our own
-        if isinstance(result, Exception) and not is_done:
-            raise result
+        if not is_done:
+            raise cast(Exception, result)
         return cast(R, result)
 
     def _take(self) -> "_Process":
@@ -108,10 +107,10 @@ class _Process:
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
+        resource_tracker.ensure_running()  # it unblocks the signal when it has to be started
         self._line, theirs = context.Pipe()
         # As a daemon it ends with this process in any case, also where nobody closes the pool.
         self._process = context.Process(target=_serve, args=(theirs,), name="worker", daemon=True)
-        resource_tracker.ensure_running()  # it unblocks the signal when it has to be started
         try:
             with _sigint_blocked():  # a new process has it blocked from its first moment on
                 self._process.start()

@@ -34,10 +34,10 @@ class PolyglotBook:
         try:
             if not path.is_file():  # a pipe would block
                 raise OSError(0, "no such file")
+            if path.stat().st_size % _KEY.size:
+                raise BadSource(f"{path}: truncated, or not a Polyglot book: its size is odd")
             reader = chess.polyglot.open_reader(path)
         except OSError as error:
-            if path.is_file() and path.stat().st_size % _KEY.size:
-                raise BadSource(f"{path}: truncated, or not a Polyglot book: its size is odd") from None
             raise BadSource(f"{path}: cannot be read: {error.strerror or error}") from None
         if not len(reader):
             raise BadSource(f"{path}: it is empty")

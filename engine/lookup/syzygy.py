@@ -82,9 +82,9 @@ class SyzygyTables:
         Raises:
             BadSource: There is no such folder, it lacks tables of one of the kinds, or a file is not a table.
         """
-        if not folder.is_dir():
-            raise BadSource(f"{folder}: no such folder")
         try:
+            if not folder.is_dir():
+                raise BadSource(f"{folder}: no such folder")
             tables = chess.syzygy.open_tablebase(str(folder))
             for path in sorted(folder.iterdir()):
                 _check(path)

@@ -221,7 +221,7 @@ def test_own_games_of_all_players_count_alike(
     def guesses(_: HumanConfig) -> ModelRegistry:
         return ModelRegistry(folder=tmp_path)
 
-    monkeypatch.setattr(HumanConfig, "people", guesses)
+    monkeypatch.setattr(HumanConfig, "model_registry", guesses)
     found = json.loads(desdemona(*study)[1])
     assert found["about"].endswith("with people; no human-move model; 3 positions of 3 games")
     assert (found["positions"], found["human_models"]) == (3, [])

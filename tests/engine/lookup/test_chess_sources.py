@@ -105,8 +105,9 @@ def test_a_file_that_is_no_book(tmp_path: Path, content: bytes | None, message: 
     with pytest.raises(BadSource, match=message) as caught:
         PolyglotBook.open(path)
     assert str(path) in str(caught.value)
-    with pytest.raises(BadSource, match="cannot be read"):
-        PolyglotBook.open(tmp_path)
+    for path in (tmp_path, tmp_path / ("x" * 300)):
+        with pytest.raises(BadSource, match="cannot be read"):
+            PolyglotBook.open(path)
 
 
 # --- Syzygy ---------------------------------------------------------------------------------------------
@@ -244,6 +245,8 @@ def test_what_tables_do_not_know(fen: str) -> None:
 def test_folders_without_tables(tmp_path: Path) -> None:
     with pytest.raises(BadSource, match="no such folder"):
         SyzygyTables.open(tmp_path / "none")
+    with pytest.raises(BadSource, match="cannot be read: File name too long"):
+        SyzygyTables.open(tmp_path / ("x" * 300))
     with pytest.raises(BadSource, match=r"no Syzygy tables of the kind \*\.rtbw"):
         SyzygyTables.open(tmp_path)
     assert chess.Board.tbw_magic is not None
