@@ -13,7 +13,6 @@ from tests.browser.host import Host
 from tests.browser.page import Page
 
 ARGUMENTS = (
-    "--headless=new",
     "--no-sandbox",
     "--disable-gpu",
     "--force-prefers-reduced-motion",
@@ -30,7 +29,8 @@ ARGUMENTS = (
 @pytest.fixture(scope="session")
 def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
     """One browser for the whole run; `page` gives each test a clean profile of its own in it."""
-    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    folder = tmp_path_factory.mktemp("chromium")
+    browser = _shell(folder) or shutil.which("chromium") or shutil.which("chromium-browser")
     service = shutil.which("chromedriver")
     if browser is None or service is None:
         reason = "needs chromium and chromedriver in PATH"
@@ -39,12 +39,26 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
         pytest.skip(reason)
     options = ChromeOptions()
     options.binary_location = browser
-    for argument in (*ARGUMENTS, f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"):
+    for argument in (*ARGUMENTS, "--headless=new", f"--user-data-dir={folder}/profile"):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     opened = Chrome(options=options, service=Service(service))
     yield opened
     opened.quit()
+
+
+def _shell(folder: Path) -> str | None:
+    """A program that starts Chromium without the browser around the page, which is a third cheaper.
+
+    It opens no page unless it is given one, and the driver needs one.
+    """
+    shell = shutil.which("chromium-headless-shell")
+    if shell is None:
+        return None
+    program = folder / "shell"
+    program.write_text(f'#!/bin/sh\nexec {shell} "$@" data:,\n')
+    program.chmod(0o700)
+    return str(program)
 
 
 @pytest.fixture

@@ -117,13 +117,19 @@ class Person:
         await self._join()
         offer = {"clock.limit": 15, "clock.increment": 0, "variant": "othello"}
         while not enough():
-            made = await self._request("POST", f"/api/challenge/{self._bot}", data=offer)
-            # The bot may have declined it by now.
-            await self._request("POST", f"/api/challenge/{made['id']}/cancel", may_fail=True)
+            made = await self._request("POST", f"/api/challenge/{self._bot}", data=offer, may_fail=True)
+            if "id" in made:  # the server may have had too many of them
+                # The bot may have declined it by now.
+                await self._request("POST", f"/api/challenge/{made['id']}/cancel", may_fail=True)
 
     async def _join(self) -> None:
-        if not self._token:
-            self._token = (await self._request("POST", "/api/person", json={"name": self.name}))["token"]
+        while not self._token:
+            answer = await self._request("POST", "/api/person", json={"name": self.name}, may_fail=True)
+            if "token" in answer:
+                self._token = answer["token"]
+            else:  # the server was killed after it had given us the name, and before it could say so
+                assert "is taken" in answer["error"], answer
+                self.name += "x"
 
     async def _challenge(self, wish: Wish) -> str:
         """Ask for a game until the bot accepts: it may be starting, or have its tables full."""
