@@ -4,6 +4,7 @@ The record alone is enough to recompute the choice (`engine.choice.verify`) and 
 said about a trap: whether it was set, whether the opponent fell into it, and what it cost.
 """
 
+import math
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any, Self
@@ -251,7 +252,7 @@ class Decision:
                 )
                 for candidate in record["candidates"]
             )
-            return cls(
+            decision = cls(
                 **{
                     **record,
                     "params": _params(record["params"]),
@@ -264,8 +265,41 @@ class Decision:
                     "reckoning": _reckoning(record["reckoning"]) if record.get("reckoning") else None,
                 }
             )
+            _check_types(decision)
         except (KeyError, TypeError, ValueError, AttributeError) as error:  # ValueError: no such choice, too
             raise RecordError(f"not the record of a decision: {error}") from error
+        return decision
+
+
+def _check_types(decision: Decision) -> None:
+    """Check what dataclasses do not: the values that judging a reply and storing its outcome need.
+
+    Raises:
+        TypeError: A value has the wrong type.
+        ValueError: A number is out of range.
+    """
+    for name in ("game", "position", "move", "engine_version"):
+        if not isinstance(getattr(decision, name), str):
+            raise TypeError(f"{name} is no text")
+    _check_score("depth", decision.depth)
+    for candidate in decision.candidates:
+        _check_score("raw_centi", candidate.raw_centi)
+        if not (math.isfinite(candidate.adjusted_centi) and math.isfinite(candidate.quality_centi)):
+            raise ValueError("adjusted_centi or quality_centi is not finite")
+        for reply in candidate.replies:
+            for score in (*reply.scores_centi, reply.bound_centi):
+                if score is not None:
+                    _check_score("a reply's score", score)
+
+
+_LARGEST_SCORE = 2**31 - 1  # of a database's integer
+
+
+def _check_score(name: str, value: object) -> None:
+    if type(value) is not int:  # True is no score
+        raise TypeError(f"{name} is no whole number")
+    if abs(value) > _LARGEST_SCORE:
+        raise ValueError(f"{name} is out of range")
 
 
 def _params(record: dict[str, Any]) -> TrapParams:

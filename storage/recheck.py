@@ -126,8 +126,8 @@ async def next_decision(
 
 async def settle_later(
     session: AsyncSession, found: RecordedDecision, decision: Decision, outcome: Outcome | None
-) -> bool:
-    """Write down what a confirmed decision of a closed game still lacked.
+) -> bool | None:
+    """Store what a confirmed decision of a closed game still lacked.
 
     Args:
         found: The decision as it was read before.
@@ -135,13 +135,14 @@ async def settle_later(
         outcome: None: it has one, or it cannot be judged.
 
     Returns:
-        False, and no change: the game was opened again meanwhile, or is another one by now.
+        Whether the outcome was stored; False if there was none to store, or there is one by now.
+        None, and no change: the game was opened again meanwhile, or is another one by now.
     """
     # On PostgreSQL the game cannot be opened again before this is committed.
     lock = select(GameRow.state, GameRow.moves).where(GameRow.id == found.game_id).with_for_update()
     game = (await session.execute(lock)).one_or_none()
     if game is None or game.state is GameStatus.OPEN or tuple(game.moves.split()) != found.moves:
-        return False
+        return None
     row = (
         await session.execute(
             select(DecisionRow.move, DecisionRow.state, DecisionRow.takeback, DecisionRow.is_complete).where(
@@ -150,16 +151,18 @@ async def settle_later(
         )
     ).one_or_none()
     if row is None or (row.move, row.state, row.takeback) != (decision.move, DecisionState.CONFIRMED, 0):
-        return False
+        return None
     if decision.is_complete and not row.is_complete:
         await store_profile(session, found.id, decision)
-    if outcome is not None:
-        await record_outcome(session, found.id, outcome)
-    return True
+    return outcome is not None and await record_outcome(session, found.id, outcome)
 
 
 def _read(text: str) -> object:
     try:
-        return json.loads(text)
-    except ValueError:
+        return json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
         return None
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")

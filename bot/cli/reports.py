@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bot.base.errors import DesdemonaError
 from bot.cli.common import (
     MOST,
     FormatOption,
@@ -26,6 +27,7 @@ from bot.cli.common import (
     print_json,
     write,
 )
+from storage.errors import StorageError
 
 if TYPE_CHECKING:
     from storage.database import Database
@@ -125,7 +127,15 @@ def show(
             if len(found) > 1:
                 sites = ", ".join(known.site for known in found)
                 raise UsageError(f"game {game!r} is on several sites ({sites}): say which with --site")
-            report = await game_report(session, found[0].site, game)
+            try:
+                report = await game_report(session, found[0].site, game)
+            except StorageError:
+                raise
+            except Exception as error:  # somebody damaged a record, which may have anything in it
+                raise DesdemonaError(
+                    f"game {game}: a record of it is damaged ({type(error).__name__}: {error!s:.200}); "
+                    "`desdemona db recheck` lists all such records"
+                ) from error
             assert report is not None, "it has just been read"  # noqa: S101
             return report
 

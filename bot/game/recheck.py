@@ -23,9 +23,10 @@ from engine.game import if_it_goes_on
 from engine.games import get_game
 from engine.players import complete
 from engine.search.reference import Searcher
-from engine.stop import StopFlag
+from engine.stop import StopFlag, Stopped
 from engine.trappy import classify_reply
 from storage.database import Database
+from storage.errors import StorageError
 from storage.events import list_events
 from storage.recheck import (
     NextDecision,
@@ -41,6 +42,9 @@ logger = logging.getLogger(__name__)
 
 BATCH = 100
 """Decisions in memory at a time: some MB."""
+
+LONGEST_S = 600.0
+"""For completing one profile, in seconds: far longer than any search of a game."""
 
 OnCount = Callable[[int], None]
 """Called with the number of decisions more that are done."""
@@ -134,13 +138,21 @@ class _Recheck:
             if self._lacks(decision):
                 await self._settle(decision)
         except RecordError as error:
-            found = self._found
-            wrong = WrongRecord(found.site, found.site_game_id, found.ply, str(error))
-            self._findings.wrong.append(wrong)
+            self._note_wrong(str(error))
             return
         except _Left as left:
             self._findings.left[str(left)] += 1
+        except StorageError:
+            raise
+        except Exception as error:  # one damaged decision must not hide the others
+            logger.debug("decision %d", self._found.id, exc_info=True)
+            self._note_wrong(f"checking it crashed: {type(error).__name__}: {error}")
+            return
         self._findings.verified += 1
+
+    def _note_wrong(self, reason: str) -> None:
+        found = self._found
+        self._findings.wrong.append(WrongRecord(found.site, found.site_game_id, found.ply, reason))
 
     def _verified(self) -> Decision:
         record = self._found.record
@@ -148,6 +160,7 @@ class _Recheck:
             raise RecordError("not the record of a decision: no JSON object")
         try:
             decision = Decision.from_record(record)
+            get_game(decision.game).parse_position(decision.position)
             verify(decision)
         except RecordError:
             raise
@@ -183,9 +196,10 @@ class _Recheck:
                 outcome = classify_reply(full, reply)
         if outcome is not None or full is not decision:
             async with self._database.write() as session:
-                if not await settle_later(session, found, full, outcome):
-                    raise _Left("it was changed meanwhile")
-            self._findings.judged += outcome is not None
+                is_judged = await settle_later(session, found, full, outcome)
+            if is_judged is None:
+                raise _Left("it was changed meanwhile")
+            self._findings.judged += is_judged
             self._findings.completed += full is not decision
         if trouble:
             raise _Left(trouble)
@@ -200,6 +214,7 @@ class _Recheck:
             return decision
 
         def search(searcher: Searcher, stop: StopFlag) -> Decision:
+            stop.set_deadline(LONGEST_S)
             return complete(decision, searcher, stop)
 
         try:
@@ -209,6 +224,8 @@ class _Recheck:
             raise
         except EngineMismatch as error:
             raise _Left(str(error)) from None
+        except Stopped:
+            raise _Left(f"completing its profile takes more than {LONGEST_S:g} s") from None
         except Exception as error:
             found = self._found
             logger.exception("game %s, ply %d: completing the profile crashed", found.site_game_id, found.ply)

@@ -4,6 +4,7 @@ import pytest
 from sqlalchemy import text, update
 
 from engine.decision import Decision
+from storage import recheck as module
 from storage.database import Database
 from storage.decisions import list_decisions, mark_confirmed, void_after
 from storage.games import finish_game, reopen_game
@@ -89,7 +90,7 @@ async def test_what_was_missing_is_written_down(database: Database) -> None:
         stored = (await list_decisions(session, found.game_id))[0]
     assert (stored.is_complete, stored.is_trap, stored.outcome) == (True, True, FELL)
     async with database.write() as session:  # by another one meanwhile: no change
-        assert await settle_later(session, found, decision(), replace(FELL, cost_centi=1))
+        assert await settle_later(session, found, decision(), replace(FELL, cost_centi=1)) is False
     async with database.read() as session:
         assert (await list_decisions(session, found.game_id))[0] == stored
 
@@ -112,7 +113,12 @@ async def test_what_has_changed_meanwhile_is_left_alone(database: Database, chan
         else:
             await session.execute(update(DecisionRow).where(DecisionRow.id == found.id).values(move="e6"))
     async with database.write() as session:
-        assert not await settle_later(session, found, made, FELL)
+        assert await settle_later(session, found, made, FELL) is None
     again = (await read(database))[0]
     assert not again.has_outcome
     assert again.record == found.record
+
+
+@pytest.mark.parametrize("text", ["{", '{"raw_centi": NaN}', '{"raw_centi": -Infinity}', "[" * 200_000])
+def test_what_is_no_json_is_no_record(text: str) -> None:
+    assert module._read(text) is None

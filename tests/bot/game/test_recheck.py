@@ -186,7 +186,72 @@ async def test_a_record_that_breaks_the_arithmetic_is_wrong(database: Database) 
     await change_record(database, stored.id, candidates=candidates)
     found = await recheck(database)
     assert [wrong.ply for wrong in found.wrong] == [stored.ply]
-    assert "cannot be verified: TypeError" in found.wrong[0].reason
+    assert "raw_centi is no whole number" in found.wrong[0].reason
+
+
+DAMAGES: list[tuple[dict[str, Any], str]] = [
+    ({"depth": 2.5}, "depth is no whole number"),
+    ({"depth": True}, "depth is no whole number"),
+    ({"depth": 10**30}, "depth is out of range"),
+    ({"engine_version": 5}, "engine_version is no text"),
+    ({"game": "nosuch"}, "it cannot be verified"),
+    ({"position": "garbage"}, "it cannot be verified: BadPosition"),
+]
+
+
+@pytest.mark.parametrize(("damage", "reason"), DAMAGES, ids=str)
+async def test_a_damaged_record_hides_no_other(
+    database: Database, damage: dict[str, Any], reason: str
+) -> None:
+    await play(database)
+    stored = (await stored_decisions(database))[0]
+    await change_record(database, stored.id, **damage)
+    await lose_outcomes(database)
+    found = await recheck(database)
+    assert [wrong.ply for wrong in found.wrong] == [stored.ply]
+    assert reason in found.wrong[0].reason
+    assert found.judged == len((await books(database))[0]) > 0
+
+
+@pytest.mark.parametrize("score", [0.5, 2**63])
+async def test_scores_that_no_search_finds_are_wrong(database: Database, score: float) -> None:
+    await play(database)
+    stored = next(each for each in await stored_decisions(database) if each.is_complete)
+    candidates = stored.decision.to_record()["candidates"]
+    for candidate in candidates:
+        for reply in candidate["replies"]:
+            reply["scores_centi"] = [score]
+    await change_record(database, stored.id, candidates=candidates)
+    await lose_outcomes(database)
+    found = await recheck(database)
+    assert [wrong.ply for wrong in found.wrong] == [stored.ply]
+
+
+async def test_a_crash_while_a_decision_is_judged_hides_no_other(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await play(database)
+    await lose_outcomes(database)
+
+    def crash(*_: object) -> None:
+        raise IndexError("a bug")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("bot.game.recheck.classify_reply", crash)
+        found = await recheck(database)
+    assert {wrong.reason for wrong in found.wrong} == {"checking it crashed: IndexError: a bug"}
+    assert found.judged == 0
+    again = await recheck(database)
+    assert (again.judged, again.wrong) == (len(found.wrong), [])
+
+
+async def test_a_profile_that_takes_for_ever_is_left(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await play_with_crashes(database, monkeypatch)
+    monkeypatch.setattr("bot.game.recheck.LONGEST_S", 0.0)
+    incomplete = sum(not stored.is_complete for stored in await stored_decisions(database))
+    assert (await recheck(database)).left == {"completing its profile takes more than 0 s": incomplete}
 
 
 async def test_a_record_that_the_search_contradicts_is_wrong(
@@ -240,7 +305,7 @@ async def test_a_game_that_is_opened_again_meanwhile(
     await lose_outcomes(database)
     game_id = (await stored_decisions(database))[0].game_id
 
-    async def reopened_first(session: Any, found: Any, decision: Any, outcome: Any) -> bool:
+    async def reopened_first(session: Any, found: Any, decision: Any, outcome: Any) -> bool | None:
         await reopen_game(session, game_id)
         return await settle_later(session, found, decision, outcome)
 
@@ -260,7 +325,7 @@ async def test_killed_half_way(database: Database, monkeypatch: pytest.MonkeyPat
     class Killed(BaseException):
         pass
 
-    async def mortal(session: Any, found: Any, decision: Any, outcome: Any) -> bool:
+    async def mortal(session: Any, found: Any, decision: Any, outcome: Any) -> bool | None:
         nonlocal begun
         begun += 1
         done = await settle_later(session, found, decision, outcome)
