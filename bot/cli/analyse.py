@@ -65,26 +65,34 @@ def analyse_command(
         typer.Option("--narrow", help="Of a folder of models, only those next to a person's rating count."),
     ] = False,
     sample: Annotated[
-        int | None, typer.Option(min=1, max=MOST, help="So many moves, drawn from all by --seed.")
+        int | None, typer.Option(min=1, max=MOST, help="Number of moves to draw at random, by --seed.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Of the sample.")] = 1,
-    every: Annotated[int, typer.Option(min=1, max=1000, help="Of each game only every so manieth move.")] = 1,
-    from_ply: Annotated[int, typer.Option(min=1, max=MOST, help="Only replies after so many moves.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the sample.")] = 1,
+    every: Annotated[int, typer.Option(min=1, max=1000, help="Only every Nth move of each game.")] = 1,
+    from_ply: Annotated[
+        int, typer.Option(min=1, max=MOST, help="Only replies after at least this many moves.")
+    ] = 1,
     to_ply: Annotated[
-        int | None, typer.Option(min=1, max=MOST, help="Only replies after at most so many moves.")
+        int | None, typer.Option(min=1, max=MOST, help="Only replies after at most this many moves.")
     ] = None,
     from_year: Annotated[int | None, typer.Option(help="Only games of this year or later.")] = None,
     to_year: Annotated[int | None, typer.Option(help="Only games of this year or earlier.")] = None,
     players: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only replies of people with this in the name.")
     ] = None,
-    min_rating: Annotated[int | None, typer.Option(max=MOST, help="Only replies of people rated so.")] = None,
-    max_rating: Annotated[int | None, typer.Option(max=MOST, help="Only replies of people rated so.")] = None,
+    min_rating: Annotated[
+        int | None, typer.Option(max=MOST, help="Only replies of people rated this or more.")
+    ] = None,
+    max_rating: Annotated[
+        int | None, typer.Option(max=MOST, help="Only replies of people rated this or less.")
+    ] = None,
     form: Annotated[
-        GameFormat | None, typer.Option("--format", help="Of the files; without it, by what is in each.")
+        GameFormat | None,
+        typer.Option("--format", help="Format of the files; by default found from their contents."),
     ] = None,
     concurrency: Annotated[
-        int | None, typer.Option(min=1, max=1024, help="Moves at a time: 1, or what the cluster offers.")
+        int | None,
+        typer.Option(min=1, max=1024, help="Moves at a time; by default 1, or what the cluster offers."),
     ] = None,
     cluster: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler, whose workers search.")

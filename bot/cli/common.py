@@ -52,7 +52,7 @@ PlayerName = Annotated[
     str | None, typer.Option("--player", "--engine", help=f"Only {' or '.join(PLAYER_KINDS)}.")
 ]
 OpponentOption = Annotated[
-    str | None, typer.Option(help="Only games against the opponent of this whole name, in capitals or not.")
+    str | None, typer.Option(help="Only games against the opponent of exactly this name, in any case.")
 ]
 MatchId = Annotated[
     str | None, typer.Option("--match", metavar="ID", help="Only games of the match of this name.")

@@ -49,7 +49,7 @@ COMMANDS = {
     "check": LazyCommand("bot.cli.check", "check_command", "Try everything that playing needs."),
     "stats": LazyCommand("bot.cli.reports", "stats", "Results and traps (Figure 9), for each player."),
     "games": LazyCommand("bot.cli.reports", "games", "List the latest games."),
-    "show": LazyCommand("bot.cli.reports", "show", "Tell a game and its traps, move by move."),
+    "show": LazyCommand("bot.cli.reports", "show", "Show a game and its traps, move by move."),
 }
 DATABASE_COMMANDS = {
     "upgrade": LazyCommand(
@@ -75,7 +75,7 @@ MODEL_COMMANDS = {
     "show": LazyCommand(
         "bot.cli.model",
         "show",
-        "Tell what a model is, and what people would begin with, by its word.",
+        "Show what a model is, and the first moves that it predicts.",
     ),
     "fit": LazyCommand(
         "bot.cli.study",

@@ -36,7 +36,7 @@ def match_command(
     games: Annotated[int, typer.Option(min=2, max=1_000_000, help="An even number.")] = 100,
     game: Annotated[
         str | None,
-        typer.Option("--game", help="Without it the usual one of the players' protocols, or othello."),
+        typer.Option("--game", help="By default the usual game of the players' protocols, or othello."),
     ] = None,
     openings: Annotated[
         Path | None,
@@ -48,7 +48,7 @@ def match_command(
         int | None, typer.Option(min=0, max=10_000, help="Take no more moves of each opening of the file.")
     ] = None,
     time: Annotated[
-        float | None, typer.Option(help=f"Seconds for a move; {DEFAULT_MOVE_S} when nothing else is said.")
+        float | None, typer.Option(help=f"Seconds for a move; {DEFAULT_MOVE_S} if no limit is given.")
     ] = None,
     depth: Annotated[int | None, typer.Option(min=2, max=1000, help="Deepest search, in plies.")] = None,
     tc: Annotated[str | None, typer.Option(help="A clock, for instance 60+0.6.")] = None,
@@ -62,9 +62,12 @@ def match_command(
     sprt: Annotated[
         str | None, typer.Option(help="End the match early: ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Of openings and of moves by lot.")] = 1,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**63 - 1, help="Seed of the openings and of random moves.")
+    ] = 1,
     concurrency: Annotated[
-        int | None, typer.Option(min=1, max=1024, help="Games at a time: 1, or what the cluster offers.")
+        int | None,
+        typer.Option(min=1, max=1024, help="Games at a time; by default 1, or what the cluster offers."),
     ] = None,
     cluster: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler, whose workers play.")

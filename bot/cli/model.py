@@ -56,7 +56,7 @@ def show(
     ],
     output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
 ) -> None:
-    """Tell what a model is, and what people would begin with, by its word."""
+    """Show what a model is, and the first moves that it predicts."""
     try:
         told = _card(file)
     except BadModel as error:

@@ -82,7 +82,7 @@ def games(
     min_rating: MinRating = None,
     max_rating: MaxRating = None,
     rated: Rated = None,
-    limit: Annotated[int, typer.Option(min=1, max=MOST, help="At most so many, the latest first.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=MOST, help="Most games to list, the latest first.")] = 20,
     output: FormatOption = OutputFormat.TABLE,
 ) -> None:
     """List the latest games."""
@@ -109,7 +109,7 @@ def show(
     traps: Annotated[bool, typer.Option("--traps", help="Only the moves that set a trap.")] = False,
     output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
 ) -> None:
-    """Tell a game and its traps, move by move.
+    """Show a game and its traps, move by move.
 
     Board, moves, and for each move of ours what it was worth, its trap, and the reply.
     """
