@@ -33,11 +33,11 @@ logger = logging.getLogger(__name__)
 def run(config: Config) -> int:
     """Play until SIGINT or SIGTERM, and return the exit status.
 
-    The first signal ends the accepting of challenges, waits for running games as long as the settings say,
-    and leaves the rest to the next start.  A second one leaves at once, which loses nothing either.
+    The first signal stops accepting challenges and waits for running games as long as the settings say; the
+    next start resumes the rest.  A second signal exits at once, which loses nothing either.
 
     Raises:
-        ConfigError, AuthError, StorageError: In one line, what the operator has to put right.
+        ConfigError, AuthError, StorageError: The message is one line for the operator to act on.
     """
     log.set_up(config.log)
     try:
@@ -56,12 +56,12 @@ async def play(config: Config) -> None:
         stack.push_async_callback(database.close)
         server = await stack.enter_async_context(open_server(config, database))
         engines = EnginePool(config.uci.settings())
-        stack.push_async_callback(asyncio.to_thread, engines.close)  # behind the pool, which may use them
+        stack.push_async_callback(asyncio.to_thread, engines.close)  # closed after the pool, its user
         pool = await stack.enter_async_context(SearchPool(config.engine.workers, config.engine.table_mb))
-        # The comparison of players and the spreading out of retries need no secrecy.
+        # Selecting players and spreading out retries need no cryptographic randomness.
         rng = random.Random(config.selection.seed or None)  # noqa: S311
-        # Sites tell each event once: of two programs on one account each would hear half.  Where signing in
-        # throws out the one that plays already, it has to be known before.
+        # Sites send each event once: two programs on one account would each get half of them.  Where signing
+        # in disconnects the other program, the role has to be taken before.
         if server.login:
             await stack.enter_async_context(database.sole(role_of(server.login, server.site)))
         account = await sign_in(server, stop, rng)
@@ -81,22 +81,22 @@ async def play(config: Config) -> None:
 
 
 def role_of(name: str, site: str) -> str:
-    """What only one program may do at a time (`Database.sole`)."""
+    """The role that only one program may hold at a time (`Database.sole`)."""
     return f"account {name} at {site}"
 
 
 @asynccontextmanager
 async def open_server(config: Config, database: Database) -> AsyncIterator[Server]:
-    """The server to play on; the embedded arena runs as long as the context lasts.
+    """Open the server to play on; the embedded arena runs as long as the context lasts.
 
     Raises:
-        ConfigError: The arena cannot listen, or there is no token for another server.
+        ConfigError: The arena cannot listen, or the token for another server is missing.
         StorageError: Another program runs the arena on this database.
     """
     async with AsyncExitStack() as stack:
         dialect = get_dialect(config.server.dialect)
         url = config.server.url or dialect.home
-        # Before the arena opens, so that a forgotten token never shows as an arena without a bot.
+        # Read before the arena opens: a missing token must not result in an arena without a bot.
         token = "" if config.uses_arena else read_token(config.server)
         if config.arena.enabled:
             arena = Arena(config.arena, database, report=stored_report(database))
@@ -114,18 +114,18 @@ async def open_server(config: Config, database: Database) -> AsyncIterator[Serve
 
 
 async def sign_in(server: Server, stop: asyncio.Event, rng: random.Random) -> Account | None:
-    """Who we are there, as soon as the server answers; None when told to stop first.
+    """Return our account once the server answers; None if stopped first.
 
     Raises:
-        AuthError: The server does not accept the token, in its own words.
-        ConfigError: The account may not be played by a program.
+        AuthError: The server does not accept the token; the message has its own words.
+        ConfigError: The account is not a bot account.
     """
     for wait_s in delays(rng):
         try:
             account = await server.account()
         except AuthError as error:
             raise AuthError(f"server.token: {server.site} does not accept it: {error}") from error
-        except ServerError as error:  # also a proxy's page, or any other refusal, while the site is down
+        except ServerError as error:  # also a proxy's page or any other refusal while the site is down
             if isinstance(error, TransientError):
                 wait_s = max(wait_s, error.retry_after_s or 0.0)
             logger.warning("cannot sign in at %s: %s; next try in %.1f s", server.site, error, wait_s)
@@ -164,7 +164,7 @@ def _signalled() -> asyncio.Event:
         if stop.is_set():
             logger.warning("second signal: leaving at once")
             logging.shutdown()
-            # Not sys.exit: that would wait for what hangs.  The books are true at any moment.
+            # Not sys.exit, which would wait for hung threads.  The database is consistent at any moment.
             os._exit(128 + number)
         stop.set()
 

@@ -13,15 +13,15 @@ logger = logging.getLogger(__name__)
 
 
 class BackgroundTasks:
-    """Runs them, and counts those that nobody should leave without.
+    """Starts tasks and counts the unfinished ones, which shutdown must wait for.
 
     Args:
         services: What every game shares.
-        changed: Called when one has begun, or is done.
+        changed: Called whenever a task starts or ends.
     """
 
     tasks: asyncio.TaskGroup
-    """Where they run; set by the one who starts them."""
+    """The group they run in; the owner sets it."""
 
     def __init__(self, services: Services, changed: Callable[[], None]) -> None:
         self._site = services.server.site
@@ -31,15 +31,15 @@ class BackgroundTasks:
 
     @property
     def is_idle(self) -> bool:
-        """Nothing that was started is still to be done."""
+        """Whether every started task has ended."""
         return not self._running
 
     def start(self, what: str, call: Callable[[], Awaitable[None]]) -> None:
-        """Do something while we go on listening.
+        """Run a call in the background.
 
         Args:
-            what: What is done, for the log.
-            call: Does it.
+            what: Description for the log.
+            call: The work.
         """
         self._running += 1
         self._changed()
@@ -53,7 +53,7 @@ class BackgroundTasks:
             self._changed()
 
     async def attempt(self, what: str, call: Callable[[], Awaitable[None]]) -> None:
-        """Do something now; whatever goes wrong is only logged, except that the account is refused."""
+        """Run a call now; every error except a refused account is only logged."""
         try:
             await call()
         except AuthError:
@@ -67,7 +67,7 @@ class BackgroundTasks:
             await self.record_event("event_failed", {"event": what, "error": f"{error!r:.500}"})
 
     async def record_event(self, kind: str, detail: Mapping[str, str | None]) -> None:
-        """Write an event of the account down, if the database is there."""
+        """Record an event of the account, if the database is available."""
         try:
             async with self._database.write() as session:
                 await log_event(session, self._site, kind, detail)

@@ -8,31 +8,31 @@ from pathlib import Path
 logger = logging.getLogger(__name__)
 
 LIMIT = 1 << 20
-"""Longest file that is read, in bytes."""
+"""Largest file that is read, in bytes."""
 
 
 class BlockFile:
-    """Names and ids, one a line; what follows a ``#`` is a comment.
+    """Names and ids, one per line; ``#`` starts a comment.
 
     Args:
-        path: The file; empty: none.
+        path: The file; empty for none.
     """
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._seen: tuple[int, ...] | None = None
-        """What the file looked like from outside when it was read last."""
+        """Modification time, size and inode at the last read."""
         self._names: frozenset[str] = frozenset()
         self._trouble = ""
 
     def names(self) -> frozenset[str]:
-        """As the file stands now; when it cannot be read, as it stood when it could."""
+        """The file's current names, or those of the last successful read if it cannot be read now."""
         if not self._path:
             return self._names
         try:
             found = os.stat(self._path)
             seen = (found.st_mtime_ns, found.st_size, found.st_ino)
-            if not stat.S_ISREG(found.st_mode) or found.st_size > LIMIT:  # reading it might never end
+            if not stat.S_ISREG(found.st_mode) or found.st_size > LIMIT:  # reading a device might never end
                 raise ValueError(f"not a file of at most {LIMIT} bytes")
             if seen != self._seen:
                 lines = Path(self._path).read_text(encoding="utf-8").splitlines()
@@ -40,7 +40,7 @@ class BlockFile:
                 self._seen = seen
                 logger.info("challenges.block_file: %s names: %d", self._path, len(self._names))
             self._trouble = ""
-        except (OSError, ValueError) as error:  # ValueError: also not UTF-8, or a name that no file has
+        except (OSError, ValueError) as error:  # ValueError: also not UTF-8, or an impossible path
             if str(error) != self._trouble:
                 self._trouble = str(error)
                 logger.error("challenges.block_file: cannot read %s: %s", self._path, error)

@@ -1,7 +1,7 @@
 """Answers every incoming challenge with yes or no, whatever the server makes of the answer.
 
-Whoever is accepted holds a place (`bot.account.game_slots`) before the server is told, until the game starts,
-the challenge is gone, or the server has said that no game came of it.
+An accepted challenge holds a slot (`bot.account.game_slots`) even before the server gets the answer.  It
+holds it until the game starts, the challenge is gone, or the server reports that no game came of it.
 """
 
 import asyncio
@@ -22,28 +22,27 @@ from bot.game.services import Services
 logger = logging.getLogger(__name__)
 
 ASKED_AFTER_S = 5.0
-"""If an accepted challenge has not become a game by then, in seconds, the server is asked for it."""
+"""Seconds after which the server is queried for the game of an accepted challenge that has not started."""
 ACCEPTED_S = 30.0
-"""So much later, in seconds, it is asked again, and until it answers; then the place of a game that does not
-go on is free."""
+"""Seconds between further queries, until the server answers; if there is no such game then, its slot is
+freed."""
 LATER_S = 60.0
-"""A server that wants us to wait longer than this, in seconds, means a limit of the day; then who challenges
-us is told to come back later."""
+"""A longer requested wait, in seconds, means a daily limit: the challenge is then declined as "later"."""
 DECLINE_TRIES = 5
-"""So often a challenge is declined when the server does not answer."""
+"""Attempts to decline a challenge while the server does not answer."""
 MAX_DECLINES = 100
-"""Most challenges that wait to be declined; of more the oldest go unanswered, and run out."""
+"""Longest queue of challenges to decline; beyond it the oldest go unanswered and expire."""
 
 
 class ChallengeResponder:
-    """Tells the server what has been decided.
+    """Sends the decisions on challenges to the server.
 
     Args:
         services: What every game shares.
-        slots: Who holds a game slot; once closed, they end long waits.
+        slots: The game slots; closing them ends long waits.
         background: Runs the answers.
-        take_up: Asks the server for the games that go on, and plays them; raises as `Server.playing`.
-        changed: Called when a slot has become free.
+        take_up: Queries the server for running games and plays them; raises as `Server.playing`.
+        changed: Called when a slot becomes free.
     """
 
     def __init__(
@@ -62,23 +61,23 @@ class ChallengeResponder:
         self._take_up = take_up
         self._changed = changed
         self._declines: dict[str, tuple[Challenge, Decline]] = {}
-        """Who is to be declined, in order."""
+        """The challenges to decline, in order."""
         self._declining: str | None = None
-        """The challenge that is being declined; None: there is none, or it has gone meanwhile."""
+        """The challenge being declined; None if there is none or it has gone meanwhile."""
         self._has_decliner = False
         self._answering = asyncio.Lock()
-        """One answer at a time, so that nobody is answered who has gone, and at most one who is declined is
-        in front of one who is accepted."""
+        """One answer at a time: a challenge that has gone gets none, and an acceptance waits for at most one
+        decline."""
         self._naps: dict[asyncio.Future[None], Callable[[], bool]] = {}
-        """Waits between two tries, and whether they have become needless."""
+        """Waits between two attempts, each with a check whether it is still needed."""
 
     def accept(self, challenge: Challenge) -> None:
-        """Say yes to somebody whose place is held already."""
+        """Accept a challenge that already holds a slot."""
         expiry = self.expect(challenge.id)
         self._background.start(f"{about(challenge)}: accepting", partial(self._accept, challenge, expiry))
 
     def decline(self, challenge: Challenge, told: Decline) -> None:
-        """Say no when those before it have been told."""
+        """Queue a challenge to be declined after those before it."""
         if challenge.id == self._declining or challenge.id in self._declines:
             return
         if len(self._declines) == MAX_DECLINES:
@@ -90,21 +89,21 @@ class ChallengeResponder:
             self._background.start("declining", self._send_declines)
 
     def expect(self, challenge_id: str) -> asyncio.Task[bool]:
-        """Free the place of a challenge, in a while, unless it has become a game.
+        """Free the slot of an accepted challenge after a while, unless it has become a game.
 
         Returns:
-            Whether it came to that; else the game has started, or the challenge has gone.
+            Whether the slot was freed; if not, the game has started or the challenge has gone.
         """
         return self._background.tasks.create_task(self._expire(challenge_id))
 
     def leave(self, challenge_id: str) -> None:
-        """A challenge has gone: it needs no answer any more."""
+        """Forget a challenge that has gone: it needs no answer any more."""
         self._declines.pop(challenge_id, None)
         if self._declining == challenge_id:
             self._declining = None
 
     def wake(self) -> None:
-        """End the waits that are needless by now; called after every change of the places."""
+        """End the waits that are no longer needed; called after every change of the slots."""
         for nap, is_needless in self._naps.items():
             if is_needless():
                 nap.cancel()
@@ -112,7 +111,7 @@ class ChallengeResponder:
     # --- Yes --------------------------------------------------------------------------------------------
 
     async def _accept(self, challenge: Challenge, expiry: asyncio.Task[bool]) -> None:
-        """Tell the server, until it answers, the game starts, or there is no place any more."""
+        """Retry until the server answers, the game starts, or the slot is gone."""
 
         def is_held() -> bool:
             return self._slots.is_accepted(challenge.id)
@@ -122,7 +121,7 @@ class ChallengeResponder:
         while is_held():
             try:
                 async with self._answering:
-                    if not is_held():  # while it waited for its turn
+                    if not is_held():  # lost while waiting for the lock
                         break
                     await self._server.accept(challenge.id)
             except TransientError as error:
@@ -139,7 +138,7 @@ class ChallengeResponder:
                     return
             except RefusedError as error:
                 if error.status == HTTPStatus.NOT_FOUND:
-                    # It is gone; unless an earlier try was heard, and its game is about to start.
+                    # The challenge is gone, or an earlier attempt got through and its game is about to start.
                     if not answer_lost:
                         self._slots.leave(challenge.id)
                     raise
@@ -148,17 +147,17 @@ class ChallengeResponder:
             else:
                 logger.info("%s: accepted", about(challenge))
                 return
-        if expiry.done() and expiry.result():  # and it may stand there still
+        if expiry.done() and expiry.result():  # the challenge may still be open
             await self._take_back(challenge, "the server does not answer", was_heard=True)
 
     async def _take_back(self, challenge: Challenge, why: object, *, was_heard: bool) -> None:
-        """Decline what was to be accepted.
+        """Decline a challenge that was to be accepted.
 
         Args:
-            challenge: Whose place is held, or was.
-            why: It is not accepted.
-            was_heard: An earlier try may have been; then the place is held until the server has said that
-                there still is a challenge to decline, for its game may be about to start.
+            challenge: The one that holds a slot, or held it.
+            why: Reason for the log.
+            was_heard: An earlier acceptance may have got through.  Its game may then be about to start, so
+                the slot is held until the server confirms the decline.
         """
         if not was_heard:
             self._slots.leave(challenge.id)
@@ -167,7 +166,8 @@ class ChallengeResponder:
         self._slots.leave(challenge.id)
 
     async def _expire(self, challenge_id: str) -> bool:
-        # Its start may have dropped out of the server's queue, and its clock be running: so ask soon, too.
+        # The start event may have dropped out of the server's queue while the clock runs: so query early,
+        # too.
         waits = chain([ASKED_AFTER_S], repeat(ACCEPTED_S))
         while True:
             wait_s = next(waits)
@@ -213,7 +213,7 @@ class ChallengeResponder:
         while True:
             try:
                 async with self._answering:
-                    if is_gone():  # while it waited for its turn
+                    if is_gone():  # while waiting for the lock
                         return
                     await self._server.decline(challenge.id, told.reason)
             except TransientError as error:
@@ -232,7 +232,7 @@ class ChallengeResponder:
                 return
 
     async def _nap(self, wait_s: float, is_needless: Callable[[], bool]) -> None:
-        """Wait before the next try, in seconds, or until that is needless."""
+        """Wait some seconds before the next attempt, or until it is no longer needed."""
         if is_needless():
             return
         nap = asyncio.ensure_future(self._services.sleep(wait_s))
@@ -251,6 +251,6 @@ def about(challenge: Challenge) -> str:
 
 
 def detail_of(challenge: Challenge) -> dict[str, str | None]:
-    """What is written down of a challenge."""
+    """The details of a challenge that events record."""
     who = challenge.challenger
     return {"challenge": challenge.id, "challenger": None if who is None else who.id}

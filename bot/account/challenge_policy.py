@@ -11,59 +11,59 @@ from engine.games import get_game
 
 @dataclass(frozen=True, slots=True)
 class GameSlot:
-    """A place that a game takes, from the moment that its challenge is accepted; or that one waits for."""
+    """A slot that a game takes from the acceptance of its challenge, or that a challenge waits for."""
 
     opponent_id: str = ""
     """Empty when unknown."""
     is_bot: bool = False
     """The opponent is a program."""
     is_slow: bool = False
-    """There is no real-time clock."""
+    """The game has no real-time clock."""
     boards: int = 1
-    """Games that it is for, all with one opponent."""
+    """Number of games it is for, all against one opponent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What is going on already."""
+    """The current load: running games and waiting challenges."""
 
     games: Sequence[GameSlot] = ()
     ahead: Sequence[GameSlot] = ()
-    """Challenges that wait for a place, and come before this one."""
+    """Waiting challenges that come before this one."""
     bot_games: Mapping[str, int] = field(default_factory=dict)
-    """Games with programs in the last 24 hours, by the program's id; those of `games` among them."""
+    """Games with programs in the last 24 hours, by the program's id, including those of `games`."""
     is_open: bool = True
     """False while the program shuts down."""
 
 
 @dataclass(frozen=True, slots=True)
 class Accept:
-    """Take it."""
+    """Accept the challenge."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitForSlot:
-    """Take it when a place becomes free."""
+    """Accept the challenge when a slot becomes free."""
 
     why: str
-    """What the operator is told."""
+    """The reason for the operator."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decline:
-    """Leave it."""
+    """Decline the challenge."""
 
     reason: DeclineReason
-    """What the challenger is told."""
+    """The reason for the challenger."""
     why: str
-    """What the operator is told."""
+    """The reason for the operator."""
 
 
 ChallengeAnswer = Accept | WaitForSlot | Decline
 
 
 def slot_of(challenge: Challenge) -> GameSlot:
-    """The place that a challenge asks for."""
+    """The slot that a challenge needs."""
     who = challenge.challenger
     return GameSlot(
         "" if who is None else who.id,
@@ -76,12 +76,12 @@ def slot_of(challenge: Challenge) -> GameSlot:
 def lasting_refusal(
     challenge: Challenge, config: ChallengesConfig, blocked: Collection[str] = ()
 ) -> Decline | None:
-    """The lasting reason to decline a challenge of somebody else; None: it depends on what is going on.
+    """The lasting reason to decline someone else's challenge; None: it depends on the current load.
 
     Args:
-        challenge: What is asked.
-        config: The operator's wishes.
-        blocked: Names and ids that are declined, besides those of the settings.
+        challenge: The incoming challenge.
+        config: The operator's settings.
+        blocked: Names and ids to decline, besides those in the settings.
     """
     who = challenge.challenger
     if who is None:
@@ -97,13 +97,13 @@ def lasting_refusal(
 
 
 def decide(challenge: Challenge, load: Load, config: ChallengesConfig) -> ChallengeAnswer:
-    """Decide by what is going on; there is no `lasting_refusal`."""
+    """Decide by the current load on a challenge without a `lasting_refusal`."""
     slot = slot_of(challenge)
     return _day(slot, load, config) or _slots(slot, load, config) or Accept()
 
 
 def is_named(who_id: str, name: str, names: Collection[str]) -> bool:
-    """Whether an account is on a list of names and ids, which may be in any case."""
+    """Whether an account is on a list of names and ids, ignoring case."""
     folded = {each.casefold() for each in names}
     return who_id.casefold() in folded or name.casefold() in folded
 
@@ -135,7 +135,7 @@ def _game(challenge: Challenge, config: ChallengesConfig) -> Decline | None:
 
 
 def _boards(challenge: Challenge, config: ChallengesConfig) -> Decline | None:
-    """More games at once than could ever be played."""
+    """Decline a challenge to more games at once than could ever be played."""
     most = min(config.max_games_per_opponent, config.max_games)
     if challenge.boards > most:
         return Decline(DeclineReason.VARIANT, f"{challenge.boards} games at once; at most {most} are played")
@@ -143,7 +143,7 @@ def _boards(challenge: Challenge, config: ChallengesConfig) -> Decline | None:
 
 
 def _position(challenge: Challenge) -> Decline | None:
-    """A start that this program cannot read, or that leaves nothing to play."""
+    """Decline a start position that this program cannot read or that leaves nothing to play."""
     if challenge.game is None or challenge.initial_position is None:
         return None
     reason = DeclineReason.STANDARD if challenge.kind == FROM_POSITION else DeclineReason.VARIANT
@@ -221,7 +221,7 @@ def _slots(slot: GameSlot, load: Load, config: ChallengesConfig) -> WaitForSlot 
         return None
     if len(load.ahead) >= config.waiting:
         return Decline(DeclineReason.LATER, f"{why}; waiting already: {len(load.ahead)}")
-    # Nobody fills the queue alone.
+    # No single opponent may fill the queue.
     of_theirs = _boards_of(each for each in load.ahead if each.opponent_id == slot.opponent_id)
     if of_theirs + slot.boards > config.max_games_per_opponent:
         return Decline(DeclineReason.LATER, f"{why}; waiting already, of the same opponent: {of_theirs}")
@@ -229,7 +229,7 @@ def _slots(slot: GameSlot, load: Load, config: ChallengesConfig) -> WaitForSlot 
 
 
 def _full(slot: GameSlot, games: Sequence[GameSlot], config: ChallengesConfig) -> str | None:
-    """Why there is no place just now."""
+    """Why there is no free slot at the moment; None if there is one."""
     with_them = _boards_of(each for each in games if each.opponent_id == slot.opponent_id)
     if with_them + slot.boards > config.max_games_per_opponent:
         return f"games with the same opponent: {with_them}"

@@ -6,9 +6,9 @@
                   |                      |
                   +--(Decline), leave    +--leave (withdrawn, refused, never started)
 
-A place is taken from the moment of the decision to accept, before the server knows of it, so that there are
-never more games than allowed, in whatever order the news come.  A game that begins without a challenge of
-here (another program of the account, a tournament) is counted as soon as it is known.
+A slot is taken from the decision to accept, before the server knows of it, so that there are never more games
+than allowed, in whatever order events arrive.  A game that begins without a challenge seen here (another
+program of the account, a tournament) is counted as soon as it is known.
 """
 
 from collections import Counter
@@ -29,8 +29,9 @@ from bot.base.config import ChallengesConfig
 from bot.base.events import Challenge, DeclineReason
 
 WAITS_S = 60.0
-"""So long a challenge with a real-time clock waits for a place, in seconds.  Who has sent it may have left by
-then: lichess.org does not tell, and the game would begin without them."""
+"""How long a challenge with a real-time clock waits for a slot, in seconds.  After that the challenger may
+have
+left: lichess.org does not report it, and the game would begin without them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,51 +45,50 @@ class _Taken:
     slot: GameSlot
     has_started: bool
     is_stored: bool = False
-    """The database counts it among the games of the day."""
+    """The database counts it among the games of the last 24 hours."""
 
 
 class GameSlots:
-    """The games of one account, from challenges that wait to games that end; all by the challenge's id,
-    which on most sites is its game's, too.  Where it is not, a game that starts names its challenge.
+    """The games of one account, from waiting challenges to ended games, by the challenge's id.
+
+    On most sites that is the game's id, too; elsewhere a game that starts names its challenge.
     """
 
     def __init__(self, config: ChallengesConfig) -> None:
         self.is_open = True
-        """False while the program shuts down: whoever waits is declined."""
+        """False while the program shuts down: waiting challenges are declined."""
         self._config = config
         self._waiting: dict[str, _Waiting] = {}
         """In order of arrival."""
         self._told: set[str] = set()
-        """Those of them that have been answered with `WaitForSlot`."""
+        """Those for which `answers` has returned `WaitForSlot`."""
         self._taken: dict[str, _Taken] = {}
         self._became: dict[str, str] = {}
-        """The challenge of each game that began before its challenge was known to be accepted, by the
-        game's id."""
+        """By game id: the challenge of each game that began before its challenge was seen to be accepted."""
 
     # --- News -------------------------------------------------------------------------------------------
 
     def arrive(self, challenge: Challenge, now_s: float) -> None:
-        """Somebody else's challenge, without a lasting reason to decline it
-        (`bot.account.challenge_policy.lasting_refusal`).
+        """Queue someone else's challenge that has no `bot.account.challenge_policy.lasting_refusal`.
 
-        `answers` decides on it.  Servers repeat challenges: the first time counts.
+        `answers` decides on it.  Servers repeat challenges: the first arrival counts.
 
         Args:
-            challenge: What is asked.
-            now_s: On a clock that never goes back, in seconds.
+            challenge: The incoming challenge.
+            now_s: Seconds of a monotonic clock.
         """
         if challenge.id not in self._taken and challenge.id not in self._waiting:
             self._waiting[challenge.id] = _Waiting(challenge, now_s)
 
     def leave(self, challenge_id: str) -> None:
-        """A challenge is withdrawn, refused, or has become no game.  A game that goes on stays."""
+        """Remove a challenge that was withdrawn, refused, or never became a game.  A running game stays."""
         self._waiting.pop(challenge_id, None)
         self._told.discard(challenge_id)
         if self.is_accepted(challenge_id):
             del self._taken[challenge_id]
 
     def accept(self, challenge_id: str, slot: GameSlot) -> None:
-        """A place is promised: to a challenge that will be accepted, or to one of ours."""
+        """Reserve a slot for a challenge that will be accepted, or for one of ours."""
         self._waiting.pop(challenge_id, None)
         self._told.discard(challenge_id)
         begun = [game_id for game_id, challenge in self._became.items() if challenge == challenge_id]
@@ -97,11 +97,11 @@ class GameSlots:
             self._taken[key] = _Taken(slot, False) if known is None else replace(known, slot=slot)
 
     def start(self, game_id: str, slot: GameSlot | None = None, challenge_id: str = "") -> None:
-        """A game goes on.
+        """Record that a game is running.
 
         Args:
             game_id: Its id.
-            seat: When it is in the database already; None: as it was accepted, if it was.
+            slot: Given if the game is in the database already; None: the slot that was accepted, if any.
             challenge_id: The challenge that it came from, if that has another id.
         """
         if challenge_id:
@@ -114,12 +114,12 @@ class GameSlots:
         self._taken[game_id] = replace(known, has_started=True)
 
     def end(self, game_id: str) -> None:
-        """A game is over, or adjourned, whether it was seen to start or not."""
+        """Free the slot of a game that is over or adjourned, whether or not it was seen to start."""
         self._taken.pop(game_id, None)
         self._became.pop(game_id, None)
 
     def _hand_over(self, challenge_id: str, game_id: str) -> None:
-        """One of the boards of a challenge has become a game."""
+        """Give one of a challenge's boards to the game that it has become."""
         self._waiting.pop(challenge_id, None)
         self._told.discard(challenge_id)
         held = self._taken.get(challenge_id)
@@ -137,23 +137,22 @@ class GameSlots:
     # --- What there is ----------------------------------------------------------------------------------
 
     def is_accepted(self, challenge_id: str) -> bool:
-        """Whether a place is held for a game that has not started yet."""
+        """Whether a slot is reserved for a game that has not started yet."""
         taken = self._taken.get(challenge_id)
         return taken is not None and not taken.has_started
 
     @property
     def unknown(self) -> list[str]:
-        """Games going on that have not been told to be in the database."""
+        """Running games that are not known to be in the database."""
         return [key for key, taken in self._taken.items() if taken.has_started and not taken.is_stored]
 
     @property
     def waiting(self) -> list[GameSlot]:
-        """What those who wait ask for: people first, then in order of arrival."""
+        """The slots of waiting challenges: people first, then in order of arrival."""
         return [slot_of(challenge) for challenge in self._queue()]
 
     def patience_s(self, now_s: float) -> float | None:
-        """Seconds until one of those who wait has waited for too long; None: nobody waits that cannot do so
-        for ever.
+        """Seconds until a waiting challenge times out; None if no waiting challenge has a time limit.
 
         Args:
             now_s: As `arrive`.
@@ -162,25 +161,25 @@ class GameSlots:
         return max(0.0, min(since_s) + WAITS_S - now_s) if since_s else None
 
     def is_slow(self, game_id: str) -> bool:
-        """Whether a game goes on, or is about to, that is known to have no real-time clock."""
+        """Whether a running or accepted game is known to have no real-time clock."""
         taken = self._taken.get(game_id)
         return taken is not None and taken.slot.is_slow
 
     @property
     def is_quiet(self) -> bool:
-        """Nobody waits, and no game with a real-time clock goes on or is about to."""
+        """Whether no challenge waits and no game with a real-time clock is running or accepted."""
         return not self._waiting and all(taken.slot.is_slow for taken in self._taken.values())
 
     def load(self, bot_games: Mapping[str, int], ahead: Collection[GameSlot] = ()) -> Load:
-        """What is going on.
+        """The current load.
 
         Args:
-            bot_games: Games with programs in the last 24 hours in the database, by the program's id; asked
-                for after the last call of `start`.
-            ahead: Those who wait, and come first.
+            bot_games: Games with programs in the last 24 hours in the database, by the program's id; queried
+                after the last call of `start`.
+            ahead: Waiting challenges that come first.
         """
-        # What is not in the database yet may be there a moment later: then it counts twice for a while,
-        # which is the safe side.
+        # A game not yet marked as stored may be in `bot_games` already; it then counts twice for a while,
+        # which errs on the safe side.
         unstored = (taken.slot for taken in self._taken.values() if not taken.is_stored)
         today = Counter(bot_games) + Counter(slot.opponent_id for slot in unstored if slot.is_bot)
         return Load([taken.slot for taken in self._taken.values()], list(ahead), today, self.is_open)
@@ -188,10 +187,10 @@ class GameSlots:
     # --- Decisions --------------------------------------------------------------------------------------
 
     def answers(self, bot_games: Mapping[str, int], now_s: float) -> list[tuple[Challenge, ChallengeAnswer]]:
-        """Go through those who wait: people first, then in order of arrival.
+        """Decide on waiting challenges: people first, then in order of arrival.
 
-        Whoever is accepted has a place from now on, whoever is declined has left, and who goes on waiting
-        is told of the first time only.
+        An accepted challenge holds a slot from now on, a declined one is removed, and one that goes on
+        waiting is returned the first time only.
 
         Args:
             bot_games: As `load`.

@@ -1,7 +1,8 @@
 """Follows an account's event stream: answers challenges, starts games and resumes them.
 
-News of the account's stream change `bot.account.game_slots`, and every change wakes the one task that decides
-who plays; the calls to the server that follow run off to the side, so that a slow one never makes us deaf.
+Events of the account's stream change `bot.account.game_slots`, and every change wakes the one task that
+decides which challenges to accept.  The resulting calls to the server run in the background, so that a slow
+one never blocks the stream.
 """
 
 import asyncio
@@ -41,40 +42,40 @@ from storage.tables.types import now_utc
 logger = logging.getLogger(__name__)
 
 UNANSWERED_S = 60.0
-"""A challenge of ours is withdrawn after this, in seconds; the server should have let it run out before."""
+"""Seconds after which we withdraw our own challenge; the server should have expired it before."""
 MAX_PLAYERS = 50
-"""Most games that are played at once, unless the settings allow more: as many as lichess.org names when it is
-asked.  Further ones begin when others end, except those whose challenge was accepted here."""
+"""Most games played at once, unless the settings allow more: lichess.org lists at most this many.  Further
+games begin when others end, except those whose challenge was accepted here."""
 MAX_CRASHES = 5
-"""So often a game is taken up again after an error of this program."""
+"""Crashes of this program after which a game is given up."""
 GIVEN_UP_S = 600.0
-"""So often the server is asked whether a game that was given up still goes on, in seconds."""
+"""Seconds between queries whether a given-up game is still running."""
 CRASH_FORGOTTEN_S = 600.0
-"""A game that went on for so long after a crash, in seconds, is worth as many tries as ever."""
+"""A game that runs this many seconds after a crash starts with a fresh crash count."""
 
 _OURS = "our challenge"
-"""Its key among the places; no id, for an id has no space."""
+"""Its key among the slots; it contains a space, so it is never an id."""
 
 
 @dataclass(slots=True, eq=False)
 class _Game:
-    """A game that is played, waits for others to end, or was given up."""
+    """A game that is being played, waits for others to end, or was given up."""
 
     player: GamePlayer | None = None
-    """Who plays it, with an open ledger."""
+    """Its player, with an open ledger."""
     is_given_up: bool = False
     is_read_again: bool = False
-    """It was given up and has ended: once more it is read, and that is all."""
+    """It was given up and has ended: it is read once more, for its ledger only."""
     is_told_again: bool = False
-    """It was told to begin while somebody played it: perhaps once more, after an adjournment."""
+    """The server reported its start while it was being played: perhaps it resumes after an adjournment."""
     was_open: bool = False
-    """It was in the ledger while we were away: its end may not be told."""
+    """It was open in the ledger when we connected: the server may never report its end."""
     is_end_told: bool = False
-    """By the account's stream."""
+    """The account's stream has reported its end."""
 
     @property
     def is_held(self) -> bool:
-        """It is to be played when others have ended."""
+        """Whether it waits for other games to end."""
         return self.player is None and not self.is_given_up
 
 
@@ -96,32 +97,32 @@ class Lobby:
         limits = services.config.challenges
         self._max_players = max(MAX_PLAYERS, limits.max_games + limits.max_slow_games)
         self._games: dict[str, _Game] = {}
-        """In order of their beginning."""
+        """In order of their start."""
         self._not_played: set[str] = set()
-        """Games that this program does not play, and that have been dealt with."""
+        """Games that this program does not play and has already aborted or tried to."""
         self._untold: set[str] = set()
-        """Games whose end the account's stream has not told: what they did to the rating may have been told
-        while it was lost."""
+        """Ended games whose end the account's stream has not reported: the rating change may have been sent
+        while the link was lost."""
         self._link_news: asyncio.Queue[str | None] = asyncio.Queue()
-        """Why the account's link was lost; None: it is back."""
+        """The reason when the account's link is lost; None when it is back."""
         self._is_watching = False
-        """Somebody watches over how long challenges wait."""
+        """A task is watching how long challenges wait."""
         self._asking: asyncio.Future[Reply] | None = None
-        """The answer to a challenge of ours; cancelled, it is withdrawn."""
+        """The answer to our own challenge; cancelling it withdraws the challenge."""
         self._quiet_since: float | None = services.clock()
-        """None: somebody plays or waits."""
+        """None while a game is running or a challenge waits."""
         self._changed = asyncio.Event()
-        """There may be something to decide."""
+        """Set when there may be something to decide."""
         self._empty = asyncio.Event()
         self._empty.set()
 
     async def listen(self) -> None:
-        """Answer challenges and play until cancelled; games that go on then are left to the next start.
+        """Answer challenges and play until cancelled; the next start resumes games that are still running.
 
         Raises:
             AuthError: The server does not accept us any more.
         """
-        self._block_file.names()  # the operator hears at once if it cannot be read
+        self._block_file.names()  # logs at once if it cannot be read
         async with asyncio.TaskGroup() as tasks:
             self._background.tasks = tasks
             await self._take_up_games(is_start=True)
@@ -140,7 +141,7 @@ class Lobby:
 
     @property
     def accepting(self) -> bool:
-        """Whether challenges are accepted.  Set to False, it declines those who wait, too."""
+        """Whether challenges are accepted.  Setting it to False also declines waiting ones."""
         return self._slots.is_open
 
     @accepting.setter
@@ -149,10 +150,10 @@ class Lobby:
         self._change()
 
     async def drained(self) -> None:
-        """Return when no game with a real-time clock is going on, or about to, no ledger of such a game is
-        open, and everybody has been answered.
+        """Wait until no game with a real-time clock is running or accepted, no ledger of such a game is open,
+        and every challenge has been answered.
 
-        Games without such a clock last for weeks, and are left to the next start.
+        Games without such a clock last for weeks and are left to the next start.
         """
         await self._empty.wait()
 
@@ -164,7 +165,7 @@ class Lobby:
     # --- Events -----------------------------------------------------------------------------------------
 
     async def _handle(self, event: AccountEvent) -> None:
-        """One event; whatever goes wrong with it must not end the games."""
+        """Handle one event; an error in it must not end the games."""
         try:
             self._take(event)
         except Exception as error:
@@ -195,7 +196,7 @@ class Lobby:
                     )
             case GameFinished(game_id, rating_diff):
                 self._read_end(game_id)
-                # Its ledger may stay open for a while, but its slot is free.
+                # Its ledger may stay open for a while, but its slot is free now.
                 self._slots.end(game_id)
                 self._change()
                 self._untold.discard(game_id)
@@ -218,8 +219,8 @@ class Lobby:
         self._link_news.put_nowait(reason)
 
     async def _follow_link(self) -> None:
-        """See to what a lost link leaves behind, while we listen again: that must not wait for the database,
-        or for what the server has to say besides.
+        """Record lost links and catch up afterwards, in a task of its own: reading the stream must not wait
+        for the database or for further requests.
         """
         while True:
             reason = await self._link_news.get()
@@ -231,7 +232,7 @@ class Lobby:
                 await self._background.attempt(f"{self._server.site} account: catching up", self._catch_up)
 
     async def _catch_up(self) -> None:
-        """Ask for what may have been told while nobody listened, or dropped out of the server's queue."""
+        """Query what was missed while the link was down or dropped from the server's queue."""
         untold = list(self._untold)
         await self._take_up_games()
         for game_id in untold:
@@ -240,7 +241,7 @@ class Lobby:
     # --- Who plays --------------------------------------------------------------------------------------
 
     def _change(self) -> None:
-        """After every change of the places, the games or the calls under way."""
+        """Call after every change of the slots, the games or the background tasks."""
         self._take_stock()
         self._changed.set()
 
@@ -267,7 +268,7 @@ class Lobby:
         return self._services.clock() - self._quiet_since
 
     async def _give_places(self) -> None:
-        """Decide on those who wait whenever something has changed."""
+        """Decide on waiting challenges whenever something has changed."""
         waits = delays(self._services.rng)
         while True:
             await self._changed.wait()
@@ -303,13 +304,13 @@ class Lobby:
                         self._is_watching = True
                         self._background.tasks.create_task(self._watch_waiting())
         if self._asking is not None and (self._slots.waiting or not self.accepting):
-            # The place that our own challenge holds is wanted.
-            asking, self._asking = self._asking, None  # once, for withdrawing takes a while, too
+            # The slot that our own challenge holds is needed.
+            asking, self._asking = self._asking, None  # only once: withdrawing takes a while, too
             asking.cancel()
         self._take_stock()
 
     async def _name_opponents(self) -> None:
-        """Against whom the games are that began without a challenge, as soon as their ledgers are open."""
+        """Look up the opponents of games that began without a challenge, once their ledgers are open."""
         if not self._slots.unknown:
             return
         async with self._services.database.read() as session:
@@ -320,9 +321,9 @@ class Lobby:
                 self._slots.start(game.site_game_id, _seat(game))
 
     async def _watch_waiting(self) -> None:
-        """Decide again on challenges that wait, whenever one of them has waited for too long."""
+        """Trigger a decision whenever a challenge has waited for too long."""
         while (left_s := self._slots.patience_s(self._services.clock())) is not None:
-            await self._services.sleep(max(left_s, 1.0))  # the database may be away just then
+            await self._services.sleep(max(left_s, 1.0))  # at least 1 s, as the database may be unavailable
             self._change()
         self._is_watching = False
 
@@ -331,17 +332,18 @@ class Lobby:
         await self._background.record_event("challenge_queued", {**detail_of(challenge), "why": told.why})
 
     async def _abort_unplayed(self, game_id: str) -> None:
-        """A game that nobody here can play would sit there until the opponent gives up."""
+        """Abort a game that this program cannot play: the opponent would wait in vain."""
         logger.warning("game %s: not a game that is played here; aborting it", game_id)
         await self._background.record_event("game_not_played_here", {"site_game_id": game_id})
         try:
             await self._server.abort(game_id)
         except TransientError:
-            self._not_played.discard(game_id)  # again when the server next names it
+            self._not_played.discard(game_id)  # retry when the server next reports it
             raise
 
     async def _ask(self, opponent: Bot, proposal: Proposal) -> Reply | None:
-        """Challenge a program, and hold a place until it answers; None: withdrawn, the place is needed."""
+        """Challenge a program and hold a slot until it answers; None: withdrawn because the slot is
+        needed."""
         if not self._slots.is_quiet or not self.accepting:
             return None
         slot = GameSlot(opponent.id, is_bot=True)
@@ -359,8 +361,8 @@ class Lobby:
             if self._asking is not None:
                 self._asking = None
                 asking.cancel()
-            await asyncio.wait([asking])  # so that it is withdrawn before its place is given away
-            # Where the site does not tell whether it was accepted, its game may be about to start.
+            await asyncio.wait([asking])  # so that it is withdrawn before its slot is reused
+            # If the site does not report whether it was accepted, its game may be about to start.
             if reply is not None and reply.accepted is not False:
                 self._slots.accept(reply.challenge_id, slot)
                 self._answers.expect(reply.challenge_id)
@@ -378,7 +380,8 @@ class Lobby:
             logger.error("game %s: cannot note the rating's change of %+d: %s", game_id, diff, error)
 
     async def _ask_rating(self, game_id: str) -> None:
-        """Of a game that may have ended unheard: its end is not told twice."""
+        """Query the rating change of a game whose end event may have been missed: servers do not repeat
+        it."""
         self._untold.discard(game_id)
         try:
             diff = await self._server.rating_diff(game_id, self._services.bot_name)
@@ -395,10 +398,10 @@ class Lobby:
     # --- Games ------------------------------------------------------------------------------------------
 
     async def _take_up_games(self, *, is_start: bool = False) -> None:
-        """Go on with what is open in the ledger or on the server.
+        """Resume the games that are open in the ledger or on the server.
 
         Args:
-            is_start: The account's stream is not open yet, and is about to tell the same.
+            is_start: The account's stream is not open yet and will list the same games.
         """
         async with self._services.database.read() as session:
             stored = await list_open_games(session, self._server.site)
@@ -409,8 +412,8 @@ class Lobby:
             await self._take_up_served()
         except AuthError:
             raise
-        except ServerError as error:  # the account's stream tells the same
-            # Where that stream is the one connection, nobody can be asked before it is open.
+        except ServerError as error:  # the account's stream lists the same games
+            # Where that stream is the only connection, no query is possible before it is open.
             is_news = not (is_start and isinstance(error, TransientError))
             logger.log(logging.INFO if is_news else logging.DEBUG, "cannot ask for running games: %s", error)
 
@@ -419,16 +422,16 @@ class Lobby:
             self._play(game_id)
 
     def _play(self, game_id: str, slot: GameSlot | None = None, challenge_id: str = "") -> None:
-        """Play a game, now or when others have ended."""
+        """Play a game now, or once others have ended."""
         known = self._games.get(game_id)
         if known is not None:
             if known.player is not None:
-                # Its own stream may tell only later that it had been adjourned before.
+                # The game's own stream may report its adjournment only later.
                 known.is_told_again = True
                 if known.player.is_adjourned:
                     self._slots.start(game_id)
             return
-        # There are only so many that are accepted.
+        # Accepted games are limited already, so they always begin at once.
         is_accepted = self._slots.is_accepted(challenge_id or game_id)
         self._slots.start(game_id, slot, challenge_id)
         game = self._games[game_id] = _Game()
@@ -456,7 +459,7 @@ class Lobby:
             self._begin(held, self._games[held])
 
     def _read_end(self, game_id: str) -> None:
-        """Play a game that was given up once more, now that it has ended: that closes its ledger."""
+        """Play a given-up game once more, now that it has ended, to close its ledger."""
         game = self._games.get(game_id)
         if game is not None and game.is_given_up:
             del self._games[game_id]
@@ -465,14 +468,14 @@ class Lobby:
             again.is_read_again, again.was_open = True, game.was_open
 
     async def _await_end(self, game_id: str, given_up: _Game) -> None:
-        """Its end may not be told, so the server is asked now and then whether a given-up game goes on."""
+        """Poll whether a given-up game is still running: the server may not report its end."""
         while self._games.get(game_id) is given_up:
             await self._services.sleep(GIVEN_UP_S)
             if await goes_on(self._server, game_id) is False:
                 self._read_end(game_id)
 
     async def _play_through(self, game_id: str, game: _Game, player: GamePlayer) -> None:
-        """The edge of a game: whatever goes wrong inside ends here, except that the account is refused."""
+        """Play a game to its end and handle all its errors, except a refused account."""
         waits = delays(self._services.rng)
         crashes, crashed_at = 0, -math.inf
         while crashes < MAX_CRASHES:
@@ -495,7 +498,7 @@ class Lobby:
                 logger.error("game %s: given up: %.500s", game_id, error)
                 await self._note_trouble(game_id, "game_given_up", error)
                 break
-            except StorageError as error:  # it will be there again, and the game must not be forgotten
+            except StorageError as error:  # the database will come back, and the game must not be forgotten
                 logger.error("game %s: %s", game_id, error)
             except Exception as error:
                 now = self._services.clock()
@@ -514,7 +517,7 @@ class Lobby:
         raw = getattr(error, "raw", None)
         try:
             shown = None if raw is None else repr(raw)[:2000]
-        except RecursionError:  # JSON may be nested nearly as deep as Python can go
+        except RecursionError:  # JSON may be nested nearly to Python's recursion limit
             shown = "too deeply nested"
         await self._background.record_event(
             kind, {"site_game_id": game_id, "error": f"{error!s:.500}", "raw": shown}

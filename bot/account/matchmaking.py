@@ -1,7 +1,7 @@
 """Challenges other bots when nobody wants to play: a pure choice, and the task that acts on it.
 
-Limits hold across restarts: what was sent and who declined is in the events of the database, which games
-were played with whom is in its games.
+Limits hold across restarts: the database's events record what was sent and who declined, and its games record
+the opponents.
 """
 
 import logging
@@ -28,30 +28,30 @@ SENT, ACCEPTED, DECLINED = "matchmaking_sent", "matchmaking_accepted", "matchmak
 """Kinds of events in the database."""
 
 NOT_ALLOWED_S = 3600.0
-"""After the server has not allowed it, in seconds; that need not be our fault, nor last for ever."""
+"""Pause in seconds after the server has forbidden challenges; the cause may be temporary."""
 
 _DAY = timedelta(hours=24)
 
 SendChallenge = Callable[[Bot, Proposal], Awaitable[Reply | None]]
-"""Send a challenge and wait for its answer; None: withdrawn, because somebody wants to play with us."""
+"""Sends a challenge and waits for its answer; None: withdrawn because someone wants to play us."""
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What is remembered."""
+    """Recent challenges and games, from the database."""
 
     sent: int = 0
     """Challenges of the last 24 hours."""
     last_opponent: str = ""
-    """Id of the program that was challenged last; empty: none in 24 hours."""
+    """Id of the program challenged last; empty if none in 24 hours."""
     resting: Collection[str] = ()
-    """Ids of programs that declined or did not answer, and are left alone for now."""
+    """Ids of programs that declined or did not answer and are not challenged for now."""
     bot_games: Mapping[str, int] = field(default_factory=dict)
     """Games with programs in the last 24 hours, by the program's id."""
 
 
 def is_enough(history: History, config: MatchmakingConfig, limits: ChallengesConfig) -> bool:
-    """Whether nobody more may be challenged today, whoever is online."""
+    """Whether the daily limits rule out any further challenge."""
     return history.sent >= config.per_day or sum(history.bot_games.values()) >= limits.max_bot_games_per_day
 
 
@@ -66,17 +66,17 @@ def pick(
     rating_list: Callable[[Proposal], str],
     rng: random.Random,
 ) -> tuple[Bot, Proposal] | None:
-    """Whom to challenge, and to what; None: nobody.
+    """Choose whom to challenge, and to what; None: nobody.
 
     Args:
-        bots: The programs online, perhaps ourselves among them.
-        history: What is remembered.
-        config: Whom and what the operator wants.
-        limits: Limits of games with programs, whoever asked for them.
-        our_name: Of our account.
-        blocked: Names and ids that are left alone, besides those of the settings.
-        rating_list: Tells which of a program's ratings is about a game.
-        rng: Decides.
+        bots: The programs online, possibly including ourselves.
+        history: Recent challenges and games.
+        config: The operator's settings.
+        limits: Limits on games with programs, whoever challenged.
+        our_name: Name of our account.
+        blocked: Names and ids not to challenge, besides those in the settings.
+        rating_list: Returns the rating list that a proposal counts for.
+        rng: Source of randomness.
     """
     us = next((bot for bot in bots if is_named(bot.id, bot.name, [our_name])), None)
     avoided = (our_name, *config.block, *limits.block, *blocked, *history.resting)
@@ -103,7 +103,7 @@ def pick(
 
 
 def _fits(theirs: int | None, ours: int | None, config: MatchmakingConfig) -> bool:
-    """Whether the ratings are as wanted; where nothing is wanted, a program may have none."""
+    """Whether the ratings meet the settings; without rating limits a program may be unrated."""
     if theirs is None:
         return config.min_rating == 0 and config.max_rating == config.max_rating_difference == 5000
     return config.min_rating <= theirs <= config.max_rating and (
@@ -116,9 +116,9 @@ class Matchmaker:
 
     Args:
         services: What every game shares.
-        quiet_s: For how long nobody has played or waited, in seconds; 0 while somebody does.
+        quiet_s: Seconds since the last running game or waiting challenge; 0 while there is one.
         ask: Sends a challenge.
-        blocked: Names and ids that are left alone, besides those of the settings.
+        blocked: Names and ids not to challenge, besides those in the settings.
     """
 
     def __init__(
@@ -137,10 +137,10 @@ class Matchmaker:
         self._blocked = blocked
 
     async def run(self) -> None:
-        """Challenge others until cancelled; returns when that is not wanted or not possible.
+        """Challenge others until cancelled; return at once if matchmaking is disabled or unsupported.
 
-        Whatever goes wrong ends here, so that it never costs a game.  An account that the server does not
-        accept any more is left to those who play to find out.
+        All errors are handled here, so that they never cost a game.  A refused account is left for the
+        account's own stream to report.
         """
         if not self._config.enabled:
             return
@@ -188,7 +188,7 @@ class Matchmaker:
             logger.debug("matchmaking: nobody to challenge; challenges today: %d", history.sent)
             return
         bot, proposal = found
-        if self._quiet_s() < self._config.idle_s:  # somebody came while we asked around
+        if self._quiet_s() < self._config.idle_s:  # a game or challenge arrived during the queries
             return
         clock = proposal.clock
         detail = {
@@ -196,7 +196,7 @@ class Matchmaker:
             "variant": proposal.variant,
             "clock": f"{clock.initial_s}+{clock.increment_s}",
         }
-        # Before it is sent: what is not counted could be sent again and again by a program that crashes.
+        # Recorded before it is sent: else a crashing program could send it again and again, uncounted.
         await self._note(SENT, detail)
         logger.info("matchmaking: challenging %s to %s %s", bot.name, proposal.variant, detail["clock"])
         try:
@@ -204,7 +204,7 @@ class Matchmaker:
         except RefusedError as error:
             if error.is_forbidden:
                 raise
-            reply = Reply("", False, str(error))  # they play no such games, or too many today
+            reply = Reply("", False, str(error))  # the program plays no such games, or too many today
         if reply is None:
             logger.info("matchmaking: withdrawn: the place is needed")
         elif reply.accepted is None:

@@ -16,15 +16,15 @@ from engine.games import get_game
 
 
 class GameChat:
-    """Talks in one game's rooms; nothing of it is waited for, except the farewell.
+    """Chats in one game's rooms; only the farewell is awaited.
 
     Args:
-        game_id: The site's.
+        game_id: The site's id.
         services: What every game shares.
-        ledger: Of the game; open before anything is said.
-        side_tasks: Where it is said.
-        moves: Tells the moves on the board.
-        is_over: Tells whether the server has ended the game.
+        ledger: The game's; open before the first message.
+        side_tasks: Runs the sending of messages.
+        moves: Returns the moves on the board.
+        is_over: Returns whether the server has ended the game.
     """
 
     def __init__(
@@ -46,11 +46,11 @@ class GameChat:
         self._moves = moves
         self._is_over = is_over
         self._answers: dict[Room, asyncio.Task[None]] = {}
-        """The latest of each room, and when it was asked for."""
+        """The latest answer in each room; `_answered_at` has when its question came."""
         self._answered_at: dict[Room, float] = {}
 
     def greet(self) -> None:
-        """At the start of a game."""
+        """Send the greetings at the start of a game."""
         self._greet(self._config.greeting, Room.PLAYER)
         self._greet(self._config.spectators, Room.SPECTATOR)
 
@@ -62,7 +62,7 @@ class GameChat:
             self._side_tasks.start("the greeting", partial(self._server.chat, self._game_id, text, room))
 
     def hear(self, line: ChatLine) -> None:
-        """Answer a question, unless that room has had an answer just now or is waiting for one."""
+        """Answer a question, unless its room was answered moments ago or an answer is under way."""
         command = commands.heard(line, self._services.bot_name)
         if command is None or not (self._config.enabled and self._config.commands):
             return
@@ -95,7 +95,7 @@ class GameChat:
         await self._server.chat(self._game_id, text, line.room)
 
     async def say_farewell(self, closed: Closed) -> None:
-        """After a game whose ledger is closed."""
+        """Send the farewell after a game whose ledger is closed."""
         game = self._ledger.game
         text = talk.farewell(
             self._config,

@@ -1,8 +1,8 @@
 """Questions in a game's chat and the bot's answers.  Pure.
 
-What the engine thinks of the game is a secret while it goes on, unless the operator lets those who watch know
-it; they may be the opponent under another name.  The player that is at the board is a secret in any case: the
-comparison of players is only fair while nobody knows it.
+The engine's evaluation is secret during the game, unless the operator lets spectators see it; a spectator may
+be the opponent under another name.  Which player is playing is always secret during the game: comparing
+players is fair only while opponents do not know it.
 """
 
 from collections.abc import Sequence
@@ -18,11 +18,11 @@ from engine.player_kinds import kind_named
 from storage.statistics import PlayerStatistics
 
 PAUSE_S = 5.0
-"""At most one answer in this time, in seconds, for each room of a game."""
+"""Least time between two answers in one room of a game, in seconds."""
 
 
 class Command(StrEnum):
-    """What may be asked."""
+    """The questions that the bot answers."""
 
     HELP = "!help"
     ENGINE = "!engine"
@@ -33,24 +33,24 @@ class Command(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatFacts:
-    """What an answer is made of."""
+    """The facts that answers are made of."""
 
     bot: str
     opponent: str
     player: str
     """Name of one of `engine.player_kinds.PLAYER_KINDS`."""
     is_over: bool
-    """The game is over, and there are no secrets any more."""
+    """The game is over, so nothing is secret any more."""
     may_tell: bool
-    """Whoever asks may know what the engine thinks; see `may_tell`."""
+    """The room may see the engine's evaluation; see `may_tell`."""
     latest: Decision | None = None
-    """Whose move is the last of ours on the board; only for !eval and !trap."""
+    """The decision behind our last move on the board; only for !eval and !trap."""
     figures: Sequence[PlayerStatistics] = ()
-    """Of the games with the opponent before this one; only for !stats."""
+    """Statistics of earlier games with this opponent; only for !stats."""
 
 
 def heard(line: ChatLine, bot: str) -> Command | None:
-    """The question in a line of chat; None: there is none, or the line is our own or the site's."""
+    """The question in a line of chat; None if there is none, or if the line is our own or the site's."""
     if line.by_site or line.name.casefold() == bot.casefold():
         return None
     words = line.text.split(maxsplit=1)
@@ -58,13 +58,13 @@ def heard(line: ChatLine, bot: str) -> Command | None:
 
 
 def may_tell(line: ChatLine, opponent: str, config: ChatConfig) -> bool:
-    """Whether the one who asks while the game goes on, and all who hear the answer, may know its scores."""
+    """Whether the asker and all who can read the answer may see scores during the game."""
     is_watcher = line.room is Room.SPECTATOR and line.name.casefold() != opponent.casefold()
     return config.watchers and is_watcher
 
 
 def answer(command: Command, facts: ChatFacts) -> str:
-    """What to say; a long answer is cut by the one who says it."""
+    """Return the answer to a question; the caller cuts it to the chat's limit."""
     match command:
         case Command.HELP:
             return f"I am a program. Ask me {', '.join(other for other in Command if other != command)}."

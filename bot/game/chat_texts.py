@@ -23,10 +23,10 @@ _SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+")
 
 
 def greeting(config: ChatConfig, template: str, *, opponent: str, bot: str, game: str) -> str | None:
-    """A line at the start of a game; None: say nothing.
+    """The greeting at the start of a game; None if there is none.
 
     Args:
-        template: The one of the settings for those who are to hear it.
+        template: The one in the settings for the room.
     """
     return _say(config, template, opponent=opponent, bot=bot, game=game)
 
@@ -42,13 +42,13 @@ def farewell(
     traps: int,
     fell: int,
 ) -> str | None:
-    """The line after a game; None: say nothing.
+    """The farewell after a game; None if there is none.
 
     Args:
-        player: Name of one of `engine.player_kinds.PLAYER_KINDS`; of one that sets no traps on purpose the
-            sentences about traps are left out.
-        traps: Traps that were set in the game.
-        fell: Those that the opponent fell into.
+        player: Name of one of `engine.player_kinds.PLAYER_KINDS`; sentences about traps are left out for a
+            player that sets none on purpose.
+        traps: Traps set in the game.
+        fell: Traps that the opponent fell into.
     """
     template = config.farewell
     if not kind_named(player).sets_traps:
@@ -59,7 +59,7 @@ def farewell(
 
 
 def cut(text: str) -> str:
-    """A line that sites of the Lichess family take."""
+    """Cut a line to the length that sites of the Lichess family accept."""
     return text if len(text) <= CHAT_LIMIT else f"{text[: CHAT_LIMIT - 1]}…"
 
 

@@ -1,10 +1,10 @@
 """A game's ledger: the transactions that keep its record true, whenever the program dies.
 
-A decision is committed before its move is sent, marked as sent when the server has taken it, and confirmed
+A decision is committed before its move is sent, marked as sent when the server has accepted it, and confirmed
 when the server shows it.  Once its profile is complete and the reply is known, its outcome is recorded.  Each
-step can be done twice without harm, and follows from what the server shows and what is stored already, so a
-new start that goes through them again finishes whatever was left undone.  The game stays open until all its
-decisions are settled, which is what the next start looks for.
+step is idempotent and follows from what the server shows and what is stored already, so a restart that
+repeats the steps finishes whatever was left undone.  The game stays open until all its decisions are settled;
+the next start resumes open games.
 """
 
 import asyncio
@@ -57,7 +57,7 @@ logger = logging.getLogger(__name__)
 
 TAKEBACK_GRANTED = "takeback_granted"
 DECISION_UNJUDGED = "decision_unjudged"
-"""A bug kept a decision from getting its outcome, and `desdemona db recheck` may find it."""
+"""A bug left a decision without an outcome; `desdemona db recheck` may supply it."""
 
 _VERDICTS = {
     GameResult.WIN: ResultForUs.WON,
@@ -69,17 +69,17 @@ _VERDICTS = {
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """What came of a game."""
+    """The summary of a closed game."""
 
     verdict: ResultForUs
     traps: int
-    """Traps that were set."""
+    """Traps that we set."""
     fell: int
-    """Those of them that the opponent fell into."""
+    """Traps that the opponent fell into."""
 
 
 class GameLedger:
-    """What storage knows of one game; `open` or `reopen` first."""
+    """The database record of one game; call `open` or `reopen` first."""
 
     def __init__(self, database: Database, site: str, site_game_id: str) -> None:
         self._database = database
@@ -87,14 +87,14 @@ class GameLedger:
         self._site_game_id = site_game_id
         self._game: StoredGame | None = None
         self._turn = asyncio.Lock()
-        # What the server showed last; set before the transaction that writes it, and read inside others, so
-        # that of "the profile is complete" and "the reply is known" the later one records the outcome.
+        # The moves that the server showed last.  Set before the transaction that writes them and read inside
+        # others, so that the later of "the profile is complete" and "the reply is known" records the outcome.
         self._moves: tuple[str, ...] = ()
         self._end: GameEnd | None = None
         self._strange: set[int] = set()
-        # By ply: what the standing decisions think of their moves.
+        # By ply: the standing decisions' evaluations of their moves.
         self._scores: dict[int, int] = {}
-        # By a decision's key: the first reply to it, which is the one to be judged even if it is taken back.
+        # By a decision's key: the first reply to it, which is the one judged even if it is taken back.
         self._replies: dict[int, str] = {}
 
     @property
@@ -115,19 +115,19 @@ class GameLedger:
 
     @property
     def scores_centi(self) -> tuple[int, ...]:
-        """Of the standing decisions, in the order of play, our view."""
+        """The scores of the standing decisions, in the order of play, our view."""
         return tuple(score for _, score in sorted(self._scores.items()))
 
     async def open(
         self, snapshot: GameSnapshot, choose: Callable[[Occasion], Selection], params: TrapParams
     ) -> bool:
-        """Look the game up, or write it down with the player that is to play it.
+        """Look the game up, or record it with the player that is to play it.
 
-        Books that were closed too early, as when the server had lost the game for a while, are opened again.
+        A ledger that was closed too early, for instance while the server had lost the game, is reopened.
 
         Args:
-            choose: Picks the player of a new game; called inside the transaction, so that of two games that
-                begin at once the second is counted after the first.
+            choose: Selects the player of a new game; called inside the transaction, so that when two games
+                begin at once the second selection counts the first.
 
         Returns:
             Whether the game is new.
@@ -149,7 +149,7 @@ class GameLedger:
             return False
 
     async def reopen(self) -> bool:
-        """Look the game up without the server's word; False: it is not known."""
+        """Look the game up without data from the server; False if it is not in the database."""
         async with self._database.read() as session:
             self._game = await get_game(session, self._site, self._site_game_id)
         if self._game is not None:
@@ -157,7 +157,7 @@ class GameLedger:
         return self._game is not None
 
     async def find(self, ply: int, position: str) -> StoredDecision | None:
-        """The decision that stands for a ply, if it was made in this position."""
+        """The standing decision at a ply, if it was made in this position."""
         async with self._database.read() as session:
             stored = await get_decision(session, self.game.id, ply)
         if stored is None:
@@ -170,9 +170,9 @@ class GameLedger:
         return None
 
     async def commit(self, moves: tuple[str, ...], decision: Decision) -> StoredDecision | None:
-        """Write a decision down, ahead of sending its move; None: the server shows other moves by now.
+        """Commit a decision before its move is sent; None: the server shows other moves by now.
 
-        When one stands already, that one is returned: it may have been sent.
+        If a decision stands already, return that one: its move may have been sent.
         """
         ply = len(moves)
         try:
@@ -185,14 +185,14 @@ class GameLedger:
         return await self.find(ply, decision.position)
 
     async def sent(self, stored: StoredDecision) -> None:
-        """Note that the server has taken the move."""
+        """Record that the server has accepted the move."""
         async with self._transaction() as session:
             await mark_sent(session, stored.id)
 
     async def take_back(self, ply: int) -> None:
-        """Void the decisions from a ply on: their moves are not on the board any more.
+        """Void the decisions from a ply on: their moves are no longer on the board.
 
-        A reply that is taken back has shown what the opponent saw: its outcome stands.
+        A reply that is taken back has still shown what the opponent saw: its outcome stands.
         """
         self._moves = self._moves[:ply]
         await self._void(ply)
@@ -200,21 +200,21 @@ class GameLedger:
     async def record(
         self, moves: tuple[str, ...], since_ply: int, end: GameEnd | None = None
     ) -> list[StoredDecision]:
-        """Write down what the server shows: confirm our moves, and judge the replies where that is possible.
+        """Record what the server shows: confirm our moves and judge the replies where possible.
 
         Args:
-            moves: The whole list.
-            since_ply: Moves before this one were recorded before.
-            end: The game is over; None: it goes on.
+            moves: The game's whole list of moves.
+            since_ply: Moves before this one are recorded already.
+            end: The end of the game; None while it is running.
 
         Returns:
-            Decisions whose profile is to be completed.
+            Decisions whose profiles need completing.
         """
         self._moves, self._end = moves, end or self._end
         incomplete = []
         async with self._transaction() as session:
             await set_moves(session, self.game.id, moves)
-            # The move before the first new one is ours when the new one is a reply.
+            # If the first new move is a reply, the one before it is ours.
             for ply in range(max(0, since_ply - 1), len(moves)):
                 if not self._is_ours(ply):
                     continue
@@ -234,7 +234,7 @@ class GameLedger:
         return incomplete
 
     async def complete(self, stored: StoredDecision, decision: Decision) -> None:
-        """Store the chosen move's whole profile, and judge the reply if it is there."""
+        """Store the chosen move's complete profile, and judge the reply if there is one."""
         async with self._transaction() as session:
             await store_profile(session, stored.id, decision)
             await self._judge(session, stored, decision)
@@ -266,13 +266,13 @@ class GameLedger:
         return None
 
     async def figures(self) -> list[PlayerStatistics]:
-        """What came of the games with this opponent before this one, by our player."""
+        """Statistics of earlier games with this opponent, by our player."""
         filters = Filters(site=self._site, opponent_id=self.game.opponent_id, until=self.game.started_at)
         async with self._database.read() as session:
             return await player_statistics(session, filters)
 
     async def grant_takeback(self, most: int) -> bool:
-        """Write down that the opponent may take a move back; False: it has had so many already."""
+        """Record a takeback for the opponent; False if it has had the most allowed."""
         async with self._transaction() as session:
             granted = await list_events(session, kind=TAKEBACK_GRANTED, game_id=self.game.id, limit=most)
             if len(granted) >= most:
@@ -282,7 +282,7 @@ class GameLedger:
             return True
 
     async def record_event(self, kind: str, detail: Mapping[str, Any]) -> None:
-        """Write an event of this game down."""
+        """Record an event of this game."""
         async with self._transaction() as session:
             game_id = None if self._game is None else self._game.id
             detail = {**detail, "site_game_id": self._site_game_id}
@@ -297,7 +297,8 @@ class GameLedger:
 
     @asynccontextmanager
     async def _transaction(self) -> AsyncIterator[AsyncSession]:
-        """One at a time: of two that can't see each other's work, neither would record an outcome."""
+        """One transaction at a time: of two that cannot see each other's writes, neither would record an
+        outcome."""
         async with self._turn, self._database.write() as session:
             yield session
 
@@ -315,7 +316,7 @@ class GameLedger:
             return
         try:
             outcome = classify_reply(decision, reply)
-        except Exception as error:  # what the server shows is written down all the same
+        except Exception as error:  # what the server shows is recorded regardless
             known = await list_events(session, kind=DECISION_UNJUDGED, game_id=self.game.id)
             if all(event.detail["ply"] != ply for event in known):
                 logger.exception("game %s, ply %d: judging the reply crashed", self._site_game_id, ply)
@@ -335,8 +336,8 @@ class GameLedger:
             self._keep_score(stored)
 
     async def _played_by_others(self, session: AsyncSession, ply: int, stored: StoredDecision | None) -> None:
-        """A move of ours that was not decided here: somebody else uses the account, or the ledger is out of
-        date."""
+        """Handle a move of ours that was not decided here: another program uses the account, or the ledger is
+        out of date."""
         if ply in self._strange:
             return
         self._strange.add(ply)
@@ -396,12 +397,12 @@ class GameLedger:
 
 
 def crash_detail(ply: int, error: Exception) -> dict[str, Any]:
-    """What an event tells of an error that left one decision of a game without an outcome."""
+    """Event details of an error that left a decision without an outcome."""
     return {"ply": ply, "error": f"{type(error).__name__}: {error!s:.500}"}
 
 
 def _result(end: GameEnd, our_side: int) -> GameResult | None:
-    """Our result; None: there is none, or the server does not tell it."""
+    """Our result; None if there is none or the server does not report it."""
     if end.winner is not None:
         return GameResult.WIN if end.winner == our_side else GameResult.LOSS
     if end.reason in (EndReason.ABORTED, EndReason.OTHER, EndReason.UNTOLD):  # an unknown end is no draw

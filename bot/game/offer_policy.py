@@ -1,6 +1,6 @@
 """Decides on draws, resignation, takebacks, aborts and claims against opponents who left.  Pure.
 
-Pure: settings and facts in, yes or no out.
+Settings and facts in, decisions out.
 """
 
 from collections.abc import Sequence
@@ -12,35 +12,35 @@ from engine.decision import Decision
 from engine.game import Game
 
 PLIES_BETWEEN_OFFERS = 20
-"""A draw that was not taken is not offered again before the game has gone on for so many plies."""
+"""Least number of plies between two draw offers of ours."""
 
 BEGUN_PLIES = 2
-"""From so many plies on a game counts: sites abort shorter ones, also when somebody resigns."""
+"""Plies from which a game counts: sites abort shorter ones, even on resignation."""
 
 ENDLESS_PLIES = 1_000
-"""Where more plies than these may be left at the start, a game can go on and on and players agree on draws.
-A game that fills its board (Othello, at most 120) ends by itself, and soon."""
+"""In games that may last longer than this many plies, players agree on draws.  A game that fills its board
+(Othello, at most 120 plies) soon ends by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferFacts:
-    """What manners depend on."""
+    """The facts that offers and their answers depend on."""
 
     scores_centi: Sequence[int]
-    """Of our decisions in the order of play, our view; see `score_centi`."""
+    """Scores of our decisions in the order of play, our view; see `score_centi`."""
     plies: int
     """Moves on the board."""
     opponent_rating: int | None
     opponent_is_bot: bool
     rated: bool
     has_draws: bool
-    """Players of this game, at this site, can agree on a draw."""
+    """Players of this game can agree on a draw at this site."""
     plies_since_offer: int | None = None
-    """Since we offered a draw; None: we have not."""
+    """Plies since our last draw offer; None if there was none."""
 
 
 def score_centi(decision: Decision) -> int:
-    """What a decision thinks of its own move, our view; a decided game is far from 0 (`WIN_CENTI`)."""
+    """A decision's score of its own move, our view; decided games score far from 0 (`WIN_CENTI`)."""
     pick = decision.pick
     if pick is not None and pick.score_centi is not None:
         return pick.score_centi
@@ -48,12 +48,12 @@ def score_centi(decision: Decision) -> int:
 
 
 def knows_draws(game: Game[Any]) -> bool:
-    """Whether players of a game agree on draws."""
+    """Whether players of a game can agree on draws."""
     return game.most_plies_left(game.initial()) > ENDLESS_PLIES
 
 
 def accepts_draw(facts: OfferFacts, config: MannersConfig) -> bool:
-    """Whether a draw is right."""
+    """Whether to accept a draw offer."""
     last = facts.scores_centi[-config.draw_moves :]
     return (
         config.draws
@@ -72,7 +72,7 @@ def offers_draw(facts: OfferFacts, config: MannersConfig) -> bool:
 
 
 def resigns(facts: OfferFacts, config: MannersConfig) -> bool:
-    """Whether to give the game up instead of moving."""
+    """Whether to resign instead of moving."""
     last = facts.scores_centi[-config.resign_moves :]
     return (
         config.resign
@@ -91,13 +91,13 @@ def takebacks(facts: OfferFacts, config: MannersConfig) -> int:
 
 
 def claim(facts: OfferFacts, config: MannersConfig) -> Claim:
-    """What to claim from an opponent who left: no draw where they had better resigned."""
+    """What to claim against an opponent who left: the win, not a draw, where they should have resigned."""
     is_won = bool(facts.scores_centi) and facts.scores_centi[-1] >= config.resign_score_centi
     return Claim.VICTORY if config.claim is Claim.DRAW and is_won else config.claim
 
 
 def abort_after_s(has_clock: bool, config: MannersConfig) -> float | None:
-    """How long to wait for the opponent's first move, in seconds; None: for ever, as without a clock."""
+    """Seconds to wait for the opponent's first move; None: no limit, as in games without a clock."""
     return config.abort_after_s if has_clock and config.abort_after_s else None
 
 

@@ -20,18 +20,18 @@ from engine.games import get_game
 logger = logging.getLogger(__name__)
 
 AGREED_S = 1.0
-"""So long after we have taken a draw the server may need to tell that the game is over, in seconds."""
+"""Seconds that the server may take to report the end of the game after we have accepted a draw."""
 
 
 class GameOffers:
-    """Deals with the opponent beside the moves.
+    """Handles offers and claims between the players, apart from moves.
 
     Args:
-        game_id: The site's.
+        game_id: The site's id.
         services: What every game shares.
-        ledger: Of the game; open before anything is asked.
-        side_tasks: Where everything happens that no move waits for.
-        session: Tells where the game stands.
+        ledger: The game's; open before the first call.
+        side_tasks: Runs everything that no move waits for.
+        session: Returns the current session.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class GameOffers:
         self._claim: asyncio.Task[None] | None = None
         self._abort: asyncio.Task[None] | None = None
         self._offered_ply: int | None = None
-        """When we offered a draw last."""
+        """The ply of our last draw offer."""
 
     def _facts(self) -> offer_policy.OfferFacts:
         game, plies = self._ledger.game, len(self._session().moves or ())
@@ -69,12 +69,12 @@ class GameOffers:
     # --- With our move ----------------------------------------------------------------------------------
 
     async def resign_or_agree(self) -> GameEnd | None:
-        """Where that is right after our decision: give the game up, or take the draw that is offered.
+        """Resign or accept the offered draw, if our decision calls for it.
 
-        Once: the clock runs, and the move is ready.
+        Tried only once: the clock runs, and the move is ready.
 
         Returns:
-            The end of the game when we gave it up: some servers end it without a word.
+            The end of the game if we resigned: some servers do not report it.
         """
         facts = self._facts()
         try:
@@ -82,11 +82,11 @@ class GameOffers:
                 await self._server.resign(self._game_id)
                 return GameEnd(EndReason.RESIGNATION, self._session().their_side, "resign")
             if self._session().draw_offered and offer_policy.accepts_draw(facts, self._config):
-                self._offered_ply = facts.plies  # which it is if the offer has just been taken back
+                self._offered_ply = facts.plies  # it counts as our offer if theirs has just been withdrawn
                 await self._server.answer_draw(self._game_id, True)
                 await self._services.sleep(AGREED_S)
         except TransientError as error:
-            # It may have been done all the same; then the stream shows it, and no move is sent.
+            # It may have succeeded all the same; then the stream shows it, and no move is sent.
             logger.info("game %s: %s; playing on", self._game_id, error)
             await self._services.sleep(error.retry_after_s or 0.0)
         except RefusedError as error:
@@ -94,7 +94,7 @@ class GameOffers:
         return None
 
     def offers_draw(self) -> bool:
-        """Whether to offer a draw with the move that is sent now; asked once for each move."""
+        """Whether to offer a draw with the move about to be sent; call it once per move."""
         facts = self._facts()
         offers = offer_policy.offers_draw(facts, self._config)
         if offers:
@@ -104,7 +104,8 @@ class GameOffers:
     # --- When the opponent asks -------------------------------------------------------------------------
 
     def answer_draw(self) -> None:
-        """On the opponent's turn.  On ours we decide first: its last move may have been a blunder."""
+        """Answer a draw offer on the opponent's turn.  On ours we search first: its last move may be a
+        blunder."""
         if not self._server.can(Ability.DRAW) or self._session().state is not SessionState.WAITING:
             return
         accepts = offer_policy.accepts_draw(self._facts(), self._config)
@@ -114,12 +115,12 @@ class GameOffers:
         )
 
     def _may_agree(self) -> bool:
-        """Whether the offer that we take still stands: else taking it would be an offer of ours."""
+        """Whether the opponent's offer still stands: otherwise accepting it would be an offer of ours."""
         session = self._session()
         return session.draw_offered and session.state is SessionState.WAITING
 
     def answer_takeback(self) -> None:
-        """Grant one, as often as the settings say."""
+        """Grant a takeback, up to the number in the settings."""
         if self._server.can(Ability.TAKEBACK):
             self._side_tasks.start("answering a takeback", self._answer_takeback)
 
@@ -131,7 +132,7 @@ class GameOffers:
     # --- When the opponent is not there -----------------------------------------------------------------
 
     def claim(self, in_s: float) -> None:
-        """Claim the game of an opponent who left, in so many seconds, unless they come back."""
+        """Claim the game after `in_s` seconds, unless the opponent who left comes back."""
         self.keep_playing()
         self._claim = self._side_tasks.start("claiming the game", partial(self._claim_game, in_s))
 
@@ -144,13 +145,13 @@ class GameOffers:
         await self._insist(partial(ask, self._game_id))
 
     def keep_playing(self) -> None:
-        """The opponent is back."""
+        """Drop the claim: the opponent is back."""
         if self._claim is not None:
             self._claim.cancel()
             self._claim = None
 
     def watch_beginning(self) -> None:
-        """Abort a game whose opponent does not begin; called whenever the game has changed."""
+        """Abort the game if the opponent does not begin; called after every change of the game."""
         if not self._session().awaits_beginning:
             if self._abort is not None:
                 self._abort.cancel()
@@ -168,7 +169,7 @@ class GameOffers:
     async def _insist(
         self, call: Callable[[], Awaitable[None]], is_wanted: Callable[[], bool] = lambda: True
     ) -> None:
-        """Ask until the server has understood, whether it says yes or no, or nobody wants it any more."""
+        """Repeat a call until the server accepts or refuses it, or it is no longer wanted."""
         for wait_s in delays(self._services.rng):
             if not is_wanted():
                 return

@@ -1,7 +1,7 @@
 """Plays one game from its first message to its closed ledger: think, record, send, judge.
 
 All state that matters is in the ledger (`bot.game.ledger`) and on the server, so a player can be killed at
-any moment and another one takes the game up from there.
+any moment and another one can resume the game.
 """
 
 import asyncio
@@ -52,11 +52,11 @@ from storage.records import StoredDecision
 logger = logging.getLogger(__name__)
 
 QUICK_TRIES = 8
-"""A game's clock runs on while its stream is lost: the first tries follow each other within half a second."""
+"""Reconnection attempts less than half a second apart, since the clock runs on while the stream is lost."""
 MAX_REFUSALS = 5
-"""So often a server may refuse a move in one position before its game is given up."""
+"""Refusals of a move in one position after which the game is given up."""
 UNKNOWN_TRIES = 4
-"""So often a game is asked for again, over some seconds, before the server is believed that there is none."""
+"""Further queries for a game, over some seconds, before we accept the server's answer that there is none."""
 
 
 class GamePlayer:
@@ -76,7 +76,7 @@ class GamePlayer:
         """By the decision's key."""
         self._refusals = 0
         self._unknown = 0
-        """Times in a row that the server knew nothing of the game."""
+        """Consecutive answers of the server that it has no such game."""
         self._tasks: asyncio.TaskGroup
         self._mind: GameThinker
         self._side_tasks: SideTasks
@@ -85,12 +85,12 @@ class GamePlayer:
 
     @property
     def is_over(self) -> bool:
-        """Whether the server has ended the game, or adjourned it; its ledger may stay open for a while."""
+        """Whether the server has ended or adjourned the game; its ledger may stay open for a while."""
         return self._end is not None or self._is_adjourned
 
     @property
     def is_adjourned(self) -> bool:
-        """Whether the game is to be taken up again, by another `GamePlayer`."""
+        """Whether another `GamePlayer` is to resume the game."""
         return self._is_adjourned
 
     @property
@@ -105,8 +105,8 @@ class GamePlayer:
 
         Raises:
             AuthError: The server does not accept us any more.
-            ProtocolError: The game cannot be understood; it stays open in the ledger.
-            Exception: Whatever else went wrong; another `GamePlayer` may take the game up.
+            ProtocolError: The game cannot be read; it stays open in the ledger.
+            Exception: Any other failure; another `GamePlayer` may resume the game.
         """
         try:
             async with asyncio.TaskGroup() as self._tasks:
@@ -138,10 +138,10 @@ class GamePlayer:
     # --- Events in, actions out -------------------------------------------------------------------------
 
     async def _listen(self) -> None:
-        """Handle what the server tells until the game is over.
+        """Handle the game's events until it is over.
 
         Raises:
-            RefusedError: The server does not tell it; with status 404: it has no such game, for sure.
+            RefusedError: The server refuses the stream; status 404 means that it certainly has no such game.
         """
         waits = delays(self._services.rng)
         while True:
@@ -245,11 +245,12 @@ class GamePlayer:
             self._chat.greet()
 
     def _is_explained(self) -> bool:
-        """Whether the server has said what became of the game; else we may know more than it says."""
+        """Whether the server has reported how the game ended; otherwise we may know more than it reports."""
         return self._is_adjourned or (self._end is not None and self._end.reason is not EndReason.UNTOLD)
 
     def _finished(self, end: GameEnd) -> None:
-        if self._end is None or end.reason is not EndReason.UNTOLD:  # else we know more than the server says
+        # On an untold end we know more than the server reports.
+        if self._end is None or end.reason is not EndReason.UNTOLD:
             self._end = end
 
     async def _link_changed(self, reason: str | None) -> None:
@@ -270,7 +271,7 @@ class GamePlayer:
         return not self.is_over and session.state is SessionState.THINKING and session.moves == think.moves
 
     async def _decide(self, think: Think, received_at: float) -> StoredDecision | None:
-        """The decision for a turn of ours, in the ledger before it is returned; None: the turn has passed."""
+        """Return the decision for our turn, committed to the ledger; None: the turn has passed."""
         game, position = position_of(self._session, think.moves)
         position = if_it_goes_on(game, position)
         stored = await self._ledger.find(think.ply, game.position_text(position))
@@ -294,10 +295,10 @@ class GamePlayer:
         return await self._ledger.commit(think.moves, found.result())
 
     async def _send(self, think: Think, stored: StoredDecision, received_at: float) -> None:
-        """Send a move that is in the ledger, until the server takes it or shows that the turn has passed.
+        """Send a committed move until the server accepts it or shows that the turn has passed.
 
-        Or end the game instead, which leaves the move unsent; but that is tried only once for each move, so
-        that a game always goes on.
+        Resigning or agreeing on a draw may end the game instead and leave the move unsent; that is tried only
+        once per move, so that a game always goes on.
         """
         if self._refusals == 0 and self._is_current(think):
             given_up = await self._offers.resign_or_agree()
@@ -315,7 +316,7 @@ class GamePlayer:
                     info=MoveInfo(score_centi(stored.decision), took_s),
                 )
             except TransientError as error:
-                # It may have been played all the same; then the stream shows it and this loop ends.
+                # The move may have been played all the same; then the stream shows it and this loop ends.
                 wait_s = max(next(waits), error.retry_after_s or 0.0)
                 logger.warning("game %s: %s; sending it again in %.1f s", self.game_id, error, wait_s)
                 await self._services.sleep(wait_s)
@@ -330,7 +331,7 @@ class GamePlayer:
                 return
 
     def _expect(self, think: Think, stored: StoredDecision) -> None:
-        """The opponent's time has begun."""
+        """Start pondering when the opponent's time begins."""
         moves = (*think.moves, stored.decision.move)
         if self._end is None and self._session.moves in (think.moves, moves):  # no reply yet
             game, position = position_of(self._session, moves)
@@ -338,24 +339,24 @@ class GamePlayer:
                 self._mind.expect(self._ledger.game, game, position, stored.decision, moves)
 
     async def _read_again(self, think: Think, error: RefusedError, wait_s: float) -> bool:
-        """After a refused move: ask where the game stands, which starts the turn anew if it is still ours.
+        """After a refused move, read the game again, which restarts the turn if it is still ours.
 
         Returns:
-            Whether the server told, here or meanwhile by the game's stream.
+            Whether the state arrived, here or meanwhile through the game's stream.
 
         Raises:
-            ProtocolError: It has refused too often, of a game that can be read.
+            ProtocolError: The server has refused too often, in a game that can be read.
         """
         logger.info("game %s: %s; reading the game again", self.game_id, error)
         await self._services.sleep(wait_s)
-        if not self._is_current(think):  # the stream has told meanwhile
+        if not self._is_current(think):  # the stream has shown it meanwhile
             return True
         # Servers end an older stream of the same account; `stay_connected` opens the next one.
         events = self._server.game_events(self.game_id)
         try:
             async for event in events:
                 if isinstance(event, GameSnapshot):
-                    self._refusals += 1  # not before: nothing is known of a game that cannot be read
+                    self._refusals += 1  # counted only here: a game that cannot be read shows nothing
                     if self._refusals > MAX_REFUSALS:
                         raise ProtocolError(f"the server keeps refusing our move: {error}", str(error))
                     async with self._handling:
@@ -377,7 +378,7 @@ class GamePlayer:
             self._profiles[stored.id] = self._tasks.create_task(self._complete(stored))
 
     async def _complete(self, stored: StoredDecision) -> None:
-        """Complete the chosen move's profile, so that the reply can be judged."""
+        """Complete the chosen move's profile so that the reply can be judged."""
 
         def search(searcher: Searcher, stop: StopFlag) -> Decision:
             return complete(stored.decision, searcher, stop)
@@ -391,7 +392,7 @@ class GamePlayer:
             await self._ledger.record_event("profile_impossible", {"ply": stored.ply, "reason": str(error)})
             return
         except Exception as error:
-            # The game is worth more than this: it goes on, and `desdemona db recheck` judges the move later.
+            # The game matters more and goes on; `desdemona db recheck` judges the move later.
             logger.exception("game %s, ply %d: completing the profile crashed", self.game_id, stored.ply)
             await self._ledger.record_event(DECISION_UNJUDGED, crash_detail(stored.ply, error))
             return
@@ -400,14 +401,14 @@ class GamePlayer:
     # --- The end ----------------------------------------------------------------------------------------
 
     def _leave(self) -> None:
-        """The game is over: what has not been said and done by now is not wanted any more."""
+        """Cancel what is still under way: the game is over."""
         self._mind.forget()
         if self._search is not None:
             self._search.cancel()
         self._side_tasks.cancel()
 
     async def _server_forgot(self, error: RefusedError) -> None:
-        """The server has no such game any more: what we know of it is all that there will be."""
+        """Finish a game that the server no longer has, with what we know of it."""
         if error.status != 404 or not await self._ledger.reopen():
             raise error
         logger.warning("game %s: %s; closing its ledger", self.game_id, error)
@@ -436,7 +437,7 @@ class GamePlayer:
 
 
 def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The one error of a group that says what to do: a refused account ends everything."""
+    """Return the error of a group to act on: a refused account takes precedence."""
     leaves = [
         first_error(error) if isinstance(error, BaseExceptionGroup) else error for error in group.exceptions
     ]

@@ -1,7 +1,7 @@
 """The moves of recent games against an opponent, so that we can avoid playing the same game twice.
 
-lichess.org does not rate a game with a program when one of the pair's last two had the same first 20 plies
-and the same winner; and an opponent who has found a weak line would play it for ever.
+lichess.org does not rate a game with a program if one of the pair's last two games had the same first 20
+plies and the same winner.  Besides, an opponent who has found a weak line would keep playing it.
 """
 
 import logging
@@ -17,32 +17,32 @@ from storage.records import Filters, StoredGame
 logger = logging.getLogger(__name__)
 
 GAMES = 2
-"""So many of the latest games with an opponent that had a result are not played again."""
+"""Number of latest games with an opponent, of those with a result, that are not to be repeated."""
 PLIES = 20
-"""A game is another one when it leaves them within so many plies."""
+"""A game counts as different if it deviates within this many plies."""
 
 Paths = Mapping[str, tuple[str, ...]]
-"""By the text of a position: moves that were played there lately."""
+"""Recently played moves, by the text of their position."""
 
 
 async def latest_paths(database: Database, game: Game[Any], stored: StoredGame) -> Paths:
     """The openings of the latest games against a game's opponent; none when they cannot be read.
 
-    Games without a result do not count, for the server forgets them, too: else two aborted ones would hide
-    what must not be repeated.
+    Games without a result do not count, as on the server: otherwise two aborted games would hide those that
+    must not be repeated.
     """
     filters = Filters(site=stored.site, game=stored.game, opponent_id=stored.opponent_id, has_result=True)
     try:
         async with database.read() as session:
             latest = await list_games(session, filters, limit=GAMES)
-    except StorageError as error:  # a move is worth more
+    except StorageError as error:  # finding a move matters more
         logger.warning("game %s: %s; it may repeat an opening", stored.site_game_id, error)
         return {}
     return paths(game, latest)
 
 
 def paths(game: Game[Any], games: Sequence[StoredGame]) -> Paths:
-    """The ways that games went in their first `PLIES` plies."""
+    """The moves of games in their first `PLIES` plies, by position."""
     found: dict[str, tuple[str, ...]] = {}
     for stored in games:
         try:

@@ -1,11 +1,11 @@
 """All decisions of the database once more: each verified from its record, and judged if it never was.
 
-A decision stays without an outcome when something crashed while its profile was completed or its reply was
-judged, or when rows were removed by hand.  Everything that judging needs is in the database, so it is done
-here as it would have been done in time.  Each decision has a transaction of its own: whoever dies in the
-middle begins anew, and finds less to do.
+A decision lacks an outcome if something crashed while its profile was being completed or its reply judged, or
+if rows were removed by hand.  Everything that judging needs is in the database, so the result here is what it
+would have been at the time.  Each decision has its own transaction, so an interrupted run loses nothing: the
+next one has less to do.
 
-Games that are open are read, but belong to the player that plays them.
+Open games are only verified: judging them is left to the player that plays them.
 """
 
 import logging
@@ -41,18 +41,18 @@ from storage.records import DecisionState, GameStatus
 logger = logging.getLogger(__name__)
 
 BATCH = 100
-"""Decisions in memory at a time: some MB."""
+"""Decisions in memory at a time: a few MB."""
 
 LONGEST_S = 600.0
 """For completing one profile, in seconds: far longer than any search of a game."""
 
 OnCount = Callable[[int], None]
-"""Called with the number of decisions more that are done."""
+"""Called with the number of decisions finished since the last call."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrongRecord:
-    """A decision whose record does not hold."""
+    """A decision whose record fails verification."""
 
     site: str
     game: str
@@ -64,17 +64,17 @@ class WrongRecord:
 
 @dataclass(slots=True)
 class Findings:
-    """What became of all decisions."""
+    """The results for all decisions."""
 
     verified: int = 0
-    """Records from which their choice follows."""
+    """Records that reproduce their choice."""
     judged: int = 0
-    """Outcomes that were missing, and are there now."""
+    """Outcomes that were missing and have been added."""
     completed: int = 0
-    """Profiles of chosen moves that were not whole, and are now."""
+    """Profiles of chosen moves that were incomplete and have been completed."""
     wrong: list[WrongRecord] = field(default_factory=list)
     left: Counter[str] = field(default_factory=Counter)
-    """Decisions that still lack an outcome or a whole profile, by the reason."""
+    """Decisions that still lack an outcome or a complete profile, by reason."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -93,11 +93,11 @@ class Findings:
 async def recheck(
     database: Database, table_mb: int = 16, counting: Callable[[int], OnCount] | None = None
 ) -> Findings:
-    """Verify every decision, and judge what was left unjudged.
+    """Verify every decision, and judge those still unjudged.
 
     Args:
-        table_mb: Transposition table of the one search thread, for each game, in MiB.
-        counting: Told how many decisions there are, returns what to tell about the way; None: nobody asks.
+        table_mb: Size of the single search thread's transposition table for each game, in MiB.
+        counting: Takes the number of decisions and returns a progress callback; None: no progress.
     """
     findings = Findings()
     async with database.read() as session:
@@ -118,11 +118,11 @@ async def recheck(
 
 
 class _Left(Exception):
-    """Something stays missing; the message says why."""
+    """A decision stays incomplete; the message says why."""
 
 
 class _Recheck:
-    """One decision."""
+    """The recheck of one decision."""
 
     def __init__(
         self, database: Database, pool: SearchPool, findings: Findings, found: RecordedDecision
@@ -164,14 +164,14 @@ class _Recheck:
             verify(decision)
         except RecordError:
             raise
-        except Exception as error:  # a record that somebody damaged may have anything in it
+        except Exception as error:  # a damaged record may contain anything
             raise RecordError(f"it cannot be verified: {type(error).__name__}: {error}") from error
         return decision
 
     def _lacks(self, decision: Decision) -> bool:
-        """Whether something is missing that decisions of its kind have."""
+        """Whether an outcome or profile is missing that such a decision should have."""
         found = self._found
-        if found.is_taken_back or found.state is DecisionState.DROPPED:  # they count nowhere
+        if found.is_taken_back or found.state is DecisionState.DROPPED:  # these count nowhere
             return False
         return not (found.has_outcome and decision.is_complete)
 
@@ -205,7 +205,7 @@ class _Recheck:
             raise _Left(trouble)
 
     async def _completed(self, decision: Decision) -> Decision:
-        """The decision with its chosen move's whole profile.
+        """Return the decision with its chosen move's complete profile.
 
         Raises:
             RecordError: Our search contradicts it.
@@ -233,7 +233,7 @@ class _Recheck:
         return full
 
     async def _reply(self, decision: Decision) -> str | None:
-        """The reply that is to be judged: the first one, even if it was taken back; None: there was none."""
+        """Return the reply to judge: the first one, even if it was taken back; None if there was none."""
         found = self._found
         async with self._database.read() as session:
             following = await next_decision(session, found.game_id, found.ply, found.id)
@@ -249,7 +249,7 @@ class _Recheck:
 
 
 def _reply_before(decision: Decision, following: NextDecision) -> str:
-    """The reply that leads from a decision's move to the position of the next decision."""
+    """Return the reply that leads from a decision's move to the position of the next decision."""
     try:
         game = get_game(decision.game)
         position = game.parse_position(decision.position)
@@ -257,6 +257,6 @@ def _reply_before(decision: Decision, following: NextDecision) -> str:
         for reply in game.legal_moves(after):
             if game.position_text(if_it_goes_on(game, game.play(after, reply))) == following.position:
                 return game.move_text(reply)
-    except Exception as error:  # a record that somebody damaged may have anything in it
+    except Exception as error:  # a damaged record may contain anything
         raise RecordError(f"its position cannot be read: {type(error).__name__}: {error}") from error
     raise _Left("the reply to it was taken back, and the ledger does not show which it was")

@@ -1,9 +1,8 @@
 """The search pool: a few threads serve searches by rank and deadline, so that no game flags another.
 
-A job runs on one thread to its end.  When all threads are taken, one that serves a lower rank than somebody
-waits for is freed: its job is stopped, and starts anew later.  What it had found is mostly still in the
-thread's transposition table.  And a live job that has waited for longer than it can afford makes another one
-that has more time end early.
+A job runs on one thread to its end.  When all threads are busy and a job of a higher rank waits, a job of a
+lower rank is stopped and restarted later; most of its results are then still in the thread's transposition
+table.  A live job that has waited longer than it can afford makes another live job with more time end early.
 """
 
 import asyncio
@@ -29,48 +28,48 @@ _LEAST_PATIENCE_S = 0.005
 
 
 class Rank(IntEnum):
-    """Whose turn it is: no job runs on a thread that one of a lower number waits for."""
+    """Priority of a job: none runs on a thread that a job with a lower number waits for."""
 
     LIVE = 0
     """A move of a game with a real-time clock."""
     SLOW = 1
-    """A move of a game without one."""
+    """A move of a game without a real-time clock."""
     BACKGROUND = 2
-    """What is needed some time."""
+    """A result that is needed eventually."""
     SPARE = 3
-    """What may be needed."""
+    """A result that may be needed."""
 
 
 class JobStop(StopFlag):
-    """A job's time on a thread; set when it is to end."""
+    """The stop flag of a job's run on a thread; set when the job is to end."""
 
     def __init__(self, queue_per_thread: float) -> None:
         super().__init__()
         self.queue_per_thread = queue_per_thread
-        """Live jobs that waited for each thread when this one began."""
+        """Waiting live jobs per thread when this job began."""
         self.is_paused = False
-        """The thread is needed for a job of another rank: this one is to end with `Stopped`, and will be
-        started anew."""
+        """The thread is needed for a job of a higher rank: this job must raise `Stopped` and will be
+        restarted."""
 
 
 Job = Callable[[Searcher, JobStop], T]
-"""Work for a thread: searches with the searcher and ends, with `Stopped` or early, when its shift is set."""
+"""Work for a thread: uses the searcher and ends, with `Stopped` or early, when its stop flag is set."""
 
 
 @dataclass(order=True)
 class _Task:
     urgency: tuple[Rank, float, int]
-    """By rank, then by deadline, then first come."""
+    """By rank, then by deadline, then by arrival."""
     job: Job[Any] = field(compare=False)
     game: str = field(compare=False)
     loop: asyncio.AbstractEventLoop = field(compare=False)
     result: asyncio.Future[Any] = field(compare=False)
     stop: JobStop | None = field(compare=False, default=None)
-    """None: it waits."""
+    """None while the job waits."""
     is_hurried: bool = field(compare=False, default=False)
-    """Told to end early."""
+    """The job has been made to end early."""
     cancelled: bool = field(compare=False, default=False)
-    """Nobody waits for it any more."""
+    """The caller no longer waits for the result."""
 
     @property
     def rank(self) -> Rank:
@@ -78,17 +77,17 @@ class _Task:
 
     @property
     def is_leaving(self) -> bool:
-        """Whether its thread will be free in a moment."""
+        """Whether its thread is about to become free."""
         return self.is_hurried or self.cancelled or (self.stop is not None and self.stop.is_paused)
 
 
 class SearchPool:
-    """Threads with a searcher for each game.
+    """A pool of threads, each with a searcher for each game.
 
     Args:
-        workers: Number of threads; 0: one for each core.
-        table_mb: Transposition table of each thread and game, in MiB.
-        searcher: Makes a searcher from the game's name and `table_mb`.
+        workers: Number of threads; 0: one per core.
+        table_mb: Size of the transposition table for each thread and game, in MiB.
+        searcher: Creates a searcher from the game's name and `table_mb`.
     """
 
     def __init__(
@@ -114,7 +113,7 @@ class SearchPool:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Stop what is running and end the threads; whoever still waits gets `CancelledError`."""
+        """Stop running jobs and end the threads; callers that still wait get `CancelledError`."""
         with self._changed:
             self._closed = True
             for task in [*self._queue, *self._running]:
@@ -136,15 +135,15 @@ class SearchPool:
         rank: Rank = Rank.LIVE,
         patience_s: float | None = None,
     ) -> T:
-        """Have a job done.  When the caller is cancelled, the job is stopped, and its thread waited for.
+        """Run a job.  If the caller is cancelled, the job is stopped and its thread awaited.
 
         Args:
-            job: Called on one of the threads; unless it is a live one, perhaps more than once.
-            game: Name of the game that the searcher is for.
-            deadline: When the result is needed, in seconds of any one clock; the earliest is served first.
-            rank: Served before all of a higher number, whatever their deadlines.
-            patience_s: Of a live job: after so many seconds without a thread, and again after as many, a live
-                job whose deadline is later is told to end early.  None: it can wait.
+            job: Called on one of the threads; possibly more than once unless it is a live job.
+            game: Name of the searcher's game.
+            deadline: When the result is needed, in seconds of a common clock; the earliest is served first.
+            rank: Jobs with a lower number are served first, whatever their deadlines.
+            patience_s: For a live job: each time it has waited this many seconds for a thread, a live job
+                with a later deadline is made to end early.  None: it can wait.
 
         Raises:
             Whatever the job raises.
@@ -166,7 +165,7 @@ class SearchPool:
             raise
 
     def promote(self, job: Job[Any], deadline: float, patience_s: float | None = None) -> None:
-        """Make a job that somebody runs already a live one, which goes on if it has begun.
+        """Turn a job that is already queued or running into a live one; a running job continues.
 
         Args:
             job: The same object as was given to `run`.
@@ -183,7 +182,7 @@ class SearchPool:
         self._hurry_later(task, patience_s)
 
     def _make_room(self) -> None:
-        """Pause as many jobs of a lower rank as those that wait need threads."""
+        """Pause as many jobs of lower rank as waiting jobs need threads."""
         free = self._idle + sum(task.is_leaving for task in self._running)
         waiting = sorted(self._queue)[free:]
         victims = sorted((task for task in self._running if not task.is_leaving), reverse=True)
@@ -197,7 +196,7 @@ class SearchPool:
             task.loop.call_later(max(patience_s, _LEAST_PATIENCE_S), self._hurry, task, patience_s)
 
     def _hurry(self, task: _Task, patience_s: float) -> None:
-        """Make the live job with most time end early, if this one is still waiting and has less."""
+        """Make the live job with the latest deadline end early, if this one still waits and has less time."""
         with self._changed:
             if task not in self._queue:
                 return
@@ -220,10 +219,10 @@ class SearchPool:
         while not task.result.done():
             try:
                 await asyncio.wait([task.result])
-            except asyncio.CancelledError:  # again; the thread needs but a moment
+            except asyncio.CancelledError:  # cancelled again; the thread ends in a moment
                 continue
         if not task.result.cancelled():
-            task.result.exception()  # nobody wants to know any more
+            task.result.exception()  # mark it as retrieved: no caller is left
 
     # --- On the threads ---------------------------------------------------------------------------------
 
@@ -236,7 +235,7 @@ class SearchPool:
                 if task.game not in searchers:
                     searchers[task.game] = self._make_searcher(task.game, self._table_mb)
                 value = task.job(searchers[task.game], stop)
-            except Exception as caught:  # it belongs to whoever asked for the job
+            except Exception as caught:  # passed on to the job's caller
                 error = caught
             self._done(task, value, error)
 

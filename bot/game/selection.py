@@ -10,22 +10,23 @@ from bot.base.events import Speed
 from engine.players import kinds_for
 
 FAVOUR = 0.75
-"""Chance of the players that are behind (Efron 1971, doi:10.1093/biomet/58.3.403, has 2/3 for a whole trial;
-an opponent plays few games, so balance comes sooner here and the next player is still no certainty)."""
+"""Probability of choosing among the players that are behind.  Efron (1971, doi:10.1093/biomet/58.3.403) uses
+2/3 for a whole trial; an opponent plays few games, so balance must come sooner, yet the next player stays
+uncertain."""
 
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """What is known before the first move."""
+    """The facts known before the first move."""
 
     site: str
     game: str
     speed: Speed
     opponent_rating: int | None
     against_opponent: Mapping[str, int]
-    """Games so far of each player against this opponent; a missing player has none."""
+    """Games so far of each player against this opponent; missing players have none."""
     overall: Mapping[str, int]
-    """The same against everybody."""
+    """The same against all opponents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class Selection:
 
 
 def select(occasion: Occasion, config: SelectionConfig, random: Random) -> Selection:
-    """Choose the player of a game; where only one can play it, the operator's wishes come second."""
+    """Choose the player of a game; if only one can play it, that overrides the settings."""
     kinds = kinds_for(occasion.game)
     if len(kinds) == 1:
         return Selection(kinds[0], {"method": "only"})
@@ -70,10 +71,10 @@ def _matches(rule: SelectionRule, occasion: Occasion) -> bool:
 
 
 def _balanced(occasion: Occasion, players: Sequence[str], random: Random) -> Selection:
-    """A biased coin: those behind against this opponent, or else overall, are likelier to come next.
+    """Toss a biased coin that favours the players behind against this opponent, or else overall.
 
-    With a fair coin alone an opponent's few games are often lopsided; with a fixed order the opponent could
-    know the player beforehand.
+    A fair coin often leaves an opponent's few games lopsided; with a fixed order the opponent could predict
+    the player.
     """
     against = [occasion.against_opponent.get(player, 0) for player in players]
     overall = [occasion.overall.get(player, 0) for player in players]

@@ -27,9 +27,9 @@ class Services:
     strong: StrongOptions = field(default_factory=StrongOptions)
     """Settings of the strong player."""
     rng: random.Random = field(default_factory=random.Random)
-    """For the selection, and for spreading out retries."""
+    """For selecting players and for retry jitter."""
     clock: Callable[[], float] = time.monotonic
-    """Seconds of a clock that never goes back."""
+    """Seconds of a monotonic clock."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     engines: EnginePool = field(default_factory=EnginePool)
     """Other engines, for the players that need one."""

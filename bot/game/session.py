@@ -6,9 +6,9 @@
                               |    new moves     |
                               +----> OVER <------+
 
-The position is rebuilt from the server's whole list of moves at each update, so a missed message heals
-itself.  The same list again starts nothing (offers of a draw come as states with the same moves), one that
-lost its end is a takeback.  What `TRANSITIONS` does not hold is a `ProtocolError`.
+The position is rebuilt from the server's whole list of moves at each update, so the session recovers from a
+missed message.  A repeated list starts nothing (draw offers arrive as states with the same moves); a
+shortened list is a takeback.  A transition missing from `TRANSITIONS` is a `ProtocolError`.
 """
 
 from collections.abc import Sequence
@@ -33,20 +33,20 @@ from engine.games import get_game
 
 
 class SessionState(StrEnum):
-    """Where a session stands."""
+    """The states of a session."""
 
     JOINING = "joining"
-    """The server has not told us yet where the game stands."""
+    """The server has not sent the game's state yet."""
     THINKING = "thinking"
     """It is our turn, until the server shows our move."""
     WAITING = "waiting"
-    """It is the opponent's turn, or the game is over by its rules and the server will say so."""
+    """It is the opponent's turn, or the game is over by its rules and the server has yet to report it."""
     OVER = "over"
-    """The server has said that the game is over."""
+    """The server has reported the end of the game."""
 
 
 class Kind(StrEnum):
-    """What a message means for a session."""
+    """The kinds of messages, by their meaning for a session."""
 
     OUR_TURN = "our turn"
     THEIR_TURN = "their turn"
@@ -70,7 +70,7 @@ TRANSITIONS: dict[tuple[SessionState, Kind], SessionState] = {
     (SessionState.WAITING, Kind.SAME): SessionState.WAITING,
     (SessionState.WAITING, Kind.END): SessionState.OVER,
     (SessionState.OVER, Kind.SAME): SessionState.OVER,
-    (SessionState.OVER, Kind.END): SessionState.OVER,  # an automatic draw comes as two states
+    (SessionState.OVER, Kind.END): SessionState.OVER,  # an automatic draw arrives as two states
 }
 
 
@@ -79,14 +79,14 @@ TRANSITIONS: dict[tuple[SessionState, Kind], SessionState] = {
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """The first message: look the game up, or write it down with the player that is to play it."""
+    """The first message: look the game up, or record it with the player that is to play it."""
 
     snapshot: GameSnapshot
 
 
 @dataclass(frozen=True, slots=True)
 class StopThinking:
-    """The position that we think about is not on the board any more."""
+    """The position being searched is no longer on the board."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Record:
 
     moves: tuple[str, ...]
     since_ply: int
-    """Moves before this one were recorded before."""
+    """Moves before this one are recorded already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +111,9 @@ class Think:
 
     moves: tuple[str, ...]
     remaining_s: float | None
-    """On our clock; None without one."""
+    """Time on our clock; None without one."""
     their_remaining_s: float | None
-    """On the opponent's, which stands still."""
+    """Time on the opponent's clock, which is stopped; None without one."""
 
     @property
     def ply(self) -> int:
@@ -123,12 +123,12 @@ class Think:
 
 @dataclass(frozen=True, slots=True)
 class AnswerDraw:
-    """The opponent offers a draw; told once for each offer."""
+    """The opponent offers a draw; returned once per offer."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerTakeback:
-    """The opponent asks to take a move back; told once for each time."""
+    """The opponent requests a takeback; returned once per request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class ClaimGame:
     """The opponent has left."""
 
     in_s: float
-    """When the server will allow it, in seconds from now."""
+    """Seconds until the server allows the claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +146,14 @@ class KeepPlaying:
 
 @dataclass(frozen=True, slots=True)
 class Hear:
-    """Somebody said something."""
+    """A line of chat arrived."""
 
     line: ChatLine
 
 
 @dataclass(frozen=True, slots=True)
 class Adjourn:
-    """The game is interrupted: leave its ledger open, for another player to take it up."""
+    """The game is interrupted: leave its ledger open, for another `GamePlayer` to resume."""
 
     reason: str
 
@@ -187,7 +187,7 @@ Action = (
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What is known about a game."""
+    """The state of one game."""
 
     state: SessionState = SessionState.JOINING
     game: str = ""
@@ -196,9 +196,9 @@ class Session:
     moves: tuple[str, ...] | None = None
     """None before the first snapshot."""
     position: Any = field(default=None, compare=False, repr=False)
-    """After `moves`, so that only new ones need be played."""
+    """The position after `moves`, so that only new moves need to be played."""
     draw_offered: bool = False
-    """By the opponent."""
+    """The opponent's draw offer stands."""
     takeback_offered: bool = False
 
     @property
@@ -207,19 +207,20 @@ class Session:
 
     @property
     def awaits_beginning(self) -> bool:
-        """The opponent is to move, and the game could still be aborted."""
+        """Whether the opponent is to move and the game can still be aborted."""
         return self.state is SessionState.WAITING and len(self.moves or ()) < BEGUN_PLIES
 
     def rejoin(self) -> "Session":
-        """The same game, when its state is to be read anew: then our turn starts a search once more."""
+        """Return the session to JOINING, to read the game's state again: our turn then starts a new
+        search."""
         return self if self.state is SessionState.OVER else replace(self, state=SessionState.JOINING)
 
 
 def step(session: Session, event: GameEvent) -> tuple[Session, tuple[Action, ...]]:
-    """The session after a message from the server, and what is to be done now, in this order.
+    """Return the session after a message from the server, and the actions to perform, in order.
 
     Raises:
-        ProtocolError: The message cannot be: moves that the rules forbid, or a change of a finished game.
+        ProtocolError: The message is invalid: illegal moves, or a change of a finished game.
     """
     match event:
         case GameSnapshot():
@@ -243,16 +244,16 @@ def step(session: Session, event: GameEvent) -> tuple[Session, tuple[Action, ...
 
 
 def common_plies(old: Sequence[str], new: Sequence[str]) -> int:
-    """How many moves two lists share at their beginning."""
+    """Length of the common prefix of two lists of moves."""
     both = zip(old, new, strict=False)
     return next((ply for ply, (a, b) in enumerate(both) if a != b), min(len(old), len(new)))
 
 
 def position_of(session: Session, moves: tuple[str, ...]) -> tuple[Game[Any], Any]:
-    """The game's rules and its position after some moves.
+    """Return the game's rules and its position after some moves.
 
     Raises:
-        ProtocolError: The rules do not allow them.
+        ProtocolError: A move is illegal.
     """
     game, known = get_game(session.game), session.moves or ()
     try:
@@ -325,7 +326,7 @@ def _kind(session: Session, state: GameState, game: Game[Any], position: Any) ->
 
 
 def _by_the_rules(end: GameEnd, game: Game[Any], position: Any) -> GameEnd:
-    """The end, with the result where only the rules tell it."""
+    """Return the end of the game, with the result filled in where only the rules decide it."""
     if end.reason is not EndReason.UNTOLD or game.legal_moves(position):
         return end
     result, mover = game.result_centi(position), game.side_to_move(position)

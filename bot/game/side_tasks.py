@@ -11,11 +11,11 @@ logger = logging.getLogger(__name__)
 
 
 class SideTasks:
-    """Small things that go on beside a game, and are not waited for when it is over.
+    """Small tasks that run beside a game and are not awaited when it is over.
 
     Args:
         game_id: For the log.
-        tasks: Where they run.
+        tasks: The group they run in.
     """
 
     def __init__(self, game_id: str, tasks: asyncio.TaskGroup) -> None:
@@ -24,11 +24,11 @@ class SideTasks:
         self._running: set[asyncio.Task[None]] = set()
 
     def start(self, what: str, call: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
-        """Do something while the game goes on.
+        """Run a call while the game goes on.
 
         Args:
-            what: What is done, for the log.
-            call: Does it.
+            what: Description for the log.
+            call: The work.
         """
         task = self._tasks.create_task(self.attempt(what, call))
         self._running.add(task)
@@ -36,7 +36,7 @@ class SideTasks:
         return task
 
     async def attempt(self, what: str, call: Callable[[], Awaitable[None]]) -> None:
-        """Do something now; whatever goes wrong is only logged."""
+        """Run a call now; errors are only logged."""
         try:
             await call()
         except (ServerError, StorageError) as error:
@@ -45,6 +45,6 @@ class SideTasks:
             logger.exception("game %s: %s", self._game_id, what)
 
     def cancel(self) -> None:
-        """What has not been done by now is not wanted any more."""
+        """Cancel all unfinished tasks."""
         for task in self._running:
             task.cancel()

@@ -1,13 +1,13 @@
 """One game's searches: time limits from the clock, a thread of the pool, pondering on the opponent's time.
 
-A search may be begun before our turn, for the position after the reply that is expected (pondering).  It is
-the search that would be done after that reply, with the time that the clock would give it then, only earlier.
-When the reply is played, it goes on or is there already; otherwise it is dropped, and what it has left in
-the thread's table is all that remains of it.  Nothing of it is written down before the turn is ours.
+A search may begin before our turn, for the position after the expected reply (pondering).  It is the same
+search that would run after that reply, with the same time limits, only earlier.  If the reply is played, the
+search continues or has already finished; otherwise it is dropped and leaves only its entries in the thread's
+transposition table.  Nothing is recorded before it is our turn.
 
-Players with an opponent model are told the game so far, the opponent's rating, and the opponent's clock.
-How much the reply will leave on that is not known before it: a search that was begun ahead has no clock to
-tell of, and its record says so.  It is kept all the same, for the clock is the least of what models go by.
+Players with an opponent model get the moves so far, the opponent's rating, and the opponent's clock.  A
+search that began before the reply cannot know how much time the reply leaves on that clock; its record has no
+clock.  The search is used all the same, because the clock matters least to the models.
 """
 
 import asyncio
@@ -34,27 +34,28 @@ from storage.records import StoredGame
 logger = logging.getLogger(__name__)
 
 UNTIMED_S = 86_400.0
-"""Deadline of a move without a clock, in seconds: after all that have one."""
+"""Deadline of a move without a clock, in seconds: later than that of any move with one."""
 
 PATIENCE = 0.05
-"""So much of its clock a game waits for a thread before one that has more time is told to end early."""
+"""Share of its clock that a game waits for a thread before a search with more time must end early."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Our clock, as we heard of it."""
+    """Our clock as the server reported it."""
 
     remaining_s: float | None
-    """When the turn began; None without a clock."""
+    """Time left when the turn began; None without a clock."""
     received_at: float | None
-    """When we heard of it, by the services' clock; None: the turn is expected, and the clock stands still."""
+    """When the report arrived, by the services' clock; None: the turn is only expected and the clock
+    stopped."""
 
 
 class MoveSearch:
-    """The search for one move: a job of the pool that may be paused and started anew.
+    """The search for one move: a job of the pool that may be paused and restarted.
 
-    What it finds tells the depth that was reached, and the time and nodes of all that it took, also before a
-    pause or on the opponent's time.
+    Its decision reports the depth reached and the total time and nodes, including those before a pause or on
+    the opponent's time.
     """
 
     def __init__(
@@ -79,15 +80,15 @@ class MoveSearch:
         self._turn = Turn(None, None)
         self._spent_s, self._spent_nodes = 0.0, 0
         self._best: Decision | None = None
-        # While it runs: when it began, and what will end it.
+        # While it runs: when it began, and its stop flag.
         self._running: tuple[float, JobStop] | None = None
 
     def is_for(self, game: Game[Any], position: Any) -> bool:
-        """Whether it is about this very position, with the game before it."""
+        """Whether it searches exactly this position of this game."""
         return game.name == self._game.name and game.position_text(position) == self._text
 
     def begin(self, turn: Turn) -> None:
-        """Say what the clock shows; again when an expected turn has come."""
+        """Set the clock; call again when an expected turn has come."""
         self._turn = turn
         if self._running is not None:
             began, stop = self._running
@@ -98,10 +99,10 @@ class MoveSearch:
                 stop.set_deadline(max(0.0, limits.time_s - (self._services.clock() - began)))
 
     def __call__(self, searcher: Searcher, stop: JobStop) -> Decision:
-        """Search until the time is spent, or for a live move until told to end.
+        """Search until the time is spent or the stop flag ends it early.
 
         Raises:
-            Stopped: It was paused.
+            Stopped: The search was paused.
         """
         limits = self._limits(stop.queue_per_thread)
         if limits is None:  # all the time was spent before a pause
@@ -143,12 +144,12 @@ class MoveSearch:
         return Background(tuple(before), self._person)
 
     def _limits(self, queue_per_thread: float) -> Limits | None:
-        """What the clock gives, less what was spent; None: it is all spent."""
+        """The limits by the clock, less the time spent; None if all of it is spent."""
         services, turn = self._services, self._turn
         engine = services.config.engine
         left_s = turn.remaining_s
         if left_s is not None and turn.received_at is not None:
-            # The clock went on while the job was waiting; what it has worked since is counted as spent.
+            # The clock ran on while the job was waiting; time searched since then is counted as spent.
             left_s = max(0.0, left_s - (services.clock() - turn.received_at))
         limits = limits_from_clock(
             left_s,
@@ -169,28 +170,28 @@ class MoveSearch:
 
 @dataclass(frozen=True, slots=True)
 class _Ahead:
-    """A search for a turn that is expected."""
+    """A search for an expected turn."""
 
     search: MoveSearch
     task: "asyncio.Task[Decision | None]"
 
 
 class GameThinker:
-    """Thinks about one game.
+    """Runs one game's searches.
 
     Args:
         services: What every game shares.
-        tasks: Owns what is done on the opponent's time.
+        tasks: The group that pondering runs in.
     """
 
     def __init__(self, services: Services, tasks: asyncio.TaskGroup) -> None:
         self._services = services
         self._tasks = tasks
         self._left_s: float | None = None
-        """On our clock when the last decision was found, as far as we know."""
+        """Estimated time on our clock when the last decision was found."""
         self._ahead: _Ahead | None = None
         self._paths: Paths | None = None
-        """Ways that are not to be gone again; None: not looked up yet."""
+        """Openings not to repeat; None: not looked up yet."""
 
     async def decide(
         self,
@@ -206,10 +207,10 @@ class GameThinker:
 
         Args:
             stored: The game in the ledger.
-            remaining_s: On our clock when the turn began; None without one.
-            received_at: When we heard of it, by the services' clock.
+            remaining_s: Time on our clock when the turn began; None without one.
+            received_at: When the turn was reported, by the services' clock.
             moves: The game's moves so far.
-            their_remaining_s: On the opponent's clock; None without one.
+            their_remaining_s: Time on the opponent's clock; None without one.
         """
         pool, clock = self._services.pool, self._services.clock
         turn = Turn(remaining_s, received_at)
@@ -242,12 +243,12 @@ class GameThinker:
         decision: Decision,
         moves: Sequence[str] = (),
     ) -> None:
-        """Begin with the next move, on the opponent's time, if that is wanted (`engine.ponder`).
+        """Start searching our next move on the opponent's time, if enabled (`engine.ponder`).
 
         Args:
             stored: The game in the ledger.
             position: After our move; the opponent has not replied yet.
-            decision: The one that made the move; the more of the move's profile it has the better.
+            decision: The decision behind our move; the more complete its profile, the better.
             moves: The game's moves so far, ours included.
         """
         self.forget()
@@ -265,7 +266,7 @@ class GameThinker:
         self._ahead = _Ahead(search, self._tasks.create_task(self._look_ahead(search, game.name)))
 
     def forget(self) -> None:
-        """Drop what was begun for an expected turn: it will not come."""
+        """Drop the search for an expected turn that will not come."""
         if self._ahead is not None:
             self._ahead.task.cancel()
             self._ahead = None
@@ -273,21 +274,21 @@ class GameThinker:
     async def _look_ahead(self, search: MoveSearch, game_name: str) -> Decision | None:
         try:
             return await self._services.pool.run(search, game_name, self._services.clock(), rank=Rank.SPARE)
-        except Exception:  # nobody has asked for it yet: the search for the move itself will tell
+        except Exception:  # no caller waits for it yet: the search for the move itself will report it
             logger.exception("thinking ahead failed")
             return None
 
 
 def is_slow(stored: StoredGame) -> bool:
-    """Whether a game has no real-time clock: it waits for all that have one."""
+    """Whether a game has no real-time clock, so that its searches wait for those that have one."""
     return stored.clock_initial_s is None
 
 
 def expected_reply(decision: Decision) -> str | None:
-    """The reply that the decision's model thinks likeliest, or else its own scores think best.
+    """The reply that the decision's model finds likeliest, or else the best by its own scores.
 
-    None: they do not say, or the move ends the game.  Of replies that are worth the same, the line's own is
-    expected, else the first in the record.
+    None if neither is known or the move ends the game.  Among equal replies it is the one of the principal
+    variation, else the first in the record.
     """
     odds = {reply.reply: reply.probability or 0.0 for reply in decision.chosen.replies}
     if decision.model is not None and any(odds.values()):
@@ -300,5 +301,5 @@ def expected_reply(decision: Decision) -> str | None:
 
 
 def _reach(decision: Decision) -> tuple[int, int]:
-    """How far a search came: by its pick, if it has one, then by the depth of its scores."""
+    """How far a search got: the depth of its pick, if any, then that of its scores."""
     return (decision.pick.depth if decision.pick is not None else 0, decision.depth)

@@ -11,10 +11,10 @@ from storage.records import StoredGame
 
 
 async def unfinished_games(database: Database, site: str) -> Sequence[GameSnapshot]:
-    """The games of a site that are open in the ledger, as they were seen last.
+    """Return the games of a site that are open in the ledger, as last seen.
 
     Raises:
-        TransientError: The database cannot be read just now.
+        TransientError: The database cannot be read at the moment.
     """
     try:
         async with database.read() as session:
@@ -24,7 +24,7 @@ async def unfinished_games(database: Database, site: str) -> Sequence[GameSnapsh
 
 
 def snapshot_of(game: StoredGame) -> GameSnapshot:
-    """A game in the words of the seam; nothing is known of its clock as it runs."""
+    """Convert a stored game to a `GameSnapshot`; the time left on its clocks is unknown."""
     initial_s, increment_s = game.clock_initial_s, game.clock_increment_s
     return GameSnapshot(
         game_id=game.site_game_id,
