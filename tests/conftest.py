@@ -13,17 +13,17 @@ from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 from xdist.scheduler import LoadScopeScheduling
 
-# Several processes test at once: with threads of their own for sums they would only get in each other's way.
+# Several processes test at once: with numerical threads of their own they would only slow each other down.
 for _library in ("OPENBLAS", "OMP"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 
-# The same examples on every run and every machine, however busy it is, and nothing kept between runs.
+# The same examples on every run and every machine, however busy it is, and nothing stored between runs.
 settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
 settings.load_profile("repeatable")
-# Else it also draws constants of the modules imported by then, which depend on the tests run before.
+# Otherwise it also draws constants from the modules imported so far, which depend on the tests run before.
 providers._get_local_constants = Constants
 
-# In memory where there is room, because many databases are made and synchronized.
+# In memory where there is room, because the tests create and synchronize many databases.
 _MEMORY = Path("/dev/shm")
 _ROOM = 4 << 30
 if "TMPDIR" not in os.environ and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
@@ -47,18 +47,18 @@ LONGEST = (
     "bot/engine_protocols",
     "bot/match",
 )
-"""What takes longest, roughly in order."""
+"""The slowest tests, roughly in order."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest tests first, so that with several processes none is left waiting for them at the end."""
+    """Order the longest tests first, so that no process runs on alone at the end."""
     items.sort(
         key=lambda item: next((n for n, path in enumerate(LONGEST) if path in item.nodeid), len(LONGEST))
     )
 
 
 def pytest_collection_finish() -> None:
-    """What is there by now stays: the garbage collector need not look through it again and again."""
+    """Freeze the objects that exist by now: the garbage collector need not scan them again and again."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000)
@@ -66,13 +66,13 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """One process more than cores: some tests wait for other programs."""
+    """One process more than there are cores: some tests wait for other programs."""
     return (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Whole files go to the processes, in the order in which they were collected."""
+    """Give whole files to the processes, in collection order."""
     config.option.loadscopereorder = False
     scheduling = LoadScopeScheduling(config, log)
     scheduling._split_scope = _scope
@@ -80,7 +80,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def _scope(nodeid: str) -> str:
-    """What goes to one process: a file, or all that shares a server whose start takes long."""
+    """The unit given to one process: a file, or all tests that share a server that is slow to start."""
     if "postgres" in nodeid:
         return "PostgreSQL"
     path = nodeid.partition("::")[0]
@@ -90,7 +90,7 @@ def _scope(nodeid: str) -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """What a rude server said may stand in the log as it is, and could not be sent to the main process."""
+    """Escape reports: bytes of a rude server may be in the log, and could not be sent to the main process."""
     report = yield
     report.sections = [
         (name, text.encode(errors="backslashreplace").decode()) for name, text in report.sections

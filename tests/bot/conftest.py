@@ -1,4 +1,4 @@
-"""A SQLite database, migrated once and then copied, and the commands: for tests that ask for one."""
+"""Fixtures: a SQLite database, migrated once and then copied, and the commands."""
 
 import asyncio
 import shutil
@@ -12,7 +12,7 @@ from bot import __main__ as program
 from storage.database import Database
 
 Command = Callable[..., tuple[int, str, str]]
-"""Types a command; gives exit status, output and errors."""
+"""Runs a command; returns exit status, output and errors."""
 
 
 async def _migrate(url: str) -> None:
@@ -21,7 +21,7 @@ async def _migrate(url: str) -> None:
 
 @pytest.fixture(scope="session")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database of the newest schema, without a row."""
+    """An empty database with the newest schema."""
     path = tmp_path_factory.mktemp("template") / "template.db"
     asyncio.run(_migrate(f"sqlite:///{path}"))
     return path
@@ -29,7 +29,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 async def database(template: Path, tmp_path: Path) -> AsyncIterator[Database]:
-    """A real database, open."""
+    """An open, real database."""
     shutil.copy(template, tmp_path / "desdemona.db")
     opened = await Database.open(f"sqlite:///{tmp_path / 'desdemona.db'}")
     try:
@@ -40,7 +40,7 @@ async def database(template: Path, tmp_path: Path) -> AsyncIterator[Database]:
 
 @pytest.fixture
 def database_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the commands look for the database; nothing is there yet."""
+    """The path at which the commands look for the database; no file is there yet."""
     path = tmp_path / "data" / "desdemona.db"
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DESDEMONA_STORAGE__URL", f"sqlite:///{path}")
@@ -53,7 +53,7 @@ def desdemona(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> Command:
-    """Types a command; gives exit status, output and errors."""
+    """Runs a command; returns exit status, output and errors."""
 
     def command(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["desdemona", *arguments])

@@ -1,4 +1,4 @@
-"""A game server in memory, and what a `GamePlayer` needs besides, on a real database."""
+"""An in-memory game server, and the other services of a `GamePlayer`, on a real database."""
 
 import asyncio
 import random
@@ -64,20 +64,20 @@ OFFER = Challenge(
 )
 
 Pick = Callable[[tuple[str, ...]], str]
-"""The opponent: from its legal moves to its choice."""
+"""The opponent: maps its legal moves to its choice."""
 
 
 def picker(seed: int) -> Pick:
-    """An opponent that plays at random, the same way each time."""
+    """An opponent that plays random moves, the same ones each time."""
     rng = random.Random(seed)
     return lambda moves: rng.choice(moves)
 
 
 class FakeServer:
-    """One game on a server that keeps the rules; a `bot.servers.Server`.
+    """One game on a server that enforces the rules; a `bot.servers.Server`.
 
     Args:
-        pick: The opponent, which replies at once; None: the test moves for it (`reply`).
+        pick: The opponent, which replies at once. None: the test moves for it (`reply`).
     """
 
     site = "arena"
@@ -100,45 +100,45 @@ class FakeServer:
         self.game_id = GAME_ID
         self.exists = True
         self.is_adjourned = False
-        """Nothing else is told of the game."""
+        """No other event of the game is sent."""
         self.opponent = OPPONENT
         self.rated = True
         self.clock: Clock | None = Clock(300, 0)
         self.tells = True
-        """False: nobody is told of an end, as when the message gets lost."""
+        """False: the end is not reported, as when the message gets lost."""
         self.explains = True
-        """False: of an end it says only that the game is over."""
+        """False: an end is reported only as "the game is over", without the result."""
         self.draw_offer = False
-        """By the opponent; moving does not take it away, as on Lichess at times."""
+        """By the opponent; a move does not cancel it, as sometimes on Lichess."""
         self.our_draw_offer = False
         self.takeback_offer = False
         """By the opponent."""
         self.asks_takeback_at: int | None = None
-        """After so many plies the opponent asks, once, before it goes on."""
+        """After this many plies the opponent requests one, once, before it goes on."""
         self.is_gone = False
-        """The opponent has left for so long that the game may be claimed."""
+        """The opponent has been gone long enough for the win to be claimed."""
         self.calls: list[str] = []
         self.thoughts: list[MoveInfo] = []
-        """What was told with each move that was sent."""
+        """What was sent along with each move."""
         self.said: list[str] = []
         self.faults: dict[str, list[Exception]] = {}
-        """Errors that the next calls of a kind raise, instead of being done."""
+        """Errors that the next calls of a kind raise instead of taking effect."""
         self.lost_answers: list[Exception] = []
-        """Errors that the next moves raise, after being played."""
+        """Errors that the next moves raise after being played."""
         self.news: asyncio.Queue[AccountEvent | None] = asyncio.Queue()
-        """What the account is told; None: the link is lost."""
+        """Events for the account; None: the link is lost."""
         self.now_playing: list[str] = []
         self.cannot: set[Ability] = set()
         self.bots: list[Bot] = []
         self.replies: asyncio.Queue[Reply] = asyncio.Queue()
         """To our challenges, in order."""
         self.answers: list[str] = []
-        """Moves that the opponent picked, also those that it took back."""
+        """Moves that the opponent picked, including those it took back."""
         self.changed = asyncio.Condition()
         self._streams: list[asyncio.Queue[GameEvent | None]] = []
         self._opponent_moves()
 
-    # --- What the test does -----------------------------------------------------------------------------
+    # --- The test's side --------------------------------------------------------------------------------
 
     @property
     def state(self) -> GameState:
@@ -181,17 +181,17 @@ class FakeServer:
         return tuple(self.rules.move_text(move) for move in self.rules.legal_moves(position))
 
     def push(self, event: GameEvent) -> None:
-        """Tell an event on every open stream."""
+        """Send an event on every open stream."""
         for stream in self._streams:
             stream.put_nowait(event)
 
     def cut(self) -> None:
-        """End every open stream cleanly, which is a lost link."""
+        """End every open stream cleanly: the link is lost."""
         for stream in self._streams:
             stream.put_nowait(None)
 
     def reply(self, move: str | None = None) -> None:
-        """The opponent moves: as it says, or the first legal move."""
+        """The opponent plays the given move, or the first legal one."""
         assert not self.our_turn
         self._play(move or self.legal[0])
 
@@ -217,12 +217,12 @@ class FakeServer:
         self.push(self.state)
 
     def ask_takeback(self) -> None:
-        """The opponent asks to take its last move back."""
+        """The opponent requests to take its last move back."""
         self.takeback_offer = True
         self.push(self.state)
 
     def go_away(self, claim_win_in_s: float) -> None:
-        """The opponent leaves; there is no waiting here until the game may be claimed."""
+        """The opponent leaves; the wait until the win may be claimed is not simulated."""
         self.is_gone = True
         self.push(OpponentGone(True, claim_win_in_s))
 
@@ -231,21 +231,21 @@ class FakeServer:
         self.push(OpponentGone(False, None))
 
     def say(self, text: str, room: Room = Room.PLAYER, name: str = OPPONENT.name) -> None:
-        """Somebody says something."""
+        """A chat message arrives."""
         self.push(ChatLine(name, room, text))
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Wait until something that a call brings about is true."""
+        """Wait until a condition that some call brings about is true."""
         async with asyncio.timeout(PATIENCE_S), self.changed:
             await self.changed.wait_for(condition)
 
-    # --- What the bot sees ------------------------------------------------------------------------------
+    # --- The bot's side ---------------------------------------------------------------------------------
 
     async def game_events(self, game_id: str) -> AsyncGenerator[GameEvent | None, None]:
         await self._called("stream")
         if not self.exists or game_id != self.game_id:
             raise RefusedError("no such game", 404)
-        self.cut()  # one stream for an account
+        self.cut()  # one stream per account
         queue: asyncio.Queue[GameEvent | None] = asyncio.Queue()
         self._streams.append(queue)
         try:
@@ -275,7 +275,7 @@ class FakeServer:
         self.thoughts.append(info)
         await self._called("move", game_id, move, *(["offering a draw"] if offer_draw else []))
         self._refuse_unless(self.end is None and self.our_turn)
-        if offer_draw:  # ahead of the move
+        if offer_draw:  # sent before the move
             self._draw_is_fine()
         self._refuse_unless(self.end is None and move in self.legal)
         self._play(move)
@@ -392,7 +392,7 @@ class FakeServer:
             raise RefusedError("Not your turn, or game already over", 400)
 
     def _draw_is_fine(self) -> None:
-        """We offer a draw, or take the one that is offered."""
+        """We offer a draw, or accept the one offered."""
         if self.draw_offer:
             self.finish(EndReason.AGREEMENT)
         else:
@@ -427,7 +427,7 @@ class FakeServer:
 
 
 def config(**changes: Any) -> Config:
-    """Quick thinking, one player, and no hurry to begin: time flies here."""
+    """Quick searches, one player, and no deadline for the first move, since waits take no time here."""
     settings = {
         "engine": EngineConfig(max_depth=3, workers=1, table_mb=1),
         "selection": SelectionConfig(method=SelectionMethod.FIXED, player="trappy"),
@@ -438,7 +438,7 @@ def config(**changes: Any) -> Config:
 
 
 async def no_sleep(_seconds: float) -> None:
-    """Time flies."""
+    """Waits take no time."""
     await asyncio.sleep(0)
 
 
@@ -450,7 +450,7 @@ async def services(
     sleep: Callable[[float], Awaitable[None]] = no_sleep,
     settings: Config | None = None,
 ) -> AsyncIterator[Services]:
-    """All that games share, with a pool of one thread."""
+    """The services that games share, with a pool of one thread."""
     async with SearchPool(1, 1) as pool:
         yield Services(
             server=server,
@@ -464,7 +464,7 @@ async def services(
 
 
 class Killer:
-    """Stops a program dead at one of its steps: nothing after it gets done, as after ``kill -9``."""
+    """Stops a program dead at one of its steps: nothing after it is done, as after ``kill -9``."""
 
     def __init__(self, at: int | None = None) -> None:
         self.at = at
@@ -478,7 +478,7 @@ class Killer:
         self.steps.append(name)
 
     def wrap(self, given: Services) -> Services:
-        """The same services, stepping."""
+        """The same services, each of whose calls is a step."""
         server: Any = _KillableServer(given.server, self)
         database: Any = _KillableDatabase(given.database, self)
         pool: Any = _KillablePool(given.pool, self)

@@ -1,4 +1,4 @@
-"""The invariants of a game's books, checked against the server's own list of moves."""
+"""Checks the invariants of a game's record against the server's own list of moves."""
 
 from collections.abc import Mapping
 
@@ -39,11 +39,11 @@ async def check_books(
     *,
     sure: bool = True,
 ) -> None:
-    """A finished game: one decision for each move of ours on the server, one right outcome for each.
+    """Check a finished game: one decision for each move of ours on the server, each with its correct outcome.
 
     Args:
-        taken_back: Replies that were judged and then taken back, by ply.
-        sure: They were; else it may have been the reply on the board that was judged.
+        taken_back: Replies that were judged and later taken back, by ply.
+        sure: They were judged; otherwise it may have been the reply on the board.
     """
     game = await stored_game(database)
     assert server.end is not None

@@ -1,4 +1,4 @@
-"""The whole program in this process: a person plays over HTTP, signals stop it, a new start goes on."""
+"""The whole program in this process: a person plays over HTTP, signals stop it, a restart resumes."""
 
 import asyncio
 import os
@@ -52,7 +52,7 @@ def settings(folder: Path, **changes: Any) -> Config:
 
 @asynccontextmanager
 async def running(config: Config) -> AsyncIterator[str]:
-    """The program until SIGTERM; gives the arena's address when it answers."""
+    """Run the program until SIGTERM; yield the arena's address once it answers."""
     url = f"http://{config.arena.host}:{config.arena.port}"
     program = asyncio.create_task(play(config))
     try:
@@ -69,7 +69,7 @@ async def running(config: Config) -> AsyncIterator[str]:
 
 
 async def is_there(http: aiohttp.ClientSession, url: str) -> bool:
-    """Whether the bot listens for challenges."""
+    """Whether the bot is listening for challenges."""
     try:
         async with http.get(f"{url}/api/bot/online") as answer:
             return b"desdemona" in (await answer.read()).lower()
@@ -85,7 +85,7 @@ def person(url: str, seed: int) -> Person:
 
 
 async def settled(folder: Path, game_id: str) -> int:
-    """Check that a game's books are closed; how many decisions it has."""
+    """Check that a game's record is closed; return its number of decisions."""
     database = await Database.open(f"sqlite:///{folder / 'desdemona.db'}")
     try:
         async with database.read() as session:

@@ -1,4 +1,4 @@
-"""A clock that only tests move."""
+"""A clock that only tests advance."""
 
 import asyncio
 
@@ -6,7 +6,7 @@ from bot.base.reconnect import CAP_S
 
 
 class FakeTime:
-    """Short waits, as between tries to connect, fly; longer ones last until the test lets time pass."""
+    """Short waits, as between connection attempts, end at once; longer ones last until the test moves time."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -28,7 +28,7 @@ class FakeTime:
             self._sleepers.remove(sleeper)
 
     def advance(self, seconds: float) -> None:
-        """Let time pass, and wake those whose time has come."""
+        """Let time pass, and wake the tasks whose time has come."""
         self.now += seconds
         for until, event in self._sleepers:
             if until <= self.now:
@@ -36,5 +36,5 @@ class FakeTime:
 
     @property
     def sleeping(self) -> int:
-        """So many wait for time to pass."""
+        """How many tasks are waiting for time to pass."""
         return len(self._sleepers)

@@ -1,4 +1,4 @@
-"""An event loop on real sockets whose clock jumps to the next timer whenever nothing else is to be done."""
+"""An event loop on real sockets whose clock jumps to the next timer whenever the loop is idle."""
 
 import asyncio
 import selectors
@@ -15,11 +15,11 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 SETTLE_S = 0.01
-"""What the loopback may take to deliver, in real seconds."""
+"""How long the loopback may take to deliver, in real seconds."""
 
 
 class _Selector(selectors.DefaultSelector):
-    """Waits for files as others do, but for timers not at all."""
+    """Waits for files as usual, but never for timers."""
 
     loop: "VirtualTimeLoop"
 
@@ -31,12 +31,12 @@ class _Selector(selectors.DefaultSelector):
 
 
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
-    """Time stands still while code runs, in threads too, and passes at once while everybody waits."""
+    """Time stands still while code runs, threads included, and jumps while everything waits."""
 
     def __init__(self) -> None:
         self.now = 1000.0
         self.threads = 0
-        """Functions that run in threads."""
+        """Number of functions running in threads."""
         selector = _Selector()
         selector.loop = self
         super().__init__(selector)
@@ -57,7 +57,7 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
 
 
 def _counted(call: Callable[..., Coroutine[Any, Any, T]]) -> Callable[..., Coroutine[Any, Any, T]]:
-    """The same, counted among what runs in threads."""
+    """The same, counted among the functions running in threads."""
 
     async def counted(*arguments: Any, **more: Any) -> T:
         loop = asyncio.get_running_loop()
@@ -73,9 +73,9 @@ def _counted(call: Callable[..., Coroutine[Any, Any, T]]) -> Callable[..., Corou
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine, without waiting for time to pass.
+    """Run a coroutine without waiting for time to pass; return its result.
 
-    Searches and SQLite work in threads of their own, and no time passes while they do.
+    Searches and SQLite run in threads of their own, and no time passes while they work.
     """
     searching = patch.object(SearchPool, "run", _counted(SearchPool.run))
     storing = patch.object(Connection, "_execute", _counted(Connection._execute))

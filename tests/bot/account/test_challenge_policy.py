@@ -1,4 +1,4 @@
-"""Which challenges are taken, which wait, and what the others are told."""
+"""Which challenges are accepted, which wait, and why the others are declined."""
 
 from dataclasses import replace
 from typing import Any
@@ -78,7 +78,7 @@ def test_each_board_counts() -> None:
     robots = Load(games=[GameSlot("other", is_bot=True, boards=2)])
     assert respond(pair, robots, config) == Accept()
     assert isinstance(respond(replace(pair, challenger=ROBOT), robots, config), WaitForSlot)
-    # Nor may one opponent fill the queue.
+    # One opponent may not fill the queue.
     full = Load(games=[replace(B, boards=3), C], ahead=[two])
     assert isinstance(respond(pair, full, config), Decline)
 
@@ -248,7 +248,7 @@ def test_nothing_is_taken_while_shutting_down() -> None:
 
 
 def test_lasting_reasons_come_first() -> None:
-    """Who is told "later" will come again, so it must be true."""
+    """An opponent declined with "later" will try again, so it must be true."""
     told = respond(replace(OFFER, game=None), Load(is_open=False), ChallengesConfig())
     assert isinstance(told, Decline)
     assert told.reason is DeclineReason.VARIANT

@@ -1,4 +1,4 @@
-"""Places: never more games than allowed, whatever the order of the news; people first, then by arrival."""
+"""Slots: never more games than allowed, in whatever order events arrive; people first, then by arrival."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -126,7 +126,7 @@ def test_those_who_wait_are_declined_when_shutting_down() -> None:
 
 
 def test_games_with_programs_count_from_their_start() -> None:
-    """What is not in the database yet is counted by its place."""
+    """A game that is not in the database yet is counted by its slot."""
     slots = GameSlots(ChallengesConfig(max_bot_games_per_day=1))
     robot = offer("r", "robot", is_bot=True)
     assert answered(slots, robot) == {"r": Accept()}
@@ -157,7 +157,7 @@ def test_quiet_and_slow() -> None:
     slots = GameSlots(ChallengesConfig(max_games=1, unlimited=True))
     assert slots.is_quiet
     answered(slots, offer("s", "carl", is_slow=True))
-    assert slots.is_quiet  # a game of weeks keeps nobody busy
+    assert slots.is_quiet  # a game that lasts weeks takes up no time
     assert slots.is_slow("s")
     answered(slots, offer("a"))
     assert not slots.is_quiet
@@ -173,7 +173,7 @@ def test_how_long_those_who_wait_are_left_to_wait() -> None:
     answered(slots, offer("on"), offer("slow", is_slow=True))
     assert slots.patience_s(0.0) is None
     answered(slots, offer("still", is_slow=True))
-    assert slots.patience_s(0.0) is None  # it may wait for ever
+    assert slots.patience_s(0.0) is None  # it may wait forever
     answered(slots, offer("a", "anna"), now_s=10.0)
     answered(slots, offer("b", "ben"), now_s=30.0)
     assert slots.patience_s(40.0) == WAITS_S - 30.0
@@ -183,7 +183,7 @@ def test_how_long_those_who_wait_are_left_to_wait() -> None:
 
 
 def test_nobody_waits_for_long() -> None:
-    """But for a game without a clock, whose challenge stands for weeks."""
+    """Except for a game without a clock: its challenge may stand for weeks."""
     slots = GameSlots(ChallengesConfig(max_games=1, max_slow_games=1, unlimited=True))
     answered(slots, offer("on", "eve"), offer("slow", "carl", is_slow=True))
     told = answered(slots, offer("a"), offer("s", "dora", is_slow=True), now_s=100.0)
@@ -200,9 +200,9 @@ def test_each_board_of_a_challenge_becomes_a_game() -> None:
     assert answered(slots, replace(offer("pair"), boards=2)) == {"pair": Accept()}
     assert isinstance(answered(slots, offer("b", "ben"))["b"], WaitForSlot)
     slots.start("one", challenge_id="pair")
-    assert slots.is_accepted("pair")  # for the other
+    assert slots.is_accepted("pair")  # the other game's
     assert slots.load({}).games == [GameSlot("anna"), GameSlot("anna")]
-    slots.start("one", challenge_id="pair")  # told again
+    slots.start("one", challenge_id="pair")  # reported again
     assert slots.load({}).games == [GameSlot("anna"), GameSlot("anna")]
     slots.start("two", challenge_id="pair")
     assert not slots.is_accepted("pair")
@@ -223,7 +223,7 @@ def test_a_challenge_that_becomes_fewer_games_than_it_has_boards() -> None:
 
 
 def test_a_game_may_begin_before_its_challenge_is_known_to_be_accepted() -> None:
-    """As the answer to one of ours: it takes one place, not two."""
+    """When it answers a challenge of ours, it takes one slot, not two."""
     slots = GameSlots(ChallengesConfig(max_games=2))
     slots.start("game", challenge_id="ours")
     slots.accept("ours", GameSlot("robot", is_bot=True))
@@ -231,7 +231,7 @@ def test_a_game_may_begin_before_its_challenge_is_known_to_be_accepted() -> None
     assert not slots.is_accepted("ours")
     slots.end("game")
     assert slots.is_quiet
-    slots.accept("ours", GameSlot("robot", is_bot=True))  # what ended is forgotten
+    slots.accept("ours", GameSlot("robot", is_bot=True))  # the ended game has been forgotten
     assert slots.is_accepted("ours")
 
 
@@ -261,7 +261,7 @@ def test_more_games_at_once_than_places_are_never_played() -> None:
         assert told.reason is DeclineReason.VARIANT
 
 
-# --- Any order of things --------------------------------------------------------------------------------
+# --- Events in any order --------------------------------------------------------------------------------
 
 
 @dataclass
@@ -270,9 +270,9 @@ class Offered:
 
     challenge: Challenge
     stands: bool = True
-    """Neither accepted nor declined nor withdrawn."""
+    """Not yet accepted, declined or withdrawn."""
     accepts: int = 0
-    """Requests to accept it that are under way."""
+    """Requests to accept it that are in flight."""
     answer_lost: bool = False
     plays: bool = False
     start_told: bool = False
@@ -308,12 +308,12 @@ R = TypeVar("R", bound=Callable[..., Any])
 
 
 def there_is(wanted: Callable[[Offered], bool]) -> Callable[[R], R]:
-    """A rule that needs one such challenge."""
+    """A rule whose precondition is at least one such challenge."""
     return precondition(lambda self: any(map(wanted, self.offers.values())))
 
 
 class AnyOrder(RuleBasedStateMachine):
-    """A server with all its delays, lost answers and lost news, and a lobby that keeps `GameSlots`."""
+    """A server with delays, lost answers and lost events, and a lobby with its `GameSlots`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -341,7 +341,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     def start(self, each: Offered) -> None:
         each.start_told = True
-        each.accepts = 0  # no need to insist
+        each.accepts = 0  # no need to retry
         self.slots.start(each.challenge.id)
 
     @rule(who=st.integers(0, 5), is_slow=st.booleans(), copies=st.integers(1, 2))
@@ -361,7 +361,7 @@ class AnyOrder(RuleBasedStateMachine):
             self.start(each)
         else:
             if not each.accepts:
-                each.answers = 0  # it waits, or our answer never arrived
+                each.answers = 0  # it is queued, or our answer never arrived
             self.slots.arrive(each.challenge, 0.0)
         self.settle()
 
@@ -395,7 +395,7 @@ class AnyOrder(RuleBasedStateMachine):
             each.answer_lost = True  # and it is sent again
             return
         each.accepts -= 1
-        if not found and not each.answer_lost:  # there is no such challenge
+        if not found and not each.answer_lost:  # the challenge does not exist
             self.slots.leave(each.challenge.id)
             self.settle()
 
@@ -431,7 +431,7 @@ class AnyOrder(RuleBasedStateMachine):
     @rule(data=st.data())
     def time_runs_out(self, data: st.DataObject) -> None:
         each = self.one(data, lambda each: self.slots.is_accepted(each.challenge.id))
-        each.accepts = 0  # requests have a time-out, too, and it is shorter
+        each.accepts = 0  # requests time out too, and sooner
         if each.plays:
             self.start(each)
         else:
@@ -440,7 +440,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     @invariant()
     def never_more_than_allowed(self) -> None:
-        """Counting those that may still begin, because we have asked for it."""
+        """Including games that may still begin because we requested them."""
         taken = {
             key: slot_of(each.challenge)
             for key, each in self.offers.items()

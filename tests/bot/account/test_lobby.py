@@ -1,4 +1,4 @@
-"""Challenges answered and queued, games started and taken up again, and what a crash does."""
+"""Challenges answered and queued, games started and resumed, and recovery from crashes."""
 
 import asyncio
 import logging
@@ -68,10 +68,10 @@ async def open_lobby(
 
 
 async def tell(server: FakeServer, *events: Any) -> None:
-    """Tell the account something, and wait until it has been dealt with."""
+    """Send the account some events, and wait until they have been handled."""
     for event in events:
         server.news.put_nowait(event)
-    # A lost link comes after all that was told before it, and the next one shows that it has been noticed.
+    # A lost link is queued after these events, and the new connection shows that it has been handled.
     await server.until(lambda: "account_events" in server.calls)
     before = server.calls.count("account_events")
     server.news.put_nowait(None)
@@ -101,7 +101,7 @@ async def test_a_challenge_becomes_a_game(database: Database) -> None:
 
 
 async def noted(database: Database, kind: str, count: int = 1) -> list[StoredEvent]:
-    """So many events of a kind, the earliest first, as soon as they are in the database."""
+    """Wait until the database has this many events of a kind, and return them, the earliest first."""
     async with asyncio.timeout(PATIENCE_S):
         while True:
             async with database.read() as session:
@@ -117,12 +117,12 @@ async def called(server: FakeServer, *calls: str) -> None:
 
 
 def repeated(server: FakeServer, call: str, times: int) -> bool:
-    """Whether there has been a call more often than so many times."""
+    """Whether a call has been made more than this many times."""
     return server.calls.count(call) > times
 
 
 async def answers(server: FakeServer, count: int) -> list[str]:
-    """So many challenges accepted or declined, as soon as they are."""
+    """Wait until this many challenges have been accepted or declined, and return the answers."""
 
     def found() -> list[str]:
         return [call for call in server.calls if call.startswith(("accept ", "decline "))]
@@ -132,13 +132,13 @@ async def answers(server: FakeServer, count: int) -> list[str]:
 
 
 def offers(*ids: str, **changes: Any) -> list[ChallengeReceived]:
-    """Challenges, each of somebody else."""
+    """Challenges, each from a different account."""
     each = [replace(OFFER, id=key, challenger=replace(OPPONENT, id=f"of-{key}")) for key in ids]
     return [ChallengeReceived(replace(challenge, **changes)) for challenge in each]
 
 
 async def sleepers(time: FakeTime, count: int) -> None:
-    """Until so many wait for time to pass."""
+    """Wait until this many tasks are sleeping."""
     async with asyncio.timeout(PATIENCE_S):
         while True:
             if time.sleeping >= count:
@@ -243,7 +243,7 @@ async def test_the_next_one_plays_when_a_game_is_over(database: Database) -> Non
 
 
 async def test_a_rematch_takes_the_place_of_the_game_before_it(database: Database) -> None:
-    """Also while its books are still open, as soon as the server has told that it is over."""
+    """Even while its record is still open, as soon as the server has reported its end."""
     server = FakeServer()
     async with open_lobby(server, database, max_games=1, max_games_per_opponent=1) as lobby:
         await tell(server, STARTED)
@@ -263,7 +263,7 @@ async def test_a_game_that_never_starts_frees_its_place(database: Database) -> N
         for offer in offers("one", "two"):
             server.news.put_nowait(offer)
         await noted(database, "challenge_queued")
-        # Soon the server is asked for the game, but cannot tell: it may be going on.
+        # Soon the server is queried about the game, but cannot answer: it may still be going on.
         await server.until(lambda: not server.faults["playing"])
         assert "accept two" not in server.calls
         await sleepers(time, 2)  # for the one that does not start, and the one that waits
@@ -276,7 +276,7 @@ async def test_a_game_whose_start_was_not_told_keeps_its_place(database: Databas
     async with open_lobby(server, database, time, max_games=1) as lobby:
         await tell(server, ChallengeReceived(OFFER), *offers("two"))
         await noted(database, "challenge_queued")
-        await sleepers(time, 2)  # as above; it has been asked for once, in vain
+        await sleepers(time, 2)  # as above; it has been requested once, in vain
         server.now_playing = [GAME_ID]
         time.advance(ACCEPTED_S)
         await server.until(lambda: len(server.moves) == 1)
@@ -293,7 +293,7 @@ async def test_a_challenge_that_is_gone_frees_its_place(database: Database) -> N
 
 
 async def test_a_lost_answer_keeps_the_place(database: Database) -> None:
-    """The game may be about to start, and the server says of its challenge that there is none."""
+    """The game may be about to start although the server says its challenge does not exist."""
     server = FakeServer()
     async with open_lobby(server, database, max_games=1):
         server.faults["accept"] = [TransientError("no answer"), RefusedError("not found", 404)]
@@ -306,12 +306,12 @@ async def test_a_lost_answer_keeps_the_place(database: Database) -> None:
 
 @pytest.mark.parametrize("goes", ["unheard", "withdrawn", "started"])
 async def test_who_cannot_be_accepted_is_told_so(database: Database, goes: str) -> None:
-    """In the end; but not who has gone, or plays."""
+    """Eventually; unless they have left or are playing."""
     server, time = FakeServer(), FakeTime()
     server.faults["accept"] = [TransientError("HTTP 502", retry_after_s=50)] * 100
     async with open_lobby(server, database, time, max_games=1) as lobby:
         server.news.put_nowait(ChallengeReceived(OFFER))
-        await sleepers(time, 2)  # before it is accepted again, and before it is asked for once more
+        await sleepers(time, 2)  # before it is accepted again, and before it is requested once more
         match goes:
             case "unheard":
                 time.advance(ACCEPTED_S)
@@ -387,18 +387,18 @@ async def test_games_are_taken_up_after_a_restart(database: Database) -> None:
         assert lobby.running == 1
     server.pick = picker(1)
     server.reply()
-    async with open_lobby(server, database) as lobby:  # nobody tells it: the books do
+    async with open_lobby(server, database) as lobby:  # from the database: no event reports it
         await server.until(lambda: server.end is not None)
         await drained(lobby)
     await check_books(database, server)
-    # The news of the end may have been told while nobody listened, so the rating is asked for.
+    # The end may have been reported while no stream was open, so the rating is requested.
     assert (await stored_game(database)).rating_diff == 5
 
 
 async def test_who_cannot_be_asked_at_a_start_is_no_news(
     database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The account's stream, which is not open yet, tells the same; later it may have been missed."""
+    """The account's stream, not open yet, will report the same; later on it could have been missed."""
     caplog.set_level(logging.INFO, "bot.account.lobby")
     server, told = FakeServer(), "cannot ask for running games: there is no connection"
     server.faults["playing"] = [TransientError("there is no connection")]
@@ -434,7 +434,7 @@ async def test_games_that_are_not_played_here_are_aborted(database: Database) ->
     server = FakeServer()
     server.faults["abort"] = [TransientError("HTTP 502")]
     async with open_lobby(server, database) as lobby:
-        for count in (1, 2):  # told again: tried again, because the first try was not heard
+        for count in (1, 2):  # reported again: tried again, because the first try got lost
             await tell(server, GameStarted("other001", False))
             await noted(database, "game_not_played_here", count)
             await drained(lobby)
@@ -591,18 +591,18 @@ async def test_a_game_of_weeks_that_is_to_be_taken_up_does_not_either(
 
 @pytest.mark.parametrize("is_heard", [False, True])
 async def test_a_long_wait_does_not_hold_the_shutdown(database: Database, is_heard: bool) -> None:
-    """What could not be accepted is declined, unless it was accepted after all."""
+    """A challenge that could not be accepted is declined, unless it was accepted after all."""
     server, time = FakeServer(), FakeTime()
     server.faults["accept"] = [TransientError("HTTP 503", retry_after_s=50)]
     server.faults["decline"] = [RefusedError("not found", 404)] if is_heard else []
     async with open_lobby(server, database, time) as lobby:
         server.news.put_nowait(offers("one")[0])
-        await sleepers(time, 2)  # before it is accepted again, and before it is asked for
+        await sleepers(time, 2)  # before it is accepted again, and before it is requested
         lobby.accepting = False
         await called(server, "decline one later")
         if is_heard:
             await event_kinds(database)
-            time.advance(ACCEPTED_S)  # the place is kept until the server says that there is no game
+            time.advance(ACCEPTED_S)  # the slot is held until the server says that there is no game
         await drained(lobby)
     assert server.calls.count("accept one") == 1
 
@@ -647,7 +647,7 @@ async def test_a_limit_of_the_day_is_told(database: Database, error: Exception) 
 
 
 async def test_nobody_waits_for_long(database: Database) -> None:
-    """Who has left does not always say so, and the game would begin without them."""
+    """Opponents may leave without withdrawing, and the game would begin without them."""
     server, time = FakeServer(), FakeTime()
     async with open_lobby(server, database, time, max_games=1):
         server.news.put_nowait(STARTED)
@@ -676,7 +676,7 @@ async def test_the_end_of_a_game_that_was_given_up_closes_its_books(database: Da
 
 
 async def test_a_game_that_was_given_up_is_asked_for(database: Database) -> None:
-    """Its end may never be told."""
+    """Its end may never be reported."""
     server, time = FakeServer(), FakeTime()
     async with open_lobby(server, database, time) as lobby:
         server.news.put_nowait(STARTED)
@@ -731,12 +731,12 @@ async def test_a_rating_that_changed_while_nobody_listened(database: Database) -
 
 
 class Held:
-    """A server's list of games, or the writing to a database, once it is held: neither gets done."""
+    """Blocks a server's list of games or a database's writes, once it is held."""
 
     def __init__(self, database: Database, what: str) -> None:
         self.server = FakeServer()
         self.asked = asyncio.Event()
-        """For what is held."""
+        """Set once the held call has been made."""
         self._database = database
         self._what = what
         self._is_held = False
@@ -768,7 +768,7 @@ class Held:
 @pytest.mark.parametrize("event", [None, "not an event"], ids=["lost link", "bad event"])
 @pytest.mark.parametrize("what", ["playing", "write"])
 async def test_nothing_keeps_us_from_listening(database: Database, what: str, event: Any) -> None:
-    """What is to be done beside that may take for ever."""
+    """Other work may take forever."""
     held: Any = Held(database, what)
     server: FakeServer = held.server
     async with open_lobby(server, held):
@@ -784,7 +784,7 @@ async def test_nothing_keeps_us_from_listening(database: Database, what: str, ev
 
 
 class Slow(FakeServer):
-    """A server that takes its time to decline a challenge."""
+    """A server that is slow to decline a challenge."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -806,7 +806,7 @@ async def test_who_has_gone_is_not_answered(database: Database) -> None:
         await called(server, "accept two", "decline last variant")
         await tell(server, ChallengeGone("two"))
         await drained(lobby)
-    # Who is accepted does not stand in the line of those who are declined.
+    # Acceptances do not queue behind refusals.
     assert await answers(server, 3) == ["decline first variant", "accept two", "decline last variant"]
 
 
@@ -848,7 +848,7 @@ async def test_a_crash_is_forgotten_after_a_while(database: Database) -> None:
 
 
 class Crowded(FakeServer):
-    """Many games, in which nobody moves, on a server that loses what it can."""
+    """Many games without any moves, on a server that loses whatever it can."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(our_side=1)
@@ -905,7 +905,7 @@ class Crowded(FakeServer):
         yield replace(self.snapshot, game_id=game_id, state=aborted)
 
     async def happens(self, number: int) -> None:
-        """One thing, by lot."""
+        """One event, at random."""
         match self.rng.randrange(5):
             case 0 | 1:
                 who = self.rng.randrange(6)
@@ -950,7 +950,7 @@ async def test_an_adjourned_game_frees_its_place_and_is_taken_up_again(database:
 
 
 async def test_an_adjourned_game_may_go_on_before_its_player_is_done(database: Database) -> None:
-    """Whose books are still being written, for instance."""
+    """Its record may still be being written, for instance."""
     server = FakeServer()
     held: Any = Held(database, "write")
     may_go_on = asyncio.Event()
@@ -973,7 +973,7 @@ async def test_an_adjourned_game_may_go_on_before_its_player_is_done(database: D
         server.reply()
         server.news.put_nowait(STARTED)
         server.news.put_nowait(offers("two")[0])
-        await called(server, "accept two")  # and so it has been heard
+        await called(server, "accept two")  # so the event has been handled
         server.news.put_nowait(ChallengeGone("two"))
         may_go_on.set()
         await server.until(lambda: server.end is not None)
@@ -982,7 +982,7 @@ async def test_an_adjourned_game_may_go_on_before_its_player_is_done(database: D
 
 
 async def test_both_games_of_a_challenge_have_a_place(database: Database) -> None:
-    """It is accepted once there are two; and its games have other ids."""
+    """It is accepted once two slots are free; its games have other ids."""
     server = FakeServer()
     async with open_lobby(server, database, max_games=2) as lobby:
         await tell(server, *offers("one"), *offers("pair", boards=2))
@@ -992,7 +992,7 @@ async def test_both_games_of_a_challenge_have_a_place(database: Database) -> Non
         await tell(server, *offers("two"))
         await noted(database, "challenge_queued", 2)
         await tell(server, GameStarted(GAME_ID, True, "pair"), GameFinished(GAME_ID, None))
-        await called(server, "accept two")  # the other of the pair has its place still
+        await called(server, "accept two")  # the other game of the pair still has its slot
         await tell(server, *offers("three"))
         await noted(database, "challenge_queued", 3)
         assert lobby.running == 1
@@ -1006,10 +1006,10 @@ async def test_never_more_games_than_allowed(database: Database, seed: int) -> N
         while number < 120 or server.accepted <= 10:
             number += 1
             await server.happens(number)
-            if server.rng.random() < 0.8:  # else more happens before anybody hears of it
+            if server.rng.random() < 0.8:  # otherwise more happens before the lobby learns of it
                 while not server.news.empty():
                     await event_kinds(database)
-                for _ in range(3):  # and answers
+                for _ in range(3):  # and the answers
                     await event_kinds(database)
             if server.rng.random() < 0.1:
                 time.advance(ACCEPTED_S)
@@ -1043,7 +1043,7 @@ async def test_games_beyond_the_most_wait_for_others_to_end(
         await called(server, f"accept {GAME_ID}")
         server.playing_now = {f"g{number}": OFFER for number in range(4)} | {GAME_ID: OFFER}
         await tell(server, *(GameStarted(game_id, True) for game_id in server.playing_now))
-        assert lobby.running == 3  # the accepted one, too
+        assert lobby.running == 3  # including the accepted one
         while server.playing_now:
             del server.playing_now[next(iter(server.playing_now))]
             async with server.changed:

@@ -1,4 +1,4 @@
-"""Whom to challenge when nobody wants to play, and how it keeps out of everybody's way."""
+"""Whom to challenge when no challenges come in, without getting in the way of anyone's game."""
 
 import asyncio
 import random
@@ -51,7 +51,7 @@ ALL = (US, ANNE, BERT, NEW)
 def picked(
     history: History | None = None, limits: ChallengesConfig | None = None, **settings: Any
 ) -> Counter[tuple[str, str, Clock]]:
-    """Who is challenged to what in a hundred draws."""
+    """The opponents and terms picked in a hundred draws."""
     found: Counter[tuple[str, str, Clock]] = Counter()
     rng = random.Random(1)
     for _ in range(100):
@@ -110,7 +110,7 @@ def test_whether_rated() -> None:
         ({"max_rating_difference": 200}, {"anne"}),
         ({"min_rating": 1600, "clocks": ("60+0",)}, set()),
         ({"min_rating": 1500, "clocks": ("60+0",)}, {"anne"}),
-        # Where one kind of game finds nobody, another may.
+        # When one kind of game finds no opponent, another may.
         ({"min_rating": 1600, "clocks": ("60+0", "180+2")}, {"anne", "bert"}),
         ({"variants": ("chess960",), "min_rating": 1}, set()),
         ({"variants": ("chess960",)}, {"anne", "bert", "new"}),
@@ -203,7 +203,7 @@ async def idle_lobby(
 
 
 async def reaches(server: FakeServer, time: FakeTime, call: str, count: int = 1, step_s: float = 100) -> None:
-    """Let time pass, step by step, until something has been called so often."""
+    """Let time pass, step by step, until a call has been made this many times."""
     async with asyncio.timeout(PATIENCE_S):
         while server.calls.count(call) < count:
             time.advance(step_s)
@@ -231,7 +231,7 @@ async def test_after_a_while_somebody_is_challenged(database: Database) -> None:
         await kinds(database)
         assert "online_bots" not in server.calls
         await reaches(server, time, ASKED)
-        assert await kinds(database) == [SENT]  # written down before it is sent
+        assert await kinds(database) == [SENT]  # recorded before it is sent
         server.replies.put_nowait(Reply(GAME_ID, True, ""))
         await noted(database, ACCEPTED)
         server.news.put_nowait(GameStarted(GAME_ID, True))
@@ -274,7 +274,7 @@ async def test_not_while_a_game_goes_on(database: Database) -> None:
         ended_at = time.now
         await reaches(server, time, ASKED, step_s=10)
         assert time.now - ended_at >= IDLE_S
-        assert lobby.running == 1  # whose books are open
+        assert lobby.running == 1  # its record is open
 
 
 async def test_who_declines_is_left_alone_also_after_a_restart(database: Database) -> None:
@@ -295,7 +295,7 @@ async def test_who_declines_is_left_alone_also_after_a_restart(database: Databas
 
 @pytest.mark.parametrize("starts", [False, True])
 async def test_a_site_that_does_not_tell_the_answer(database: Database, starts: bool) -> None:
-    """Its game may be about to start: so its place is held, and nobody has declined."""
+    """Its game may be about to start, so its slot is held and nothing counts as declined."""
     server, time = bots_server(), FakeTime()
     async with idle_lobby(server, database, time, challenges={"max_games": 1}) as lobby:
         await reaches(server, time, ASKED)
@@ -340,7 +340,7 @@ async def test_limits_hold_across_restarts(database: Database) -> None:
             for _ in range(5):
                 time.advance(IDLE_S)
                 await kinds(database)
-        assert "online_bots" not in server.calls  # which would be asked for nothing
+        assert "online_bots" not in server.calls  # requesting it would be pointless
 
 
 async def test_a_limit_of_the_server_is_kept(database: Database) -> None:
@@ -362,7 +362,7 @@ async def test_a_person_is_answered_while_we_wait_for_an_answer(database: Databa
 
 
 async def test_the_last_place_is_left_to_who_asks_for_it(database: Database) -> None:
-    """Our challenge holds a place; it is withdrawn when somebody wants it."""
+    """Our challenge holds a slot; it is withdrawn when a challenger wants it."""
     server, time = bots_server(), FakeTime()
 
     async def challenge(opponent_id: str, proposal: Proposal) -> Reply:
@@ -370,7 +370,7 @@ async def test_the_last_place_is_left_to_who_asks_for_it(database: Database) -> 
             return await FakeServer.challenge(server, opponent_id, proposal)
         finally:
             server.news.put_nowait(ChallengeReceived(replace(OFFER, id="offer2")))
-            for _ in range(50):  # it takes a while, and is not disturbed by what comes meanwhile
+            for _ in range(50):  # it takes a while, and events in the meantime do not disturb it
                 await asyncio.sleep(0)
             server.calls.append("withdrawn")
 
@@ -382,7 +382,7 @@ async def test_the_last_place_is_left_to_who_asks_for_it(database: Database) -> 
         assert server.calls.index("withdrawn") < server.calls.index("accept offer")
         server.news.put_nowait(ChallengeGone("offer2"))
         server.news.put_nowait(ChallengeGone("offer"))
-        await reaches(server, time, ASKED, 2)  # nobody has declined
+        await reaches(server, time, ASKED, 2)  # no refusal has come
     assert DECLINED not in await kinds(database)
 
 

@@ -1,6 +1,6 @@
-"""However the account's stream ends, the bot listens again soon, and accepts who called meanwhile.
+"""However the account's stream ends, the bot soon reconnects, and accepts challenges made in the meantime.
 
-The whole lobby, with the adapter and a database, on real sockets, and a clock that jumps: see
+The whole lobby, with the adapter and a database, runs on real sockets with a clock that jumps: see
 `tests.bot.virtual_time`.
 """
 
@@ -29,7 +29,7 @@ from tests.bot.virtual_time import VirtualTimeLoop, run
 WITHIN_S = 15.0
 KEEP_ALIVE_S = 6.0
 OUTAGE_S = 300.0
-"""Of a server that is away for long."""
+"""Of a server that is down for long."""
 
 CHALLENGE: dict[str, Any] = {
     "type": "challenge",
@@ -51,24 +51,24 @@ def told(**changes: Any) -> bytes:
 
 
 class Site:
-    """Tells a standing challenge to everyone who opens the stream, as servers do."""
+    """Sends a standing challenge to every client that opens the stream, as servers do."""
 
     def __init__(self) -> None:
         self.url = ""
         self.opened_at: list[float] = []
-        """When the account's stream was opened and is kept alive."""
+        """Times at which the account's stream was opened or kept alive."""
         self.accepted_at: list[float] = []
         self.accepted = asyncio.Event()
         self.heard = asyncio.Event()
-        """Somebody listens."""
+        """A client is connected."""
         self.ends: asyncio.Future[Way] = asyncio.get_running_loop().create_future()
         """How the stream is to end."""
         self.refusal: Callable[[], web.StreamResponse] | None = None
         self.challenged = False
         self.unwanted = 0
-        """Challenges that stand there besides, to be declined."""
+        """Further standing challenges, to be declined."""
         self.declined = self.declined_before = 0
-        """So many have been, and had been when one was accepted."""
+        """How many have been declined so far, and had been when one was accepted."""
         self._runner: web.AppRunner
         self._site: web.TCPSite
 
@@ -152,7 +152,7 @@ async def silence(_site: Site, _request: web.Request, _response: web.StreamRespo
 
 
 async def line_without_end(_site: Site, _request: web.Request, response: web.StreamResponse) -> None:
-    """Never silent, and never a whole message."""
+    """Never silent, and never a complete message."""
     while True:
         await response.write(b" ")
         await asyncio.sleep(5.0)
@@ -169,13 +169,13 @@ async def half_a_line(_site: Site, _request: web.Request, response: web.StreamRe
 
 
 async def crowd(site: Site, _request: web.Request, response: web.StreamResponse) -> None:
-    """When it is opened again, there is somebody to accept behind many to decline."""
+    """When it is reopened, one challenge to accept stands behind many to decline."""
     site.unwanted = 30
     await response.write_eof()
 
 
 def refusing(status: int, **headers: str) -> Way:
-    """A clean end, and then errors."""
+    """A clean end, then errors."""
 
     async def way(site: Site, _request: web.Request, response: web.StreamResponse) -> None:
         def refuse() -> web.StreamResponse:
@@ -190,7 +190,7 @@ def refusing(status: int, **headers: str) -> Way:
 
 @asynccontextmanager
 async def nobody_answers(port: int) -> AsyncIterator[None]:
-    """A port whose queue is full: whoever connects waits in vain."""
+    """A port whose accept queue is full: connections hang."""
     with socket.socket() as door, socket.socket() as first, socket.socket() as second:
         door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         door.bind(("127.0.0.1", port))
@@ -202,7 +202,7 @@ async def nobody_answers(port: int) -> AsyncIterator[None]:
 
 
 class Steady:
-    """A database; time stands still while it works, in a thread of its own."""
+    """A database in its own thread; time stands still while it works."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -227,7 +227,7 @@ class Steady:
 
 @asynccontextmanager
 async def listening(site: Site, database: Any) -> AsyncIterator[None]:
-    """A lobby at a site."""
+    """A lobby connected to a site."""
     server = LichessServer(DIALECTS["lichess"], site.url, "lip_token", clock=now)
     settings = config(challenges=ChallengesConfig(variants=("chess",)))
     async with services(server, database, settings=settings, sleep=asyncio.sleep) as given:
@@ -241,7 +241,7 @@ async def listening(site: Site, database: Any) -> AsyncIterator[None]:
 
 
 async def ended(way: Way, database: Any) -> tuple[float, Site]:
-    """Let the stream end in a way; when that was, or when it could be opened again, and the site."""
+    """End the stream in a given way; return when it ended, or could be reopened, and the site."""
     site = Site()
     await site.open()
     async with listening(site, database):
@@ -276,7 +276,7 @@ async def end(site: Site, way: Way) -> float:
 
 
 async def away(*_: Any) -> None:
-    """Nobody listens at the server's port for a while."""
+    """The server's port is closed for a while."""
 
 
 async def unreachable(*_: Any) -> None:
@@ -287,11 +287,11 @@ OUTAGES: dict[Way, tuple[float, float]] = {
     refusing(502): (OUTAGE_S, OUTAGE_S),
     refusing(503): (1.0, 1.0),
     refusing(404): (OUTAGE_S, OUTAGE_S),
-    # What it says when it was opened too often: to ask earlier would only be asking for more of it.
+    # Its answer when it was opened too often: to retry earlier would only bring more of the same.
     refusing(429): (1.0, 60.0),
     refusing(429, **{"Retry-After": "100"}): (1.0, 100.0),
 }
-"""For how many seconds the stream is refused, and for how many the server does not want us."""
+"""Seconds for which the stream is refused, and seconds until the bot may reconnect."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Databases, and what an analysis is kept in."""
+"""Fixtures: databases, and what an analysis is stored in."""
 
 from tests.storage.conftest import (
     backend,

@@ -1,4 +1,4 @@
-"""Analysed positions for the tests: made up where that is enough, else of a real game."""
+"""Analysed positions for the tests: made up where that is enough, otherwise from a real game."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ LOGISTIC = 500.0
 def position(
     number: int, scores: Sequence[Sequence[int]], played: int, human: Sequence[float] | None = None
 ) -> StoredPosition:
-    """A position of Othello with three replies of these scores, our view."""
+    """An Othello position with three replies of these scores, from our view."""
     replies = tuple(ReplyProfile(text, tuple(row)) for text, row in zip(REPLIES, scores, strict=True))
     return StoredPosition(
         id=number,
@@ -41,11 +41,11 @@ def position(
 
 
 def made_up(count: int, seed: int = 1, shun: float = 3.0, bias: float = 0.0) -> list[StoredPosition]:
-    """People who play by a human-move model's odds, but shun what costs them.
+    """Positions of people who play by a human-move model's odds, but shun moves that cost them.
 
     Args:
         shun: How much.
-        bias: How much of what the model says is noise to the people.
+        bias: How much of the model's prediction is noise to the people.
     """
     rng = np.random.default_rng(seed)
     found = []

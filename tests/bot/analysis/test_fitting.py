@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(find_spec("sklearn") is None, reason="needs the 
 
 @pytest.fixture(autouse=True)
 def _little_choice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few settings to try, which takes a tenth of the time."""
+    """Few settings to try: that takes a tenth of the time."""
     monkeypatch.setattr(training, "PENALTIES", (3.0, 100.0))
     monkeypatch.setattr(training, "TREES", (0, 2))
 
@@ -35,7 +35,7 @@ def test_people_who_never_err_teach_nothing() -> None:
 
 
 def test_noise_is_refused_with_numbers() -> None:
-    """These people do just what the human-move model says."""
+    """These people play exactly by the human-move model."""
     people = population("othello", made_up(510, shun=0.0), "net")
     with pytest.raises(
         FitRefused, match=r"not better beyond chance than net: .* log-loss of \d\.\d{4} .* not kept"
@@ -66,7 +66,7 @@ def test_what_is_worse_without_a_human_move_model_is_refused(monkeypatch: pytest
     against = model({}, {"loss": -6.0})
 
     def tune(rows: training.ReplyRows, seed: int) -> tuple[list[training.Tried], NDArray[np.float64]]:
-        """Learns nothing without a human-move model."""
+        """A fit that learns nothing without a human-move model."""
         tried, odds = training.tune(rows, seed)
         has_human = rows.features[:, FEATURES.index("ln_p")].any()
         return tried, odds if has_human else training.softmax(np.zeros(len(odds)), rows)

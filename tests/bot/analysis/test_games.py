@@ -69,7 +69,7 @@ def plies(games: list[GivenGame], **choice: object) -> list[tuple[str, int]]:
 
 
 def test_games_with_their_clocks(games: list[GivenGame]) -> None:
-    first, second = games  # and one with an illegal move, which is left out
+    first, second = games  # the third has an illegal move and is left out
     assert first.clocks_s == (60, 59, 58, 57.5, 56, 55, 54)
     assert second.clocks_s == ()
     assert (first.key, first.year, first.source_format) == (content_key(first.record), 2021, "pgn")
@@ -115,7 +115,7 @@ def test_a_game_that_is_there_twice_counts_once(tmp_path: Path, games: list[Give
 
 
 def test_who_replied_in_a_game_from_a_set_up_position(tmp_path: Path) -> None:
-    """Black begins it, so black makes the even plies."""
+    """Black moves first there, so black makes the even plies."""
     (given,) = given_games(tmp_path, SET_UP)
     found = [(each.ply, each.side, each.rating) for each in choose([given], MoveFilter())]
     assert found == [(1, 0, 1500), (2, 1, 1700), (3, 0, 1500)]
@@ -133,7 +133,7 @@ def test_a_larger_sample_holds_the_smaller(games: list[GivenGame]) -> None:
 
 
 def test_forced_replies_are_no_answers() -> None:
-    # After the check the king has one square.
+    # After the check the king has only one square.
     record = GameRecord(
         game="chess", start="7k/8/8/8/8/8/1R6/R6K w - - 0 1", moves=("a1a8", "h8g7", "b2b7"), date="1999"
     )

@@ -1,4 +1,4 @@
-"""Measures against their definitions, and intervals that hold what they should."""
+"""Measures against their definitions, and intervals with the coverage they claim."""
 
 import math
 
@@ -11,7 +11,7 @@ from bot.analysis.measures import Resamples, as_probabilities, reliability
 
 
 def defined_auc(scores: list[int], hits: list[bool]) -> float:
-    """Straight from the definition: all pairs."""
+    """Compute it straight from the definition, over all pairs."""
     pairs = [
         (one > other) + (one == other) / 2
         for one, is_hit in zip(scores, hits, strict=True)
@@ -38,7 +38,7 @@ def test_a_resample_repeats_and_leaves_out_whole_games() -> None:
     of_game = np.repeat(np.arange(40) % 2, 5).astype(float)  # alike within a game
     found = Resamples(groups, 400).mean(of_game).estimate
     assert found.value == 0.5
-    # Of 40 games: 1.96 * 0.5 / sqrt(40); of 200 moves it would be less than half of that.
+    # For 40 games: 1.96 * 0.5 / sqrt(40); for 200 moves it would be less than half of that.
     assert found.high - found.low == pytest.approx(2 * 1.96 * 0.5 / math.sqrt(40), rel=0.15)
 
 
@@ -55,7 +55,7 @@ def test_differences_are_taken_within_resamples() -> None:
 
 
 def test_what_is_all_of_one_game_has_no_interval() -> None:
-    """Drawn again and again it would look like certainty."""
+    """Resampling the same game again and again would look like certainty."""
     for groups in (np.zeros(4, np.int64), np.array([0, 0, 1, 2])):
         found = Resamples(groups, 50).ratio(np.array([1.0, 0, 5, 5]), np.array([1.0, 1, 0, 0])).estimate
         assert found.value in (0.5, 5.5)

@@ -1,4 +1,4 @@
-"""The bot's own games with people: every position has the word of the model that is asked now."""
+"""The bot's own games with people: each position gets a prediction by the model in use now."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ SCORES = ([0, 0, 0], [-300, -400, 400], [500, 500, 500])
 
 
 def of_game(key: str, ply: int) -> StoredPosition:
-    """The position before the reply at a ply, as if our move before it had been decided upon."""
+    """The position before the reply at a ply, as if our move before it had been a decision."""
     at = GAME.initial()
     for text in MOVES[: ply - 1]:
         at = GAME.play(at, GAME.parse_move(at, text))
@@ -40,13 +40,13 @@ def of_game(key: str, ply: int) -> StoredPosition:
 
 
 def rising(game: Game[object], ask: PredictionQuery) -> tuple[float, ...]:
-    """Each move is likelier than the one before it."""
+    """A model for which each move is likelier than the one before it."""
     size = len(game.legal_moves(ask.positions[-1]))
     return tuple(2 * (at + 1) / (size * (size + 1)) for at in range(size))
 
 
 def test_every_position_is_asked_about_whoever_played() -> None:
-    """Words of others that came along count no more than none."""
+    """Stored predictions by other models count as none."""
     given = [of_game("a", 1), of_game("b", 3), of_game("a", 3), of_game("b", 5)]
     given[1] = replace(given[1], human=(1.0,) + (0.0,) * (len(given[1].found.replies) - 1))
     model, done = FakeModel("othello", rising, plies_wanted=3), list[int]()

@@ -1,4 +1,4 @@
-"""Runs of an analysis: what is kept, what is done again, and what workers do."""
+"""Runs of an analysis: what is stored, what is repeated, and what workers do."""
 
 import asyncio
 import sys
@@ -48,7 +48,7 @@ class Died(Exception):
 
 
 class Here:
-    """Work is done at once, unless there is a failure to come first."""
+    """Does work at once, unless a failure is due first."""
 
     deaths: tuple[type[BaseException], ...] = (Died,)
 
@@ -111,7 +111,7 @@ async def test_every_answer_with_its_profile(database: Database, wanted: list[An
 async def test_the_loop_does_not_wait_for_a_cluster(database: Database, wanted: list[Answered]) -> None:
     hands = Here()
     await run(database, wanted, hands)
-    assert len(hands.asked_in) == 2  # once a round, of which there are two: four moves, and three
+    assert len(hands.asked_in) == 2  # once in each of the two rounds: four moves, and three
     assert threading.current_thread() not in hands.asked_in
 
 
@@ -180,7 +180,7 @@ async def test_a_model_that_talks_nonsense_is_refused(database: Database, wanted
 
 @pytest.fixture
 def worker() -> Iterator[ThreadPoolExecutor]:
-    """A thread of its own: its engines end with it."""
+    """A separate thread: its engines end with it."""
     with ThreadPoolExecutor(1) as pool:
         yield pool
 

@@ -12,7 +12,7 @@ from engine.training.calibrated import Part, to_onnx
 from engine.trappy import reply_trappiness
 from tests.bot.analysis.samples import made_up, position
 
-# The first reply is the best; the second looks good until the last ply, and is bad; the third is bad at once.
+# The first reply is best; the second looks good until the last ply but is bad; the third is bad at once.
 TRAP = ([0, 0, 0], [-300, -400, 400], [500, 500, 500])
 
 

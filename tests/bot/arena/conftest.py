@@ -1,4 +1,4 @@
-"""An arena on loopback with a clock that only tests move, and players who talk to it over HTTP."""
+"""Fixtures: an arena on loopback with a clock that only tests advance, and players on HTTP."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ Json = dict[str, Any]
 
 
 class FakeClock:
-    """Time that stands still until it is told to go on."""
+    """Time that stands still until a test advances it."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -33,7 +33,7 @@ class FakeClock:
 
 
 class Lines:
-    """One open stream, line by line."""
+    """An open stream, line by line."""
 
     def __init__(self, response: aiohttp.ClientResponse) -> None:
         self._response = response
@@ -45,7 +45,7 @@ class Lines:
         return line
 
     async def rest(self) -> list[Json]:
-        """Everything until the stream's clean end."""
+        """All lines up to the stream's clean end."""
         lines = []
         while (line := await self._line()) is not None:
             lines.append(line)
@@ -77,7 +77,7 @@ class Player:
         self._kind = kind
 
     async def request(self, method: str, path: str, **options: Any) -> tuple[int, Any]:
-        """Status and JSON of one answer."""
+        """Send a request; return the answer's status and JSON."""
         headers = {"Authorization": f"Bearer {self.token}", **options.pop("headers", {})}
         return await self._house.request(method, path, headers=headers, **options)
 
@@ -92,7 +92,7 @@ class Player:
         return body
 
     async def act(self, game: str, action: str, **options: Any) -> tuple[int, Any]:
-        """Something done in a game, and what came of it."""
+        """Act in a game; return the answer's status and JSON."""
         return await self.request("POST", f"/api/{self._kind}/game/{game}/{action}", **options)
 
     async def move(self, game: str, *moves: str) -> None:
@@ -112,7 +112,7 @@ class Player:
         return shown
 
     async def hold(self, opponent: "Player") -> Lines:
-        """A challenge that stays as long as the answer is read."""
+        """Make a challenge that stands for as long as the answer is being read."""
         data = {"clock.limit": 300, "clock.increment": 3, "keepAliveStream": "true"}
         return await self._house.stream(
             f"/api/challenge/{opponent.name}", self.token, method="POST", data=data
@@ -120,7 +120,7 @@ class Player:
 
 
 class House:
-    """A running arena and the doors to it."""
+    """A running arena and the ways to reach it."""
 
     def __init__(self, arena: Arena, url: str, database: Database, clock: FakeClock) -> None:
         self.arena = arena
@@ -159,19 +159,19 @@ class House:
         return Player(self, name, await self.arena.ensure_bot(name), "bot")
 
     async def start(self, first: Player, second: Player, **terms: Any) -> str:
-        """Begin a game in which `first` moves first."""
+        """Start a game in which `first` moves first."""
         game: str = (await first.challenge(second, **terms))["id"]
         await second.post(f"/api/challenge/{game}/accept")
         return game
 
     async def advance(self, seconds: float) -> None:
-        """Let time pass, and what is due happen."""
+        """Advance time, and let everything that is due happen."""
         self.clock.advance(seconds)
         await self.arena.tick()
 
 
 class Street:
-    """Where houses are opened, each by itself or again on the same database."""
+    """Opens arenas, each on its own database or again on the same one."""
 
     def __init__(self, database: Database, stack: AsyncExitStack) -> None:
         self.database = database
@@ -189,7 +189,7 @@ class Street:
         bot: str | None = None,
         **settings: Any,
     ) -> AsyncIterator[House]:
-        """An arena that runs as long as the block, perhaps in the program of a bot."""
+        """An arena that runs for the length of the block, perhaps inside a bot's program."""
         clock = FakeClock()
         arena = Arena(ArenaConfig(port=0, **settings), self.database, clock=clock, report=report)
         async with arena.running(bot) as url:

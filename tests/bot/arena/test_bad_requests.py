@@ -1,4 +1,4 @@
-"""What is garbled, too much, or not allowed: a clear answer, and nothing has changed."""
+"""Garbled, excessive or forbidden requests get a clear answer and change nothing."""
 
 import asyncio
 import json
@@ -62,7 +62,7 @@ async def test_games_of_others(house: House) -> None:
         assert await other.act(game, action) == (404, {"error": "You do not play in this game"})
     assert (await other.request("GET", f"/api/board/game/stream/{game}"))[0] == 404
     assert (await other.request("GET", f"/api/board/game/{game}/chat"))[0] == 404
-    # Programs and people have an entrance each.
+    # Programs and people have separate endpoints.
     assert (await person.request("POST", f"/api/bot/game/{game}/move/f5"))[0] == 400
     assert (await bot.request("POST", f"/api/board/game/{game}/move/f5"))[0] == 400
     assert (await (await person.game(game)).next())["state"]["moves"] == ""
@@ -161,7 +161,7 @@ async def test_too_many_requests(house: House) -> None:
     assert status == 429
     assert body["ratelimit"] == {"key": "challenge.create", "seconds": 1}
     house.clock.advance(1)
-    assert (await person.request("POST", path))[0] == 400  # allowed again: now only too many wait
+    assert (await person.request("POST", path))[0] == 400  # rate limit over: now too many challenges wait
 
 
 def test_throttle() -> None:
@@ -262,13 +262,13 @@ async def test_players_do_not_share_the_limit_of_an_address(
     stranger = Player(house, "Nobody", "nonsense", "board")
     assert [(await stranger.request("GET", "/api/account"))[0] for _ in range(4)] == [401, 401, 429, 429]
     assert {(await bot.request("GET", "/api/account"))[0] for _ in range(20)} == {200}
-    # Every address counts for the account, even one that asks for no token.
+    # Every address counts for the account, even one whose request carries no token.
     paths = ["/api/account", "/api/arena", "/api/user/anna", "/", "/api/bot/online", "/api/account"]
     assert [(await person.request("GET", path))[0] for path in paths] == [200] * 5 + [429]
 
 
 async def test_half_a_request(house: House) -> None:
-    """A peer that speaks no HTTP, or hangs up halfway, disturbs nobody."""
+    """A peer that does not speak HTTP, or hangs up halfway, disturbs no other."""
     host, port = house.url.removeprefix("http://").split(":")
     for data in (b"nonsense\r\n\r\n", b"POST /api/person HTTP/1.1\r\nContent-Length: 50\r\n\r\n{"):
         reader, writer = await asyncio.open_connection(host, int(port))

@@ -1,4 +1,4 @@
-"""Challenges: made, answered, withdrawn, run out."""
+"""Challenges: made, answered, withdrawn, expired."""
 
 import asyncio
 import json
@@ -60,7 +60,7 @@ async def test_cancel(house: House) -> None:
     assert (await other.request("GET", f"{path}/show"))[0] == 404
     await person.post(f"{path}/cancel")
     assert (await person.get(f"{path}/show"))["status"] == "canceled"
-    # An accepted challenge is cancelled by aborting its game, while that is possible.
+    # Cancelling an accepted challenge aborts its game, while that is still possible.
     game = await house.start(person, bot)
     await person.post(f"/api/challenge/{game}/cancel")
     assert (await (await bot.game(game)).next())["state"]["status"] == "aborted"
@@ -188,7 +188,7 @@ async def test_a_flood_from_one_address(street: Street, monkeypatch: pytest.Monk
     house = await street.open(bot="Desdemona", trusted_proxies=("127.0.0.1",))
     embedded, other = await house.bot("Desdemona"), await house.bot("Iago")
     anna, bert = await house.person("Anna"), await house.person("Bert")
-    # Taken back at once: none of them waits.
+    # Withdrawn at once: none of them waits.
     for person in (anna, bert, anna):
         await person.post(f"/api/challenge/{(await person.challenge(other))['id']}/cancel")
     game = await house.start(anna, bert)
@@ -197,7 +197,7 @@ async def test_a_flood_from_one_address(street: Street, monkeypatch: pytest.Monk
     for player, path in ((bert, "/api/challenge/iago"), (anna, rematch), (other, "/api/challenge/anna")):
         status, body = await player.request("POST", path)
         assert (status, body["ratelimit"]) == (429, {"key": "challenge.address", "seconds": 10})
-    # Neither the program that runs the arena nor other addresses are in it.
+    # It contains neither the program that runs the arena nor other addresses.
     for person in (anna, bert, anna, bert, anna):
         await embedded.challenge(person)
     await anna.post("/api/challenge/iago", headers={"X-Forwarded-For": "198.51.100.7"})
@@ -236,7 +236,7 @@ async def test_a_rematch_offered_both_ways_is_one_game(house: House) -> None:
 
 
 async def test_an_upgrade_while_a_game_begins(house: House) -> None:
-    """Whichever comes first, the game and the account agree on who plays."""
+    """Whichever comes first, the game and the account agree on the players."""
     for number in range(10):
         person, bot = await house.person(f"Anna{number}"), await house.bot(f"Bot{number}")
         game = (await bot.challenge(person))["id"]
@@ -284,7 +284,7 @@ async def test_a_challenge_runs_out_when_its_holder_hangs_up(street: Street) -> 
     assert (await events.next())["type"] == "challenge"
     answer.close()
     line = b"\n"
-    while not line.strip():  # each keep-alive is another chance for the arena to notice
+    while not line.strip():  # each keep-alive gives the arena another chance to notice
         await house.advance(21)
         line = await events.raw()
     gone = json.loads(line)

@@ -1,4 +1,4 @@
-"""How many connections there may be."""
+"""The limits on the number of connections."""
 
 import asyncio
 import logging
@@ -22,7 +22,7 @@ async def connect(house: House, data: bytes = b"") -> Link:
 
 
 async def is_cut(link: Link) -> bool:
-    """Whether the server has ended the connection; waits for it."""
+    """Wait for the connection to end or answer; return whether the server closed it."""
     try:
         async with asyncio.timeout(PATIENCE_S):
             return await link[0].read() == b""

@@ -19,7 +19,7 @@ WIPE_OUT = "f5 d6 c5 f4 e3 f6 g5 e6 e7"
 
 
 def match(moves: str = "", *, variant: ArenaVariant = VARIANTS["othello"], **fields: Any) -> ReplayedGame:
-    """A game with one minute and two seconds for each move, taken up at 100 s."""
+    """A game at one minute plus two seconds a move, whose clocks start at 100 s."""
     players = (AccountRecord("anna", "Anna", False, AT), AccountRecord("bert", "Bert", True, AT))
     record = ArenaGameRecord(
         id="abcdefgh",
@@ -64,7 +64,7 @@ def test_a_move_that_arrived_before_the_others_was_applied_gains_no_time() -> No
     game = play(match("f5 d6"), "c3", now=105.0)
     early = rules.move(game, 1, "d3", now=103.0, at=AT)
     assert early.record.remaining_ms == (57_000, 62_000)
-    # And the other side is not charged for the time before its own move.
+    # And the other side is not charged for the time before its turn.
     assert early.remaining_ms(106.0) == (56_000, 62_000)
 
 
@@ -149,7 +149,7 @@ def test_draw_offers() -> None:
         answer(game, 1, False)
     with pytest.raises(ArenaRefusal, match="too early"):
         answer(match("f5"), 1, True)
-    # An offer survives the own move and falls with the other's.
+    # An offer survives the offerer's own move and lapses with the other's.
     moved = rules.move(game, 0, "c3", now=100.0, at=AT, draw=True)
     assert moved.record.draw_offers == (True, False)
     assert play(moved, "d3").record.draw_offers == (False, False)
@@ -170,7 +170,7 @@ def test_takebacks() -> None:
     assert back.position == replay(VARIANTS["othello"].game, ["f5", "d6"])
     assert back.last_squares == ("d6",)
     assert back.record.remaining_ms == (60_000, 50_000)
-    # On one's own turn it is the move before the other's answer.
+    # On one's own turn, both the last move and the one before it are taken back.
     assert answer(answer(game, 1, True), 0, True).record.moves == ("f5",)
     with pytest.raises(ArenaRefusal, match="You have not moved"):
         answer(match("f5"), 1, True)

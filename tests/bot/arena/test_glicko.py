@@ -8,7 +8,7 @@ from bot.arena.glicko import Rating, update
 
 
 def test_glickmans_example() -> None:
-    """The example of "Example of the Glicko-2 system": 1464.06, 151.52, 0.05999."""
+    """The result in "Example of the Glicko-2 system": 1464.06, 151.52, 0.05999."""
     player = Rating(1500, 200, 0.06)
     results = [(Rating(1400, 30), 1.0), (Rating(1550, 100), 0.0), (Rating(1700, 300), 0.0)]
     after = update(player, results, tau=0.5)

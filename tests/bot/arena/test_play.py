@@ -15,7 +15,7 @@ WIPE_OUT = ["f5", "d6", "c5", "f4", "e3", "f6", "g5", "e6", "e7"]
 
 
 async def meet(house: House, **terms: object) -> tuple[Player, Player, str]:
-    """A person (black, who begins), a program, and their game."""
+    """Start a game; return a person (black, who moves first), a program and the game's id."""
     person, bot = await house.person("Anna"), await house.bot("Desdemona")
     return person, bot, await house.start(person, bot, **terms)
 
@@ -85,7 +85,7 @@ async def test_a_finished_game_is_told_once_more(house: House) -> None:
         assert (lines[0]["state"]["status"], lines[0]["state"]["winner"]) == ("variantEnd", "black")
     assert await bot.act(game, "move/a1") == (400, {"error": "Not your turn, or game already over"})
     assert await person.act(game, "resign") == (400, {"error": "The game is already over"})
-    # Casual: nobody's rating has moved.
+    # Casual: the ratings have not changed.
     assert (await person.get("/api/account"))["perfs"]["othello"]["games"] == 0
 
 
@@ -231,7 +231,7 @@ async def test_the_clock_of_the_first_moves(street: Street) -> None:
 
 
 async def test_who_leaves_can_be_claimed_from(street: Street) -> None:
-    house = await street.open(gone_s=30, keep_alive_s=0.02)  # it looks as often whether a reader has gone
+    house = await street.open(gone_s=30, keep_alive_s=0.02)  # it checks this often whether a reader has gone
     person, bot, game = await meet(house)
     await take_turns(game, ["f5", "d6"], person, bot)
     ours, theirs = await bot.game(game), await person.game(game)
@@ -254,7 +254,7 @@ async def test_who_leaves_can_be_claimed_from(street: Street) -> None:
 
 
 async def test_nobody_is_waited_for_without_a_clock(street: Street) -> None:
-    """Programs leave such games between their moves."""
+    """Programs disconnect from such games between their moves."""
     house = await street.open(gone_s=30, keep_alive_s=0.02)
     person, bot, game = await meet(house, **{"clock.limit": "", "clock.increment": ""})
     await take_turns(game, ["f5", "d6"], person, bot)
@@ -281,7 +281,7 @@ async def test_the_rating_of_chess_stands_under_every_speed(house: House) -> Non
 
 
 async def leave(stream: Lines, player: Player) -> None:
-    """Hang up, and ask the arena until it has noticed."""
+    """Hang up, and poll the arena until it has noticed."""
     stream.close()
     async with asyncio.timeout(PATIENCE_S):
         while (await player.get(f"/api/users/status?ids={player.id}"))[0].get("online"):
@@ -311,7 +311,7 @@ async def test_chat_has_a_limit(house: House) -> None:
 
 
 async def test_any_game_can_be_played(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A game in which white begins, on other squares, is one row of the table."""
+    """A game in which white moves first, with other squares, is just another row of the table."""
     noughts = ArenaVariant("tictactoe", "Tic-tac-toe", "Ttt", "tictactoe", ("white", "black"))
     monkeypatch.setitem(variants.VARIANTS, "tictactoe", noughts)
     person, bot = await house.person("Anna"), await house.bot("Desdemona")

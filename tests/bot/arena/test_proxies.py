@@ -1,4 +1,4 @@
-"""Whose address counts behind a proxy."""
+"""The address that counts behind a proxy."""
 
 import pytest
 
@@ -29,7 +29,7 @@ TRUSTED = Proxies(["127.0.0.1", "10.0.0.0/24", "fd00::/8"])
         (f"::ffff:{ADA}", [], ADA),
         ("::ffff:10.0.0.9", [f"::ffff:{ADA}"], ADA),
         (PROXY, ["10.0.0.7, 10.0.0.8"], "10.0.0.7"),
-        # Of those who are not trusted, nothing is believed.
+        # Headers from untrusted addresses are ignored.
         (ADA, [BEA], ADA),
         ("unknown", [BEA], "unknown"),
     ],
@@ -53,7 +53,7 @@ def test_nobody_is_trusted_by_default() -> None:
 
 
 async def join(house: House, names: str, *told: str) -> list[int]:
-    """What people get who take a name each, with the headers that they or their proxy send."""
+    """Statuses for people who each take a name, with the headers that they or their proxy send."""
     headers = [(FORWARDED, each) for each in told]
     answers = [
         await house.request("POST", "/api/person", json={"name": name}, headers=headers)
@@ -69,10 +69,10 @@ async def test_people_behind_a_proxy_have_a_limit_each(
     house = await street.open(trusted_proxies=("127.0.0.0/8",))
     assert await join(house, "Ann Abe Amy", ADA) == [201, 201, 429]
     assert await join(house, "Bob Ben Bea", BEA) == [201, 201, 429]
-    # What they write themselves stands in front of what the proxy appends.
+    # What clients write themselves precedes what the proxy appends.
     assert await join(house, "Amy Ada", CDN, ADA) == [429, 429]
     assert await join(house, "Amy", f"{CDN}, {ADA}") == [429]
-    # Garbage counts for the proxy, like those who come to the arena directly.
+    # Garbage counts for the proxy's address, as do direct connections from it.
     assert await join(house, "Cal", f"{CDN}, nonsense") == [201]
     assert await join(house, "Cat Cyd") == [201, 429]
 

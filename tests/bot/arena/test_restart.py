@@ -1,4 +1,4 @@
-"""The arena stopped at any moment and started again on the same database."""
+"""The arena stopped at any moment and restarted on the same database."""
 
 import logging
 import sqlite3
@@ -15,7 +15,7 @@ from tests.bot.arena.conftest import FakeClock, House, Player, Street
 
 
 def again(player: Player, house: House) -> Player:
-    """The same account, token and all, at another run of the arena."""
+    """The same account, including its token, in another run of the arena."""
     return Player(house, player.name, player.token, player._kind)
 
 
@@ -55,7 +55,7 @@ async def test_games_go_on(street: Street) -> None:
 
 
 async def test_what_is_acknowledged_is_on_disk(street: Street) -> None:
-    """Another program that reads the same file sees every acknowledged move while the first still runs."""
+    """Another program reading the same file sees every acknowledged move while the first still runs."""
     house = await street.open()
     person, bot = await house.person("Anna"), await house.bot("Desdemona")
     game = await house.start(person, bot)
@@ -80,7 +80,7 @@ async def test_streams_end_cleanly_when_the_arena_stops(street: Street) -> None:
 
 
 async def test_a_deadline_that_passed_long_ago_does_not_exist(street: Street) -> None:
-    """Time in which the arena is down is nobody's."""
+    """Time during which the arena is down is charged to neither side."""
     async with street.opened() as house:
         person, bot = await house.person("Anna"), await house.bot("Desdemona")
         game = await house.start(person, bot)
@@ -117,7 +117,7 @@ async def test_the_bot_is_there_before_the_door_opens(street: Street) -> None:
 
 
 async def test_rows_that_make_no_sense(street: Street, caplog: pytest.LogCaptureFixture) -> None:
-    """They are told and left out; the other games go on."""
+    """They are logged and skipped; the other games go on."""
     broken = {
         "created_at": "UPDATE arena_games SET created_at = 'yesterday' WHERE id = :id",
         "account": "UPDATE arena_games SET first_id = 'nobody' WHERE id = :id",
@@ -128,7 +128,7 @@ async def test_rows_that_make_no_sense(street: Street, caplog: pytest.LogCapture
         person, bot = await house.person("Anna"), await house.bot("Desdemona")
         games = {what: await house.start(person, bot) for what in broken}
         whole = await house.start(person, bot)
-    # sqlite3 checks no foreign keys by itself.
+    # sqlite3 does not check foreign keys by default.
     file = sqlite3.connect(street.database.url)
     with closing(file), file:
         for what, statement in broken.items():

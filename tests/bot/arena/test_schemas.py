@@ -1,4 +1,4 @@
-"""Everything that lichess.org defines, held against its OpenAPI schemas, with our variants added."""
+"""Everything that lichess.org defines, checked against its OpenAPI schemas with our variants added."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ ACCEPT_JSON = {"Accept": "application/json"}
 
 
 class Schemas:
-    """The schemas by name, and those inside the descriptions of single calls."""
+    """The schemas by name, and those inside the descriptions of individual calls."""
 
     def __init__(self, specs: Path) -> None:
         self._specs = specs
@@ -33,15 +33,15 @@ class Schemas:
         self._registry = registry
 
     def check(self, name: str, value: Any) -> None:
-        """A value against the schema of that name."""
+        """Check a value against the schema of that name."""
         self._check({"$ref": f"{BASE}schemas/{name}.yaml"}, value)
 
     def check_call(self, path: str, value: Any) -> None:
-        """A value against what the description of a call says about its success."""
+        """Check a value against the successful response in a call's description."""
         call = yaml.safe_load((self._specs / "tags" / path).read_text())
         operation = call.get("get") or call["post"]
         content = next(iter(operation["responses"]["200"]["content"].values()))
-        # References stand relative to the description: tags/<tag>/<call>.yaml.
+        # References are relative to the description: tags/<tag>/<call>.yaml.
         schema = json.loads(json.dumps(content["schema"]).replace("../../schemas/", f"{BASE}schemas/"))
         self._check(schema, value)
 
@@ -77,7 +77,7 @@ OPENINGS = {
     "chess960": ("white", "a2a4", "a7a5"),
     "fromPosition": ("white", "e1h1", "e8a8"),
 }
-"""The colour that begins, and the first moves."""
+"""The colour that moves first, and the first moves."""
 POSITION = "r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R w KQkq - 0 1"
 
 
@@ -88,7 +88,7 @@ def test_every_variant_has_an_opening() -> None:
 async def play_through(
     house: House, person: Player, bot: Player, variant: str = "othello"
 ) -> tuple[str, list[Json], list[Json]]:
-    """A game in which everything happens once: its id, the account's events, the game's lines."""
+    """Play a game in which everything happens once; return its id, the account's events and its lines."""
     colour, first, second = OPENINGS[variant]
     terms = {"rated": "true"} if VARIANTS[variant].is_rated else {"fen": POSITION}
     events = await bot.events()

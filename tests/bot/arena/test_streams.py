@@ -1,4 +1,4 @@
-"""Queues of listeners: bounded, and ended in order."""
+"""Listeners' queues: bounded, and ended in order."""
 
 import json
 
@@ -43,7 +43,7 @@ async def test_the_oldest_listener_gives_way() -> None:
         listeners.add("anna", stream, limit=2)
     assert await first.read(0) is None
     assert list(listeners.of("anna")) == [second, third]
-    listeners.remove("anna", first)  # it has been forgotten already
+    listeners.remove("anna", first)  # it has already been forgotten
     listeners.remove("anna", second)
     assert (left, listeners.is_listening("anna")) == ([], True)
     listeners.remove("anna", third)

@@ -1,4 +1,4 @@
-"""Every game at the arena beside Othello: endings, views, and what programs are told."""
+"""Every game of the arena besides Othello: endings, views, and what programs receive."""
 
 from typing import Any
 
@@ -152,7 +152,7 @@ async def test_a_whole_game(
     states = await ours.rest()
     assert [state["moves"] for state in states][-1] == moves
     assert (states[-1]["status"], states[-1]["winner"]) == (status, winner)
-    # White's clock, the first mover's here, ran from the third ply on.
+    # White moves first here; its clock ran from the third ply on.
     assert states[2]["wtime"] == 303_000
     assert states[2]["btime"] == 300_000
     lines = [line for line in await theirs.rest() if line["type"] == "gameState"]
@@ -186,7 +186,7 @@ async def test_the_lobby_offers_every_game(house: House) -> None:
 
 
 async def test_castling_is_told_as_the_king_taking_its_rook(house: House) -> None:
-    """As lila does in every variant, whichever way it was sent."""
+    """As lila does in every variant, however the move was sent."""
     person, bot, game = await meet(house, "standard")
     lines = await bot.game(game)
     moves = "e2e4 e7e5 g1f3 g8f6 f1c4 f8c5 e1g1 e8h8"

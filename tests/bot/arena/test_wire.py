@@ -1,4 +1,4 @@
-"""What programs written for lichess.org read from an arena: fields that must be there, and their types."""
+"""What programs written for lichess.org read from an arena: the required fields and their types."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import pytest
 from tests.bot.arena.conftest import House, Json
 
 Shape = dict[str, Any]
-"""Keys to types, to tuples of types, or to shapes.  More keys may be there."""
+"""Maps keys to types, to tuples of types, or to shapes.  Further keys are allowed."""
 
 VARIANT: Shape = {"key": str, "name": str, "short": str}
 PLAYER: Shape = {"id": str, "name": str, "title": (str, type(None)), "rating": int}
@@ -78,7 +78,7 @@ ACCOUNT: Shape = {"id": str, "username": str, "perfs": {"othello": PERF}, "creat
 
 
 def check(shape: Shape, value: Json, where: str) -> None:
-    """Fail with the path of the first field that is missing or of another type."""
+    """Fail with the path of the first field that is missing or has the wrong type."""
     assert isinstance(value, dict), where
     for key, kind in shape.items():
         path = f"{where}.{key}"
@@ -86,7 +86,7 @@ def check(shape: Shape, value: Json, where: str) -> None:
         if isinstance(kind, dict):
             check(kind, value[key], path)
         else:
-            # Exact types: to Python, true is a number too.
+            # Exact types: in Python, true is a number too.
             assert type(value[key]) in (kind if isinstance(kind, tuple) else (kind,)), path
 
 

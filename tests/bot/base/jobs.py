@@ -1,4 +1,4 @@
-"""Jobs for `bot.base.process_pool`; it imports little, since every new process does so too."""
+"""Jobs for `bot.base.process_pool`; the module imports little, since every new process imports it."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ def die(_: object) -> None:
 
 
 def die_half_told(_: object) -> bytes:
-    """The process is killed in the middle of its answer."""
+    """Kill the process in the middle of its answer."""
 
     def send(line: Connection, data: Any) -> None:
         os.write(line.fileno(), bytes(data)[: len(data) // 2])
@@ -29,7 +29,7 @@ def die_half_told(_: object) -> bytes:
 
 
 def wait_for(place: Path) -> str:
-    """Tell that we are at work, and wait until we are told to end."""
+    """Report that the job runs, and wait until it may end."""
     with (place / "told").open("w") as told:
         told.write(f"{os.getpid()}\n")
     with (place / "go").open() as go:
@@ -41,7 +41,7 @@ def fail(_: object) -> None:
 
 
 class Odd(Exception):
-    """It can be sent, and not be read again."""
+    """An error that can be pickled but not unpickled."""
 
     def __init__(self, what: str, number: int) -> None:
         super().__init__(f"{what} {number}")

@@ -1,4 +1,4 @@
-"""Settings: where they come from, and how clearly a wrong one is refused."""
+"""Settings: their sources, and clear errors for wrong ones."""
 
 import struct
 import tomllib

@@ -1,4 +1,4 @@
-"""What the rest of the program asks of a site's row."""
+"""What the rest of the program requires of a site's row."""
 
 import pytest
 

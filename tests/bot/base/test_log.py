@@ -1,4 +1,4 @@
-"""Where the log goes, and how it looks."""
+"""The log's destination and format."""
 
 import json
 import logging

@@ -1,6 +1,6 @@
 """Sites' notations against Fairy-Stockfish's own (pyffish), and against python-chess.
 
-A variant that pyffish does not know ends the process, so their names stand here once.
+A variant that pyffish does not know ends the process, so their names are listed once, here.
 """
 
 import random
@@ -23,7 +23,7 @@ assert {FLIPELLO, XIANGQI} <= set(pyffish.variants())
 
 OTHELLO, CHESS = get_game("othello"), get_game("chess")
 WITH_A_PASS = 6
-"""Seed of a game of `play_out` that has one."""
+"""Seed of a `play_out` game that has one."""
 
 
 def texts(game: Any, position: Any) -> list[str]:
@@ -31,7 +31,7 @@ def texts(game: Any, position: Any) -> list[str]:
 
 
 def play_out(variant: str, seed: int, plies: int = 200) -> list[str]:
-    """The moves of a random game as Fairy-Stockfish writes them, at most up to where ours ends."""
+    """The moves of a random game in Fairy-Stockfish's notation, at most up to the end by our rules."""
     name = "othello" if variant == FLIPELLO else "xiangqi"
     game, rng, told = get_game(name), random.Random(seed), list[str]()
     notation = DIALECTS["playstrategy"].variants[variant].notation
@@ -68,7 +68,7 @@ def test_the_square_of_a_pass() -> None:
         script = Script(DROPS, OTHELLO, None)
         script.read(told[:ply])
         assert script.write("pass") == told[ply]
-        # People may move any disc of theirs onto itself.
+        # People may move any of their discs onto itself.
         assert Script(DROPS, OTHELLO, None).read([*told[:ply], "h8h8"])[-1] == "pass"
 
 
@@ -79,7 +79,7 @@ def test_positions_of_flipello(seed: int) -> None:
     fen = pyffish.get_fen(FLIPELLO, pyffish.start_fen(FLIPELLO), told)
     position = replay(OTHELLO, Script(DROPS, OTHELLO, None).read(told))
     assert OTHELLO.parse_position(DROPS.start(fen)) == position
-    # A game may begin there, and then its first move is read from there.
+    # A game may begin there; its first move is then read from that position.
     script = Script(DROPS, OTHELLO, DROPS.start(fen))
     assert sorted(map(script.write, texts(OTHELLO, position))) == sorted(
         pyffish.legal_moves(FLIPELLO, fen, []) if OTHELLO.legal_moves(position) else []
@@ -179,7 +179,7 @@ def test_a_move_that_is_not_legal_stays_as_it_is() -> None:
 
 
 def test_castling_and_drops_of_a_variant() -> None:
-    """As lichess.org tells them: castling is the king taking its rook, a drop names the piece."""
+    """In lichess.org's notation castling is the king taking its rook, and a drop names the piece."""
     game = get_game("crazyhouse")
     told = ["e2e4", "e7e5", "g1f3", "d7d5", "f1b5", "c7c6", "e1h1", "c6b5", "e4d5", "B@d6", "P@c6"]
     notation = DIALECTS["lichess"].variants["crazyhouse"].notation

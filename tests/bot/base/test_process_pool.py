@@ -1,4 +1,4 @@
-"""Processes that work for us, and die.  Waits have an end only so that a fault is told, not waited for."""
+"""Worker processes, and their deaths.  Waits have time-outs only so that a fault is reported and does not hang."""
 
 import multiprocessing.spawn
 import os
@@ -29,18 +29,18 @@ def pool() -> Iterator[ProcessPool]:
 
 
 class Place:
-    """Where a job says that it is at work, and waits to be told to end: two pipes with names."""
+    """Two named pipes: on one a job reports that it runs, on the other it waits for permission to end."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         for name in ("told", "go"):
             os.mkfifo(folder / name)
-        # For both directions, so that opening waits for nobody.
+        # For both directions, so that opening does not block.
         self.told = os.open(folder / "told", os.O_RDWR)
         self.go = os.open(folder / "go", os.O_RDWR)
 
     def job(self, pool: ProcessPool) -> tuple["Future[str]", int]:
-        """A job that has begun, and the process that does it."""
+        """Start a job; return its future and the process that runs it."""
         job = pool.run(jobs.wait_for, self.folder)
         assert select.select([self.told], [], [], LONG_S)[0], "it has not begun"
         return job, int(os.read(self.told, 100))
@@ -74,7 +74,7 @@ def test_a_process_that_dies_fails_its_own_job_alone(pool: ProcessPool, place: P
 
 
 def test_one_that_dies_while_it_starts(pool: ProcessPool, monkeypatch: pytest.MonkeyPatch) -> None:
-    resource_tracker.ensure_running()  # which is started in the same way
+    resource_tracker.ensure_running()  # it is started in the same way
     with monkeypatch.context() as patched:
         patched.setattr(multiprocessing.spawn, "_python_exe", b"/bin/false")
         with pytest.raises(WorkerDied):
@@ -134,7 +134,7 @@ def test_closing_ends_idle_ones(pool: ProcessPool) -> None:
 
 
 def test_closing_while_a_process_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A job that has its turn after the pool was closed starts nothing."""
+    """A job whose turn comes after the pool was closed starts nothing."""
     pool = ProcessPool(1)
     take = pool._take
 
@@ -163,7 +163,7 @@ if __name__ == "__main__":
 
 
 def test_processes_hear_of_no_ctrl_c_and_end_with_their_owner() -> None:
-    """Also with one that is killed; its output ends when the last of them has ended."""
+    """Even with an owner that is killed; its output ends when the last of them has ended."""
     root = Path(__file__).parents[3]
     owner = subprocess.Popen([sys.executable, "-c", SCRIPT], cwd=root, stdout=subprocess.PIPE, text=True)
     net = threading.Timer(LONG_S, owner.kill)

@@ -9,11 +9,11 @@ from bot.base.errors import AuthError, ProtocolError, RefusedError, ServerError,
 from bot.base.reconnect import CAP_S, FIRST_S, SETTLED_S, delays, stay_connected
 
 Step = str | None | Exception | float
-"""A script's steps: an event, a sign of life, an end with an error, or that many seconds passing."""
+"""A script's step: an event, a sign of life, an end with an error, or seconds that pass."""
 
 
 class Script:
-    """One list of steps for each connection; time passes only in the script and in sleep."""
+    """One list of steps per connection; time passes only in the script and in sleep."""
 
     def __init__(self, *connections: list[Step]) -> None:
         self.connections = iter(connections)
