@@ -6,7 +6,7 @@ from bot.base.reconnect import CAP_S
 
 
 class FakeTime:
-    """Short waits, as between connection attempts, end at once; longer ones last until the test moves time."""
+    """Short waits, as between connection attempts, end at once; longer ones end when the test moves time."""
 
     def __init__(self) -> None:
         self.now = 0.0

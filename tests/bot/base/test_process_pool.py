@@ -1,4 +1,4 @@
-"""Worker processes, and their deaths.  Waits have time-outs only so that a fault is reported and does not hang."""
+"""Worker processes, and their deaths.  Waits have time-outs only so that a fault does not hang the test."""
 
 import multiprocessing.spawn
 import os
