@@ -54,7 +54,8 @@ async def test_a_person_plays_and_the_operator_reads(
         # What the person was told of the traps is what the operator reads.
         assert told == {"trap": count["traps_set"], "fell": count["trap_fell"], "saw": count["trap_optimal"]}
         assert "traps set" in await check_stats(daemon, counts)
-        await _check_show(daemon, game_id, count)
+        if variant == "standard":  # one is enough
+            await _check_show(daemon, game_id, count)
 
 
 def _play(tab: Page, url: str, variant: str, resigns_after: int | None) -> tuple[str, dict[str, int]]:
