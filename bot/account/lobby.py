@@ -126,7 +126,7 @@ class Lobby:
         async with asyncio.TaskGroup() as tasks:
             self._background.tasks = tasks
             await self._take_up_games(is_start=True)
-            tasks.create_task(self._give_places())
+            tasks.create_task(self._fill_slots())
             tasks.create_task(self._follow_link())
             tasks.create_task(self._matchmaker.run())
             await stay_connected(
@@ -267,7 +267,7 @@ class Lobby:
             return 0.0
         return self._services.clock() - self._quiet_since
 
-    async def _give_places(self) -> None:
+    async def _fill_slots(self) -> None:
         """Decide on waiting challenges whenever something has changed."""
         waits = delays(self._services.rng)
         while True:
@@ -328,7 +328,7 @@ class Lobby:
         self._is_watching = False
 
     async def _queue(self, challenge: Challenge, told: WaitForSlot) -> None:
-        logger.info("%s: waits for a place: %s", about(challenge), told.why)
+        logger.info("%s: waits for a slot: %s", about(challenge), told.why)
         await self._background.record_event("challenge_queued", {**detail_of(challenge), "why": told.why})
 
     async def _abort_unplayed(self, game_id: str) -> None:

@@ -206,7 +206,7 @@ class Matchmaker:
                 raise
             reply = Reply("", False, str(error))  # the program plays no such games, or too many today
         if reply is None:
-            logger.info("matchmaking: withdrawn: the place is needed")
+            logger.info("matchmaking: withdrawn: the slot is needed")
         elif reply.accepted is None:
             logger.info("matchmaking: %s: challenge %s: %s", bot.name, reply.challenge_id, reply.reason)
         elif reply.accepted:

@@ -67,11 +67,11 @@ def games_table(games: Sequence[StoredGame]) -> RenderableType:
         "opponent",
         "rating",
         "player",
-        "moves",
+        "plies",
         "result",
         "ended by",
     ):
-        table.add_column(name, justify="right" if name in ("rating", "moves") else "left")
+        table.add_column(name, justify="right" if name in ("rating", "plies") else "left")
     for game in games:
         table.add_row(
             f"{game.started_at:%Y-%m-%d %H:%M}",
