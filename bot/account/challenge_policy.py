@@ -11,7 +11,7 @@ from engine.games import get_game
 
 @dataclass(frozen=True, slots=True)
 class GameSlot:
-    """A slot that a game takes from the acceptance of its challenge, or that a challenge waits for."""
+    """A slot for one or more games: held from the acceptance of the challenge, or waited for by it."""
 
     opponent_id: str = ""
     """Empty when unknown."""
@@ -25,7 +25,7 @@ class GameSlot:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The current load: running games and waiting challenges."""
+    """The running games and waiting challenges that a decision depends on."""
 
     games: Sequence[GameSlot] = ()
     ahead: Sequence[GameSlot] = ()
@@ -38,12 +38,12 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Accept:
-    """Accept the challenge."""
+    """The challenge gets a slot now."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitForSlot:
-    """Accept the challenge when a slot becomes free."""
+    """The challenge waits until a slot becomes free."""
 
     why: str
     """The reason for the operator."""
@@ -51,7 +51,7 @@ class WaitForSlot:
 
 @dataclass(frozen=True, slots=True)
 class Decline:
-    """Decline the challenge."""
+    """The challenge is refused."""
 
     reason: DeclineReason
     """The reason for the challenger."""

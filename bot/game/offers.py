@@ -176,7 +176,7 @@ class GameOffers:
             try:
                 await call()
             except TransientError as error:
-                logger.info("game %s: %s; asking again", self._game_id, error)
+                logger.info("game %s: %s; retrying", self._game_id, error)
                 await self._services.sleep(max(wait_s, error.retry_after_s or 0.0))
             else:
                 return

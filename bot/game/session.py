@@ -227,7 +227,7 @@ def step(session: Session, event: GameEvent) -> tuple[Session, tuple[Action, ...
             return _snapshot(session, event)
         case GameState():
             if session.moves is None:
-                raise ProtocolError("a state came ahead of the snapshot", event)
+                raise ProtocolError("a state arrived before the snapshot", event)
             return _state(session, event)
         case GameAdjourned(reason):
             return session, (Adjourn(reason),) if session.state is not SessionState.OVER else ()
