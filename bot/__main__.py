@@ -8,7 +8,7 @@ try:
     from bot.cli.main import app
     from storage.errors import StorageError
 except KeyboardInterrupt:
-    sys.exit(130)  # before there was anything to put in order
+    sys.exit(130)  # before anything was open
 
 FAILED = 2
 """Exit status when the operator has to put something right."""
@@ -17,7 +17,7 @@ NO_STORAGE = 3
 
 
 def main() -> None:
-    """Run the command that was typed; what is wrong is told in one line."""
+    """Run the command; report an error in one line."""
     try:
         app()
     except (DesdemonaError, StorageError) as error:
@@ -26,9 +26,9 @@ def main() -> None:
     except ImportError as wrong:
         if "DESDEMONA_UNIT" not in str(wrong):
             raise
-        sys.exit(f"desdemona: environment: {wrong}")  # the core was told to use what this processor lacks
+        sys.exit(f"desdemona: environment: {wrong}")  # this processor lacks the requested instruction set
     except KeyboardInterrupt:
-        sys.exit(130)  # while a command was being imported
+        sys.exit(130)  # during the import of a command
 
 
 if __name__ == "__main__":

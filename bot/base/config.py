@@ -666,15 +666,15 @@ def parse_clock(text: str) -> Clock:
 
 
 class GgsConfig(Section):
-    """What only GGS needs; `matchmaking` decides whom to ask for which games, as elsewhere."""
+    """What only GGS needs; `matchmaking` decides whom to challenge to which games, as elsewhere."""
 
     programs: tuple[Name, ...] = ()
     """Bots on GGS, by name, since the site does not say who is one. They count as bots in the limits of
-    `challenges`, and `matchmaking` asks them for games."""
+    `challenges`, and `matchmaking` challenges them."""
     public: bool = False
-    """Whether `matchmaking` asks everybody when none of these bots can be asked."""
+    """Whether `matchmaking` sends public requests when none of these bots can be challenged."""
     extension_s: int = Field(default=120, ge=0, le=3600)
-    """Overtime in games that we ask for, in seconds: whoever needs it has already lost, by 2 discs."""
+    """Overtime in games that we request, in seconds: a player who needs it has already lost, by 2 discs."""
 
 
 class ChatConfig(Section):
