@@ -21,7 +21,7 @@ from bot.game.services import Services
 
 logger = logging.getLogger(__name__)
 
-ASKED_AFTER_S = 5.0
+QUERY_AFTER_S = 5.0
 """Seconds after which the server is queried for the game of an accepted challenge that has not started."""
 ACCEPTED_S = 30.0
 """Seconds between further queries, until the server answers; if there is no such game then, its slot is
@@ -168,7 +168,7 @@ class ChallengeResponder:
     async def _expire(self, challenge_id: str) -> bool:
         # The start event may have dropped out of the server's queue while the clock runs: so query early,
         # too.
-        waits = chain([ASKED_AFTER_S], repeat(ACCEPTED_S))
+        waits = chain([QUERY_AFTER_S], repeat(ACCEPTED_S))
         while True:
             wait_s = next(waits)
             await self._services.sleep(wait_s)

@@ -1,4 +1,4 @@
-"""Reads games from files and picks the moves that somebody replied to."""
+"""Reads games from files and picks the moves that have a reply."""
 
 import hashlib
 import heapq

@@ -606,7 +606,7 @@ class MannersConfig(Section):
 
 
 class MatchmakingConfig(Section):
-    """Challenging other bots when nobody wants to play."""
+    """Challenges to other bots while no game is requested."""
 
     enabled: bool = False
     """Whether to challenge other bots."""
@@ -828,8 +828,8 @@ def _refuse_missing_engines(config: Config) -> None:
     wanted = [("challenges.variants", game) for game in games]
     if config.matchmaking.enabled:
         rows = DIALECTS[config.server.dialect].variants
-        asked = [rows[key].game for key in config.matchmaking.variants if key in rows]
-        wanted += [("matchmaking.variants", game) for game in asked]
+        requested = [rows[key].game for key in config.matchmaking.variants if key in rows]
+        wanted += [("matchmaking.variants", game) for game in requested]
     for key, game in wanted:
         if game in ENGINE_GAMES and game not in known:
             raise ConfigError(f"{key}: {game} needs another engine, and uci.engines has none for it")

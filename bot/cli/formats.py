@@ -83,7 +83,7 @@ def export_games(
         bool, typer.Option("--imported", help="Export imported games, not the bot's own.")
     ] = False,
     name: Annotated[
-        str | None, typer.Option(help="Only games of somebody with this in the name; needs --imported.")
+        str | None, typer.Option(help="Only games of players whose name contains this; needs --imported.")
     ] = None,
 ) -> None:
     """Write games in a format of other programs, the oldest first.

@@ -101,7 +101,7 @@ class GameOffers:
             self._offered_ply = facts.plies
         return offers
 
-    # --- When the opponent asks -------------------------------------------------------------------------
+    # --- Requests of the opponent -----------------------------------------------------------------------
 
     def answer_draw(self) -> None:
         """Answer a draw offer on the opponent's turn.  On ours we search first: its last move may be a

@@ -242,7 +242,7 @@ class _Recheck:
         for event in granted:
             is_before = known_at is None or event.at < known_at
             if event.detail.get("ply") == found.ply + 2 and event.at >= found.created_at and is_before:
-                raise _Left("the reply to it was taken back, and nobody has written it down")
+                raise _Left("the reply to it was taken back, and there is no record of it")
         if following is not None and following.is_taken_back:
             return _reply_before(decision, following)
         return found.moves[found.ply + 1] if found.ply + 1 < len(found.moves) else None

@@ -1,4 +1,4 @@
-"""Runs a match: hands out games, stores each result, and stops when told to or when the SPRT has decided."""
+"""Runs a match: hands out games, stores each result, and stops on request or when the SPRT has decided."""
 
 import asyncio
 import logging

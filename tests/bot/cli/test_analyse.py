@@ -314,7 +314,7 @@ def test_there_has_to_be_something_to_study(desdemona: Command) -> None:
         in desdemona("study", "--game", "chess")[2]
     )
     assert "of number 7: there are 1" in desdemona("study", "--game", "othello", "--analysis", "7")[2]
-    assert "no position that passes" in desdemona("study", "--game", "othello", "--min-rating", "9")[2]
+    assert "no position passes" in desdemona("study", "--game", "othello", "--min-rating", "9")[2]
     assert "--own" not in desdemona("study", "--game", "othello", "--own")[2]
     told = desdemona("model", "fit", "--game", "go", "--own", "--first", "--out", "x.onnx")[2]
     assert "--game: 'go' is not known" in told

@@ -112,9 +112,9 @@ def test_games_are_chosen_by_filters(desdemona: Command) -> None:
     [
         (["--format", "wthor"], "'wthor' is not one of"),
         (["--output", "."], ". is no regular file"),
-        (["--imported", "--site", "arena"], "chosen by --game and --name only"),
-        (["--imported", "--opponent", "x"], "chosen by --game and --name only"),
-        (["--imported", "--match", "x"], "chosen by --game and --name only"),
+        (["--imported", "--site", "arena"], "only --game and --name select games"),
+        (["--imported", "--opponent", "x"], "only --game and --name select games"),
+        (["--imported", "--match", "x"], "only --game and --name select games"),
         (["--name", "x"], "--name is for --imported games"),
         (["--game", "go"], "'go' is not known"),
         (["--output", "nowhere/a.pgn"], "nowhere/a.pgn cannot be written: No such file"),

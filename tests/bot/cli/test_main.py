@@ -425,5 +425,5 @@ def test_an_upgrade_needs_another_server_and_a_token(
     assert (status, "lichess needs a token" in err) == (2, True)
     monkeypatch.delenv("DESDEMONA_SERVER__DIALECT")
     status, _, err = desdemona("upgrade-account", "--yes")
-    assert (status, "the embedded arena makes" in err) == (2, True)
+    assert (status, "the embedded arena creates" in err) == (2, True)
     assert site.upgraded == []

@@ -373,5 +373,5 @@ async def test_a_reply_that_nobody_wrote_down_is_not_guessed(database: Database)
         game_id, at = first.game_id, first.created_at
         session.add(EventRow(at=at, site="arena", kind=TAKEBACK_GRANTED, game_id=game_id, detail=detail))
     found = await recheck(database)
-    assert found.left == {"the reply to it was taken back, and nobody has written it down": 1}
+    assert found.left == {"the reply to it was taken back, and there is no record of it": 1}
     assert found.judged == found.verified - 1
