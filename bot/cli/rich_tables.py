@@ -24,8 +24,12 @@ bonus for the best trap; expected: what the move promises against the replies th
 trap: the reply that looks better than it is; quality: what the trap is worth."""
 
 
+_STATISTICS_LEGEND = """\
+unfinished: running or adjourned; into the best trap: the reply was the move's best trap, not a lesser one."""
+
+
 def statistics_table(rows: Sequence[PlayerStatistics]) -> RenderableType:
-    """A column for each player, a row for each number."""
+    """A column for each player, a row for each number, and a legend."""
     table = Table(title="Games and traps (intervals: 95 %)")
     table.add_column("")
     for row in rows:
@@ -49,7 +53,7 @@ def statistics_table(rows: Sequence[PlayerStatistics]) -> RenderableType:
     add("fell, of the answered", (share_text(r.fell_share) for r in rows), last=True)
     add("erred after a trap", (share_text(r.trap_erred_share) for r in rows))
     add("erred without a trap", (share_text(r.base_erred_share) for r in rows))
-    return table
+    return Group(table, _STATISTICS_LEGEND)
 
 
 def statistics_rows(rows: Sequence[PlayerStatistics]) -> list[dict[str, Any]]:

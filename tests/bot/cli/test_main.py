@@ -78,6 +78,7 @@ def test_stats_as_a_table(desdemona: Command) -> None:
         "traps set 0 2",
     } <= lines
     assert "fell 0 1" in lines
+    assert "into the best trap: " in out.splitlines()[-1]  # the legend
     assert any(line.startswith("fell, of the answered - 1 of 1 = 100.0 %") for line in lines)
     assert any(line.startswith("performance rating - above ") for line in lines)
 
@@ -134,6 +135,7 @@ def test_a_date_is_a_whole_day_of_this_machines_zone() -> None:
 def test_games_as_a_table_and_csv(desdemona: Command) -> None:
     _, out, _ = desdemona("games")
     assert "An?na [bold]" in out  # neither steers the terminal nor reads as markup
+    assert " plies " in out.splitlines()[1]
     assert "\x1b" not in out
     _, out, _ = desdemona("games", "--format", "csv")
     assert [row["result"] for row in csv.DictReader(io.StringIO(out))] == ["", "win"]
