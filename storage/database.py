@@ -29,7 +29,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from storage import migrate
-from storage.errors import RoleTaken, StorageError
+from storage.errors import RoleTaken, StorageError, UnreadableRow
 
 BUSY_TIMEOUT_MS = 10_000
 """How long one statement waits for another *process* that writes."""
@@ -190,7 +190,7 @@ def parse_url(url: str) -> URL:
     """The URL with the driver that we use.
 
     Raises:
-        StorageError: It is no URL of a database that we know.
+        StorageError: It is not the URL of a database that we know, or has options for SQLite.
     """
     try:
         parsed = make_url(url)
@@ -200,6 +200,11 @@ def parse_url(url: str) -> URL:
         # Not shown: a URL that can't be parsed may still hold a password.
         raise StorageError(
             "storage.url is not understood: expected sqlite:///path/to/file.db or postgresql://user@host/name"
+        )
+    if parsed.drivername.startswith("sqlite") and parsed.query:
+        # SQLite would take some of them for a part of the file's name.
+        raise StorageError(
+            "storage.url: a SQLite URL takes no options: remove what follows the question mark"
         )
     return parsed.set(drivername=DRIVERS.get(parsed.drivername, parsed.drivername))
 
@@ -316,7 +321,14 @@ def _storage_errors(url: URL, what: str) -> Iterator[None]:
     try:
         yield
     except (*_FAILURES, migrate.SchemaError, *_ODD_VALUES) as error:
-        raise StorageError(f"{what} {_shown(url)}: {_reason(error)}") from error
+        kind = UnreadableRow if is_undecodable(error) else StorageError
+        raise kind(f"{what} {_shown(url)}: {_reason(error)}") from error
+
+
+def is_undecodable(error: BaseException) -> bool:
+    """Whether SQLite's driver met text that is not UTF-8; the error has no code, only this message."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    return isinstance(cause, sqlite3.OperationalError) and str(cause).startswith("Could not decode to UTF-8")
 
 
 def _shown(url: URL) -> str:

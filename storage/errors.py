@@ -9,6 +9,10 @@ class RoleTaken(StorageError):
     """Another program has a role that only one may have at a database (`Database.sole`)."""
 
 
+class UnreadableRow(StorageError):
+    """A row holds text that is not UTF-8 (SQLite stores it unchecked); the database itself works."""
+
+
 class DuplicateDecision(Exception):
     """There already is a standing decision for this game and ply."""
 

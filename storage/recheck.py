@@ -4,15 +4,21 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, TypeVar
 
-from sqlalchemy import Text, cast, func, select
+from sqlalchemy import Select, Text, cast, func, select
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
 
 from engine.decision import Decision, Outcome
+from storage.database import is_undecodable
 from storage.decisions import store_profile
 from storage.outcomes import record_outcome
 from storage.records import DecisionState, GameStatus
 from storage.tables.games import DecisionRow, GameRow, OutcomeRow
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,20 @@ class RecordedDecision:
 
 
 @dataclass(frozen=True, slots=True)
+class UnreadableDecision:
+    """A decision whose row, or whose game's row, holds a value that its column cannot have."""
+
+    id: int
+    game_id: int
+    site: str | None
+    """None: this value cannot be read either, as with the next two."""
+    site_game_id: str | None
+    ply: int | None
+    reason: str
+    """One line, which may contain unprintable characters of the value."""
+
+
+@dataclass(frozen=True, slots=True)
 class NextDecision:
     """The first decision that was made two plies after another one."""
 
@@ -54,9 +74,24 @@ async def count_decisions(session: AsyncSession) -> tuple[int, int]:
 
 async def decisions_between(
     session: AsyncSession, after_id: int, last_id: int, limit: int
-) -> Sequence[RecordedDecision]:
+) -> Sequence[RecordedDecision | UnreadableDecision]:
     """Decisions with keys above `after_id` and up to `last_id`, the lowest first, at most `limit` of them."""
-    statement = (
+
+    def batch_of(statement: Select[Any]) -> Select[Any]:
+        in_range = statement.where(DecisionRow.id > after_id, DecisionRow.id <= last_id)
+        return in_range.order_by(DecisionRow.id).limit(limit)
+
+    try:
+        return [_decision(row) for row in await session.execute(batch_of(_decisions()))]
+    except Exception as error:
+        _require_damage(error)
+    # One damaged row hides its whole batch, so read this batch row by row.
+    keys = select(DecisionRow.id, DecisionRow.game_id).join(GameRow, GameRow.id == DecisionRow.game_id)
+    return [await _decision_alone(session, *key) for key in (await session.execute(batch_of(keys))).all()]
+
+
+def _decisions() -> Select[Any]:
+    return (
         select(
             DecisionRow.id,
             DecisionRow.game_id,
@@ -74,27 +109,66 @@ async def decisions_between(
         )
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
-        .where(DecisionRow.id > after_id, DecisionRow.id <= last_id)
-        .order_by(DecisionRow.id)
-        .limit(limit)
     )
-    return [
-        RecordedDecision(
-            id=row.id,
-            game_id=row.game_id,
-            site=row.site,
-            site_game_id=row.site_game_id,
-            game_state=row.game_state,
-            moves=tuple(row.moves.split()),
-            ply=row.ply,
-            is_taken_back=row.takeback != 0,
-            state=row.state,
-            has_outcome=row.judged_id is not None,
-            record=_read(row.record),
-            created_at=row.created_at,
-        )
-        for row in await session.execute(statement)
-    ]
+
+
+def _decision(row: Any) -> RecordedDecision:
+    """Return a row of `_decisions`; TypeError if SQLite has a value of another type in a column."""
+    for name, kind in (("site", str), ("site_game_id", str), ("moves", str), ("ply", int), ("takeback", int)):
+        if not isinstance(getattr(row, name), kind):
+            raise TypeError(f"{name} is {getattr(row, name)!r}")
+    return RecordedDecision(
+        id=row.id,
+        game_id=row.game_id,
+        site=row.site,
+        site_game_id=row.site_game_id,
+        game_state=row.game_state,
+        moves=tuple(row.moves.split()),
+        ply=row.ply,
+        is_taken_back=row.takeback != 0,
+        state=row.state,
+        has_outcome=row.judged_id is not None,
+        record=_read(row.record),
+        created_at=row.created_at,
+    )
+
+
+async def _decision_alone(
+    session: AsyncSession, decision_id: int, game_id: int
+) -> RecordedDecision | UnreadableDecision:
+    try:
+        return _decision((await session.execute(_decisions().where(DecisionRow.id == decision_id))).one())
+    except Exception as error:
+        _require_damage(error)
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        reason = f"its row cannot be read: {' '.join(str(cause).split())}"
+
+    async def value(column: InstrumentedAttribute[T], kind: type[T]) -> T | None:
+        statement = select(column).select_from(DecisionRow).join(GameRow, GameRow.id == DecisionRow.game_id)
+        try:
+            found = await session.scalar(statement.where(DecisionRow.id == decision_id))
+        except Exception as error:
+            _require_damage(error)
+            return None
+        return found if isinstance(found, kind) else None
+
+    return UnreadableDecision(
+        id=decision_id,
+        game_id=game_id,
+        site=await value(GameRow.site, str),
+        site_game_id=await value(GameRow.site_game_id, str),
+        ply=await value(DecisionRow.ply, int),
+        reason=reason,
+    )
+
+
+def _require_damage(error: Exception) -> None:
+    """Raise an error again unless it says that a row holds a value that its column cannot have.
+
+    The types of columns raise errors of many kinds for such values: LookupError, ValueError, TypeError.
+    """
+    if isinstance(error, SQLAlchemyError | OSError) and not is_undecodable(error):
+        raise error
 
 
 async def next_decision(
