@@ -82,6 +82,35 @@ def test_a_chosen_compiler_has_to_be_there(whole: ModuleType, monkeypatch: pytes
         whole.check_system()
 
 
+@pytest.mark.parametrize("unset", ["", " "])
+def test_an_empty_choice_of_compiler_is_none(
+    whole: ModuleType, monkeypatch: pytest.MonkeyPatch, unset: str
+) -> None:
+    monkeypatch.setenv("CXX", unset)
+    whole.check_system()
+    monkeypatch.setattr(whole, "which", lambda _: None)
+    with pytest.raises(SystemExit, match=r"^Missing: a C\+\+ compiler\."):
+        whole.check_system()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nosuch"], "unknown extra 'nosuch'; pyproject.toml has cluster, "),
+        (["dev", "fit"], "usage: python3 deploy/install.py [extra]"),
+    ],
+)
+def test_wrong_arguments_are_answered_in_one_line(
+    whole: ModuleType, arguments: list[str], message: str
+) -> None:
+    whole.BUILD.rmdir()
+    with pytest.raises(SystemExit) as caught:
+        whole.main(*arguments)
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+    assert not whole.BUILD.exists()  # nothing was begun
+
+
 def test_an_old_python_is_told_apart(whole: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "version_info", (3, 10, 14))
     with pytest.raises(SystemExit, match=r"needs Python 3\.11 or newer"):
