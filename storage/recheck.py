@@ -19,6 +19,7 @@ from storage.records import DecisionState, GameStatus
 from storage.tables.games import DecisionRow, GameRow, OutcomeRow
 
 T = TypeVar("T")
+_Statement = Select[*tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ async def decisions_between(
 ) -> Sequence[RecordedDecision | UnreadableDecision]:
     """Decisions with keys above `after_id` and up to `last_id`, the lowest first, at most `limit` of them."""
 
-    def batch_of(statement: Select[Any]) -> Select[Any]:
+    def batch_of(statement: _Statement) -> _Statement:
         in_range = statement.where(DecisionRow.id > after_id, DecisionRow.id <= last_id)
         return in_range.order_by(DecisionRow.id).limit(limit)
 
@@ -87,10 +88,11 @@ async def decisions_between(
         _require_damage(error)
     # One damaged row hides its whole batch, so read this batch row by row.
     keys = select(DecisionRow.id, DecisionRow.game_id).join(GameRow, GameRow.id == DecisionRow.game_id)
-    return [await _decision_alone(session, *key) for key in (await session.execute(batch_of(keys))).all()]
+    rows = (await session.execute(batch_of(keys))).all()
+    return [await _decision_alone(session, row.id, row.game_id) for row in rows]
 
 
-def _decisions() -> Select[Any]:
+def _decisions() -> _Statement:
     return (
         select(
             DecisionRow.id,
