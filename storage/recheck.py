@@ -24,7 +24,7 @@ _Statement = Select[*tuple[Any, ...]]
 
 @dataclass(frozen=True, slots=True)
 class RecordedDecision:
-    """A decision as its row has it, taken-back ones too; nothing in it has been understood yet."""
+    """A decision as its row has it, possibly taken back; its record has not been parsed yet."""
 
     id: int
     game_id: int
@@ -32,13 +32,13 @@ class RecordedDecision:
     site_game_id: str
     game_state: GameStatus
     moves: tuple[str, ...]
-    """Of the game, as the server showed them."""
+    """The game's, as the server showed them."""
     ply: int
     is_taken_back: bool
     state: DecisionState
     has_outcome: bool
     record: object
-    """What `Decision.from_record` reads; None: it is no JSON."""
+    """Input of `Decision.from_record`; None: not valid JSON."""
     created_at: datetime
 
 
@@ -58,16 +58,16 @@ class UnreadableDecision:
 
 @dataclass(frozen=True, slots=True)
 class NextDecision:
-    """The first decision that was made two plies after another one."""
+    """The first decision made two plies after another one."""
 
     position: str
-    """Which shows the reply to the other one."""
+    """Shows the reply to the other decision."""
     is_taken_back: bool
     created_at: datetime
 
 
 async def count_decisions(session: AsyncSession) -> tuple[int, int]:
-    """How many decisions there are, taken-back ones too, and the highest key of one (0: there is none)."""
+    """The number of decisions, including taken-back ones, and the highest key (0: there are none)."""
     counted = select(func.count(), func.coalesce(func.max(DecisionRow.id), 0)).select_from(DecisionRow)
     count, highest = (await session.execute(counted)).one()
     return count, highest
@@ -76,7 +76,7 @@ async def count_decisions(session: AsyncSession) -> tuple[int, int]:
 async def decisions_between(
     session: AsyncSession, after_id: int, last_id: int, limit: int
 ) -> Sequence[RecordedDecision | UnreadableDecision]:
-    """Decisions with keys above `after_id` and up to `last_id`, the lowest first, at most `limit` of them."""
+    """At most `limit` decisions with keys above `after_id` and up to `last_id`, in the order of keys."""
 
     def batch_of(statement: _Statement) -> _Statement:
         in_range = statement.where(DecisionRow.id > after_id, DecisionRow.id <= last_id)
@@ -105,7 +105,7 @@ def _decisions() -> _Statement:
             DecisionRow.takeback,
             DecisionRow.state,
             OutcomeRow.decision_id.label("judged_id"),
-            # As text: one that somebody damaged must not hide the others.
+            # As text: one damaged record must not hide the others.
             cast(DecisionRow.record, Text).label("record"),
             DecisionRow.created_at,
         )
@@ -176,11 +176,11 @@ def _require_damage(error: Exception) -> None:
 async def next_decision(
     session: AsyncSession, game_id: int, ply: int, decision_id: int
 ) -> NextDecision | None:
-    """The decision that followed on one, also if it was taken back.
+    """The decision that followed another one, even if it was taken back.
 
     Args:
-        ply: Of the one that it followed on.
-        decision_id: Its key.
+        ply: Of the earlier decision.
+        decision_id: The earlier decision's key.
     """
     statement = (
         select(
@@ -203,18 +203,18 @@ async def next_decision(
 async def settle_later(
     session: AsyncSession, found: RecordedDecision, decision: Decision, outcome: Outcome | None
 ) -> bool | None:
-    """Store what a confirmed decision of a closed game still lacked.
+    """Store what a confirmed decision of a closed game still lacks.
 
     Args:
         found: The decision as it was read before.
-        decision: The same, with the chosen move's whole profile if that was found.
-        outcome: None: it has one, or it cannot be judged.
+        decision: The same, with the chosen move's complete profile if it was found.
+        outcome: None: the decision has one, or cannot be judged.
 
     Returns:
-        Whether the outcome was stored; False if there was none to store, or there is one by now.
-        None, and no change: the game was opened again meanwhile, or is another one by now.
+        Whether the outcome was stored; False if there was none to store, or the decision has one by now.
+        None, and no change: the game or the decision has changed meanwhile.
     """
-    # On PostgreSQL the game cannot be opened again before this is committed.
+    # On PostgreSQL this keeps the game from being reopened before we commit.
     lock = select(GameRow.state, GameRow.moves).where(GameRow.id == found.game_id).with_for_update()
     game = (await session.execute(lock)).one_or_none()
     if game is None or game.state is GameStatus.OPEN or tuple(game.moves.split()) != found.moves:

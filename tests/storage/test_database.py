@@ -83,7 +83,7 @@ async def test_a_newer_schema_is_refused(database: Database, url: str) -> None:
 
 
 async def test_without_upgrade_an_empty_database_is_refused(empty_url: str, backend: str) -> None:
-    expected = "there is no database at" if backend == "sqlite" else "`desdemona db upgrade` mends it"
+    expected = "there is no database at" if backend == "sqlite" else "`desdemona db upgrade` upgrades it"
     with pytest.raises(StorageError, match=expected):
         await Database.open(empty_url, upgrade=False)
 
