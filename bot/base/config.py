@@ -162,6 +162,8 @@ class StorageConfig(Section):
     def _url_is_known(cls, url: str) -> str:
         if not re.match(r"(sqlite:///|postgresql://).", url):
             raise ValueError("must look like sqlite:///path or postgresql://user@host/name")
+        if url.startswith("sqlite:") and "?" in url:
+            raise ValueError("a SQLite URL takes no options: remove what follows the question mark")
         return url
 
 

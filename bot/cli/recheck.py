@@ -41,7 +41,8 @@ def recheck_command(
 
 def _print_findings(found: Findings) -> None:
     for wrong in found.wrong:
-        print(printable(f"WRONG  {wrong.site} game {wrong.game}, ply {wrong.ply}: {wrong.reason}"))
+        ply = "" if wrong.ply is None else f", ply {wrong.ply}"
+        print(printable(f"WRONG  {wrong.site} game {wrong.game}{ply}: {wrong.reason}"))
     print(f"decisions verified: {found.verified}, wrong: {len(found.wrong)}")
     print(f"judged now: {found.judged}, profiles completed: {found.completed}")
     for reason, count in sorted(found.left.items()):

@@ -40,6 +40,10 @@ def in_database(path: Path, work: Callable[[Database], Awaitable[None]]) -> None
     asyncio.run(run())
 
 
+async def nothing(_database: Database) -> None:
+    """Leaves a database empty."""
+
+
 @pytest.fixture
 def two_games(database_file: Path) -> None:
     """A trappy game with three moves, won; a standard one a day later, still open."""
@@ -315,6 +319,50 @@ def test_a_bot_account_gets_a_token(desdemona: Command) -> None:
     status, _, err = desdemona("add-bot", "no spaces, please")
     assert status == 2
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("arguments", [["--version"], ["games", "--help"], ["games", "--format", "json"]])
+def test_output_that_cannot_be_written(database_file: Path, arguments: list[str], unbuffered: str) -> None:
+    if "json" in arguments:
+        in_database(database_file, nothing)
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "bot", *arguments],
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.stderr == "desdemona: cannot write the output: No space left on device\n"
+    assert done.returncode == 2
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_has_gone_is_no_error(unbuffered: str) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "bot", "--version"],
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_closed_output_is_no_error() -> None:
+    done = subprocess.run(
+        ["sh", "-c", '"$0" -m bot --version >&-', sys.executable],
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_core_can_be_forced_to_an_instruction_set() -> None:
