@@ -1,7 +1,7 @@
 """Upgrades the database's schema with the scripts in ``migrations/``.
 
-``python -m storage.migrate MESSAGE`` writes the next script from the changes in `storage.tables`; read it,
-remove Alembic's comments, and format it with ``ruff``.
+``python -m storage.migrate MESSAGE`` writes the next script from the changes in `storage.tables.games`; read
+it, remove Alembic's comments, and format it with ``ruff``.
 
 A database is nearly always up to date.  Checking that does without Alembic, whose import would take a tenth
 of every command's start.
