@@ -257,7 +257,7 @@ def test_forged_records_are_noticed() -> None:
         "some of its replies": with_(
             b=replace(b, replies=(replace(b.replies[0], probability=None), b.replies[1]))
         ),
-        "nobody looked into it": with_(
+        "is likely, but was not searched": with_(
             b=with_trap(
                 replace(b, replies=(b.replies[0], ReplyProfile("b1", (), INFINITY, probability=0.5))),
                 TrapParams(),
