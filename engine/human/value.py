@@ -165,10 +165,10 @@ def verify_values(decision: Decision) -> None:
 
 def _verify_unvalued(decision: Decision) -> None:
     if decision.model is not None:
-        raise RecordError("a model is named, but no move has a value")
+        raise RecordError("a model is named, but was not used")
     for candidate in decision.candidates:
         if candidate.value is not None or any(r.probability is not None for r in candidate.replies):
-            raise RecordError(f"{candidate.move}: its replies have probabilities, but need none")
+            raise RecordError(f"{candidate.move}: has a value or reply probabilities, but needs none")
 
 
 def _verify_value(candidate: Candidate, floor_centi: int, params: ValueParams, decision: Decision) -> None:

@@ -217,7 +217,7 @@ START = "-" * 27 + "OX" + "-" * 6 + "XO" + "-" * 27
         ([HEADER, f'["{START}", [["d3", 1, 2, 3, NaN]]]'], "line 2: a number is out of range"),
         ([HEADER, f'["{START}", [["d3", {10**7}, 2]]]'], "line 2: a number is out of range"),
         ([HEADER, f'["{START}", [["d3", 1, 2], ["d3", 1, 2]]]'], "line 2: a move occurs twice"),
-        ([HEADER, *[f'["{START}", [["d3", 1, 2]]]'] * 2], "line 3: this position has been there"),
+        ([HEADER, *[f'["{START}", [["d3", 1, 2]]]'] * 2], "line 3: this position occurs twice"),
         ([HEADER, "[" * 100_000], "line 2: not"),
         ([HEADER, "\xe9"], "after line 0: not text"),
     ],

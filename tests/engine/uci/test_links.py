@@ -231,7 +231,7 @@ def test_an_engine_that_cannot_be_stopped(opened: Opener, game: str, protocol: s
     stop.set_deadline(0.1)
     with pytest.raises(Stopped):
         link.search(ask(game), Patience(stop, LONG_S))
-    with pytest.raises(EngineError, match="said nothing"):
+    with pytest.raises(EngineError, match="has been silent"):
         link.search(ask(game), Patience(StopFlag(), silence_s=0.1))
 
 
