@@ -53,10 +53,10 @@ def middle_games(game: Game[Any], count: int) -> list[Any]:
             if ply < RANDOM_PLIES:
                 position = game.play(position, rng.choice(moves))
             else:
-                thought = searcher.think(
+                best = searcher.think(
                     position, STRONG_DEPTH, None, StopFlag(), confidence_percent=100, threads=1
                 )
-                position = game.play(position, game.parse_move(position, thought.move))
+                position = game.play(position, game.parse_move(position, best.move))
         if len(game.legal_moves(position)) > 1:
             found.append(position)
     return found

@@ -108,7 +108,7 @@ async def soak(matches: int, seed: int, without: Collection[Fault]) -> bool:
     print("refused:", ", ".join(f"{text!r} {count}" for text, count in refused.most_common()) or "nothing")
     for line in wrong:
         print("WRONG", line)
-    print("all right" if not wrong else f"{len(wrong)} things are wrong")
+    print("all right" if not wrong else f"{len(wrong)} errors found")
     return not wrong
 
 
@@ -157,7 +157,7 @@ async def outside(port: int, root: str) -> bool:
     print(f"{len(table.over)} matches on {boards} boards, resumed {table.resumed} times")
     for line in wrong:
         print("WRONG", line)
-    print("all right" if not wrong else f"{len(wrong)} things are wrong")
+    print("all right" if not wrong else f"{len(wrong)} errors found")
     return not wrong
 
 

@@ -173,7 +173,7 @@ def timed(work: Callable[[], object]) -> str:
         own.append(time.thread_time() - own_began)
     return (
         f"{1e3 * min(own):6.2f} ms (median {1e3 * statistics.median(own):.2f}; "
-        f"on the wall {1e3 * min(wall):.2f}, {1e3 * statistics.median(wall):.2f})"
+        f"wall clock {1e3 * min(wall):.2f}, {1e3 * statistics.median(wall):.2f})"
     )
 
 
@@ -226,7 +226,7 @@ def typical(model: MaiaModel, path: Path) -> None:
         f"positions after their moves (median {statistics.median(counts):g}, most {max(counts)}):"
     )
     print(
-        f"  encode + infer, on the wall: mean {statistics.fmean(middle):.2f} ms (at best "
+        f"  encode + infer, wall clock: mean {statistics.fmean(middle):.2f} ms (at best "
         f"{statistics.fmean(best):.2f}), median {statistics.median(middle):.2f} ms (at best "
         f"{statistics.median(best):.2f}); under {LIMIT_MS} ms at {under} of {len(counts)}"
     )

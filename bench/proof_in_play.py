@@ -172,7 +172,7 @@ def main() -> None:
         parser.error("--games must be a multiple of 6: three people, both colours")
     if options.what == "play":
         if not options.folder.is_dir():
-            parser.error(f"--folder: {options.folder} is no folder")
+            parser.error(f"--folder: {options.folder} is not a folder")
         play(options.part, options.games, options.maia, options.folder, options.processes)
     else:
         path = options.folder / f"{options.part}.csv"

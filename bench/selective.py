@@ -66,9 +66,9 @@ def depth_in(name: str, seconds: float) -> None:
     depths, speeds = [], []
     for text in middle_games(name, MIDDLE_GAMES, 24):
         began = time.perf_counter()
-        thought = searcher.think(game.parse_position(text), game.deepest_search, seconds, StopFlag())
-        depths.append(thought.depth)
-        speeds.append(thought.nodes / (time.perf_counter() - began))
+        result = searcher.think(game.parse_position(text), game.deepest_search, seconds, StopFlag())
+        depths.append(result.depth)
+        speeds.append(result.nodes / (time.perf_counter() - began))
     print(
         f"{name}: depth in {seconds:g} s in {len(depths)} middle games: mean {statistics.mean(depths):.1f},"
         f" {min(depths)} to {max(depths)}; {statistics.mean(speeds) / 1e6:.2f} M nodes/s"
@@ -84,8 +84,8 @@ def mates_in_two() -> None:
     found = [0] * (MATE_DEPTHS + 1)
     for line in lines:
         for depth in range(1, MATE_DEPTHS + 1):
-            thought = make("chess").think(game.parse_position(line), depth, None, StopFlag())
-            if thought.solved and thought.score_centi > 0 and len(thought.principal_variation) <= 3:
+            result = make("chess").think(game.parse_position(line), depth, None, StopFlag())
+            if result.solved and result.score_centi > 0 and len(result.principal_variation) <= 3:
                 found[depth] += 1
                 break
     by_depth = ", ".join(f"{count} at {depth}" for depth, count in enumerate(found) if count)
@@ -105,10 +105,10 @@ def strategic(seconds: float, every: int) -> None:
             continue
         worth = dict(zip(moves[1].split(), map(int, values[1].split()), strict=False))
         position = game.parse_position(" ".join(line.split()[:4]) + " 0 1")
-        thought = searcher.think(position, game.deepest_search, seconds, StopFlag())
-        points += worth.get(thought.move, 0)
+        result = searcher.think(position, game.deepest_search, seconds, StopFlag())
+        points += worth.get(result.move, 0)
         best += max(worth.values())
-        depths.append(thought.depth)
+        depths.append(result.depth)
     print(
         f"chess: STS, {len(depths)} positions at {seconds:g} s: {points} of {best} points,"
         f" {points / best:.1%}; mean depth {statistics.mean(depths):.1f}"
@@ -147,9 +147,9 @@ def xiangqi_time(depth: int, eleeye: str | None) -> None:
     for name, text in [("start", start), *(("middle game", t) for t in middle_games("xiangqi", 5, 24))]:
         searcher = make("xiangqi")
         began = time.perf_counter()
-        thought = searcher.think(game.parse_position(text), depth, None, StopFlag())
+        result = searcher.think(game.parse_position(text), depth, None, StopFlag())
         ours_s = time.perf_counter() - began
-        line = f"xiangqi, {name}: depth {depth} in {1e3 * ours_s:.0f} ms, {thought.nodes / 1e3:.0f} k nodes"
+        line = f"xiangqi, {name}: depth {depth} in {1e3 * ours_s:.0f} ms, {result.nodes / 1e3:.0f} k nodes"
         if eleeye is not None:
             theirs_s = eleeye_seconds(eleeye, text, depth)
             ratios.append(ours_s / theirs_s)

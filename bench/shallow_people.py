@@ -48,14 +48,14 @@ def main() -> None:
         rng.shuffle(records)
         rows = list(_rows(name, records, options.moves, rng))
         alike = sum(math.log(len(seen)) for _, seen in rows) / len(rows)
-        print(f"{name}: {len(rows)} moves, {alike:.3f} nats when all replies are alike")
+        print(f"{name}: {len(rows)} moves, {alike:.3f} nats when all replies are equally likely")
         for plies in range(1, _PLIES + 1):
             nats, percent, share = min(
                 (_nats(rows, plies, percent, share), percent, share)
                 for percent in _PERCENTS
                 for share in _SHARES
             )
-            print(f"  {plies} plies: {nats:.3f} nats at {percent:g} points, {100 * share:g} % alike")
+            print(f"  {plies} plies: {nats:.3f} nats at {percent:g} points, {100 * share:g} % uniform")
 
 
 def _chess(data: Path) -> list[GameRecord]:

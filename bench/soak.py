@@ -130,7 +130,11 @@ class Summary:
             _none("no decision missing, doubled or wrong", self.troubles),
             self._memory(),
             _none("no crash and no error in the log", self.broken),
-            Claim(f"never deaf for more than {DEAF_LIMIT_S:g} s", not late, f"{late} of {len(self.deaf_s)}"),
+            Claim(
+                f"never without an event stream for more than {DEAF_LIMIT_S:g} s",
+                not late,
+                f"{late} of {len(self.deaf_s)}",
+            ),
             Claim("the bot stopped on request", self.status == 0, f"exit status {self.status}"),
             self._coverage(),
         ]
@@ -163,7 +167,7 @@ class Summary:
         yield f"lost on time by the bot: {len(self.lost_on_time)}; by faults: {len(self.excused)}"
         yield f"not begun: {len(self.not_begun)}; hanging: {len(self.hanging)}"
         yield f"moves without a decision: {self.duplicates}; sent once more than needed: {self.resent}"
-        yield f"decisions missing, doubled or wrong, other troubles in the ledger: {len(self.troubles)}"
+        yield f"decisions missing, doubled or wrong, other problems in the ledger: {len(self.troubles)}"
         yield from (f"  {each}" for each in [*self.lost_on_time, *self.not_begun, *self.hanging][:20])
         yield from (f"  {each}" for each in [*self.troubles, *self.broken][:40])
         yield f"kills: {self.kills}; faults: {sum(self.faults.values())}, by kind:"
@@ -171,15 +175,18 @@ class Summary:
             yield f"  {self.faults[fault]:5} {fault.value}"
         deaf = sorted(self.deaf_s)
         if deaf:
-            yield f"deaf {len(deaf)} times; median {deaf[len(deaf) // 2]:.1f} s, longest {deaf[-1]:.1f} s"
+            yield (
+                f"without an event stream {len(deaf)} times; median {deaf[len(deaf) // 2]:.1f} s, "
+                f"longest {deaf[-1]:.1f} s"
+            )
         yield f"{self.plies} plies in {self.seconds:.0f} s: {self.plies / self.seconds:.0f} a second"
         bot_s, rest_s = self.processor_s
         yield (
             f"processor time: bot {bot_s:.0f} s, arena, proxy and people {rest_s:.0f} s; "
-            f"load of the machine in the end {os.getloadavg()[1]:.1f} on {os.cpu_count()} cores"
+            f"machine load at the end {os.getloadavg()[1]:.1f} on {os.cpu_count()} cores"
         )
         can_tell = all(claim.holds is not None for claim in self.claims)
-        well = "all well" if can_tell else "all well, as far as so short a run can tell"
+        well = "passed" if can_tell else "passed, as far as a run this short can tell"
         yield "verdict: " + ("NOT PASSED" if self.complaints else well)
         for claim in self.claims:
             word = {True: "yes", False: "NO", None: "cannot tell"}[claim.holds]

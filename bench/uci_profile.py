@@ -42,7 +42,7 @@ def middle_games(link: Link, count: int) -> Iterator[Any]:
 
 def measure(link: Link, source: EngineSource, positions: list[Any], depth: int) -> None:
     """Print nodes and time of the root alone, of the whole profiles, and their ratio."""
-    root_s = root_nodes = profile_s = profile_nodes = looked_into = 0.0
+    root_s = root_nodes = profile_s = profile_nodes = analysed = 0.0
     for position in positions:
         lines = len(GAME.legal_moves(position))
         began = time.perf_counter()
@@ -54,13 +54,13 @@ def measure(link: Link, source: EngineSource, positions: list[Any], depth: int) 
             raise SystemExit(f"the engine failed: {source.trouble}")
         profile_s += time.perf_counter() - began
         profile_nodes += found.info.nodes
-        looked_into += sum(not candidate.raw_is_bound for candidate in found.candidates)
+        analysed += sum(not candidate.raw_is_bound for candidate in found.candidates)
     n = len(positions)
     print(f"{'':24}{'nodes':>12}{'seconds':>10}")
     print(f"{'root, every move':24}{root_nodes / n:12,.0f}{root_s / n:10.3f}")
     print(f"{'whole profiles':24}{profile_nodes / n:12,.0f}{profile_s / n:10.3f}")
     print(f"{'ratio':24}{profile_nodes / root_nodes:12.2f}{profile_s / root_s:10.2f}")
-    print(f"moves analysed: {looked_into / n:.1f} of {sum(map(moves_of, positions)) / n:.1f}")
+    print(f"moves analysed: {analysed / n:.1f} of {sum(map(moves_of, positions)) / n:.1f}")
 
 
 def moves_of(position: Any) -> int:

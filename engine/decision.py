@@ -112,7 +112,7 @@ class RandomDraw:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """What is known about the person to move."""
+    """The person to move, as far as known."""
 
     rating: int | None = None
     """Rating on the site's own scale; None: unknown."""

@@ -91,7 +91,7 @@ class WaitLimit:
         """See `Waiting.check`."""
         now = self.clock()
         if self.stop.is_set():
-            raise Stopped("the engine was told to stop")
+            raise Stopped("the wait for the engine was ended")
         if now >= self.until:
             raise EngineTimeout(f"{name} {self.late}")
         if now - since > self.silence_s:
@@ -225,8 +225,8 @@ class EngineProcess:
         return self._with_words(f"{self.name} {what}")
 
     def _with_words(self, message: str) -> str:
-        said = [f"last said: {self._last_words[:200]}"] if self._last_words else []
-        said += [f"complained: {' | '.join(self._complaints)[:400]}"] if self._complaints else []
+        said = [f"last output: {self._last_words[:200]}"] if self._last_words else []
+        said += [f"standard error: {' | '.join(self._complaints)[:400]}"] if self._complaints else []
         return message + (f" ({'; '.join(said)})" if said else "")
 
     def unanswered(self, question: str, answer: str, protocol: str) -> EngineTimeout:

@@ -3,8 +3,8 @@
     python -m bench.matches.chess [--engine "gnuchess -u"] [--seconds 0.1] [--pairs 50]
 
 Each pair of games starts from the same nearly balanced position after six to eight random plies, once with
-either colour.  Games that are not over by the rules end when both engines have agreed for some moves who is
-far ahead.  The clock is that on the wall: the machine had better be idle.  For whole players there is
+either colour.  Games that are not over by the rules end when both engines have agreed for some moves on who
+is far ahead.  Times are wall-clock times, so the machine should be idle.  For complete players use
 `desdemona match`.
 """
 

@@ -1,6 +1,6 @@
 """Paired games between two searches or programs, by the parts of `bot.match`; nothing is stored.
 
-For players that a match's texts cannot name: bare searches, within a time or a number of nodes.
+For players that `desdemona match` does not offer: bare searches, limited by time or by a number of nodes.
 """
 
 from collections.abc import Sequence
@@ -40,8 +40,8 @@ class BareSearch:
         """
         Args:
             game_name: The game.
-            percent: How sure the strong search's cuts must be; None: the exact search.
-            nodes: So many for each move, instead of its time.
+            percent: Confidence that the strong search's cuts need; None: the exact search.
+            nodes: Node limit for each move, in place of its time; None: the time.
             threads: Of the strong search.
             table_mb: Of its table.
         """
@@ -69,13 +69,13 @@ class BareSearch:
         deepest = min(60, self._game.deepest_search)
         options = {"confidence_percent": self._percent, "threads": self._threads}
         try:
-            thought = self._searcher.think(position, deepest, time_s, stop, **options)
-        except Stopped:  # the machine was busy with something else all the time
-            thought = self._searcher.think(position, 1, None, StopFlag(), **options)
-        return ChosenMove(thought.move, thought.score_centi, thought.principal_variation, thought.depth, 0.0)
+            found = self._searcher.think(position, deepest, time_s, stop, **options)
+        except Stopped:  # a busy machine left us no time at all
+            found = self._searcher.think(position, 1, None, StopFlag(), **options)
+        return ChosenMove(found.move, found.score_centi, found.principal_variation, found.depth, 0.0)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Does nothing: there is nothing to close."""
 
     def _deepen(self, searcher: Searcher, position: Any, stop: StopFlag) -> ChosenMove:
         """The best move of the deepest iteration that the flag allows, or of a part of it."""
@@ -113,13 +113,13 @@ def duel(
     seed: int,
     adjudication: Adjudication | None = None,
 ) -> str:
-    """Play and say what came of it; players go from one game to the next as they are."""
+    """Play the games and return the result as text; players keep their state from game to game."""
     terms = Terms(
         game=game_name,
         a=replace(parse_spec("strong"), text=a.name),
         b=replace(parse_spec("strong"), text=b.name),
         move_s=seconds,
-        grace_s=60.0,  # here the machine's hiccups are nobody's loss
+        grace_s=60.0,  # a hiccup of the machine must not lose a game
         adjudication=adjudication,
         openings=f"seed {seed}",
     )

@@ -1,12 +1,12 @@
-"""How much stronger the selective search is than the exact one, at equal time: paired Othello games.
+"""Our selective Othello search against the exact one at equal time: paired games, score and Elo difference.
 
     python -m bench.matches.strong [--pairs 50] [--seconds 0.05 | --nodes 500000] [--against PERCENT]
 
 Each pair of games starts from the same nearly balanced position after ten random plies, once with either
-side.  A side is the strong search (`think`) or iterative deepening of the exact one (`search`); with
---against PERCENT the second side is the strong search as well, at that confidence.  The clock is that on
-the wall, so the machine had better be idle; --nodes does not mind, but nodes of the two searches do
-not cost the same.  For whole players there is `desdemona match`.
+colour.  A side is the strong search (`think`) or iterative deepening of the exact one (`search`); with
+--against PERCENT the second side is the strong search as well, at that confidence.  Times are
+wall-clock times, so the machine should be idle; with --nodes that does not matter, but the nodes of the two
+searches do not cost the same.  For complete players use `desdemona match`.
 """
 
 import argparse

@@ -3,8 +3,8 @@
     python -m bench.matches.xiangqi --engine PATH [--seconds 0.1] [--pairs 20] [--seed 2006]
 
 Each pair starts from the same nearly balanced position after six random plies, once with either colour.
-Games end by the rules, or when both have agreed for some moves that one side is far ahead.  The clock is that
-on the wall: the machine had better be idle.  For whole players there is `desdemona match`.
+Games end by the rules, or when both have agreed for some moves that one side is far ahead.  Times are
+wall-clock times, so the machine should be idle.  For complete players use `desdemona match`.
 """
 
 import argparse

@@ -424,7 +424,7 @@ class GgsServer:
         await self._until(lambda: state.is_settled, SETTLED_S, f"game {game_id}")
         game = state.find(game_id)
         if game is None:
-            raise RefusedError(f"game {game_id}: there is none", 404)
+            raise RefusedError(f"game {game_id}: there is no such game", 404)
         await self._until(lambda: not game.is_stale, ANSWER_S, f"game {game_id}")
         stream: asyncio.Queue[GameEvent] = asyncio.Queue()
         self._streams.setdefault(game_id, []).append(stream)

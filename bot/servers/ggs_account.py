@@ -308,7 +308,7 @@ class GgsAccount:
         """
         game = self.find(game_id)
         if game is None:
-            raise RefusedError(f"game {game_id}: there is none", 404)
+            raise RefusedError(f"game {game_id}: there is no such game", 404)
         text = wire.spoken(text)
         if game.status is Status.LIVE:
             # Both games of a match share one conversation: send a greeting once.

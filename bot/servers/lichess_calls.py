@@ -65,7 +65,7 @@ class RequestThrottle:
         """
         left_s = self._quiet_until - self._clock()
         if left_s > 0:
-            raise TransientError(f"{what}: not sent, the server wants {left_s:.0f} s of quiet", left_s)
+            raise TransientError(f"{what}: not sent: the server demands a pause of {left_s:.0f} s", left_s)
 
     def heard(self, error: Exception) -> None:
         """Record the error of a request."""

@@ -40,7 +40,7 @@ class GgfClock:
         """
         fields = text.split("/")
         if len(fields) > 3:
-            raise BadClock(f"{text[:60]!r} is no clock")
+            raise BadClock(f"{text[:60]!r} is not a clock")
         usual = cls()
         times = [usual.initial_s, usual.increment_s, usual.extension_s]
         is_plain = True
@@ -51,7 +51,7 @@ class GgfClock:
             if comma:
                 is_plain = False
                 if not _COUNT.fullmatch(count):
-                    raise BadClock(f"{text[:60]!r} is no clock")
+                    raise BadClock(f"{text[:60]!r} is not a clock")
         return cls(times[0], times[1], times[2], is_plain)
 
     def text(self, *, with_extension: bool = True) -> str:
@@ -72,7 +72,7 @@ def parse_time(text: str) -> int:
     """
     found = _TIME.fullmatch(text)
     if found is None:
-        raise BadClock(f"{text[:40]!r} is no time")
+        raise BadClock(f"{text[:40]!r} is not a time")
     parts = [int(part) for part in found[3].split(":")]
     if len(parts) == 1:
         parts.append(0)

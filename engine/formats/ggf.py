@@ -212,7 +212,7 @@ def stated_result(game: GgfGame) -> Stated | None:
         return None
     found = re.fullmatch(r"([-+]?[0-9.]+)\s*(?::\s*([rts]))?", game.result.strip())
     if not found:
-        raise BadGgf(f"{game.result[:60]!r} is no result")
+        raise BadGgf(f"{game.result[:60]!r} is not a result")
     return Stated(_number(found[1], "result"), found[2] or "")
 
 
@@ -239,7 +239,7 @@ def to_record(game: GgfGame) -> GameRecord:
     if stated and (margin is None or stated.how):
         margin = stated.discs
     if margin is not None and not is_margin(margin, game.komi or 0):
-        raise BadGgf(f"a result of {margin:+g} discs is none")
+        raise BadGgf(f"a result of {margin:+g} discs is impossible")
     tags = [("TY", game.kind), ("KM", "" if game.komi is None else _decimals(game.komi, 3))]
     for tag, bid in (("KB", game.black_komi_move), ("KW", game.white_komi_move)):
         tags += [(tag, move_text(bid) if bid else "")]
@@ -321,7 +321,7 @@ def parse_move(text: str) -> GgfMove:
     if move.startswith("pa"):
         move = "pass"
     elif not re.fullmatch(r"[a-h][1-8]", move):
-        raise BadGgf(f"{text[:60]!r} is no move")
+        raise BadGgf(f"{text[:60]!r} is not a move")
     if len(told) > 2:
         raise BadGgf(f"{text[:60]!r} has more than evaluation and time")
     evaluation, time_s = [_number(part, "number") if part else None for part in [*told, "", ""][:2]]
@@ -451,7 +451,7 @@ def _number(text: str, what: str) -> float:
     except ValueError:
         number = math.nan
     if not abs(number) <= _LARGEST:  # NaN fails too
-        raise BadGgf(f"{text[:60]!r} is no {what}")
+        raise BadGgf(f"{text[:60]!r} is not a {what}")
     return number
 
 

@@ -240,7 +240,7 @@ def _full_fen(fen: str, game: Game[Any], tags: Mapping[str, str]) -> str:
     """The FEN with rights that show Chess960: where king and rooks stand as in chess, only the tag does.
 
     Raises:
-        BadPosition: It is no FEN.
+        BadPosition: It is not a FEN.
     """
     if not (isinstance(game, StandardChess) and chess.pgn.Headers(dict(tags)).is_chess960()):
         return fen
@@ -352,7 +352,7 @@ def _played_othello(
     words = [_PASSES.get(word.lower(), word.lower()) for word in text.moves]
     for number, word in enumerate(words, start=1):
         if word != "pass" and word not in SQUARES:
-            raise BadPgn(f"move {number}: {word[:20]!r} is no square")
+            raise BadPgn(f"move {number}: {word[:20]!r} is not a square")
     moves, end = placed((SQUARES.index(word) for word in words if word != "pass"), start)
     if words[-1:] == ["pass"] and GAMES["othello"].legal_moves(end) == (PASS,):
         moves = (*moves, "pass")
@@ -371,7 +371,7 @@ def _played_othello(
     if margin is None and result not in _POINTS and (discs := re.fullmatch(r"(\d+)-(\d+)", result)):
         black, white = (int(count[:9]) for count in discs.groups())
         if black + white > len(SQUARES):
-            raise BadPgn(f"a result of {result:.40} discs is none")
+            raise BadPgn(f"a result of {result:.40} discs is impossible")
         margin = float(black - white)
     points = _POINTS.get(result) if margin is None else points_of(margin)
     return _Movetext(moves, told(evaluations), told(times_s), result), points, margin

@@ -65,7 +65,7 @@ class WthorFile:
             )
             placed_at = moves.rstrip(b"\0")  # 10 * row + column, both from 1
             if score > 64 or any(not (1 <= at // 10 <= 8 and 1 <= at % 10 <= 8) for at in placed_at):
-                yield BadWthor(f"game {number + 1} has a square or score that is none")
+                yield BadWthor(f"game {number + 1} has an invalid square or score")
                 continue
             squares = tuple(at // 10 * 8 + at % 10 - 9 for at in placed_at)
             yield WthorGame(tournament, black, white, score, theoretical, squares)
@@ -137,7 +137,7 @@ def to_record(
 def _header(data: bytes) -> tuple[int, int, int, int, int, int]:
     """Number of games, number of names, year, board size, whether solitaires, depth."""
     if len(data) < _HEADER.size:
-        raise BadWthor(f"{len(data)} bytes are no WTHOR file")
+        raise BadWthor(f"{len(data)} bytes are not a WTHOR file")
     _, _, _, _, games, names, year, size, solitaires, depth, _ = _HEADER.unpack_from(data)
     return games, names, year, size, solitaires, depth
 

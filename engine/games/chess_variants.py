@@ -98,7 +98,7 @@ class ChessVariant(StandardChess):
     def _read_fen(self, fields: list[str]) -> chess.Board:
         text = " ".join(fields)
         if not 4 <= len(fields) <= 7 or not all(re.fullmatch(r"[-+0-9]{1,5}", field) for field in fields[4:]):
-            raise BadPosition(f"{text!r} is no FEN of {self.title}")
+            raise BadPosition(f"{text!r} is not a FEN of {self.title}")
         board = self.board_type(None)
         try:
             board.set_fen(text)

@@ -106,7 +106,7 @@ class Connect4(PlainGame[Connect4Position]):
     def parse_position(self, text: str) -> Connect4Position:
         found = re.fullmatch(rf"((?:[ry.]{{{COLUMNS}}}/){{{ROWS - 1}}}[ry.]{{{COLUMNS}}}) ([ry])", text)
         if not found:
-            raise BadPosition(f"expected six rows of r, y and . parted by /, and r or y, got {text!r}")
+            raise BadPosition(f"expected six rows of r, y and . separated by /, and r or y, got {text!r}")
         rows, side = found[1].split("/")[::-1], found[2]
         red, yellow = (
             sum(1 << _HEIGHT * c + r for r, row in enumerate(rows) for c in range(COLUMNS) if row[c] == disc)

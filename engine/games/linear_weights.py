@@ -21,7 +21,7 @@ Groups = Mapping[str, int]
 
 
 class BadWeights(ValueError):
-    """A file that does not hold weights of the groups asked for; the message says what is wrong."""
+    """A file that does not hold weights of the requested groups; the message says what is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def from_card(card: Mapping[str, Any], groups: Groups) -> LinearWeights:
             if len(of_group) != size:
                 raise BadWeights(f"{name} has {len(of_group)} weights, not {size}")
             if not all(isinstance(weight, int) and abs(weight) < 1 << 15 for weight in of_group):
-                raise BadWeights(f"{name} has weights that are no 16-bit integers")
+                raise BadWeights(f"{name} has weights that are not 16-bit integers")
             weights += of_group
     scale = card["expected_scale_centi"]
     return LinearWeights(tuple(halves["middle"]), tuple(halves["end"]), (scale["end"], scale["middle"]))

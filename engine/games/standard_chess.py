@@ -356,7 +356,7 @@ def _read_fen(fields: list[str]) -> chess.Board:
         board.ep_square = None
     for number in numbers:
         if not re.fullmatch("[0-9]{1,4}", number):
-            raise BadPosition(f"{number!r} is no count of plies or moves")
+            raise BadPosition(f"{number!r} is not a count of plies or moves")
     if numbers:
         board.halfmove_clock = int(numbers[0])
     if len(numbers) > 1:
@@ -383,7 +383,7 @@ def _read_castling(board: chess.Board, text: str) -> None:
             rook = rooks & chess.BB_FILES[chess.FILE_NAMES.index(kind)]
             board.chess960 = True
         else:
-            raise BadPosition(f"{text!r} are no castling rights")
+            raise BadPosition(f"{text!r} are not castling rights")
         if not rook:
             raise BadPosition(f"there is no king and rook for the castling right {letter!r}")
         if board.castling_rights & (before if rook & before else behind):
@@ -397,7 +397,7 @@ def _read_ep(board: chess.Board, text: str) -> int | None:
     if text == "-":
         return None
     if not re.fullmatch("[a-h]6" if board.turn else "[a-h]3", text):
-        raise BadPosition(f"{text!r} is no en passant square here")
+        raise BadPosition(f"{text!r} is not an en passant square here")
     square = chess.parse_square(text)
     behind, ahead = (square - 8, square + 8) if board.turn else (square + 8, square - 8)
     pawn = board.pawns & board.occupied_co[not board.turn]

@@ -78,7 +78,7 @@ class TicTacToe(PlainGame[TicTacToePosition]):
         board, _, side = text.partition(" ")
         cells = board.replace("/", "")
         if board.count("/") != 2 or len(cells) != _CELLS or set(cells) - set("xo."):
-            raise BadPosition(f"expected three rows of x, o and . parted by /, got {text!r}")
+            raise BadPosition(f"expected three rows of x, o and . separated by /, got {text!r}")
         crosses, noughts = (sum(1 << i for i, cell in enumerate(cells) if cell == mark) for mark in "xo")
         to_move = self.sides[(crosses | noughts).bit_count() % 2]
         if crosses.bit_count() - noughts.bit_count() not in (0, 1) or side != to_move:

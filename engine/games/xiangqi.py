@@ -228,7 +228,7 @@ def _is_irreversible(board: str, move: Move) -> bool:
 
 
 def _perpetual_check(checks: Sequence[bool]) -> int:
-    """Who loses by it: -1 the side to move in the positions of even index, 1 the other, 0 none (or both).
+    """The loser by perpetual check: -1 the side to move at even indices, 1 the other, 0 none (or both).
 
     Args:
         checks: For each position between two occurrences of the same one: is the side to move in check?
@@ -513,7 +513,7 @@ class Xiangqi:
     def _parse_fen(self, fen: str) -> XiangqiPosition:
         words = fen.split()
         if not 2 <= len(words) <= 6:
-            raise BadPosition(f"expected a board, w or b and at most four words more, got {fen!r}")
+            raise BadPosition(f"expected a board, w or b and at most four more fields, got {fen!r}")
         rows = [re.sub("[1-9]", lambda digit: "." * int(digit[0]), row) for row in words[0].split("/")]
         for index, row in enumerate(rows):
             if not re.fullmatch("[PABNCRKpabncrk.]{9}", row) or "." in words[0]:

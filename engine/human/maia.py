@@ -68,7 +68,7 @@ class MaiaModel:
         self.info = network.info
         rating = network.metadata.get("rating", "")
         if rating and not (rating.isascii() and rating.isdigit() and len(rating) <= 4):
-            raise BadModel(f"{network.where}: {rating[:20]!r} is no rating")
+            raise BadModel(f"{network.where}: {rating[:20]!r} is not a rating")
         self.rating = int(rating) if rating else None
         """Rating of the people that it imitates; None: unknown."""
         self._is_tried = False
@@ -87,8 +87,8 @@ class MaiaModel:
         if mass < LEAST_LEGAL_MASS:
             self._is_tried = False
             raise BadModel(
-                f"{self.info.name}: in openings only {mass:.4f} of what it would play are legal moves, at "
-                f"least {LEAST_LEGAL_MASS} should be"
+                f"{self.info.name}: in openings legal moves have only {mass:.4f} of the probability, "
+                f"not {LEAST_LEGAL_MASS} or more"
             )
         return mass
 
@@ -151,7 +151,7 @@ class EncodedPositions:
         if not (masses >= _LEAST_MASS_ANYWHERE).all() or not (masses <= 1 + 1e-3).all() or legal.min() < 0:
             worst = float(masses[np.argmax(np.abs(masses - 1))])
             raise BadModel(
-                f"{model.info.name}: {worst:.4f} of what it would play are legal moves, not nearly all"
+                f"{model.info.name}: legal moves have {worst:.4f} of the probability, not nearly all of it"
             )
         shares = legal / masses[rows]
         found = [part.tolist() for part in np.split(shares, ends[:-1])]
@@ -179,7 +179,7 @@ class MaiaFamily:
         by_rating: dict[int, MaiaModel] = {}
         for model in models:
             if model.rating is None:
-                raise BadModel(f"{model.info.name}: does not say for which rating it is")
+                raise BadModel(f"{model.info.name}: does not state its rating")
             if other := by_rating.get(model.rating):
                 raise BadModel(f"{model.info.name} and {other.info.name} are both for {model.rating}")
             by_rating[model.rating] = model

@@ -164,7 +164,7 @@ def write_onnx(
     try:
         onnx.checker.check_model(model, full_check=True)
     except Exception as error:  # several classes
-        raise BadModel(f"{name}: no sound network: {str(error).splitlines()[0]}") from None
+        raise BadModel(f"{name}: not a sound network: {str(error).splitlines()[0]}") from None
     data: bytes = model.SerializeToString(deterministic=True)
     return data
 

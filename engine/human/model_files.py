@@ -29,7 +29,7 @@ def open_model(path: Path, *, narrow: bool = False) -> HumanModel:
         networks = [OnnxNetwork.open(file, start=False) for file in sorted(path.glob("*.onnx"))]
         models = [MaiaModel(network) for network in networks if network.kind == MAIA]
         if not models:
-            raise BadModel(f"{path}: there is no network of Maia's (*.onnx) in this folder")
+            raise BadModel(f"{path}: no Maia network (*.onnx) in this folder")
         family = MaiaFamily(models)
         ratings = [model.rating for model in models if model.rating is not None]
         return family if narrow else RatingAverage(family, ratings)
@@ -38,4 +38,4 @@ def open_model(path: Path, *, narrow: bool = False) -> HumanModel:
         return MaiaModel(network)
     if network.kind == OTHELLO:
         return OthelloHumanModel(network)
-    raise BadModel(f"{path}: a network of the kind {network.kind!r}, which is no model of people's moves")
+    raise BadModel(f"{path}: a network of the kind {network.kind!r}, which is not a human-move model")

@@ -46,7 +46,7 @@ _BACK = (0, 1, 2, 3, 4, 6, 5, 7)  # the symmetry that undoes each one
 
 
 class BadBook(BadSource):
-    """A file that is no book, or no longer one; the message names the file and what is wrong where."""
+    """A file that is not a book, or is damaged; the message names the file and what is wrong where."""
 
 
 class BookMove(NamedTuple):

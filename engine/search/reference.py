@@ -64,7 +64,7 @@ class ReferenceSearcher:
 
     def _search(self, position: Any, depth: int, alpha: int, beta: int, stop: StopFlag) -> int:
         if stop.spend(1):
-            raise Stopped("the search was told to stop")
+            raise Stopped("the search was stopped")
         self.nodes += 1
         moves = self._game.legal_moves(position)
         if not moves:

@@ -160,7 +160,7 @@ class TrainingState:
             state.steps, state.seen, state.elapsed_s, state.cpu_s = content["counts"]
         except Exception as error:  # torch raises whatever its parsers raise
             reason = str(error).strip().split("\n", 1)[0]
-            raise ValueError(f"{path}: no checkpoint of this network: {reason}") from None
+            raise ValueError(f"{path}: not a checkpoint of this network: {reason}") from None
         return state
 
     def averaged(self) -> NetworkWeights:

@@ -111,7 +111,7 @@ def make_measure(searcher: NativeOthelloSearcher, confidence_percent: int) -> Me
             return game.result_centi(position)
         result = searcher.think(position, plies, None, stop, confidence_percent=confidence_percent)
         if stop.is_set():  # the answer may be from a shallower search
-            raise Stopped("the search was told to stop")
+            raise Stopped("the search was stopped")
         return result.score_centi
 
     return measure

@@ -67,7 +67,7 @@ class Patience:
         """
         now = self.clock()
         if self.stop.is_set() or now >= self.until:
-            raise Stopped("the search was told to stop")
+            raise Stopped("the search was stopped")
         if now - heard_at > self.silence_s:
             raise EngineError(f"{name} has been silent for {self.silence_s:g} s")
 

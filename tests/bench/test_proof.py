@@ -90,4 +90,4 @@ def test_a_missing_folder_is_one_line(
     with pytest.raises(SystemExit) as stopped:
         proof_in_play.main()
     assert stopped.value.code == 2
-    assert capsys.readouterr().err.splitlines()[-1] == f"proof: error: --folder: {missing} is no folder"
+    assert capsys.readouterr().err.splitlines()[-1] == f"proof: error: --folder: {missing} is not a folder"

@@ -19,7 +19,7 @@ def summary(rss_mb: list[float] | None = None, **found: object) -> Summary:
 
 def test_all_claims_are_told() -> None:
     lines = list(summary().lines())
-    told = lines[lines.index("verdict: all well") + 1 :]
+    told = lines[lines.index("verdict: passed") + 1 :]
     assert [line.split()[0] for line in told] == ["yes"] * 10
     assert [claim.text for claim in summary().claims[:6]] == [
         "no game lost on time through the bot's fault",
@@ -39,7 +39,7 @@ def test_all_claims_are_told() -> None:
         ({"hanging": ["abcdefgh"]}, "hanging"),
         ({"not_begun": ["abcdefgh"]}, "first move"),
         ({"broken": ["ERROR something"]}, "no crash"),
-        ({"deaf_s": [16.0]}, "deaf"),
+        ({"deaf_s": [16.0]}, "event stream"),
         ({"duplicates": 1}, "duplicate"),
         ({"troubles": ["abcdefgh"]}, "missing, doubled"),
         ({"rss_mb": [200.0] * STEADY_S + [230.0] * STEADY_S}, "memory"),
@@ -56,4 +56,4 @@ def test_a_short_run_cannot_tell_everything() -> None:
     short = summary(rss_mb=[200.0, 900.0], games=16, faults=Counter({Fault.END: 1}))
     unknown = [claim.text for claim in short.claims if claim.holds is None]
     assert (unknown, short.complaints) == (["memory flat", "every kind of fault"], [])
-    assert "verdict: all well, as far as so short a run can tell" in short.lines()
+    assert "verdict: passed, as far as a run this short can tell" in short.lines()

@@ -181,7 +181,7 @@ def test_what_makes_no_sense_is_ignored() -> None:
         gui.tell(
             "", "foo bar", "set", "set depth", "set depth x", "set contempt 100", "set nothing 1", "move"
         )
-        assert "is no move" in gui.hear()
+        assert "is not a move" in gui.hear()
         gui.tell("move a1", "F5", "f6/1.0/2", "move d3//0.5", "hint x", "ping 1")
         assert "not a legal move" in gui.hear()
         gui.hear_until("pong 1")

@@ -476,7 +476,7 @@ async def test_quiet_after_too_many_requests(
         timed.online_bots(),
         timed.challenge("iago", proposal),
     ):
-        with pytest.raises(TransientError, match="the server wants 1 s of quiet") as early:
+        with pytest.raises(TransientError, match="the server demands a pause of 1 s") as early:
             await ask
         assert early.value.retry_after_s == 1.0
     assert len(peer.seen) == asked

@@ -212,7 +212,7 @@ def test_another_start(opened: Opener) -> None:
 
 @EACH
 def test_what_does_not_start(opened: Opener, game: str, protocol: str) -> None:
-    with pytest.raises(EngineCrashed, match=r"exit status 3.*complained: cannot find my weights"):
+    with pytest.raises(EngineCrashed, match=r"exit status 3.*standard error: cannot find my weights"):
         opened(game, protocol, "dies").new_game()
     with pytest.raises(EngineTimeout, match=f"(?i)did not answer .* does it speak {protocol}, or"):
         opened(game, protocol, "silent", start_s=SHORT_S).new_game()
@@ -255,7 +255,7 @@ def test_a_crash_is_mended_once(opened: Opener, tmp_path: Path, game: str, proto
     assert [choice.move for choice in play(engine, 3)] == first_moves(game, 3)
     always = opened(game, protocol, "crash=1")
     always.new_game()
-    with pytest.raises(EngineCrashed, match=r"exit status 9.*complained: out of luck"):
+    with pytest.raises(EngineCrashed, match=r"exit status 9.*standard error: out of luck"):
         play(always, 1)
 
 

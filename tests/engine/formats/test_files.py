@@ -109,7 +109,7 @@ def test_a_result_of_more_discs_than_there_are_is_none(tags: str, margin: float 
     (found,) = files.read([f"(;PB[a]PW[b]{tags}{usual}"], GameFormat.GGF)
     if margin is None:
         assert isinstance(found, BadGame)
-        assert " discs is none" in str(found)
+        assert " discs is impossible" in str(found)
     else:
         assert isinstance(found, GameRecord)
         assert found.margin == margin
@@ -118,7 +118,7 @@ def test_a_result_of_more_discs_than_there_are_is_none(tags: str, margin: float 
 def test_a_komi_that_is_none_makes_no_result() -> None:
     """Of a game whose moves reach the end: their discs are not all that counts."""
     text = "(;TY[8k]KM[1e6]BO[8 " + "-" * 61 + "*O- *]B[h8];)"
-    with pytest.raises(BadGame, match=r"a result of -999936 discs is none"):
+    with pytest.raises(BadGame, match=r"a result of -999936 discs is impossible"):
         ggf.to_record(ggf.parse(text))
 
 

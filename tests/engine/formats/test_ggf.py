@@ -160,10 +160,10 @@ def test_lines_that_are_no_match(text: str, why: str) -> None:
         ("(;BO[10 " + "-" * 100 + " *];)", "size '10'"),
         ("(;BO[8 " + "-" * 63 + " *];)", "64 squares"),
         ("(;BO[8 " + "-" * 64 + " *];)", "not one disc"),
-        (f"(;{START}B[i9];)", "is no move"),
+        (f"(;{START}B[i9];)", "is not a move"),
         (f"(;{START}B[f5/1/2/3];)", "more than evaluation and time"),
-        (f"(;{START}B[f5/nan];)", "is no number"),
-        (f"(;{START}KM[x];)", "is no komi"),
+        (f"(;{START}B[f5/nan];)", "is not a number"),
+        (f"(;{START}KM[x];)", "is not a komi"),
         (f"(;{START}{'B[pa]' * 401};)", "more than 400 moves"),
     ],
 )

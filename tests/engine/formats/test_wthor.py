@@ -58,7 +58,7 @@ def test_a_bad_game_leaves_the_others() -> None:
     bad = record()[:-60] + bytes([99]) * 60
     found = list(wthor.parse_games(header(games=3) + record() + bad + record("d3")).games())
     assert [type(game) for game in found] == [WthorGame, BadWthor, WthorGame]
-    assert str(found[1]) == "game 2 has a square or score that is none"
+    assert str(found[1]) == "game 2 has an invalid square or score"
 
 
 def test_a_game_against_the_rules_is_named() -> None:
@@ -72,7 +72,7 @@ def test_a_game_against_the_rules_is_named() -> None:
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"", "0 bytes are no WTHOR file"),
+        (b"", "0 bytes are not a WTHOR file"),
         (header(games=1), "16 bytes; 1 games are 84"),
         (header(size=10), "10 x 10"),
     ],

@@ -123,8 +123,8 @@ def sound() -> NDArray[np.float32]:
 @pytest.mark.parametrize(
     ("answers", "why"),
     [
-        (np.zeros(MOVES, np.float32), r"fake: 0\.0000 of what it would play are legal moves"),
-        (np.full(MOVES, 1.0, np.float32), r"fake: 20\.0000 of what it would play are legal moves"),
+        (np.zeros(MOVES, np.float32), r"fake: legal moves have 0\.0000 of the probability"),
+        (np.full(MOVES, 1.0, np.float32), r"fake: legal moves have 20\.0000 of the probability"),
         (np.full(MOVES, -0.1, np.float32), "fake: "),
         (np.zeros(MOVES - 1, np.float32), "fake: the output is 1 x 1857 numbers, not 1 x 1858"),
         (np.zeros((MOVES, 1), np.float32), "fake: the output is 1 x 1858 x 1 numbers"),
@@ -148,7 +148,7 @@ def test_a_single_number_is_no_answer(monkeypatch: pytest.MonkeyPatch, count: in
 def test_a_network_is_tried_before_it_is_asked() -> None:
     model = model_of(answers=np.full(MOVES, 1 / MOVES, np.float32))
     for _ in range(2):  # not only the first time
-        with pytest.raises(BadModel, match=r"fake: in openings only 0\.0\d+ of what it would play"):
+        with pytest.raises(BadModel, match=r"fake: in openings legal moves have only 0\.0\d+ of"):
             model.predict([PredictionQuery((GAME.initial(),))])
 
 
@@ -163,7 +163,7 @@ def test_a_check_overlooked_is_no_garbage() -> None:
 
 @pytest.mark.parametrize("rating", ["high", "-5", "15000", "\u0661"])
 def test_a_rating_that_is_none(rating: str) -> None:
-    with pytest.raises(BadModel, match=r"fake\.onnx: .* is no rating"):
+    with pytest.raises(BadModel, match=r"fake\.onnx: .* is not a rating"):
         model_of(answers=sound()[0], rating=rating)
 
 
@@ -207,14 +207,14 @@ def test_people_of_different_ratings_in_one_list() -> None:
 def test_families_that_are_none() -> None:
     with pytest.raises(BadModel, match="no network to choose from"):
         MaiaFamily([])
-    with pytest.raises(BadModel, match="fake: does not say for which rating it is"):
+    with pytest.raises(BadModel, match="fake: does not state its rating"):
         MaiaFamily([model_of(answers=sound()[0], rating="")])
     with pytest.raises(BadModel, match="maia-1500 and maia-1500 are both for 1500"):
         MaiaFamily([prefers("d2d4", 1500), prefers("e2e4", 1500)])
 
 
 def test_a_folder_is_a_family(tmp_path: Path) -> None:
-    with pytest.raises(BadModel, match="there is no network of Maia's"):
+    with pytest.raises(BadModel, match="no Maia network"):
         open_model(tmp_path)
     for rating in (1100, 1500):
         made = import_network(pawn_pusher().file(), f"maia-{rating}.pb.gz")

@@ -121,7 +121,7 @@ def test_a_published_network_has_to_play_like_itself(monkeypatch: pytest.MonkeyP
 
 
 def test_a_network_that_prefers_illegal_moves_is_none() -> None:
-    with pytest.raises(BadModel, match=r"maia-1: in openings only 0\.\d+ of what it would play are legal"):
+    with pytest.raises(BadModel, match=r"maia-1: in openings legal moves have only 0\.\d+ of"):
         import_network(random_network().file(), "maia-1.pb.gz")
 
 

@@ -168,7 +168,7 @@ def test_only_regular_files_of_some_size_are_read(tmp_path: Path, monkeypatch: p
 def test_models_of_other_kinds_are_not_opened(tmp_path: Path) -> None:
     path = tmp_path / "odds.onnx"
     path.write_bytes(tiny(says=SAYS | {"kind": "odds"}))
-    with pytest.raises(BadModel, match="a network of the kind 'odds', which is no model of people's moves"):
+    with pytest.raises(BadModel, match="a network of the kind 'odds', which is not a human-move model"):
         open_model(path)
     path.write_bytes(tiny(says=SAYS | {"game": "shogi"}))
     with pytest.raises(BadModel, match="a network of kind 'maia' for 'shogi', not 'maia' for 'chess'"):

@@ -492,7 +492,7 @@ def test_real_games_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "complaint"),
     [
-        ("a.wtb", b"short", "5 bytes are no WTHOR file"),
+        ("a.wtb", b"short", "5 bytes are not a WTHOR file"),
         ("a.wtb", wthor(("f5", 40))[:-1], "1 games are 84"),
         ("a.wtb", wthor(("f5", 40))[:12] + b"\x0a" + wthor(("f5", 40))[13:], "10 x 10"),
         ("a.wtb", wthor(("f5", 40))[:-60] + b"\x63" * 60, "game 1 has a square"),

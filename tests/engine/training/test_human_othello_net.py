@@ -65,5 +65,5 @@ def test_a_lesson_can_be_interrupted_and_resumed(
     assert open_model(file).predict([PredictionQuery((GAME.initial(),))])[0] == pytest.approx([0.25] * 4)
     assert "9 games of 1999-2015" in capsys.readouterr().out
     kept.write_bytes(b"nothing")
-    with pytest.raises(SystemExit, match=r"made\.pt: no checkpoint"):
+    with pytest.raises(SystemExit, match=r"made\.pt: not a checkpoint"):
         run(monkeypatch, *map(str, usual), "--minutes", "0.04", "--resume")

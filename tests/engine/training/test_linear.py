@@ -118,7 +118,7 @@ def test_cards_that_hold_something_else_are_refused(
     with pytest.raises(BadWeights, match="first has 2 weights, not 3"):
         from_card(card, {"first": 3, "second": 1})
     card["weights"]["second"]["end"] = [1 << 15]
-    with pytest.raises(BadWeights, match="second has weights that are no 16-bit integers"):
+    with pytest.raises(BadWeights, match="second has weights that are not 16-bit integers"):
         from_card(card, groups)
     with pytest.raises(BadWeights, match="5 numbers"):
         to_groups(bytes(10), groups)
