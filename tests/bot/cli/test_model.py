@@ -88,7 +88,7 @@ def test_a_folder_that_is_none(desdemona: Command, published: Path, tmp_path: Pa
     assert err.count("\n") == 1
     status, _, err = desdemona("model", "show", str(tmp_path))
     assert status == 2
-    assert "there is no network of Maia's" in err
+    assert "no Maia network" in err
 
 
 def test_what_is_for_the_program_alone_is_not_shown(desdemona: Command) -> None:
