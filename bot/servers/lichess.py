@@ -8,7 +8,7 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import AsyncExitStack, aclosing, nullcontext, suppress
 from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
@@ -136,6 +136,7 @@ class LichessServer:
         dialect: Which site.
         url: Its origin, for instance ``http://127.0.0.1:8765``.
         token: Of the bot's account.  Never shown in an error or log.
+        kinds: Kinds of games that we accept (`challenges.variants`), for sites that want to know.
         call_timeout_s: Deadline of each request, in seconds.
         slack_s: How late a keep-alive may be, in seconds.
         clock: Monotonic clock, in seconds.
@@ -150,6 +151,7 @@ class LichessServer:
         url: str,
         token: str,
         *,
+        kinds: Collection[str] = (),
         call_timeout_s: float = CALL_TIMEOUT_S,
         slack_s: float = KEEP_ALIVE_SLACK_S,
         clock: Callable[[], float] = time.monotonic,
@@ -172,7 +174,11 @@ class LichessServer:
         self._scripts: dict[str, Script] = {}
         """For the games with a stream, until they end."""
         self._http = aiohttp.ClientSession(
-            headers={"Authorization": f"Bearer {token}", "User-Agent": _user_agent(), **dialect.headers},
+            headers={
+                "Authorization": f"Bearer {token}",
+                "User-Agent": _user_agent(),
+                **dialect.headers(kinds),
+            },
             # Streams hold connections for hours: with a limit they would starve the moves.
             connector=aiohttp.TCPConnector(limit=0),
         )
@@ -223,10 +229,8 @@ class LichessServer:
         )
 
     async def decline(self, challenge_id: str, reason: DeclineReason) -> None:
-        await self._ask(
-            f"decline challenge {challenge_id}",
-            lambda api: api.challenges.decline(_quote(challenge_id), reason.value),
-        )
+        # A form, as Lichess's OpenAPI has it; berserk sends JSON, in which PyChess finds no reason.
+        await self._act(f"/api/challenge/{_quote(challenge_id)}/decline", {"reason": reason.value})
 
     async def export(self, game_id: str) -> dict[str, Any]:
         self._require(Ability.EXPORT)

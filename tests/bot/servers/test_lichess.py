@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl
 import pytest
 from aiohttp import web
 
+from bot.base.config import ChallengesConfig, Config
 from bot.base.dialects import DIALECTS, Ability
 from bot.base.errors import (
     AuthError,
@@ -45,6 +46,7 @@ from bot.base.events import (
 )
 from bot.base.reconnect import stay_connected
 from bot.servers import Account, Server
+from bot.servers.adapters import make_server
 from bot.servers.lag import Lag
 from bot.servers.lichess import FULL_STATE_S, UNTOLD_SLACK_S, LichessServer, RefusalCounter, StreamRateLimiter
 from bot.servers.lichess_wire import ChallengeDone, ChallengeMade, read_challenge_answer
@@ -245,7 +247,7 @@ async def test_one_shot_calls(peer: Peer, server: LichessServer) -> None:
         ("GET", f"/game/export/{GAME}"),
     ]
     assert peer.seen[1][1].endswith("?nb=50")
-    assert "tooFast" in peer.bodies[3]
+    assert peer.bodies[3] == "reason=tooFast"
     assert {headers["authorization"] for headers in peer.headers} == {f"Bearer {TOKEN}"}
     assert all(headers["user-agent"].startswith("desdemona/") for headers in peer.headers)
 
@@ -714,7 +716,8 @@ async def test_no_call_takes_the_token_elsewhere(
 
 
 async def test_what_a_site_cannot_do_is_refused_without_asking(peer: Peer) -> None:
-    server = LichessServer(DIALECTS["pychess"], peer.url, TOKEN)
+    settings = Config(challenges=ChallengesConfig(variants=["othello", "xiangqi"]))
+    server = make_server(settings, DIALECTS["pychess"], peer.url, TOKEN)
     try:
         assert [ability for ability in Ability if server.can(ability)] == [Ability.UPGRADE]
         for ask in (
@@ -733,7 +736,7 @@ async def test_what_a_site_cannot_do_is_refused_without_asking(peer: Peer) -> No
         await server.move(GAME, "h3e3", offer_draw=True)
         assert peer.seen == [("POST", f"/api/bot/game/{GAME}/move/h3e3")]
         told = json.loads(peer.headers[0]["x-pychess-bot-capabilities"])
-        assert told == {"version": 1, "variants": ["xiangqi", "standard"]}
+        assert told == {"version": 1, "variants": ["xiangqi"]}
     finally:
         await server.close()
 
