@@ -79,7 +79,7 @@ def set_up(config: "LogConfig") -> None:
         handler.setFormatter(
             TextFormatter("%(asctime)s %(levelname)-7s %(name)s: %(message)s", "%Y-%m-%d %H:%M:%S")
         )
-    # A driver's line for each statement and each request would bury ours: of other packages we log warnings only.
+    # Lines of drivers, one for each statement and request, would bury ours: of others only warnings.
     others = max(logging.WARNING, logging.getLevelNamesMapping()[config.level])
     logging.basicConfig(level=others, handlers=[handler], force=True)
     for name in OWN:
