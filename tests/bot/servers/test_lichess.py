@@ -409,6 +409,52 @@ async def test_calls_go_one_at_a_time(peer: Peer, server: LichessServer) -> None
     assert most == 1
 
 
+async def test_an_unanswered_call_delays_none_of_another_kind(peer: Peer, server: LichessServer) -> None:
+    await server.account()
+    stuck = (f"/api/bot/game/{GAME}/chat", "/api/account/playing")
+    released, arrived = asyncio.Event(), {path: asyncio.Event() for path in stuck}
+
+    async def hang(request: web.Request) -> web.StreamResponse:
+        arrived[request.path].set()
+        await released.wait()
+        return web.json_response({"nowPlaying": []})
+
+    for path in stuck:
+        peer.script(path, hang)
+    async with asyncio.timeout(PATIENCE_S):
+        late = [
+            asyncio.create_task(server.chat(GAME, "hello")),
+            asyncio.create_task(server.chat(GAME, "hello again")),
+            asyncio.create_task(server.playing()),
+        ]
+        for path in stuck:
+            await arrived[path].wait()
+        await server.accept("chal0001")
+        await server.decline("chal0002", DeclineReason.LATER)
+        await server.answer_takeback(GAME, True)
+        await server.resign(GAME)
+        assert not any(task.done() for task in late)
+        released.set()
+        await asyncio.gather(*late)
+    assert [path.split("?")[0] for _, path in peer.seen].count(stuck[0]) == 2
+
+
+async def test_chat_is_given_up_first(peer: Peer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.servers.lichess.CHAT_TIMEOUT_S", 0.05)
+    server = LichessServer(ARENA, peer.url, TOKEN)
+
+    async def hang(_: web.Request) -> web.StreamResponse:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    peer.script(f"/api/bot/game/{GAME}/chat", hang)
+    try:
+        with pytest.raises(TransientError, match=r"no answer in 0\.05 s"):
+            await server.chat(GAME, "hello")
+    finally:
+        await server.close()
+
+
 class Hands:
     """A clock that the test moves."""
 
