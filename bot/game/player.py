@@ -6,9 +6,10 @@ any moment and another one can resume the game.
 
 import asyncio
 import logging
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 
-from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientError
+from bot.base.errors import AuthError, RefusedError, TransientError
 from bot.base.events import EndReason, GameEnd, GameEvent, GameSnapshot, MoveInfo
 from bot.base.reconnect import delays, stay_connected
 from bot.game.chat import GameChat
@@ -53,8 +54,10 @@ logger = logging.getLogger(__name__)
 
 QUICK_TRIES = 8
 """Reconnection attempts less than half a second apart, since the clock runs on while the stream is lost."""
-MAX_REFUSALS = 5
-"""Refusals of a move in one position after which the game is given up."""
+MOVE_CAP_S = 4.0
+"""Longest wait before a move is sent again, in seconds: shorter than others, since our clock runs."""
+WARN_REFUSALS = 5
+"""Refusals of a move in one position after which the operator is warned."""
 UNKNOWN_TRIES = 4
 """Further queries for a game, over some seconds, before we accept the server's answer that there is none."""
 
@@ -75,6 +78,8 @@ class GamePlayer:
         self._profiles: dict[int, asyncio.Task[None]] = {}
         """By the decision's key."""
         self._refusals = 0
+        """Of the move in this position, each time with the game read again."""
+        self._refusal_waits = self._move_waits()
         self._unknown = 0
         """Consecutive answers of the server that it has no such game."""
         self._tasks: asyncio.TaskGroup
@@ -305,7 +310,7 @@ class GamePlayer:
             if given_up is not None and not self._is_explained():
                 self._end = given_up
         offers_draw = self._offers.offers_draw()
-        waits = delays(self._services.rng)
+        waits = self._move_waits()
         while self._is_current(think):
             took_s = self._services.clock() - received_at
             try:
@@ -321,14 +326,17 @@ class GamePlayer:
                 logger.warning("game %s: %s; sending it again in %.1f s", self.game_id, error, wait_s)
                 await self._services.sleep(wait_s)
             except RefusedError as error:
-                if not self._is_current(think) or await self._read_again(think, error, next(waits)):
+                if not self._is_current(think) or await self._read_again(think, error):
                     return
             else:
-                self._refusals = 0
+                self._refusals, self._refusal_waits = 0, self._move_waits()
                 self._expect(think, stored)
                 await self._ledger.sent(stored)
                 self._complete_later(stored)
                 return
+
+    def _move_waits(self) -> Iterator[float]:
+        return delays(self._services.rng, cap_s=MOVE_CAP_S)
 
     def _expect(self, think: Think, stored: StoredDecision) -> None:
         """Start pondering when the opponent's time begins."""
@@ -338,16 +346,16 @@ class GamePlayer:
             if game.legal_moves(position):
                 self._mind.expect(self._ledger.game, game, position, stored.decision, moves)
 
-    async def _read_again(self, think: Think, error: RefusedError, wait_s: float) -> bool:
+    async def _read_again(self, think: Think, error: RefusedError) -> bool:
         """After a refused move, read the game again, which restarts the turn if it is still ours.
+
+        A server in trouble may refuse a move for a while, so this goes on until the game is over.
 
         Returns:
             Whether the state arrived, here or meanwhile through the game's stream.
-
-        Raises:
-            ProtocolError: The server has refused too often, in a game that can be read.
         """
-        logger.info("game %s: %s; reading the game again", self.game_id, error)
+        wait_s = next(self._refusal_waits)
+        logger.info("game %s: %s; reading the game again in %.1f s", self.game_id, error, wait_s)
         await self._services.sleep(wait_s)
         if not self._is_current(think):  # the stream has shown it meanwhile
             return True
@@ -356,9 +364,12 @@ class GamePlayer:
         try:
             async for event in events:
                 if isinstance(event, GameSnapshot):
-                    self._refusals += 1  # counted only here: a game that cannot be read shows nothing
-                    if self._refusals > MAX_REFUSALS:
-                        raise ProtocolError(f"the server keeps refusing our move: {error}", str(error))
+                    self._refusals += 1
+                    if self._refusals == WARN_REFUSALS:
+                        logger.warning("game %s: the server keeps refusing our move: %s", self.game_id, error)
+                        await self._ledger.record_event(
+                            "move_refused", {"ply": think.ply, "reason": str(error)}
+                        )
                     async with self._handling:
                         self._session = self._session.rejoin()
                         await self._take(event)
