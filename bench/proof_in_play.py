@@ -170,6 +170,8 @@ def main() -> None:
     if options.games % 6:
         parser.error("--games must be a multiple of 6: three people, both colours")
     if options.what == "play":
+        if not options.folder.is_dir():
+            parser.error(f"--folder: {options.folder} is no folder")
         play(options.part, options.games, options.maia, options.folder, options.processes)
     else:
         path = options.folder / f"{options.part}.csv"

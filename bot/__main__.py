@@ -1,5 +1,7 @@
 """The program: ``desdemona``, or ``python -m bot``."""
 
+import errno
+import os
 import sys
 
 try:
@@ -8,27 +10,50 @@ try:
     from bot.cli.main import app
     from storage.errors import StorageError
 except KeyboardInterrupt:
-    sys.exit(130)  # before there was anything to put in order
+    sys.exit(130)  # before anything was open
 
 FAILED = 2
 """Exit status when the operator has to put something right."""
 NO_STORAGE = 3
 """Exit status when the database does not work, which may pass by itself."""
+CANNOT_WRITE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Why a write fails without a fault of the program: the disk is full, or a quota or limit is used up."""
 
 
 def main() -> None:
-    """Run the command that was typed; what is wrong is told in one line."""
+    """Run the command; report an error in one line."""
     try:
-        app()
+        try:
+            app()
+        finally:
+            if sys.stdout is not None:  # as it is where standard output is closed
+                sys.stdout.flush()  # here, where an error can still be reported
     except (DesdemonaError, StorageError) as error:
         sys.stderr.write(f"desdemona: {printable(str(error))}\n")
         sys.exit(NO_STORAGE if isinstance(error, StorageError) else FAILED)
     except ImportError as wrong:
         if "DESDEMONA_UNIT" not in str(wrong):
             raise
-        sys.exit(f"desdemona: environment: {wrong}")  # the core was told to use what this processor lacks
+        sys.exit(f"desdemona: environment: {wrong}")  # this processor lacks the requested instruction set
+    except OSError as error:
+        if error.errno not in {*CANNOT_WRITE, errno.EPIPE} or error.filename is not None:
+            raise
+        _drop_output()
+        if error.errno == errno.EPIPE:  # the reader has gone, `head` for instance: nothing to report
+            sys.exit(1)
+        sys.stderr.write(f"desdemona: cannot write the output: {error.strerror}\n")
+        sys.exit(FAILED)
     except KeyboardInterrupt:
-        sys.exit(130)  # while a command was being imported
+        sys.exit(130)  # during the import of a command
+
+
+def _drop_output() -> None:
+    """Let Python's own flush at exit succeed, whose failure would print a second error."""
+    if sys.stdout is None:
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The daemon: opens everything, plays until told to stop, and shuts down in order."""
+"""The daemon: opens everything, plays until a stop signal, and shuts down in order."""
 
 import asyncio
 import logging

@@ -1,10 +1,10 @@
 """Installs the program into .venv, for the Makefile: ``python3 deploy/install.py [extra]``.
 
-Says each step when it begins, and nothing else unless one fails.  Packages are downloaded while the core is
-compiled.  Needs nothing but Python, so that it can say what is missing.
+Announces each step, and prints nothing else unless a step fails.  Downloads packages while the core compiles.
+Needs only Python, so that it can report what is missing.
 """
 
-from __future__ import annotations  # an older Python gets as far as `check_system`, which says so
+from __future__ import annotations  # lets an older Python get as far as `check_system`
 
 import os
 import signal
@@ -25,31 +25,34 @@ BUILD = ROOT / "build"
 WHEELS = BUILD / "wheels"
 REQUIREMENTS = BUILD / "requirements.txt"
 COMPILERS = ("c++", "g++", "clang++")
-# What pip says when it cannot reach an index; then it goes on about versions that there are not.
+# In pip's output when it cannot reach an index; the error that it ends with is about missing versions.
 NO_NETWORK = ("NewConnectionError", "NameResolutionError", "ConnectTimeoutError", "Failed to establish")
 PIP_SETTINGS = {
-    # The lock holds for the isolated environments of builds too; the setting's name depends on pip's age.
+    # The pins hold in isolated build environments too; the setting's name depends on pip's version.
     "PIP_CONSTRAINT": str(ROOT / "constraints.txt"),
     "PIP_BUILD_CONSTRAINT": str(ROOT / "constraints.txt"),
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-    "PIP_USE_PEP517": "1",  # packages without a pyproject.toml (chess) are built as all others are
+    "PIP_USE_PEP517": "1",  # build packages without a pyproject.toml (chess) like all others
 }
-_TOLD_LINES = 15
+_SHOWN_LINES = 15
 
 
-def main(extra: str = "") -> None:
-    """Install; exits with a line that says what is missing or what failed.
+def main(*arguments: str) -> None:
+    """Install; exits with one line about what is missing, wrong or failed.
 
     Args:
-        extra: One of pyproject.toml's, or "" for none.
+        arguments: At most one: the name of an extra in pyproject.toml.
     """
     began = time.monotonic()
     check_system()
+    if len(arguments) > 1:
+        sys.exit("usage: python3 deploy/install.py [extra]")
+    wanted = requirements("".join(arguments))
     BUILD.mkdir(exist_ok=True)
     if not has_pip():
         step("Creating .venv")
         run("venv", [sys.executable, "-m", "venv", "--clear", str(VENV)])
-    REQUIREMENTS.write_text("\n".join(requirements(extra)) + "\n")
+    REQUIREMENTS.write_text("\n".join(wanted) + "\n")
     core = pip("install", "--no-deps", "--editable", str(ROOT))
     if are_installed():
         step("Compiling the C++ core: about a minute on two cores")
@@ -62,18 +65,21 @@ def main(extra: str = "") -> None:
         step("Installing packages")
         local = ("--no-index", "--find-links", str(WHEELS), "--no-compile")
         run("install", pip("install", *local, "-r", str(REQUIREMENTS)))
-        # On all cores; some packages bring files that are for other versions of Python.
+        # On all cores.  May fail: some packages have files for other versions of Python.
         subprocess.run([PYTHON, "-m", "compileall", "-qq", "-j", "0", str(VENV / "lib")], check=False)
         rmtree(WHEELS, ignore_errors=True)
     step(f"Installed in {time.monotonic() - began:.0f} s")
 
 
 def check_system() -> None:
-    """Exit unless there is all that has to be there before."""
-    if sys.version_info < (3, 11):  # noqa: UP036 - whoever calls make may have an older one
+    """Exit unless the system has all that the installation builds on."""
+    if sys.version_info < (3, 11):  # noqa: UP036 - make may run an older one
         sys.exit("Desdemona needs Python 3.11 or newer: make run PYTHON=python3.12, for instance")
     missing: dict[str, str] = {}
-    if not (which(os.environ["CXX"].split()[0]) if os.environ.get("CXX") else any(map(which, COMPILERS))):
+    compiler = os.environ.get("CXX", "")
+    if compiler and not compiler.strip():  # CMake would look for a program of this name
+        sys.exit("CXX is blank: unset it, or set it to a C++ compiler, for instance g++")
+    if not (which(compiler.split()[0]) if compiler else any(map(which, COMPILERS))):
         missing["a C++ compiler"] = "g++"
     if find_spec("ensurepip") is None:
         missing["Python's venv"] = "python3-venv"
@@ -84,42 +90,48 @@ def check_system() -> None:
 
 
 def has_pip() -> bool:
-    """Whether .venv is whole: it may have been begun by hand or on a machine without ensurepip."""
+    """Whether .venv is complete: made by hand or on a machine without ensurepip, it may lack pip."""
     return (VENV / "bin" / "python").exists() and not subprocess.run(
         [PYTHON, "-c", "import pip"], capture_output=True, check=False
     ).returncode
 
 
 def are_installed() -> bool:
-    """Whether .venv has all packages already, so that nothing has to be downloaded for them."""
+    """Whether .venv already has all packages, so that there is nothing to download."""
     command = pip("install", "--no-index", "-r", str(REQUIREMENTS))
     environment = {**os.environ, **PIP_SETTINGS}
     return not subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False).returncode
 
 
 def requirements(extra: str) -> list[str]:
-    """What the program needs by pyproject.toml, with those of an extra, which may name others."""
+    """The program's requirements in pyproject.toml, with those of an extra, which may include other extras.
+
+    Exits if there is no such extra.
+    """
     import tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    if extra and extra not in extras:
+        sys.exit(f"unknown extra {extra!r}; pyproject.toml has {', '.join(extras)}")
     found: list[str] = []
     left = [*project["dependencies"], *([f"{project['name']}[{extra}]"] if extra else [])]
     while left:
         each = left.pop(0)
         if each.startswith(f"{project['name']}["):
-            left += project["optional-dependencies"][each.partition("[")[2].rstrip("]")]
+            left += extras[each.partition("[")[2].rstrip("]")]
         else:
             found.append(each)
     return found
 
 
 def pip(command: str, *arguments: str) -> list[str]:
-    """How to call the pip of .venv."""
+    """The command that runs .venv's pip."""
     return [PYTHON, "-m", "pip", command, "--quiet", *arguments]
 
 
 def start(name: str, command: list[str]) -> tuple[subprocess.Popen[bytes], Path]:
-    """Begin a command, whose words go to a log."""
+    """Start a command whose output goes to a log file; returns both."""
     log = BUILD / f"{name}.log"
     with log.open("wb") as file:
         environment = {**os.environ, **PIP_SETTINGS}
@@ -130,7 +142,7 @@ def start(name: str, command: list[str]) -> tuple[subprocess.Popen[bytes], Path]
 
 
 def finish(*started: tuple[subprocess.Popen[bytes], Path]) -> None:
-    """Wait for commands; exit with the last words of the first that fails, and stop the others."""
+    """Wait for commands; when one fails, stop the others and exit with the end of its output."""
     running = list(started)
     try:
         while running:
@@ -141,28 +153,28 @@ def finish(*started: tuple[subprocess.Popen[bytes], Path]) -> None:
             time.sleep(0.1)
     finally:
         for process, _ in running:
-            with suppress(ProcessLookupError, PermissionError):  # it has just ended by itself
-                os.killpg(process.pid, signal.SIGTERM)  # and the compilers that pip has started
+            with suppress(ProcessLookupError, PermissionError):  # it has just ended
+                os.killpg(process.pid, signal.SIGTERM)  # and the compilers that pip started
             process.wait()
 
 
 def run(name: str, command: list[str]) -> None:
-    """Do a command; exit with its last words when it fails."""
+    """Run a command; exit with the end of its output if it fails."""
     finish(start(name, command))
 
 
 def fail(log: Path) -> NoReturn:
-    """Exit with the last words of a command, and what to do."""
-    said, where = log.read_text(encoding="utf-8", errors="replace"), log.relative_to(ROOT)
-    if any(sign in said for sign in NO_NETWORK):
-        sys.exit(f"Packages cannot be downloaded: is there a network?  What pip said is in {where}")
-    for line in said.splitlines()[-_TOLD_LINES:]:
+    """Exit with the end of a command's output, and with what to do."""
+    output, where = log.read_text(encoding="utf-8", errors="replace"), log.relative_to(ROOT)
+    if any(sign in output for sign in NO_NETWORK):
+        sys.exit(f"Packages cannot be downloaded: is there a network?  pip's output is in {where}")
+    for line in output.splitlines()[-_SHOWN_LINES:]:
         print(f"    {line[:200]}", file=sys.stderr)
-    sys.exit(f"This failed; all of what it said is in {where}")
+    sys.exit(f"This failed; its whole output is in {where}")
 
 
 def step(text: str) -> None:
-    """Say what begins."""
+    """Announce a step."""
     print(text, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""What Alembic runs around every command; `storage.migrate` hands everything over in the attributes."""
+"""Alembic's environment script, run for every command; `storage.migrate` passes its input as attributes."""
 
 from alembic import context
 
@@ -8,9 +8,9 @@ context.configure(
     connection=attributes["connection"],
     target_metadata=attributes["target_metadata"],
     render_item=attributes["render_item"],
-    # SQLite can't alter much: tables are copied into their new form.
+    # SQLite can alter little: batch mode copies tables into their new form.
     render_as_batch=True,
-    # We begin transactions on SQLite ourselves, so that its schema changes can be rolled back too.
+    # We begin SQLite's transactions ourselves, so that schema changes can be rolled back there too.
     transactional_ddl=True,
 )
 with context.begin_transaction():

@@ -21,35 +21,35 @@ from storage.tables.archive import ImportedGameRow
 from storage.tables.base import Base
 from storage.tables.games import DecisionRow, GameRow, OpponentRow, OutcomeRow
 
-_MOST_KEYS = 500  # in one statement
+_MOST_KEYS = 500  # per statement
 
 
 @dataclass(frozen=True, slots=True)
 class AnalysisSettings:
-    """One way of looking at positions: what it found can be compared."""
+    """One way of analysing positions; results of the same settings are comparable."""
 
     game: str
     source: str
     """``native``, or another engine by its own name."""
     depth: int
-    """D: the profiles have scores of 2 .. D plies from our move on."""
+    """D: the profiles have the scores of searches of 2 .. D plies, counted from our move."""
     engine_version: str
     """Of our engine."""
     settings: dict[str, Any]
-    """What else the other engine was told, as plain JSON values; empty for the native one."""
+    """The other engine's further options, as plain JSON values; empty for the native one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalysedPosition:
-    """A move that somebody answered: the replies that there were, and the one that was played.
+    """A move that a person answered, every legal reply, and the reply that was played.
 
-    *We* are the side that moved, the *person* is the one who answered.
+    *We* are the side that moved; the *person* is the side that replied.
     """
 
     game_id: int
-    """Of the imported game."""
+    """The imported game's key."""
     ply: int
-    """Of the reply: so many moves of the game came before it."""
+    """The reply's: the number of moves before it."""
     side: int
     """The person's."""
     position: str
@@ -58,43 +58,43 @@ class AnalysedPosition:
     reply: str
     rating: int | None
     clock_s: float | None
-    """Left to the person before the reply."""
+    """The person's remaining time before the reply, in seconds."""
     logistic_centi: float
-    """s of the logistic function that makes expected score of scores: the game's own for `position`."""
+    """s of the logistic function from scores to expected score: the game's own for `position`."""
     replies: tuple[ReplyProfile, ...]
-    """Every legal one in the game's order, whole."""
+    """A complete profile of every legal reply, in the game's order."""
     nodes: int
     time_s: float
 
     @property
     def person(self) -> Person:
-        """Who answered, as models are told."""
+        """The person who replied, as models see them."""
         return Person(self.rating, self.clock_s)
 
     @property
     def candidate(self) -> Candidate:
-        """Our move with its whole profile, without the arithmetic of traps."""
+        """Our move with its complete profile, without the trap arithmetic."""
         raw = min(reply.final_centi for reply in self.replies)
         return Candidate(self.move, raw, False, raw, replies=self.replies, complete=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredPosition:
-    """A position as it is read back."""
+    """An analysed position as read from the database."""
 
     id: int
     game_key: str
-    """`storage.archive.content_key` of the game, which is the same in every database."""
+    """The game's `storage.archive.content_key`, which is the same in every database."""
     date: str
-    """Of the game, as its source writes it."""
+    """The game's, as its source writes it."""
     found: AnalysedPosition
     human: tuple[float, ...] | None
-    """What the model that was asked for said of each reply; None: nothing."""
+    """The requested model's probability of each reply; None: it has not predicted this position."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnalysisCount:
-    """How much there is of an analysis."""
+    """The size of an analysis."""
 
     id: int
     analysis: AnalysisSettings
@@ -103,7 +103,7 @@ class AnalysisCount:
 
 
 async def keep_analysis(session: AsyncSession, analysis: AnalysisSettings) -> int:
-    """The key of an analysis, which is made unless it is there."""
+    """The key of an analysis, which is added if it is new."""
     content = json.dumps(asdict(analysis), sort_keys=True)
     key = hashlib.sha256(content.encode()).hexdigest()
     made = await insert_new(session, AnalysisRow, content_key=key, **asdict(analysis))
@@ -113,7 +113,7 @@ async def keep_analysis(session: AsyncSession, analysis: AnalysisSettings) -> in
 
 
 async def count_analyses(session: AsyncSession, game: str | None = None) -> list[AnalysisCount]:
-    """Every analysis, the one with the most positions first."""
+    """All analyses, the one with the most positions first."""
     positions = func.count(AnalysedPositionRow.id)
     games = func.count(AnalysedPositionRow.imported_game_id.distinct())
     statement = (
@@ -136,7 +136,7 @@ async def count_analyses(session: AsyncSession, game: str | None = None) -> list
 
 
 async def known_plies(session: AsyncSession, analysis_id: int) -> set[tuple[str, int]]:
-    """Which replies of which games have been analysed: pairs of a game's `content_key` and the ply."""
+    """The replies that have been analysed: pairs of a game's `content_key` and the ply."""
     statement = (
         select(ImportedGameRow.content_key, AnalysedPositionRow.ply)
         .join(ImportedGameRow, ImportedGameRow.id == AnalysedPositionRow.imported_game_id)
@@ -148,7 +148,7 @@ async def known_plies(session: AsyncSession, analysis_id: int) -> set[tuple[str,
 async def keep_games(
     session: AsyncSession, records: Sequence[GameRecord], *, source: str, source_format: str
 ) -> dict[str, int]:
-    """Games as `storage.archive.add_games` keeps them; their keys in the table by their `content_key`."""
+    """Store games like `storage.archive.add_games`; returns their row keys by `content_key`."""
     for start in range(0, len(records), BATCH):
         part = records[start : start + BATCH]
         await add_games(session, part, source=source, source_format=source_format)
@@ -167,7 +167,7 @@ async def keep_games(
 async def add_positions(
     session: AsyncSession, analysis_id: int, positions: Sequence[AnalysedPosition]
 ) -> None:
-    """Keep positions of an analysis; one that is there already stays as it is."""
+    """Store positions of an analysis; an existing one stays as it is."""
     values = [
         {
             "analysis_id": analysis_id,
@@ -192,10 +192,10 @@ async def add_positions(
 async def each_position(
     session: AsyncSession, analysis_id: int, model_id: int | None = None
 ) -> AsyncIterator[StoredPosition]:
-    """The positions of an analysis in the order in which they were found, a batch at a time.
+    """The positions of an analysis in the order in which they were stored, read in batches.
 
     Args:
-        model_id: Whose predictions come along, where there are any.
+        model_id: The model whose predictions to include, where there are any.
     """
     last = 0
     while True:
@@ -218,7 +218,7 @@ async def each_position(
 
 
 async def keep_model(session: AsyncSession, info: ModelInfo) -> int:
-    """The key of a model, which is written down unless it is there."""
+    """The key of a model, which is added if it is new."""
     made = await insert_new(session, HumanModelRow, kind=info.kind, name=info.name, sha256=info.sha256)
     if made is not None:
         return made
@@ -229,16 +229,16 @@ async def keep_model(session: AsyncSession, info: ModelInfo) -> int:
 
 
 async def list_models(session: AsyncSession, analysis_id: int) -> list[tuple[int, ModelInfo]]:
-    """The models that have said something of an analysis's positions, with their keys.
+    """The models with predictions for an analysis's positions, with their keys.
 
-    The newest comes first: the one that was asked of anything in this database for the first time last.
+    The newest comes first: the one that was added to this database last.
     """
-    spoke = (
+    predicted = (
         select(PredictionRow.model_id)
         .join(AnalysedPositionRow, AnalysedPositionRow.id == PredictionRow.position_id)
         .where(AnalysedPositionRow.analysis_id == analysis_id)
     )
-    statement = select(HumanModelRow).where(HumanModelRow.id.in_(spoke)).order_by(HumanModelRow.id.desc())
+    statement = select(HumanModelRow).where(HumanModelRow.id.in_(predicted)).order_by(HumanModelRow.id.desc())
     return [
         (row.id, ModelInfo(row.kind, row.name, row.sha256))
         for row in (await session.execute(statement)).scalars()
@@ -246,7 +246,7 @@ async def list_models(session: AsyncSession, analysis_id: int) -> list[tuple[int
 
 
 async def predictions(session: AsyncSession, analysis_id: int, model_id: int) -> dict[int, tuple[float, ...]]:
-    """What a model said of an analysis's positions, by their keys."""
+    """A model's predictions for an analysis's positions, by the positions' keys."""
     statement = (
         select(PredictionRow.position_id, PredictionRow.odds)
         .join(AnalysedPositionRow, AnalysedPositionRow.id == PredictionRow.position_id)
@@ -258,7 +258,7 @@ async def predictions(session: AsyncSession, analysis_id: int, model_id: int) ->
 async def unpredicted(
     session: AsyncSession, analysis_id: int, model_id: int, most: int
 ) -> list[tuple[int, AnalysedPosition, GameRecord]]:
-    """Positions of which a model has said nothing yet, with their keys and games; at most so many."""
+    """At most `most` positions that a model has not predicted yet, with their keys and games."""
     statement = (
         select(AnalysedPositionRow, ImportedGameRow)
         .join(ImportedGameRow, ImportedGameRow.id == AnalysedPositionRow.imported_game_id)
@@ -274,7 +274,7 @@ async def unpredicted(
 async def add_predictions(
     session: AsyncSession, model_id: int, predictions: Collection[tuple[int, Sequence[float]]]
 ) -> None:
-    """Keep what a model said of positions, by their keys; of one that it has spoken of before nothing."""
+    """Store a model's predictions for positions, by the positions' keys; existing ones stay as they are."""
     await _add(
         session,
         PredictionRow,
@@ -308,7 +308,7 @@ def _position(row: AnalysedPositionRow) -> AnalysedPosition:
 
 
 async def _add(session: AsyncSession, table: type[Base], values: Sequence[dict[str, Any]]) -> None:
-    """Insert rows, but for those whose unique key is taken."""
+    """Insert rows, except those whose unique key is taken."""
     is_postgresql = session.get_bind().dialect.name == "postgresql"
     for start in range(0, len(values), BATCH):
         part = values[start : start + BATCH]
@@ -319,9 +319,9 @@ async def _add(session: AsyncSession, table: type[Base], values: Sequence[dict[s
 
 
 async def own_positions(session: AsyncSession, game: str) -> AsyncIterator[tuple[StoredPosition, GameRecord]]:
-    """The bot's own moves that people answered, where the whole profile was kept, in the order of playing.
+    """The bot's own moves with a complete profile that a person answered, in the order of play.
 
-    Their games' moves come along, and no model's word.  Games with other programs are left out.
+    Each comes with its game's moves, and without predictions.  Games against bots are left out.
     """
     last = 0
     while True:

@@ -15,14 +15,14 @@ from storage.tables.archive import ImportedGameRow
 from storage.tables.types import now_utc
 
 BATCH = 500
-"""Games in one statement; each takes a parameter for each column, and databases allow some 32,000."""
+"""Games in one statement: each uses one parameter per column, and databases allow some 32,000."""
 
 
 def content_key(record: GameRecord) -> str:
-    """What makes it this game and no other: players, event, date, start, moves and result.
+    """A hash that identifies a game: its players, event, date, start, moves and result.
 
-    Ratings, clocks, evaluations, times and tags do not count, so that the same game with fewer of them is not
-    another one.
+    Ratings, clocks, evaluations, times and tags are left out, so that another source's copy of the game with
+    fewer of them has the same key.
     """
     results = [None if part is None else float(part) + 0.0 for part in (record.points, record.margin)]
     texts = [clean(text) for text in (*record.players, record.event, record.date)]
@@ -38,11 +38,11 @@ async def add_games(
     source_format: str,
     at: datetime | None = None,
 ) -> int:
-    """Keep the games that are not known yet, at most `BATCH` of them; how many that were.
+    """Store the new ones among at most `BATCH` games; returns how many were new.
 
     Args:
-        source: Name of the file that they come from.
-        at: When they are imported, aware; None: now.
+        source: Name of the file they come from.
+        at: Time of the import, aware; None: now.
     """
     moment = at or now_utc()
     rows = {row["content_key"]: row for row in (_row(record) for record in records)}
@@ -63,7 +63,7 @@ async def add_games(
 
 
 async def count_games(session: AsyncSession, game: str | None = None) -> int:
-    """How many games have been imported."""
+    """The number of imported games."""
     statement = select(func.count()).select_from(ImportedGameRow)
     if game is not None:
         statement = statement.where(ImportedGameRow.game == game)
@@ -76,8 +76,8 @@ async def each_game(
     """Imported games in the order of their import, a batch at a time.
 
     Args:
-        game: Only this one; None: all.
-        player: Only games of a player whose name has this in it, in whatever case.
+        game: Only games of this name in `engine.games`; None: all.
+        player: Only games of a player whose name contains this, ignoring case.
     """
     last = 0
     while True:

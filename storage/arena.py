@@ -13,22 +13,22 @@ from storage.tables.arena import ArenaAccount, ArenaChatLine, ArenaGame, ArenaRa
 from storage.tables.types import now_utc
 
 STARTED = "started"
-"""Status of a game that goes on."""
+"""Status of a game that is still running."""
 
 
 class AccountTaken(Exception):
-    """There already is an account of that name."""
+    """The account name is taken."""
 
 
 @dataclass(frozen=True, slots=True)
 class RatingRecord:
-    """Glicko-2 numbers of an account in one variant."""
+    """An account's Glicko-2 rating in one variant."""
 
     rating: float
     deviation: float
     volatility: float
     games: int
-    """Rated games behind it."""
+    """Rated games so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,12 @@ class AccountRecord:
     is_bot: bool
     created_at: datetime
     ratings: Mapping[str, RatingRecord] = field(default_factory=dict)
-    """By variant key; a variant without a rated game is missing."""
+    """By variant key; variants without a rated game are absent."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArenaGameRecord:
-    """The lasting part of a game; every pair is (side that moves first, other side)."""
+    """The stored part of a game; every pair is (side that moves first, other side)."""
 
     id: str
     variant: str
@@ -56,7 +56,7 @@ class ArenaGameRecord:
     players: tuple[str, str]
     """Ids of the accounts."""
     ratings: tuple[int, int]
-    """When the game began."""
+    """At the start of the game."""
     provisional: tuple[bool, bool]
     rematch_of: str | None
     moves: tuple[str, ...]
@@ -71,7 +71,7 @@ class ArenaGameRecord:
     last_move_at: datetime
     ended_at: datetime | None
     initial_fen: str | None = None
-    """Where it began; None: the game's usual start."""
+    """Start position; None: the game's usual start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ async def add_account(
     """Add an account.
 
     Raises:
-        AccountTaken: The id is taken; the transaction is of no use any more.
+        AccountTaken: The id is taken; the transaction cannot be used any more.
     """
     row = {
         "id": account_id,
@@ -109,7 +109,7 @@ async def add_account(
 
 
 async def get_account(session: AsyncSession, account_id: str) -> AccountRecord | None:
-    """The account of that id."""
+    """The account with this id."""
     found = await _list_accounts(session, ArenaAccount.id == account_id, 1)
     return found[0] if found else None
 
@@ -120,7 +120,7 @@ async def find_token(session: AsyncSession, token_hash: str) -> str | None:
 
 
 async def find_tokens(session: AsyncSession, token_hashes: Collection[str]) -> dict[str, str]:
-    """Ids of the accounts that some tokens belong to; the others are missing."""
+    """Ids of the accounts that tokens belong to, by hash; unknown tokens are absent."""
     rows = await session.execute(
         select(ArenaAccount.token_hash, ArenaAccount.id).where(ArenaAccount.token_hash.in_(token_hashes))
     )
@@ -128,7 +128,7 @@ async def find_tokens(session: AsyncSession, token_hashes: Collection[str]) -> d
 
 
 async def try_writing(session: AsyncSession) -> None:
-    """Write something that is gone again at once: committing it fails when the disk is full or read-only."""
+    """Write and delete a row: committing fails if the disk is full or read-only."""
     probe = {"id": "?", "name": "?", "is_bot": False, "token_hash": "?", "created_at": now_utc()}
     await session.execute(insert(ArenaAccount).values(probe))
     await session.execute(delete(ArenaAccount).where(ArenaAccount.id == probe["id"]))
@@ -140,7 +140,7 @@ async def list_bots(session: AsyncSession, limit: int) -> list[AccountRecord]:
 
 
 async def set_token(session: AsyncSession, account_id: str, token_hash: str) -> None:
-    """Give the account another token; the old one is worth nothing from now on."""
+    """Give the account a new token; the old one is no longer valid."""
     await session.execute(
         update(ArenaAccount).where(ArenaAccount.id == account_id).values(token_hash=token_hash)
     )
@@ -172,7 +172,7 @@ async def _list_accounts(
 
 
 async def save_rating(session: AsyncSession, account_id: str, variant: str, rating: RatingRecord) -> None:
-    """Set where an account stands in a variant."""
+    """Set an account's rating in a variant."""
     await session.merge(
         ArenaRating(
             account_id=account_id, variant=variant, rating=rating.rating, deviation=rating.deviation,
@@ -186,29 +186,29 @@ async def save_rating(session: AsyncSession, account_id: str, variant: str, rati
 
 
 async def add_game(session: AsyncSession, game: ArenaGameRecord) -> None:
-    """Add a game that has just begun."""
+    """Add a new game."""
     await session.execute(insert(ArenaGame).values(id=game.id, **_fixed(game), **_moving(game)))
 
 
 async def save_game(session: AsyncSession, game: ArenaGameRecord) -> None:
-    """Write what can change in a game."""
+    """Update everything that can change in a game."""
     await session.execute(update(ArenaGame).where(ArenaGame.id == game.id).values(**_moving(game)))
 
 
 async def get_game(session: AsyncSession, game_id: str) -> ArenaGameRecord | None:
-    """The game of that id, over or not."""
+    """The game with this id, over or not."""
     row = (await session.execute(select(*ArenaGame.__table__.columns).where(ArenaGame.id == game_id))).first()
     return None if row is None else _record(row)
 
 
 async def list_open_ids(session: AsyncSession) -> list[str]:
-    """Ids of the games that go on, oldest first."""
+    """Ids of the running games, the oldest first."""
     ids = select(ArenaGame.id).where(ArenaGame.status == STARTED)
     return list(await session.scalars(ids.order_by(ArenaGame.created_at, ArenaGame.id)))
 
 
 async def count_games(session: AsyncSession, account_id: str) -> int:
-    """Games that the account has begun."""
+    """The number of games that the account has started."""
     plays = or_(ArenaGame.first_id == account_id, ArenaGame.second_id == account_id)
     return await session.scalar(select(func.count()).select_from(ArenaGame).where(plays)) or 0
 
@@ -282,7 +282,7 @@ def _record(row: Row[Any]) -> ArenaGameRecord:
 async def add_chat(
     session: AsyncSession, game_id: str, *, account_id: str, room: str, text: str, created_at: datetime
 ) -> None:
-    """Keep a line of a game's chat."""
+    """Store a line of a game's chat."""
     await session.execute(
         insert(ArenaChatLine).values(
             game_id=game_id, account_id=account_id, room=room, text=text, created_at=created_at
@@ -291,7 +291,7 @@ async def add_chat(
 
 
 async def list_chat(session: AsyncSession, game_id: str, room: str, limit: int) -> list[ChatRecord]:
-    """What was said in one room of a game, oldest first."""
+    """The lines of one chat room of a game, the oldest first."""
     rows = await session.execute(
         select(ArenaChatLine.account_id, ArenaAccount.name, ArenaChatLine.room, ArenaChatLine.text)
         .join(ArenaAccount, ArenaAccount.id == ArenaChatLine.account_id)
@@ -303,6 +303,6 @@ async def list_chat(session: AsyncSession, game_id: str, room: str, limit: int) 
 
 
 async def count_chat(session: AsyncSession, game_id: str) -> int:
-    """Lines said in a game so far."""
+    """The number of chat lines in a game."""
     lines = select(func.count()).select_from(ArenaChatLine).where(ArenaChatLine.game_id == game_id)
     return await session.scalar(lines) or 0

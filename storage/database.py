@@ -1,12 +1,12 @@
 """Opens the database and runs transactions on it.
 
-Readers and writers of SQLite meet in WAL mode: readers never wait, and writers of this process queue at a
-lock of ours instead of at SQLite's, which gives up after a time.  A writer takes SQLite's write lock at once
-(``BEGIN IMMEDIATE``), because a transaction that first reads and then writes can't be helped by waiting.
+SQLite runs in WAL mode: readers never wait, and writers of this process queue at our own lock instead of
+SQLite's, which times out.  A writer takes SQLite's write lock at once (``BEGIN IMMEDIATE``), because waiting
+cannot help a transaction that reads first and writes later.
 
-Writers of other processes meet at SQLite's lock, which is not fair: each asks again every tenth of a second,
-and on a busy machine may find it taken for a long time.  So how long they wait is a matter of who asks:
-`Database.open` has it as `patience_s`.
+Processes compete for SQLite's lock, which is not fair: each retries every tenth of a second, and on a busy
+machine may find it taken for a long time.  The caller therefore says how long to wait: `patience_s` of
+`Database.open`.
 """
 
 import asyncio
@@ -29,34 +29,33 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from storage import migrate
-from storage.errors import RoleTaken, StorageError
+from storage.errors import RoleTaken, StorageError, UnreadableRow
 
 BUSY_TIMEOUT_MS = 10_000
-"""How long one statement waits for another *process* that writes."""
+"""How long one statement waits for another *process* that is writing."""
 
 PATIENCE_S = 10.0
-"""How long a transaction waits for the write lock where a move is waited for: it is worth more."""
+"""How long a transaction waits for the write lock while a move is due: the game's clock matters more."""
 
 LONG_PATIENCE_S = 120.0
-"""The same where nobody waits: for the results of matches and analyses, and while opening."""
+"""The same where no game waits: for the results of matches and analyses, and while opening."""
 
 _WAL_RETRY_S = 0.05
 
 ROLE_LOCK = 0xDE5D
-"""First half of PostgreSQL's advisory locks for `Database.sole`; the number is our own."""
+"""First half of PostgreSQL's advisory locks for `Database.sole`; an arbitrary number."""
 
 DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
 
 _FAILURES = (DBAPIError, PoolTimeoutError, OSError, PostgresError, InterfaceError)
-"""What the drivers raise; asyncpg's own errors come bare while it is connecting."""
-
+"""What the drivers raise; SQLAlchemy does not wrap asyncpg's errors while connecting."""
 
 _ODD_VALUES = (OverflowError, UnicodeError)
-"""What the drivers raise when a value has no place in a column."""
+"""What the drivers raise for a value that does not fit a column."""
 
 
 class Database:
-    """An open database; `open` makes one, `close` ends it."""
+    """An open database: made by `open`, ended by `close`."""
 
     def __init__(self, url: URL, engine: AsyncEngine, patience_s: float = PATIENCE_S) -> None:
         self._url = url
@@ -84,7 +83,7 @@ class Database:
                 `LONG_PATIENCE_S`: another program may be creating the tables.
 
         Raises:
-            StorageError: In one line, what is wrong with which database.
+            StorageError: One line: which database, and what is wrong with it.
         """
         parsed = parse_url(url)
         if parsed.drivername.startswith("sqlite"):
@@ -106,7 +105,7 @@ class Database:
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncSession]:
-        """A transaction that only reads.  Only storage's functions belong in the block.
+        """A transaction that only reads.  Call only functions of `storage` in the block.
 
         Raises:
             StorageError: The database failed.
@@ -119,7 +118,7 @@ class Database:
     async def write(self) -> AsyncIterator[AsyncSession]:
         """One transaction, committed when the block ends and rolled back when it raises.
 
-        Only storage's functions belong in the block: on SQLite every other writer of this process waits.
+        Call only functions of `storage` in the block: on SQLite every other writer of this process waits.
 
         Raises:
             StorageError: The database failed; nothing was written.
@@ -129,16 +128,16 @@ class Database:
                 yield session
 
     async def try_writing(self) -> None:
-        """Raises `StorageError` when nothing can be written; changes nothing."""
+        """Raise `StorageError` if the database cannot be written; changes nothing."""
         with _storage_errors(self._url, "cannot write to the database"):
             async with self._write_turn, self._writers.begin() as session:
                 await session.execute(text("DELETE FROM events WHERE id < 0"))  # there are none
 
     @asynccontextmanager
     async def sole(self, role: str) -> AsyncIterator[None]:
-        """Hold a role that only one program may have at this database, as long as the block lasts.
+        """Hold a role that only one program may have at this database, for the duration of the block.
 
-        The operating system, or PostgreSQL, gives it back when the program dies.
+        The operating system, or PostgreSQL, releases it when the program dies.
 
         Raises:
             RoleTaken: Another program has it.
@@ -161,10 +160,10 @@ class Database:
                         text("SELECT pg_try_advisory_lock(:lock, hashtext(:role))"),
                         {"lock": ROLE_LOCK, "role": role},
                     )
-                    await connection.commit()  # the lock is the connection's, not the transaction's
+                    await connection.commit()  # the connection holds the lock, not the transaction
                 if not got:
                     raise taken
-                # A connection that went back to the pool would take the lock along.
+                # Returned to the pool, the connection would keep the lock.
                 stack.push_async_callback(connection.invalidate)
             yield
 
@@ -173,7 +172,7 @@ async def current_schema(url: str) -> str | None:
     """The revision of a database's schema; None when it has no tables of ours.
 
     Raises:
-        StorageError: In one line, what is wrong with which database.
+        StorageError: One line: which database, and what is wrong with it.
     """
     parsed = parse_url(url)
     if parsed.drivername.startswith("sqlite"):
@@ -187,10 +186,10 @@ async def current_schema(url: str) -> str | None:
 
 
 def parse_url(url: str) -> URL:
-    """The URL with the driver that we use.
+    """Parse a URL, and set the driver that we use.
 
     Raises:
-        StorageError: It is no URL of a database that we know.
+        StorageError: It is not the URL of a database that we know, or has options for SQLite.
     """
     try:
         parsed = make_url(url)
@@ -201,13 +200,18 @@ def parse_url(url: str) -> URL:
         raise StorageError(
             "storage.url is not understood: expected sqlite:///path/to/file.db or postgresql://user@host/name"
         )
+    if parsed.drivername.startswith("sqlite") and parsed.query:
+        # SQLite would take some of them for a part of the file's name.
+        raise StorageError(
+            "storage.url: a SQLite URL takes no options: remove what follows the question mark"
+        )
     return parsed.set(drivername=DRIVERS.get(parsed.drivername, parsed.drivername))
 
 
 def create_engine(url: URL) -> AsyncEngine:
-    """An engine whose connections are set up as the module says; it has not connected yet."""
+    """An engine whose connections are set up as described above; it has not connected yet."""
     if not url.drivername.startswith("sqlite"):
-        # The ping finds connections that died with a restarted server.
+        # The ping detects connections that died when the server restarted.
         return _made(url, pool_pre_ping=True)
     engine = _made(url)
     event.listen(engine.sync_engine, "connect", _set_up_sqlite)
@@ -228,23 +232,23 @@ def _odd_option(error: Exception) -> StorageError:
 
 
 def _set_up_sqlite(connection: Any, _entry: ConnectionPoolEntry) -> None:
-    # The driver must not begin transactions by itself: it would, but only before the first write.
+    # The driver must not begin transactions itself: it would do so only before the first write.
     connection.isolation_level = None
     cursor = connection.cursor()
     try:
         cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         connection.run_async(_switch_to_wal)
-        # A committed decision has to survive a power cut, since its move may be on the server already.
+        # A committed decision must survive a power cut: its move may be on the server already.
         cursor.execute("PRAGMA synchronous = FULL")
         cursor.execute("PRAGMA foreign_keys = ON")
     except BaseException:
-        connection.close()  # which SQLAlchemy leaves to us, with its thread
+        connection.close()  # SQLAlchemy does not close it, nor end its thread
         raise
     cursor.close()
 
 
 async def _switch_to_wal(connection: Any) -> None:
-    """Once in a database's life; this is the one lock that SQLite does not wait for by itself."""
+    """Needed once for each database; the one lock for which SQLite's busy timeout does not wait."""
     give_up = time.monotonic() + LONG_PATIENCE_S
     while True:
         try:
@@ -259,14 +263,14 @@ async def _switch_to_wal(connection: Any) -> None:
 
 def _begin_sqlite(connection: Connection) -> None:
     options = connection.get_execution_options()
-    if before := options.get("sqlite_before_begin"):  # some settings can't be changed in a transaction
+    if before := options.get("sqlite_before_begin"):  # some settings cannot change inside a transaction
         connection.exec_driver_sql(before)
     give_up = time.monotonic() + options.get("sqlite_patience_s", 0.0)
     while True:
         try:
             connection.exec_driver_sql(options.get("sqlite_begin", "BEGIN"))
         except OperationalError as error:
-            # SQLite has waited already, and the event loop has gone on meanwhile.
+            # SQLite has already waited, without blocking the event loop.
             if not _is_busy(error.orig) or time.monotonic() >= give_up:
                 raise
         else:
@@ -274,14 +278,14 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _is_busy(error: BaseException | None) -> bool:
-    """Whether somebody else has the lock; the low byte is the code, the others say more of it."""
+    """Whether another connection has the lock; the low byte is the primary code, the rest details."""
     code = error.sqlite_errorcode if isinstance(error, sqlite3.OperationalError) else 0
     return code & 0xFF == sqlite3.SQLITE_BUSY
 
 
 def _roll_back_sqlite(connection: Any, _entry: ConnectionPoolEntry, _error: BaseException | None) -> None:
-    # A task that is cancelled in the middle of a statement makes SQLAlchemy close the connection.  SQLite
-    # puts that off as long as a cursor is left over, and meanwhile would hold the write lock.
+    # SQLAlchemy closes the connection of a task cancelled in the middle of a statement.  SQLite delays the
+    # close while a cursor is open, and would hold the write lock until then.
     connection.rollback()
 
 
@@ -302,7 +306,7 @@ def _check_sqlite_file(url: URL, *, create: bool) -> None:
 
 @contextmanager
 def _opening(url: URL) -> Iterator[None]:
-    """`_storage_errors` for the first connection: asyncpg also raises on options that it does not know."""
+    """`_storage_errors` for the first connection: asyncpg raises TypeError for options it does not know."""
     try:
         with _storage_errors(url, "cannot open the database"):
             yield
@@ -316,7 +320,14 @@ def _storage_errors(url: URL, what: str) -> Iterator[None]:
     try:
         yield
     except (*_FAILURES, migrate.SchemaError, *_ODD_VALUES) as error:
-        raise StorageError(f"{what} {_shown(url)}: {_reason(error)}") from error
+        kind = UnreadableRow if is_undecodable(error) else StorageError
+        raise kind(f"{what} {_shown(url)}: {_reason(error)}") from error
+
+
+def is_undecodable(error: BaseException) -> bool:
+    """Whether SQLite's driver met text that is not UTF-8; the error has no code, only this message."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    return isinstance(cause, sqlite3.OperationalError) and str(cause).startswith("Could not decode to UTF-8")
 
 
 def _shown(url: URL) -> str:
@@ -326,10 +337,10 @@ def _shown(url: URL) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """The driver's own words, in one line."""
+    """The driver's message, in one line."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     if isinstance(cause, OSError) and cause.strerror:
-        # Names that can't be resolved have negative numbers of their own.
+        # Failures to resolve a name have their own, negative numbers.
         return os.strerror(cause.errno) if cause.errno and cause.errno > 0 else cause.strerror
     lines = str(cause).strip().splitlines()
     return lines[0] if lines else type(cause).__name__

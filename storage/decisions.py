@@ -14,13 +14,13 @@ from storage.tables.types import now_utc
 
 
 async def commit_decision(session: AsyncSession, game_id: int, ply: int, decision: Decision) -> int:
-    """Write a decision down and return its key.  Its move may be sent once the transaction is committed.
+    """Store a decision and return its key.  The move may be sent once the transaction is committed.
 
     Args:
         ply: Moves made in the game before it, passes included.
 
     Raises:
-        DuplicateDecision: One stands already.
+        DuplicateDecision: There is a standing decision already.
     """
     decision_id = await insert_new(
         session,
@@ -57,7 +57,7 @@ async def list_decisions(session: AsyncSession, game_id: int) -> list[StoredDeci
 
 
 async def list_unsettled(session: AsyncSession, game_id: int) -> list[StoredDecision]:
-    """Standing decisions that are still to get an outcome, in the order of play; dropped ones get none."""
+    """Standing decisions without an outcome, in the order of play; not dropped ones, which get none."""
     statement = (
         _standing(game_id)
         .where(DecisionRow.state != DecisionState.DROPPED)
@@ -67,7 +67,7 @@ async def list_unsettled(session: AsyncSession, game_id: int) -> list[StoredDeci
 
 
 async def mark_sent(session: AsyncSession, decision_id: int) -> None:
-    """Note that the server took the move; no change when that is known already."""
+    """Record that the server accepted the move; no change if that is known already."""
     await session.execute(
         update(DecisionRow)
         .where(DecisionRow.id == decision_id, DecisionRow.state == DecisionState.COMMITTED)
@@ -76,9 +76,9 @@ async def mark_sent(session: AsyncSession, decision_id: int) -> None:
 
 
 async def mark_confirmed(session: AsyncSession, decision_id: int) -> None:
-    """Note that the server's list shows the move; no change when that is known already.
+    """Record that the server's list of moves shows the move; no change if that is known already.
 
-    It also mends a decision that was never marked as sent (the answer was lost) or was taken for dropped.
+    Also corrects a decision that was never marked as sent (the response was lost) or was marked as dropped.
     """
     await session.execute(
         update(DecisionRow)
@@ -88,7 +88,7 @@ async def mark_confirmed(session: AsyncSession, decision_id: int) -> None:
 
 
 async def mark_dropped(session: AsyncSession, decision_id: int) -> None:
-    """Note that the game ended before the server took the move; a confirmed move stays confirmed."""
+    """Record that the game ended before the server accepted the move; a confirmed move stays confirmed."""
     game_id = await session.scalar(
         update(DecisionRow)
         .where(DecisionRow.id == decision_id, DecisionRow.state != DecisionState.CONFIRMED)
@@ -100,10 +100,10 @@ async def mark_dropped(session: AsyncSession, decision_id: int) -> None:
 
 
 async def store_profile(session: AsyncSession, decision_id: int, decision: Decision) -> None:
-    """Replace a decision's record by one with the chosen move's whole profile.
+    """Replace a decision's record with one that has the chosen move's complete profile.
 
     Raises:
-        ValueError: The profile is not whole, or it is another decision's.
+        ValueError: The profile is incomplete, or belongs to another decision.
     """
     if not decision.is_complete:
         raise ValueError(f"the profile of {decision.move} is not complete")
@@ -119,7 +119,7 @@ async def store_profile(session: AsyncSession, decision_id: int, decision: Decis
 
 
 async def void_after(session: AsyncSession, game_id: int, ply: int) -> None:
-    """Mark decisions at `ply` and later as taken back: they stay on record and count nowhere."""
+    """Mark decisions at `ply` and later as taken back: they stay in the database but count nowhere."""
     other = aliased(DecisionRow)
     taken_back = select(func.max(other.takeback) + 1).where(
         other.game_id == DecisionRow.game_id, other.ply == DecisionRow.ply

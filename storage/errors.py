@@ -6,11 +6,15 @@ class StorageError(Exception):
 
 
 class RoleTaken(StorageError):
-    """Another program has a role that only one may have at a database (`Database.sole`)."""
+    """Another program holds a role that only one may hold at a database (`Database.sole`)."""
+
+
+class UnreadableRow(StorageError):
+    """A row holds text that is not UTF-8 (SQLite stores it unchecked); the database itself works."""
 
 
 class DuplicateDecision(Exception):
-    """There already is a standing decision for this game and ply."""
+    """This game already has a standing decision at this ply."""
 
     def __init__(self, game_id: int, ply: int) -> None:
         super().__init__(f"game {game_id} already has a decision at ply {ply}")

@@ -15,12 +15,12 @@ from storage.tables.types import now_utc
 async def record_event(
     session: AsyncSession, site: str, kind: str, detail: Mapping[str, Any], game_id: int | None = None
 ) -> None:
-    """Write an event down.
+    """Store an event.
 
     Args:
         kind: A short key, for instance ``challenge_declined``.
         detail: Plain JSON values; never a secret.
-        game_id: Our own key of the game that it belongs to.
+        game_id: Our key of the game that it belongs to.
     """
     session.add(EventRow(at=now_utc(), site=site, kind=kind, detail=dict(detail), game_id=game_id))
     await session.flush()
@@ -35,7 +35,7 @@ async def list_events(
     since: datetime | None = None,
     limit: int | None = None,
 ) -> list[StoredEvent]:
-    """Events that match all that is given, the latest first."""
+    """Events that match every given argument, the latest first."""
     statement = select(EventRow).order_by(EventRow.at.desc(), EventRow.id.desc()).limit(limit)
     if site is not None:
         statement = statement.where(EventRow.site == site)

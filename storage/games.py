@@ -25,10 +25,10 @@ from storage.tables.types import now_utc
 
 
 async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None = None) -> StoredGame:
-    """Write down a game that begins, or return it as it stands when it is known already.
+    """Store a new game, or return the stored one.
 
     Args:
-        at: When it began, aware; None: now.
+        at: When the game began, aware; None: now.
     """
     known = await get_game(session, new.site, new.site_game_id)
     if known is not None:
@@ -65,14 +65,14 @@ async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None 
 
 
 async def get_game(session: AsyncSession, site: str, site_game_id: str) -> StoredGame | None:
-    """The game with a site's own key."""
+    """The game with this key of the site."""
     statement = games_statement().where(GameRow.site == site, GameRow.site_game_id == site_game_id)
     row = (await session.execute(statement)).scalar_one_or_none()
     return None if row is None else _stored(row)
 
 
 async def get_game_by_id(session: AsyncSession, game_id: int) -> StoredGame | None:
-    """The game with our own key."""
+    """The game with this key of ours."""
     row = (await session.execute(games_statement().where(GameRow.id == game_id))).scalar_one_or_none()
     return None if row is None else _stored(row)
 
@@ -80,26 +80,26 @@ async def get_game_by_id(session: AsyncSession, game_id: int) -> StoredGame | No
 async def list_games(
     session: AsyncSession, filters: Filters | None = None, limit: int | None = None
 ) -> list[StoredGame]:
-    """Games that pass the filters, the latest first."""
+    """Games that match the filters, the latest first."""
     statement = games_statement().where(*filter_conditions(filters or Filters()))
     statement = statement.order_by(GameRow.started_at.desc(), GameRow.id.desc()).limit(limit)
     return [_stored(row) for row in (await session.execute(statement)).scalars()]
 
 
 async def list_games_by_site_id(session: AsyncSession, site_game_id: str) -> list[StoredGame]:
-    """Games with this key on any site: rarely more than one."""
+    """Games with this key on any site; rarely more than one."""
     statement = games_statement().where(GameRow.site_game_id == site_game_id).order_by(GameRow.id)
     return [_stored(row) for row in (await session.execute(statement)).scalars()]
 
 
 async def list_open_games(session: AsyncSession, site: str) -> list[StoredGame]:
-    """Games on a site that are still open here, the oldest first."""
+    """A site's games that are still open in the database, the oldest first."""
     statement = games_statement().where(GameRow.site == site, GameRow.state == GameStatus.OPEN)
     return [_stored(row) for row in (await session.execute(statement.order_by(GameRow.id))).scalars()]
 
 
 async def set_moves(session: AsyncSession, game_id: int, moves: Sequence[str]) -> None:
-    """Replace the list of moves by what the server shows."""
+    """Replace the list of moves with the server's."""
     await session.execute(update(GameRow).where(GameRow.id == game_id).values(moves=" ".join(moves)))
 
 
@@ -116,9 +116,9 @@ async def finish_game(
     """End a game once; a second call changes nothing and returns False.
 
     Args:
-        result: Our view; None only when aborted, or when the server does not tell.
-        moves: The final list; None: the one that is stored.
-        at: When it ended, aware; None: now.
+        result: Our view; None only if aborted, or if the server does not report it.
+        moves: The final list; None: leave the stored one.
+        at: When the game ended, aware; None: now.
     """
     values: dict[str, object] = {
         "state": GameStatus.ABORTED if aborted else GameStatus.FINISHED,
@@ -134,9 +134,9 @@ async def finish_game(
 
 
 async def reopen_game(session: AsyncSession, game_id: int) -> None:
-    """Undo the end of a game that goes on after all, and what was concluded from it.
+    """Undo the end of a game that goes on after all, and what followed from that end.
 
-    Decisions that came too late stand again, and moves that were left unanswered may still be answered.
+    Dropped decisions count again, and the outcome *unanswered* is removed, since a reply may still come.
     """
     await session.execute(
         update(GameRow)
@@ -161,7 +161,7 @@ async def reopen_game(session: AsyncSession, game_id: int) -> None:
 
 
 async def set_rating_diff(session: AsyncSession, site: str, site_game_id: str, diff: int | None) -> None:
-    """Note what a rated game did to our rating; servers tell it after the end."""
+    """Store the change of our rating, which servers report after the game's end."""
     statement = update(GameRow).where(GameRow.site == site, GameRow.site_game_id == site_game_id)
     await session.execute(statement.values(rating_diff=diff))
 
@@ -169,10 +169,10 @@ async def set_rating_diff(session: AsyncSession, site: str, site_game_id: str, d
 async def count_by_player(
     session: AsyncSession, site: str, game: str, opponent_id: str | None = None
 ) -> dict[str, int]:
-    """How many games each player has had, aborted ones left out; players without any are absent.
+    """The number of each player's games, without aborted ones; players without games are absent.
 
     Args:
-        opponent_id: The site's key of one opponent; None: all of them.
+        opponent_id: The site's key of one opponent; None: all opponents.
     """
     statement = select(GameRow.player, func.count().label("games")).where(
         GameRow.site == site,
@@ -187,9 +187,9 @@ async def count_by_player(
 
 
 async def count_bot_games(session: AsyncSession, site: str, since: datetime) -> dict[str, int]:
-    """Games against programs that began since a moment, aborted ones too, by the site's key of the opponent.
+    """The number of games against each bot since a moment, aborted ones too, by the site's key of the bot.
 
-    Opponents without any are absent.
+    Bots without games are absent.
     """
     statement = (
         select(OpponentRow.site_id, func.count().label("games"))
@@ -201,7 +201,7 @@ async def count_bot_games(session: AsyncSession, site: str, since: datetime) -> 
 
 
 def games_statement() -> Select[GameRow]:
-    """Games with all that belongs to a `StoredGame`."""
+    """Select games with everything that a `StoredGame` needs."""
     return (
         select(GameRow)
         .options(joinedload(GameRow.opponent), joinedload(GameRow.engine_config))
@@ -224,7 +224,7 @@ def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
         if filters.opponent is None
         else GameRow.opponent_id.in_(
             select(OpponentRow.id).where(
-                # SQLite knows only the capitals of ASCII; a name as it is written is found in any case.
+                # SQLite's lower() knows ASCII only; the exact spelling matches on every database.
                 or_(
                     OpponentRow.name == filters.opponent,
                     func.lower(OpponentRow.name) == filters.opponent.lower(),
@@ -258,7 +258,7 @@ async def _opponent_row_id(session: AsyncSession, new: NewGame, moment: datetime
         is_bot=new.opponent_is_bot,
         first_seen_at=moment,
     )
-    # Accounts are renamed and become bots: the latest word counts.
+    # Accounts are renamed and become bots: the latest values count.
     statement = (
         update(OpponentRow)
         .where(OpponentRow.site == new.site, OpponentRow.site_id == new.opponent_id)

@@ -10,7 +10,7 @@ from storage.tables.base import Base
 
 
 async def insert_new(session: AsyncSession, table: type[Base], **values: Any) -> int | None:
-    """Insert a row and return its primary key; None, and no change, when a unique key of it is taken."""
+    """Insert a row and return its primary key; None, and no change, if one of its unique keys is taken."""
     key = inspect(table).primary_key[0]
     if session.get_bind().dialect.name == "postgresql":
         in_postgresql = postgresql.insert(table).values(**values).on_conflict_do_nothing()

@@ -1,7 +1,7 @@
 """95 % intervals for proportions and performance ratings, both by inverting the score test.
 
-A value is inside when the data are within 1.96 standard deviations of what that value predicts.  Other than
-estimate plus or minus an error, that stays right for few observations and at 0 % and 100 %.
+A value is inside if the data are within 1.96 standard deviations of its prediction.  Unlike an estimate plus
+or minus an error, this stays correct for few observations and at 0 % and 100 %.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,12 +13,12 @@ Z_95 = 1.959963984540054
 
 _ELO_SCALE = 400 / log(10)
 _FAR = 4000.0
-"""Rating points beyond every opponent where looking for a performance ends: odds of 1 to 10^10."""
+"""How far beyond the opponents' ratings we look for a performance, in rating points: odds of 1 to 10^10."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A count among trials, as a share in [0, 1] with its Wilson interval; None when there were no trials."""
+    """A count among trials, as a share in [0, 1] with its Wilson interval; None without trials."""
 
     count: int
     of: int
@@ -29,19 +29,18 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Performance:
-    """The rating at which a player would be expected to score just what it did score (Elo's formula)."""
+    """The rating whose expected score (Elo's formula) is the actual score."""
 
     games: int
     """Finished games against opponents with a rating."""
     points: float
     """A win is 1, a draw 1/2."""
     rating: float | None
-    """None without games, and when everything was won or everything lost: then no rating is high or low
-    enough."""
+    """None without games, and if all were won or all lost: then no rating is high or low enough."""
     low: float | None
-    """None: no lower limit, since nothing was won."""
+    """None: no lower limit, since no points were scored."""
     high: float | None
-    """None: no upper limit, since nothing was lost."""
+    """None: no upper limit, since every game was won."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ def share(count: int, of: int) -> Share:
     p, z2 = count / of, Z_95**2
     middle = (p + z2 / (2 * of)) / (1 + z2 / of)
     half = Z_95 / (1 + z2 / of) * sqrt(p * (1 - p) / of + z2 / (4 * of * of))
-    # At 0 and 1 the limit is exact and must not miss by a rounding error.
+    # At 0 and 1 the limit is exact; avoid rounding errors.
     low = 0.0 if count == 0 else middle - half
     high = 1.0 if count == of else middle + half
     return Share(count, of, p, low, high)
@@ -69,10 +68,10 @@ def share(count: int, of: int) -> Share:
 def performance(met: Sequence[OpponentGames]) -> Performance:
     """A performance rating with its 95 % interval.
 
-    The interval is Wilson's carried over to ratings: R is inside when the points are within 1.96 standard
-    deviations of what Elo's formula expects of R.  Each game's variance is p (1 - p), the largest that an
-    expected score of p allows, so draws make the interval too wide rather than too narrow.  Opponents'
-    ratings are taken as exact, and the games as independent.
+    Wilson's interval applied to ratings: R is inside if the points are within 1.96 standard deviations of
+    the score that Elo's formula expects of R.  Each game's variance is p (1 - p), the largest that an
+    expected score of p allows, so draws make the interval too wide rather than too narrow.  We take
+    the opponents' ratings as exact and the games as independent.
     """
     games, points = sum(m.games for m in met), sum(m.points for m in met)
     if games == 0:

@@ -11,7 +11,7 @@ from storage.tables.types import now_utc
 
 
 async def record_outcome(session: AsyncSession, decision_id: int, outcome: Outcome) -> bool:
-    """Write an outcome down; False, and no change, when the decision has one already."""
+    """Store an outcome; False, and no change, if the decision already has one."""
     inserted = await insert_new(
         session,
         OutcomeRow,

@@ -30,19 +30,19 @@ _OTHER_ENDS = {
     "illegal move": "rules infraction",
     "adjudicated": "adjudication",
 }
-"""What PGN calls the ends that no other format knows."""
+"""PGN's names for endings that no other format has."""
 _CENTI = 100
 
 _OWN_LIMIT = re.compile(r"[:,;] *(depth|time) *= *([0-9.]+)")
-"""A limit in the text of a player of a match, which stands for the match's."""
+"""A limit in the text of a match's player, which overrides the match's own."""
 
 
 def record_of(game: StoredGame, our_name: str, decisions: Sequence[StoredDecision] = ()) -> GameRecord:
-    """A game of ours.
+    """Convert a game of ours.
 
     Args:
-        our_name: What our side is called; a stored game knows only the opponent's name.
-        decisions: Its standing decisions: our evaluations and times.
+        our_name: Our side's name; a stored game has only the opponent's.
+        decisions: The game's standing decisions, for our evaluations and times.
     """
     points = None if game.result is None else _POINTS[game.result]
     by_ply = {found.ply: found.decision for found in decisions}
@@ -61,8 +61,8 @@ def record_of(game: StoredGame, our_name: str, decisions: Sequence[StoredDecisio
         event, clock = f"match {match}", str(_terms(game).get("clock") or "")
         tags |= _match_tags(game)
     if game.game == "othello" and re.fullmatch(r"s?8[bw]?(r\d+)?", game.variant):
-        tags["TY"] = game.variant  # the type of GGS: one of a pair is not a game by itself
-        if game.clock_initial_s is not None:  # there is a grace, too, of which nothing is kept
+        tags["TY"] = game.variant  # GGS's type; its s marks one game of a synchro pair
+        if game.clock_initial_s is not None:  # the extension time is not stored
             clock = GgfClock(game.clock_initial_s, game.clock_increment_s or 0).text(with_extension=False)
     ratings = (game.our_rating, game.opponent_rating)
     found = GameRecord(
@@ -85,18 +85,18 @@ def record_of(game: StoredGame, our_name: str, decisions: Sequence[StoredDecisio
 
 
 def match_of(game: StoredGame) -> str | None:
-    """The name of the match that a game belongs to; None: to none."""
+    """The name of the match that a game belongs to; None: it belongs to none."""
     return game.selection.get("match") if game.site == MATCH_SITE else None
 
 
 def match_limits(game: StoredGame) -> str:
-    """What the players of a match might use: ``60+0.6``, or ``A depth 8, B 0.1 s a move``."""
+    """The limits of a match's players: ``60+0.6``, or ``A depth 8, B 0.1 s a move``."""
     a, b = _limits(game, "a"), _limits(game, "b")
     return a if a == b else f"A {a}, B {b}"
 
 
 def _match_tags(game: StoredGame) -> dict[str, str]:
-    """Which players these are, and what each might use."""
+    """The players and their limits."""
     terms = _terms(game)
     tags = {
         "PlayerA": str(terms.get("a", "")),
@@ -108,7 +108,7 @@ def _match_tags(game: StoredGame) -> dict[str, str]:
 
 
 def _limits(game: StoredGame, player: str) -> str:
-    """A player's clock, or its own time and depth in its text, or those of the match; as far as known."""
+    """A player's clock, or the time and depth from its own text, or the match's; as far as known."""
     terms = _terms(game)
     own = dict(_OWN_LIMIT.findall(str(terms.get(player, ""))))
     clock, time_s, depth = (str(terms.get(key) or "") for key in ("clock", "time_s", "depth"))
@@ -126,9 +126,9 @@ def _terms(game: StoredGame) -> Mapping[str, Any]:
 
 
 def _margin(record: GameRecord) -> float | None:
-    """A game of Othello's discs where its moves reach the end, unless something else has ended it.
+    """The disc margin of an Othello game that was played to the end; None if it ended otherwise.
 
-    None, too, where the site's word of who won is another than the board's.
+    Also None if the site's result contradicts the board.
     """
     if record.game != "othello" or record.points is None or record.ending in (RESIGNED, TIMEOUT):
         return None
@@ -140,9 +140,9 @@ def _margin(record: GameRecord) -> float | None:
 
 
 def _evaluation(decision: Decision | None, move: str) -> float | None:
-    """What the player thought of its move, in discs or pawns; of a forced win in Othello its margin.
+    """The player's score of its move in discs or pawns; for a forced win in Othello, its margin.
 
-    None where the move came about otherwise, where nobody gave a score, and for mates.
+    None if the game has another move here, if the move has no score, and for mates.
     """
     if decision is None or decision.move != move:
         return None

@@ -4,20 +4,27 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, TypeVar
 
-from sqlalchemy import Text, cast, func, select
+from sqlalchemy import Select, Text, cast, func, select
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
 
 from engine.decision import Decision, Outcome
+from storage.database import is_undecodable
 from storage.decisions import store_profile
 from storage.outcomes import record_outcome
 from storage.records import DecisionState, GameStatus
 from storage.tables.games import DecisionRow, GameRow, OutcomeRow
 
+T = TypeVar("T")
+_Statement = Select[*tuple[Any, ...]]
+
 
 @dataclass(frozen=True, slots=True)
 class RecordedDecision:
-    """A decision as its row has it, taken-back ones too; nothing in it has been understood yet."""
+    """A decision as its row has it, possibly taken back; its record has not been parsed yet."""
 
     id: int
     game_id: int
@@ -25,28 +32,42 @@ class RecordedDecision:
     site_game_id: str
     game_state: GameStatus
     moves: tuple[str, ...]
-    """Of the game, as the server showed them."""
+    """The game's, as the server showed them."""
     ply: int
     is_taken_back: bool
     state: DecisionState
     has_outcome: bool
     record: object
-    """What `Decision.from_record` reads; None: it is no JSON."""
+    """Input of `Decision.from_record`; None: not valid JSON."""
     created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
+class UnreadableDecision:
+    """A decision whose row, or whose game's row, holds a value that its column cannot have."""
+
+    id: int
+    game_id: int
+    site: str | None
+    """None: this value cannot be read either, as with the next two."""
+    site_game_id: str | None
+    ply: int | None
+    reason: str
+    """One line, which may contain unprintable characters of the value."""
+
+
+@dataclass(frozen=True, slots=True)
 class NextDecision:
-    """The first decision that was made two plies after another one."""
+    """The first decision made two plies after another one."""
 
     position: str
-    """Which shows the reply to the other one."""
+    """Shows the reply to the other decision."""
     is_taken_back: bool
     created_at: datetime
 
 
 async def count_decisions(session: AsyncSession) -> tuple[int, int]:
-    """How many decisions there are, taken-back ones too, and the highest key of one (0: there is none)."""
+    """The number of decisions, including taken-back ones, and the highest key (0: there are none)."""
     counted = select(func.count(), func.coalesce(func.max(DecisionRow.id), 0)).select_from(DecisionRow)
     count, highest = (await session.execute(counted)).one()
     return count, highest
@@ -54,9 +75,25 @@ async def count_decisions(session: AsyncSession) -> tuple[int, int]:
 
 async def decisions_between(
     session: AsyncSession, after_id: int, last_id: int, limit: int
-) -> Sequence[RecordedDecision]:
-    """Decisions with keys above `after_id` and up to `last_id`, the lowest first, at most `limit` of them."""
-    statement = (
+) -> Sequence[RecordedDecision | UnreadableDecision]:
+    """At most `limit` decisions with keys above `after_id` and up to `last_id`, in the order of keys."""
+
+    def batch_of(statement: _Statement) -> _Statement:
+        in_range = statement.where(DecisionRow.id > after_id, DecisionRow.id <= last_id)
+        return in_range.order_by(DecisionRow.id).limit(limit)
+
+    try:
+        return [_decision(row) for row in await session.execute(batch_of(_decisions()))]
+    except Exception as error:
+        _require_damage(error)
+    # One damaged row hides its whole batch, so read this batch row by row.
+    keys = select(DecisionRow.id, DecisionRow.game_id).join(GameRow, GameRow.id == DecisionRow.game_id)
+    rows = (await session.execute(batch_of(keys))).all()
+    return [await _decision_alone(session, row.id, row.game_id) for row in rows]
+
+
+def _decisions() -> _Statement:
+    return (
         select(
             DecisionRow.id,
             DecisionRow.game_id,
@@ -68,43 +105,82 @@ async def decisions_between(
             DecisionRow.takeback,
             DecisionRow.state,
             OutcomeRow.decision_id.label("judged_id"),
-            # As text: one that somebody damaged must not hide the others.
+            # As text: one damaged record must not hide the others.
             cast(DecisionRow.record, Text).label("record"),
             DecisionRow.created_at,
         )
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
-        .where(DecisionRow.id > after_id, DecisionRow.id <= last_id)
-        .order_by(DecisionRow.id)
-        .limit(limit)
     )
-    return [
-        RecordedDecision(
-            id=row.id,
-            game_id=row.game_id,
-            site=row.site,
-            site_game_id=row.site_game_id,
-            game_state=row.game_state,
-            moves=tuple(row.moves.split()),
-            ply=row.ply,
-            is_taken_back=row.takeback != 0,
-            state=row.state,
-            has_outcome=row.judged_id is not None,
-            record=_read(row.record),
-            created_at=row.created_at,
-        )
-        for row in await session.execute(statement)
-    ]
+
+
+def _decision(row: Any) -> RecordedDecision:
+    """Return a row of `_decisions`; TypeError if SQLite has a value of another type in a column."""
+    for name, kind in (("site", str), ("site_game_id", str), ("moves", str), ("ply", int), ("takeback", int)):
+        if not isinstance(getattr(row, name), kind):
+            raise TypeError(f"{name} is {getattr(row, name)!r}")
+    return RecordedDecision(
+        id=row.id,
+        game_id=row.game_id,
+        site=row.site,
+        site_game_id=row.site_game_id,
+        game_state=row.game_state,
+        moves=tuple(row.moves.split()),
+        ply=row.ply,
+        is_taken_back=row.takeback != 0,
+        state=row.state,
+        has_outcome=row.judged_id is not None,
+        record=_read(row.record),
+        created_at=row.created_at,
+    )
+
+
+async def _decision_alone(
+    session: AsyncSession, decision_id: int, game_id: int
+) -> RecordedDecision | UnreadableDecision:
+    try:
+        return _decision((await session.execute(_decisions().where(DecisionRow.id == decision_id))).one())
+    except Exception as error:
+        _require_damage(error)
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        reason = f"its row cannot be read: {' '.join(str(cause).split())}"
+
+    async def value(column: InstrumentedAttribute[T], kind: type[T]) -> T | None:
+        statement = select(column).select_from(DecisionRow).join(GameRow, GameRow.id == DecisionRow.game_id)
+        try:
+            found = await session.scalar(statement.where(DecisionRow.id == decision_id))
+        except Exception as error:
+            _require_damage(error)
+            return None
+        return found if isinstance(found, kind) else None
+
+    return UnreadableDecision(
+        id=decision_id,
+        game_id=game_id,
+        site=await value(GameRow.site, str),
+        site_game_id=await value(GameRow.site_game_id, str),
+        ply=await value(DecisionRow.ply, int),
+        reason=reason,
+    )
+
+
+def _require_damage(error: Exception) -> None:
+    """Raise an error again unless it says that a row holds a value that its column cannot have.
+
+    The types of columns raise errors of many kinds for such values: LookupError, ValueError, TypeError.
+    """
+    if isinstance(error, SQLAlchemyError | OSError) and not is_undecodable(error):
+        raise error
 
 
 async def next_decision(
     session: AsyncSession, game_id: int, ply: int, decision_id: int
 ) -> NextDecision | None:
-    """The decision that followed on one, also if it was taken back.
+    """The decision that followed another one, even if it was taken back.
 
     Args:
-        ply: Of the one that it followed on.
-        decision_id: Its key.
+        ply: Of the earlier decision.
+        decision_id: The earlier decision's key.
     """
     statement = (
         select(
@@ -127,18 +203,18 @@ async def next_decision(
 async def settle_later(
     session: AsyncSession, found: RecordedDecision, decision: Decision, outcome: Outcome | None
 ) -> bool | None:
-    """Store what a confirmed decision of a closed game still lacked.
+    """Store what a confirmed decision of a closed game still lacks.
 
     Args:
         found: The decision as it was read before.
-        decision: The same, with the chosen move's whole profile if that was found.
-        outcome: None: it has one, or it cannot be judged.
+        decision: The same, with the chosen move's complete profile if it was found.
+        outcome: None: the decision has one, or cannot be judged.
 
     Returns:
-        Whether the outcome was stored; False if there was none to store, or there is one by now.
-        None, and no change: the game was opened again meanwhile, or is another one by now.
+        Whether the outcome was stored; False if there was none to store, or the decision has one by now.
+        None, and no change: the game or the decision has changed meanwhile.
     """
-    # On PostgreSQL the game cannot be opened again before this is committed.
+    # On PostgreSQL this keeps the game from being reopened before we commit.
     lock = select(GameRow.state, GameRow.moves).where(GameRow.id == found.game_id).with_for_update()
     game = (await session.execute(lock)).one_or_none()
     if game is None or game.state is GameStatus.OPEN or tuple(game.moves.split()) != found.moves:

@@ -11,18 +11,18 @@ from engine.params import TrapParams
 
 
 class GameStatus(StrEnum):
-    """Where the story of a game stands."""
+    """A game's state."""
 
     OPEN = "open"
     """Still being played, as far as we know."""
     FINISHED = "finished"
     """Over, with a result."""
     ABORTED = "aborted"
-    """Over before it counted: not among a player's games, though what happened to its traps is told."""
+    """Over before it counted: not among a player's games, though its traps and their outcomes count."""
 
 
 class GameResult(StrEnum):
-    """How a finished game went, our view."""
+    """Result of a finished game, our view."""
 
     WIN = "win"
     DRAW = "draw"
@@ -30,37 +30,37 @@ class GameResult(StrEnum):
 
 
 class DecisionState(StrEnum):
-    """How far a decision has come on its way to the server."""
+    """How far a decision's move has got on its way to the server."""
 
     COMMITTED = "committed"
-    """Written down; the move may or may not have been sent."""
+    """Stored; the move may or may not have been sent."""
     SENT = "sent"
-    """The server took the move."""
+    """The server accepted the move."""
     CONFIRMED = "confirmed"
     """The server's list of moves shows it."""
     DROPPED = "dropped"
-    """The game ended before the server took the move: it was never played and has no outcome."""
+    """The game ended before the server accepted the move: it was never played and has no outcome."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewGame:
-    """All that is known when a game begins; written before the first move."""
+    """Everything known when a game begins; stored before the first move."""
 
     site: str
     """Key of the server, for instance ``arena``."""
     site_game_id: str
-    """The site's own key of the game."""
+    """The site's key of the game."""
     game: str
     """Name in `engine.games`."""
     variant: str
     """The site's key of the variant."""
     initial_position: str | None
-    """Text of the start; None: the usual one."""
+    """Text of the start position; None: the usual one."""
     our_side: int
     """0: we move first; 1: the opponent does."""
     rated: bool
     speed: str
-    """Speed class in the site's words."""
+    """The site's name of the speed class."""
     clock_initial_s: int | None
     """None: no real-time clock."""
     clock_increment_s: int | None
@@ -70,9 +70,9 @@ class NewGame:
     opponent_is_bot: bool
     our_rating: int | None
     opponent_rating: int | None
-    """At the start of the game; None when the site does not tell."""
+    """At the start of the game; None if the site does not report it."""
     player: str
-    """``standard`` or ``trappy``."""
+    """The player's name, for instance ``trappy``; in matches also another program's."""
     params: TrapParams
     engine_version: str
     selection: Mapping[str, Any]
@@ -81,17 +81,17 @@ class NewGame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredGame(NewGame):
-    """A game as the database knows it."""
+    """A game in the database."""
 
     id: int
     moves: tuple[str, ...]
-    """Every move that the server has shown, passes included."""
+    """Every move in the server's list, passes included."""
     state: GameStatus
     result: GameResult | None
-    """None while open, and when aborted."""
+    """None while open, if aborted, and if the site does not report it."""
     end_reason: str | None
     rating_diff: int | None
-    """Change of our rating; None when unrated or not known."""
+    """Change of our rating; None if unrated or unknown."""
     started_at: datetime
     ended_at: datetime | None
 
@@ -103,15 +103,15 @@ class StoredDecision:
     id: int
     game_id: int
     ply: int
-    """Moves made in the game before it, passes included; 0 for the first."""
+    """Moves made in the game before it, passes included."""
     state: DecisionState
     decision: Decision
     is_complete: bool
-    """The chosen move's whole profile is in the record."""
+    """Whether the record has the chosen move's complete profile."""
     is_trap: bool | None
-    """The move sets a trap; None until the profile is complete."""
+    """Whether the move sets a trap; None until the profile is complete."""
     outcome: Outcome | None
-    """None until it is settled."""
+    """None until it is known."""
     created_at: datetime
     sent_at: datetime | None
     confirmed_at: datetime | None
@@ -119,7 +119,7 @@ class StoredDecision:
 
 @dataclass(frozen=True, slots=True)
 class StoredEvent:
-    """Something worth remembering that is no move: a lost link, a declined challenge."""
+    """Something worth recording that is not a move: a lost connection, a declined challenge."""
 
     id: int
     at: datetime
@@ -130,12 +130,12 @@ class StoredEvent:
 
 
 MATCH_SITE = "match"
-"""Site of the games that programs play here among themselves; no person has seen their traps."""
+"""Site of the matches between programs on this machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """Which games to look at; None everywhere: all of them."""
+    """Which games to select; None everywhere: all of them."""
 
     player: str | None = None
     site: str | None = None
@@ -143,7 +143,7 @@ class Filters:
     opponent_id: str | None = None
     """The site's key of the opponent's account."""
     opponent: str | None = None
-    """The opponent's name, in capitals or not."""
+    """The opponent's name, ignoring case."""
     match: str | None = None
     """Name of the match that a game belongs to."""
     since: datetime | None = None
@@ -151,8 +151,8 @@ class Filters:
     until: datetime | None = None
     """Started before this moment (aware)."""
     min_opponent_rating: int | None = None
-    """An opponent whose rating is not known passes no limit."""
+    """With either limit, games against opponents of unknown rating are left out."""
     max_opponent_rating: int | None = None
     rated: bool | None = None
     has_result: bool | None = None
-    """True: won, drawn or lost; False: still open, aborted, or without a word of who won."""
+    """True: won, drawn or lost; False: still open, aborted, or of unknown result."""

@@ -1,7 +1,7 @@
 """A game's report, move by move: what each of our moves was worth, its trap, and the outcome.
 
-Moves come twice: as the records have them (``move``, ``reply``, ``trap``), and as people write them
-(``name``, ``..._name``).
+Moves appear twice: as in the records (``move``, ``reply``, ``trap``), and in people's notation (``name``,
+``..._name``).
 """
 
 import asyncio
@@ -43,20 +43,20 @@ class CandidateReport:
     name: str
     squares: tuple[str, ...]
     raw_centi: int
-    """What plain minimax says, our view."""
+    """Plain minimax's score, our view."""
     raw_text: str
     raw_is_bound: bool
-    """It is only proven to be at most that; of another engine's candidates: it was not looked into."""
+    """The score is only an upper bound; from another engine: the move was not searched."""
     adjusted_centi: float
-    """What trappy minimax says, our view, in the unit of the params' scale."""
+    """Trappy minimax's score, our view, in the unit of the params' scale."""
     adjusted_text: str
     """A score, or a share of the point on the expected scale: ``63.4 %``."""
     quality_centi: float
     trap: str | None
     trap_name: str | None
     value: float | None
-    """What the move promises against the replies that were expected, in the unit of the decision's
-    `ValueParams`; None: the player did not go by that, or the move gave up too much."""
+    """The move's expected value over the predicted replies, in the unit of the decision's `ValueParams`;
+    None: the player did not use it, or the move gave up too much."""
     value_text: str | None
     """A share of the point, or a score."""
 
@@ -78,18 +78,18 @@ class ReplyReport:
     quality_centi: float
     """Quality as a trap."""
     cost_text: str
-    """What it gives away beside the best reply; empty when it is the best, or only a bound is known."""
+    """What it loses against the best reply; empty if it is the best, or only a bound is known."""
     glance_text: str | None
-    """How it looked to the opponent at its best before the full depth; None: no shallower score."""
+    """The opponent's most favourable score below the full depth; None: no shallower score."""
     glance_plies: int | None
-    """After a search of so many plies."""
+    """Depth of that search in plies."""
     probability: float | None
-    """How likely the decision's model took it to be; None: it was not asked."""
+    """Predicted by the decision's model; None: no model was used."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrapReport:
-    """The best trap of a move, however small; `DecisionReport.is_trap` says whether it counts."""
+    """The best trap of a move, however small; `DecisionReport.is_trap`: whether it counts as a trap."""
 
     reply: str
     name: str
@@ -103,46 +103,46 @@ class DecisionReport:
 
     ply: int
     number: int
-    """Of the move, counted as in the game's notation: both sides' first moves are number 1."""
+    """The move's, as in the game's notation: both sides' first moves are number 1."""
     move: str
     name: str
     squares: tuple[str, ...]
     player: str
     sets_traps: bool
-    """Whether the player meant a trap; else it set one by accident only."""
+    """Whether the player sets traps on purpose; otherwise a trap is an accident."""
     search_mode: str
     pick: Pick | None
     pick_text: str | None
-    """The score of what picked the move; None when nothing did, or it had no score."""
+    """The score from whatever picked the move; None: nothing did, or it gave no score."""
     source: SourceInfo | None
-    """The other engine that the scores are from; None: our own search."""
+    """The other engine that gave the scores; None: our own search."""
     model: ModelInfo | None
-    """Whose the replies' probabilities are; None: none was asked."""
+    """The model that gave the replies' probabilities; None: no model was used."""
     trouble: str
-    """Why a player had to do without its opponent model; empty: it did not."""
+    """Why a player could not use its opponent model; empty: no trouble."""
     depth: int
     time_s: float
     state: str
     position: str
     rows_before: tuple[str, ...]
     rows_after: tuple[str, ...]
-    """The board that the opponent had to answer."""
+    """The board that the opponent faced."""
     standard: CandidateReport
-    """What plain minimax would have played."""
+    """Plain minimax's choice."""
     chosen: CandidateReport
     candidates: tuple[CandidateReport, ...]
     is_complete: bool
-    """All replies are known; until then nothing can be said about traps."""
+    """Whether all replies are known; until then it is open whether the move sets a trap."""
     is_trap: bool | None
     trap: TrapReport | None
     replies: tuple[ReplyReport, ...]
     reply: str | None
-    """What the opponent played; None when nothing (yet)."""
+    """The opponent's move; None: none (yet)."""
     reply_name: str | None
     outcome: OutcomeKind | None
     fell_for_best: bool | None
     cost_centi: int | None
-    """What the reply cost the opponent; like the two above None until it is judged."""
+    """The reply's cost to the opponent; None, like the two above, until it is judged."""
     cost_text: str | None
 
 
@@ -152,14 +152,14 @@ class GameReport:
 
     header: StoredGame
     sets_traps: bool
-    """Whether our player meant the traps that it set; else it set them by accident only."""
+    """Whether our player sets traps on purpose; otherwise its traps are accidents."""
     sides: tuple[str, str]
     names: tuple[str, ...]
-    """Every move of the game as people write it."""
+    """Every move of the game in people's notation."""
     decisions: tuple[DecisionReport, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; the header's fields stand beside ``sides``, ``decisions`` and so on."""
+        """Plain JSON values; the header's fields are on the same level as ``sides`` and ``decisions``."""
         header = asdict(self.header)
         for moment in ("started_at", "ended_at"):
             value = getattr(self.header, moment)
@@ -174,17 +174,17 @@ class GameReport:
 
 
 async def game_report(session: AsyncSession, site: str, site_game_id: str) -> GameReport | None:
-    """The report of the game with a site's own key; None when there is no such game.
+    """The report of the game with this key of the site; None: there is no such game.
 
     Raises:
-        KeyError: Of a game that this program no longer knows.
-        ValueError: A recorded decision can't be read.
+        KeyError: This program no longer knows the game's rules.
+        ValueError: A recorded decision cannot be read.
     """
     stored = await get_stored_game(session, site, site_game_id)
     if stored is None:
         return None
     decisions = await list_decisions(session, stored.id)
-    # Naming thousands of moves takes its time, which is not to be everybody's.
+    # Naming thousands of moves is slow and must not block the event loop.
     return await asyncio.to_thread(_build_report, get_game(stored.game), stored, decisions)
 
 
@@ -208,7 +208,7 @@ def _build_report(game: Game[Any], stored: StoredGame, decisions: Sequence[Store
 
 
 def _sets_traps(player: str) -> bool:
-    """Whether a recorded player means its traps; of those that are no players of ours nobody can tell."""
+    """Whether a recorded player sets traps on purpose; False for players that are not ours: unknown."""
     kind = PLAYER_KINDS.get(player)
     return kind is not None and kind.sets_traps
 
@@ -222,7 +222,7 @@ class _Board:
         self._moves = {game.move_text(move): move for move in game.legal_moves(self.position)}
 
     def move(self, text: str) -> Move:
-        """A legal move by its text; a text that the game no longer writes is read as it was."""
+        """A legal move by its text; the game's parser reads texts that the game no longer writes."""
         found = self._moves.get(text)
         return self.game.parse_move(self.position, text) if found is None else found
 
@@ -252,8 +252,8 @@ def _decision(game: Game[Any], stored: StoredGame, made: StoredDecision) -> Deci
     if chosen.trap is not None:
         text = _quality_text(before, chosen.quality_centi, decision.params)
         trap = TrapReport(chosen.trap, after.name(chosen.trap), chosen.quality_centi, text)
-    looked_into = [profile for profile in chosen.replies if profile.bound_centi != NOBODY_LOOKED]
-    replies = tuple(_reply(after, made, profile) for profile in looked_into)
+    searched = [profile for profile in chosen.replies if profile.bound_centi != NOBODY_LOOKED]
+    replies = tuple(_reply(after, made, profile) for profile in searched)
     cost_text = None
     if outcome is not None:
         played = next((each for each in replies if each.reply == outcome.reply), None)
@@ -278,7 +278,7 @@ def _decision(game: Game[Any], stored: StoredGame, made: StoredDecision) -> Deci
         position=decision.position,
         rows_before=game.board_rows(before.position),
         rows_after=game.board_rows(after.position),
-        # The first of the best, as the standard player chooses.
+        # The first of equal ones, like the standard player.
         standard=max((r for r in reports.values() if not r.raw_is_bound), key=lambda r: r.raw_centi),
         chosen=reports[decision.move],
         candidates=tuple(reports.values()),
@@ -321,7 +321,7 @@ def _reply(board: _Board, made: StoredDecision, profile: ReplyProfile) -> ReplyR
     if scores:
         quality = reply_quality(scores, chosen.raw_centi, params)
     if len(scores) > 1:
-        # The least for us; of equal ones the deepest, which says the most.
+        # The lowest for us; of equal ones the deepest, which means the most.
         least, glance_plies = min((score, -plies) for plies, score in enumerate(scores[:-1], start=2))
         glance_text, glance_plies = board.score(-least), -glance_plies
     return ReplyReport(
@@ -345,7 +345,7 @@ def _pick_text(board: _Board, pick: Pick | None) -> str | None:
 
 
 def _adjusted_text(board: _Board, value: float, params: TrapParams) -> str:
-    """A value of the trap arithmetic in its scale's unit."""
+    """A result of the trap arithmetic in its scale's unit."""
     if params.scale is Scale.EXPECTED:
         return f"{value / PER_PERCENT:.1f} %"
     return board.score(value)
@@ -366,9 +366,9 @@ def _quality_text(board: _Board, quality: float, params: TrapParams) -> str:
 
 
 def _cost_text(board: _Board, best_centi: int, made_centi: int) -> str:
-    """What a reply gives away, for the opponent; empty: nothing.
+    """The opponent's loss by a reply; empty: none.
 
-    Scores of games decided the same way that differ by less than a unit differ in how long the end takes.
+    Where both scores mean the same decided result, less than a unit between them is a difference in length.
     """
     size = made_centi - best_centi
     if size <= 0:
@@ -379,7 +379,7 @@ def _cost_text(board: _Board, best_centi: int, made_centi: int) -> str:
 
 
 def _size_text(board: _Board, size_centi: float) -> str:
-    """A difference of scores, which is no score: without its sign."""
+    """A difference of scores: without a sign, unlike a score."""
     if abs(size_centi) >= WIN_CENTI / 2:
         return "the game"
     return board.score(size_centi).removeprefix("+")

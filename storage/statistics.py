@@ -17,11 +17,11 @@ from storage.tables.games import GameRow, TallyRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayerStatistics:
-    """One player's games, and the traps in them (Gordon & Reda 2006, Figure 9)."""
+    """One player's games and their traps (Gordon & Reda 2006, Figure 9)."""
 
     player: str
     games: int
-    """All but the aborted ones: won, drawn, lost, unfinished, and finished without a known result."""
+    """All except aborted ones: won, drawn, lost, unfinished, and finished without a known result."""
     wins: int
     draws: int
     losses: int
@@ -29,30 +29,30 @@ class PlayerStatistics:
     """Still open."""
     performance: Performance
     traps_set: int
-    """Moves with a trap of at least the threshold: answered + unanswered + pending.  For the standard player:
-    moves that happened to set one."""
+    """Moves with a trap of at least the threshold: answered + unanswered + pending.  The standard player's
+    traps are accidental."""
     answered: int
     """optimal + fell + erred_elsewhere."""
     optimal: int
     fell: int
     fell_for_best: int
-    """Of those that fell, into the best trap itself."""
+    """Part of `fell`: into the best trap itself."""
     erred_elsewhere: int
     unanswered: int
     """The game ended first."""
     pending: int
-    """Not answered yet, or not judged yet."""
+    """Not answered or not judged yet."""
     fell_share: Share
-    """Of the answered."""
+    """`fell` of `answered`."""
     base_answered: int
-    """The base rate that Figure 9 lacks: answered moves that set no trap but left a choice (two replies or
-    more)."""
+    """For the base rate that Figure 9 lacks: answered moves that set no trap but left a choice (two replies
+    or more)."""
     base_optimal: int
     base_erred: int
     base_erred_share: Share
-    """Of base_answered."""
+    """`base_erred` of `base_answered`."""
     trap_erred_share: Share
-    """Fell or erred elsewhere, of the answered traps: to be compared with base_erred_share."""
+    """`fell` + `erred_elsewhere` of `answered`; compare it with `base_erred_share`."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -60,9 +60,9 @@ class PlayerStatistics:
 
 
 async def player_statistics(session: AsyncSession, filters: Filters | None = None) -> list[PlayerStatistics]:
-    """One row for each player that has games which pass the filters, by name.
+    """One row for each player with games that match the filters, by name.
 
-    Matches between programs only count when their site, or one of them, is asked for.
+    Matches between programs count only if the filters name their site or one of them.
     """
     groups: dict[str, list[Row[*tuple[Any, ...]]]] = defaultdict(list)
     for row in await session.execute(_statement(filters or Filters())):
@@ -71,7 +71,7 @@ async def player_statistics(session: AsyncSession, filters: Filters | None = Non
 
 
 def _statement(filters: Filters) -> Select[*tuple[Any, ...]]:
-    """The one query: games and tallies added up, by opponent's rating since the performance needs them so."""
+    """The one query: sums of games and tallies, grouped by the opponent's rating for the performance."""
     tallied = [column for column in TallyRow.__table__.columns if column.name != "game_id"]
     return (
         select(

@@ -1,8 +1,8 @@
 """Per-game counts of traps and outcomes, updated when they change so that queries need not count.
 
 Joining a million decisions with their outcomes and games takes more than a second; adding up their games'
-tallies takes hundredths.  A tally is always counted anew from the game's own decisions (some thirty), never
-moved on by one, so it can't drift; `rebuild` counts them all anew.
+tallies takes hundredths.  A tally is always recounted from the game's decisions (some thirty), never
+incremented, so it cannot drift; `rebuild` recounts all of them.
 """
 
 from typing import cast
@@ -16,16 +16,16 @@ from storage.tables.games import DecisionRow, GameRow, OutcomeRow, TallyRow
 
 
 async def refresh(session: AsyncSession, game_id: int) -> None:
-    """Count a game's standing decisions and their outcomes anew."""
+    """Recount a game's standing decisions and their outcomes."""
     key = {"counted_game_id": game_id}
-    # On PostgreSQL two transactions may change one game at once: the second counts after the first's commit.
+    # On PostgreSQL two transactions may change one game at once: the second counts after the first commits.
     await session.execute(_LOCK, key)
     counts = (await session.execute(_COUNTS, key)).one()
     await session.execute(_UPDATE, {**key, **counts._mapping})
 
 
 async def rebuild(session: AsyncSession) -> None:
-    """Count every game anew, for the case that rows were changed by hand."""
+    """Recount every game, in case rows were changed by hand."""
     for game_id in list(await session.scalars(select(GameRow.id))):
         await refresh(session, game_id)
 
@@ -34,7 +34,7 @@ def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
     return func.coalesce(func.sum(case((condition, 1), else_=0)), 0)
 
 
-# Built once: this runs twice for every move of every game, and building takes longer than asking.
+# Built once: they run twice for every move of every game, and building takes longer than running.
 
 _GAME = bindparam("counted_game_id", type_=BigInteger)
 _TRAP = DecisionRow.is_trap.is_(True)

@@ -133,9 +133,8 @@ def map_text() -> str:
     graph = module_graph()
     rooms = floors(grouped(graph, room_of))
     height = floors(graph)
-    named = [
-        name for name in graph if first_paragraph(module_path(name)) and not name.startswith("migrations.")
-    ]
+    elsewhere = ("migrations.", "engine.native.")  # revisions need no map; the core has tables of its own
+    named = [name for name in graph if first_paragraph(module_path(name)) and not name.startswith(elsewhere)]
 
     def folder(name: str) -> str:
         return module_path(name).parent.as_posix()

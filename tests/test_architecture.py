@@ -168,6 +168,8 @@ def test_class_names_mean_one_thing() -> None:
 def test_the_map_names_what_is_there() -> None:
     """After adding or moving a module: make map."""
     assert PAGE.read_text() == page_text()
+    headings = [line for line in page_text().splitlines() if line.startswith("### `")]
+    assert len(headings) == len(set(headings))
 
 
 def test_every_module_says_what_it_is() -> None:

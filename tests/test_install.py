@@ -82,6 +82,32 @@ def test_a_chosen_compiler_has_to_be_there(whole: ModuleType, monkeypatch: pytes
         whole.check_system()
 
 
+def test_an_empty_choice_of_compiler_is_none(whole: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", "")
+    whole.check_system()
+    monkeypatch.setenv("CXX", " ")
+    with pytest.raises(SystemExit, match=r"^CXX is blank: unset it"):
+        whole.check_system()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nosuch"], "unknown extra 'nosuch'; pyproject.toml has cluster, "),
+        (["dev", "fit"], "usage: python3 deploy/install.py [extra]"),
+    ],
+)
+def test_wrong_arguments_are_answered_in_one_line(
+    whole: ModuleType, arguments: list[str], message: str
+) -> None:
+    whole.BUILD.rmdir()
+    with pytest.raises(SystemExit) as caught:
+        whole.main(*arguments)
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+    assert not whole.BUILD.exists()  # nothing was begun
+
+
 def test_an_old_python_is_told_apart(whole: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "version_info", (3, 10, 14))
     with pytest.raises(SystemExit, match=r"needs Python 3\.11 or newer"):
@@ -106,7 +132,7 @@ def test_no_environment_without_pip(
     ("said", "lines", "last"),
     [
         ("NewConnectionError(...)\nERROR: No matching distribution found", 0, "is there a network"),
-        ("error: expected ';'", 15, "This failed; all of what it said is in build/core.log"),
+        ("error: expected ';'", 15, "This failed; its whole output is in build/core.log"),
     ],
 )
 def test_a_failure_ends_with_one_line(

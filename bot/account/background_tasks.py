@@ -72,4 +72,4 @@ class BackgroundTasks:
             async with self._database.write() as session:
                 await log_event(session, self._site, kind, detail)
         except StorageError as error:
-            logger.error("cannot note %s %s: %s", kind, detail, error)
+            logger.error("cannot record %s %s: %s", kind, detail, error)

@@ -21,7 +21,7 @@ from bot.game.services import Services
 
 logger = logging.getLogger(__name__)
 
-ASKED_AFTER_S = 5.0
+QUERY_AFTER_S = 5.0
 """Seconds after which the server is queried for the game of an accepted challenge that has not started."""
 ACCEPTED_S = 30.0
 """Seconds between further queries, until the server answers; if there is no such game then, its slot is
@@ -76,14 +76,14 @@ class ChallengeResponder:
         expiry = self.expect(challenge.id)
         self._background.start(f"{about(challenge)}: accepting", partial(self._accept, challenge, expiry))
 
-    def decline(self, challenge: Challenge, told: Decline) -> None:
+    def decline(self, challenge: Challenge, decision: Decline) -> None:
         """Queue a challenge to be declined after those before it."""
         if challenge.id == self._declining or challenge.id in self._declines:
             return
         if len(self._declines) == MAX_DECLINES:
             oldest, _ = self._declines.pop(next(iter(self._declines)))
-            logger.info("%s: left unanswered, too many are to be declined", about(oldest))
-        self._declines[challenge.id] = (challenge, told)
+            logger.info("%s: left unanswered: too many challenges to decline", about(oldest))
+        self._declines[challenge.id] = (challenge, decision)
         if not self._has_decliner:
             self._has_decliner = True
             self._background.start("declining", self._send_declines)
@@ -125,12 +125,12 @@ class ChallengeResponder:
                         break
                     await self._server.accept(challenge.id)
             except TransientError as error:
-                asked_s = error.retry_after_s or 0.0
-                if asked_s > LATER_S:
+                requested_s = error.retry_after_s or 0.0
+                if requested_s > LATER_S:
                     await self._take_back(challenge, error, was_heard=answer_lost)
                     return
                 answer_lost = True
-                wait_s = max(next(waits), asked_s)
+                wait_s = max(next(waits), requested_s)
                 logger.info("%s: %s; accepting it again in %.1f s", about(challenge), error, wait_s)
                 await self._nap(wait_s, lambda: not self._slots.is_open or not is_held())
                 if not self._slots.is_open and is_held():
@@ -168,7 +168,7 @@ class ChallengeResponder:
     async def _expire(self, challenge_id: str) -> bool:
         # The start event may have dropped out of the server's queue while the clock runs: so query early,
         # too.
-        waits = chain([ASKED_AFTER_S], repeat(ACCEPTED_S))
+        waits = chain([QUERY_AFTER_S], repeat(ACCEPTED_S))
         while True:
             wait_s = next(waits)
             await self._services.sleep(wait_s)
@@ -179,7 +179,7 @@ class ChallengeResponder:
             except AuthError:
                 raise
             except ServerError as error:
-                logger.info("challenge %s: cannot ask for its game: %s", challenge_id, error)
+                logger.info("challenge %s: cannot query its game: %s", challenge_id, error)
                 continue
             if not self._slots.is_accepted(challenge_id):
                 return False
@@ -194,9 +194,9 @@ class ChallengeResponder:
     async def _send_declines(self) -> None:
         try:
             while self._declines:
-                challenge, told = self._declines.pop(next(iter(self._declines)))
+                challenge, decision = self._declines.pop(next(iter(self._declines)))
                 self._declining = challenge.id
-                decline = partial(self._decline, challenge, told, partial(self._has_left, challenge.id))
+                decline = partial(self._decline, challenge, decision, partial(self._has_left, challenge.id))
                 await self._background.attempt(f"{about(challenge)}: declining", decline)
         finally:
             self._has_decliner, self._declining = False, None
@@ -206,7 +206,7 @@ class ChallengeResponder:
         return self._declining != challenge_id
 
     async def _decline(
-        self, challenge: Challenge, told: Decline, is_gone: Callable[[], bool] = lambda: False
+        self, challenge: Challenge, decision: Decline, is_gone: Callable[[], bool] = lambda: False
     ) -> None:
         # Without an answer the other side would wait until the challenge runs out, which may take weeks.
         waits = islice(delays(self._services.rng), DECLINE_TRIES - 1)
@@ -215,19 +215,19 @@ class ChallengeResponder:
                 async with self._answering:
                     if is_gone():  # while waiting for the lock
                         return
-                    await self._server.decline(challenge.id, told.reason)
+                    await self._server.decline(challenge.id, decision.reason)
             except TransientError as error:
-                wait_s, asked_s = next(waits, None), error.retry_after_s or 0.0
+                wait_s, requested_s = next(waits, None), error.retry_after_s or 0.0
 
-                def is_needless(asked_s: float = asked_s) -> bool:
-                    return is_gone() or (asked_s > CAP_S and not self._slots.is_open)
+                def is_needless(requested_s: float = requested_s) -> bool:
+                    return is_gone() or (requested_s > CAP_S and not self._slots.is_open)
 
                 if wait_s is None or is_needless():
                     raise
-                await self._nap(max(wait_s, asked_s), is_needless)
+                await self._nap(max(wait_s, requested_s), is_needless)
             else:
-                logger.info("%s: declined: %s", about(challenge), told.why)
-                detail = {**detail_of(challenge), "reason": told.reason.value, "why": told.why}
+                logger.info("%s: declined: %s", about(challenge), decision.why)
+                detail = {**detail_of(challenge), "reason": decision.reason.value, "why": decision.why}
                 await self._background.record_event("challenge_declined", detail)
                 return
 

@@ -11,7 +11,7 @@ from engine.games import get_game
 
 @dataclass(frozen=True, slots=True)
 class GameSlot:
-    """A slot that a game takes from the acceptance of its challenge, or that a challenge waits for."""
+    """A slot for one or more games: held from the acceptance of the challenge, or waited for by it."""
 
     opponent_id: str = ""
     """Empty when unknown."""
@@ -25,7 +25,7 @@ class GameSlot:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The current load: running games and waiting challenges."""
+    """The running games and waiting challenges that a decision depends on."""
 
     games: Sequence[GameSlot] = ()
     ahead: Sequence[GameSlot] = ()
@@ -38,12 +38,12 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Accept:
-    """Accept the challenge."""
+    """The challenge gets a slot now."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitForSlot:
-    """Accept the challenge when a slot becomes free."""
+    """The challenge waits until a slot becomes free."""
 
     why: str
     """The reason for the operator."""
@@ -51,7 +51,7 @@ class WaitForSlot:
 
 @dataclass(frozen=True, slots=True)
 class Decline:
-    """Decline the challenge."""
+    """The challenge is refused."""
 
     reason: DeclineReason
     """The reason for the challenger."""
@@ -167,7 +167,7 @@ def _clock(challenge: Challenge, who: Opponent, config: ChallengesConfig) -> Dec
     if clock.initial_s > config.max_initial_s or clock.increment_s > config.max_increment_s:
         return Decline(DeclineReason.TOO_SLOW, f"{shown} is too slow")
     if who.is_bot and config.reserved_for_humans >= config.max_games:
-        return Decline(DeclineReason.NO_BOT, "every place is kept for people")
+        return Decline(DeclineReason.NO_BOT, "every slot is reserved for people")
     is_bullet = challenge.speed in (Speed.ULTRABULLET, Speed.BULLET)
     if config.bots_need_increment and who.is_bot and is_bullet and clock.increment_s == 0:
         return Decline(DeclineReason.TIME_CONTROL, f"{shown}: no bullet without increment with programs")
@@ -236,13 +236,13 @@ def _full(slot: GameSlot, games: Sequence[GameSlot], config: ChallengesConfig) -
     alike = [each for each in games if each.is_slow == slot.is_slow]
     going_on = _boards_of(alike)
     if slot.is_slow:
-        has_place = going_on + slot.boards <= config.max_slow_games
-        return None if has_place else f"games without a clock: {going_on}"
+        is_free = going_on + slot.boards <= config.max_slow_games
+        return None if is_free else f"games without a clock: {going_on}"
     if going_on + slot.boards > config.max_games:
         return f"games going on: {going_on}"
     with_bots = _boards_of(each for each in alike if each.is_bot)
     if slot.is_bot and with_bots + slot.boards > config.max_games - config.reserved_for_humans:
-        return f"games with programs going on: {with_bots}; the other places are kept for people"
+        return f"games with programs going on: {with_bots}; the other slots are reserved for people"
     return None
 
 

@@ -29,9 +29,8 @@ from bot.base.config import ChallengesConfig
 from bot.base.events import Challenge, DeclineReason
 
 WAITS_S = 60.0
-"""How long a challenge with a real-time clock waits for a slot, in seconds.  After that the challenger may
-have
-left: lichess.org does not report it, and the game would begin without them."""
+"""Seconds that a challenge with a real-time clock waits for a slot.  After that the challenger may have left:
+lichess.org does not report it, and the game would begin without them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +59,13 @@ class GameSlots:
         self._config = config
         self._waiting: dict[str, _Waiting] = {}
         """In order of arrival."""
-        self._told: set[str] = set()
+        self._queued: set[str] = set()
         """Those for which `answers` has returned `WaitForSlot`."""
         self._taken: dict[str, _Taken] = {}
         self._became: dict[str, str] = {}
         """By game id: the challenge of each game that began before its challenge was seen to be accepted."""
 
-    # --- News -------------------------------------------------------------------------------------------
+    # --- Events -----------------------------------------------------------------------------------------
 
     def arrive(self, challenge: Challenge, now_s: float) -> None:
         """Queue someone else's challenge that has no `bot.account.challenge_policy.lasting_refusal`.
@@ -83,14 +82,14 @@ class GameSlots:
     def leave(self, challenge_id: str) -> None:
         """Remove a challenge that was withdrawn, refused, or never became a game.  A running game stays."""
         self._waiting.pop(challenge_id, None)
-        self._told.discard(challenge_id)
+        self._queued.discard(challenge_id)
         if self.is_accepted(challenge_id):
             del self._taken[challenge_id]
 
     def accept(self, challenge_id: str, slot: GameSlot) -> None:
         """Reserve a slot for a challenge that will be accepted, or for one of ours."""
         self._waiting.pop(challenge_id, None)
-        self._told.discard(challenge_id)
+        self._queued.discard(challenge_id)
         begun = [game_id for game_id, challenge in self._became.items() if challenge == challenge_id]
         for key in begun or [challenge_id]:
             known = self._taken.get(key)
@@ -107,7 +106,7 @@ class GameSlots:
         if challenge_id:
             self._hand_over(challenge_id, game_id)
         self._waiting.pop(game_id, None)
-        self._told.discard(game_id)
+        self._queued.discard(game_id)
         known = self._taken.get(game_id, _Taken(GameSlot(), True))
         if slot is not None:
             known = replace(known, slot=slot, is_stored=True)
@@ -121,7 +120,7 @@ class GameSlots:
     def _hand_over(self, challenge_id: str, game_id: str) -> None:
         """Give one of a challenge's boards to the game that it has become."""
         self._waiting.pop(challenge_id, None)
-        self._told.discard(challenge_id)
+        self._queued.discard(challenge_id)
         held = self._taken.get(challenge_id)
         if game_id in self._taken:
             return
@@ -134,7 +133,7 @@ class GameSlots:
         else:
             del self._taken[challenge_id]
 
-    # --- What there is ----------------------------------------------------------------------------------
+    # --- State ------------------------------------------------------------------------------------------
 
     def is_accepted(self, challenge_id: str) -> bool:
         """Whether a slot is reserved for a game that has not started yet."""
@@ -196,7 +195,7 @@ class GameSlots:
             bot_games: As `load`.
             now_s: As `arrive`.
         """
-        told: list[tuple[Challenge, ChallengeAnswer]] = []
+        decided: list[tuple[Challenge, ChallengeAnswer]] = []
         ahead: list[GameSlot] = []
         for challenge in self._queue():
             waited_s = now_s - self._waiting[challenge.id].since_s
@@ -211,11 +210,11 @@ class GameSlots:
                     self.leave(challenge.id)
                 case WaitForSlot():
                     ahead.append(slot_of(challenge))
-                    if challenge.id in self._told:
+                    if challenge.id in self._queued:
                         continue
-                    self._told.add(challenge.id)
-            told.append((challenge, decision))
-        return told
+                    self._queued.add(challenge.id)
+            decided.append((challenge, decision))
+        return decided
 
     def _queue(self) -> list[Challenge]:
         challenges = [each.challenge for each in self._waiting.values()]

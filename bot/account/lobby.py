@@ -66,11 +66,11 @@ class _Game:
     is_given_up: bool = False
     is_read_again: bool = False
     """It was given up and has ended: it is read once more, for its ledger only."""
-    is_told_again: bool = False
+    is_started_again: bool = False
     """The server reported its start while it was being played: perhaps it resumes after an adjournment."""
     was_open: bool = False
     """It was open in the ledger when we connected: the server may never report its end."""
-    is_end_told: bool = False
+    is_end_reported: bool = False
     """The account's stream has reported its end."""
 
     @property
@@ -100,10 +100,10 @@ class Lobby:
         """In order of their start."""
         self._not_played: set[str] = set()
         """Games that this program does not play and has already aborted or tried to."""
-        self._untold: set[str] = set()
+        self._unreported: set[str] = set()
         """Ended games whose end the account's stream has not reported: the rating change may have been sent
         while the link was lost."""
-        self._link_news: asyncio.Queue[str | None] = asyncio.Queue()
+        self._link_changes: asyncio.Queue[str | None] = asyncio.Queue()
         """The reason when the account's link is lost; None when it is back."""
         self._is_watching = False
         """A task is watching how long challenges wait."""
@@ -126,7 +126,7 @@ class Lobby:
         async with asyncio.TaskGroup() as tasks:
             self._background.tasks = tasks
             await self._take_up_games(is_start=True)
-            tasks.create_task(self._give_places())
+            tasks.create_task(self._fill_slots())
             tasks.create_task(self._follow_link())
             tasks.create_task(self._matchmaker.run())
             await stay_connected(
@@ -169,10 +169,10 @@ class Lobby:
         try:
             self._take(event)
         except Exception as error:
-            logger.exception("%s account: cannot deal with %.500r", self._server.site, event)
+            logger.exception("%s account: cannot handle %.500r", self._server.site, event)
             detail = {"event": f"{event!r:.500}", "error": f"{error!r:.500}"}
             self._background.start(
-                "noting what failed", partial(self._background.record_event, "event_failed", detail)
+                "recording a failed event", partial(self._background.record_event, "event_failed", detail)
             )
 
     def _take(self, event: AccountEvent) -> None:
@@ -199,56 +199,56 @@ class Lobby:
                 # Its ledger may stay open for a while, but its slot is free now.
                 self._slots.end(game_id)
                 self._change()
-                self._untold.discard(game_id)
+                self._unreported.discard(game_id)
                 self._not_played.discard(game_id)
                 if game_id in self._games:
-                    self._games[game_id].is_end_told = True
+                    self._games[game_id].is_end_reported = True
                 if rating_diff is not None:
-                    what = f"game {game_id}: noting the rating's change"
+                    what = f"game {game_id}: recording the rating change"
                     self._background.start(what, partial(self._store_rating, game_id, rating_diff))
 
     def _receive(self, challenge: Challenge) -> None:
-        told = lasting_refusal(challenge, self._services.config.challenges, self._block_file.names())
-        if told is not None:
-            self._answers.decline(challenge, told)
+        decision = lasting_refusal(challenge, self._services.config.challenges, self._block_file.names())
+        if decision is not None:
+            self._answers.decline(challenge, decision)
             return
         self._slots.arrive(challenge, self._services.clock())
         self._change()
 
     async def _link_changed(self, reason: str | None) -> None:
-        self._link_news.put_nowait(reason)
+        self._link_changes.put_nowait(reason)
 
     async def _follow_link(self) -> None:
         """Record lost links and catch up afterwards, in a task of its own: reading the stream must not wait
         for the database or for further requests.
         """
         while True:
-            reason = await self._link_news.get()
+            reason = await self._link_changes.get()
             if reason is not None:
                 await self._background.record_event("account_link_lost", {"reason": reason})
                 continue
             await self._background.record_event("account_link_back", {})
-            if self._link_news.empty():
+            if self._link_changes.empty():
                 await self._background.attempt(f"{self._server.site} account: catching up", self._catch_up)
 
     async def _catch_up(self) -> None:
         """Query what was missed while the link was down or dropped from the server's queue."""
-        untold = list(self._untold)
+        unreported = list(self._unreported)
         await self._take_up_games()
-        for game_id in untold:
+        for game_id in unreported:
             await self._ask_rating(game_id)
 
-    # --- Who plays --------------------------------------------------------------------------------------
+    # --- Decisions --------------------------------------------------------------------------------------
 
     def _change(self) -> None:
         """Call after every change of the slots, the games or the background tasks."""
-        self._take_stock()
+        self._update_state()
         self._changed.set()
 
-    def _take_stock(self) -> None:
+    def _update_state(self) -> None:
         for game_id, game in self._games.items():
             player = game.player
-            if player is not None and player.is_over and not (player.is_adjourned and game.is_told_again):
+            if player is not None and player.is_over and not (player.is_adjourned and game.is_started_again):
                 self._slots.end(game_id)
         if not self._slots.is_quiet:
             self._quiet_since = None
@@ -267,7 +267,7 @@ class Lobby:
             return 0.0
         return self._services.clock() - self._quiet_since
 
-    async def _give_places(self) -> None:
+    async def _fill_slots(self) -> None:
         """Decide on waiting challenges whenever something has changed."""
         waits = delays(self._services.rng)
         while True:
@@ -290,15 +290,15 @@ class Lobby:
             since = now_utc() - timedelta(hours=24)
             async with self._services.database.read() as session:
                 bot_games = await count_bot_games(session, self._server.site, since)
-        for challenge, told in self._slots.answers(bot_games, self._services.clock()):
-            match told:
+        for challenge, decision in self._slots.answers(bot_games, self._services.clock()):
+            match decision:
                 case Accept():
                     self._answers.accept(challenge)
                 case Decline():
-                    self._answers.decline(challenge, told)
+                    self._answers.decline(challenge, decision)
                 case WaitForSlot():
                     self._background.start(
-                        f"{about(challenge)}: waiting", partial(self._queue, challenge, told)
+                        f"{about(challenge)}: waiting", partial(self._queue, challenge, decision)
                     )
                     if not self._is_watching:
                         self._is_watching = True
@@ -307,7 +307,7 @@ class Lobby:
             # The slot that our own challenge holds is needed.
             asking, self._asking = self._asking, None  # only once: withdrawing takes a while, too
             asking.cancel()
-        self._take_stock()
+        self._update_state()
 
     async def _name_opponents(self) -> None:
         """Look up the opponents of games that began without a challenge, once their ledgers are open."""
@@ -327,9 +327,9 @@ class Lobby:
             self._change()
         self._is_watching = False
 
-    async def _queue(self, challenge: Challenge, told: WaitForSlot) -> None:
-        logger.info("%s: waits for a place: %s", about(challenge), told.why)
-        await self._background.record_event("challenge_queued", {**detail_of(challenge), "why": told.why})
+    async def _queue(self, challenge: Challenge, decision: WaitForSlot) -> None:
+        logger.info("%s: waits for a slot: %s", about(challenge), decision.why)
+        await self._background.record_event("challenge_queued", {**detail_of(challenge), "why": decision.why})
 
     async def _abort_unplayed(self, game_id: str) -> None:
         """Abort a game that this program cannot play: the opponent would wait in vain."""
@@ -370,27 +370,27 @@ class Lobby:
             self._change()
         return reply
 
-    # --- Notes ------------------------------------------------------------------------------------------
+    # --- Rating changes ---------------------------------------------------------------------------------
 
     async def _store_rating(self, game_id: str, diff: int) -> None:
         try:
             async with self._services.database.write() as session:
                 await set_rating_diff(session, self._server.site, game_id, diff)
         except StorageError as error:
-            logger.error("game %s: cannot note the rating's change of %+d: %s", game_id, diff, error)
+            logger.error("game %s: cannot record the rating change of %+d: %s", game_id, diff, error)
 
     async def _ask_rating(self, game_id: str) -> None:
         """Query the rating change of a game whose end event may have been missed: servers do not repeat
         it."""
-        self._untold.discard(game_id)
+        self._unreported.discard(game_id)
         try:
             diff = await self._server.rating_diff(game_id, self._services.bot_name)
         except AuthError:
             raise
         except ServerError as error:
             if isinstance(error, TransientError):
-                self._untold.add(game_id)
-            logger.info("game %s: cannot ask for the rating's change: %s", game_id, error)
+                self._unreported.add(game_id)
+            logger.info("game %s: cannot query the rating change: %s", game_id, error)
             return
         if diff is not None:
             await self._store_rating(game_id, diff)
@@ -414,8 +414,10 @@ class Lobby:
             raise
         except ServerError as error:  # the account's stream lists the same games
             # Where that stream is the only connection, no query is possible before it is open.
-            is_news = not (is_start and isinstance(error, TransientError))
-            logger.log(logging.INFO if is_news else logging.DEBUG, "cannot ask for running games: %s", error)
+            is_unexpected = not (is_start and isinstance(error, TransientError))
+            logger.log(
+                logging.INFO if is_unexpected else logging.DEBUG, "cannot query running games: %s", error
+            )
 
     async def _take_up_served(self) -> None:
         for game_id in await self._server.playing():
@@ -427,7 +429,7 @@ class Lobby:
         if known is not None:
             if known.player is not None:
                 # The game's own stream may report its adjournment only later.
-                known.is_told_again = True
+                known.is_started_again = True
                 if known.player.is_adjourned:
                     self._slots.start(game_id)
             return
@@ -482,13 +484,13 @@ class Lobby:
             try:
                 await player.run()
                 if player.is_adjourned:
-                    if not game.is_told_again:
+                    if not game.is_started_again:
                         return
-                    game.is_told_again = False
+                    game.is_started_again = False
                     player = game.player = GamePlayer(game_id, self._services)
                     continue
-                if not game.is_end_told:
-                    self._untold.add(game_id)
+                if not game.is_end_reported:
+                    self._unreported.add(game_id)
                     if game.was_open:
                         await self._ask_rating(game_id)
                 return
@@ -496,7 +498,7 @@ class Lobby:
                 raise
             except (ProtocolError, RefusedError) as error:
                 logger.error("game %s: given up: %.500s", game_id, error)
-                await self._note_trouble(game_id, "game_given_up", error)
+                await self._record_trouble(game_id, "game_given_up", error)
                 break
             except StorageError as error:  # the database will come back, and the game must not be forgotten
                 logger.error("game %s: %s", game_id, error)
@@ -506,14 +508,14 @@ class Lobby:
                     crashes, waits = 0, delays(self._services.rng)
                 crashes, crashed_at = crashes + 1, now
                 logger.exception("game %s: crashed", game_id)
-                await self._note_trouble(game_id, "game_crashed", error)
+                await self._record_trouble(game_id, "game_crashed", error)
             await self._services.sleep(next(waits))
             player = game.player = GamePlayer(game_id, self._services)
         game.is_given_up = True
         if not game.is_read_again:
             self._background.tasks.create_task(self._await_end(game_id, game))
 
-    async def _note_trouble(self, game_id: str, kind: str, error: Exception) -> None:
+    async def _record_trouble(self, game_id: str, kind: str, error: Exception) -> None:
         raw = getattr(error, "raw", None)
         try:
             shown = None if raw is None else repr(raw)[:2000]

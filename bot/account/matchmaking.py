@@ -1,4 +1,4 @@
-"""Challenges other bots when nobody wants to play: a pure choice, and the task that acts on it.
+"""Challenges other bots while the account is idle: a pure choice, and the task that acts on it.
 
 Limits hold across restarts: the database's events record what was sent and who declined, and its games record
 the opponents.
@@ -33,7 +33,7 @@ NOT_ALLOWED_S = 3600.0
 _DAY = timedelta(hours=24)
 
 SendChallenge = Callable[[Bot, Proposal], Awaitable[Reply | None]]
-"""Sends a challenge and waits for its answer; None: withdrawn because someone wants to play us."""
+"""Sends a challenge and waits for its answer; None: withdrawn, because another player needs the slot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ class Matchmaker:
             rng=self._services.rng,
         )
         if found is None:
-            logger.debug("matchmaking: nobody to challenge; challenges today: %d", history.sent)
+            logger.debug("matchmaking: no suitable opponent; challenges today: %d", history.sent)
             return
         bot, proposal = found
         if self._quiet_s() < self._config.idle_s:  # a game or challenge arrived during the queries
@@ -197,7 +197,7 @@ class Matchmaker:
             "clock": f"{clock.initial_s}+{clock.increment_s}",
         }
         # Recorded before it is sent: else a crashing program could send it again and again, uncounted.
-        await self._note(SENT, detail)
+        await self._record(SENT, detail)
         logger.info("matchmaking: challenging %s to %s %s", bot.name, proposal.variant, detail["clock"])
         try:
             reply = await self._ask(bot, proposal)
@@ -206,15 +206,15 @@ class Matchmaker:
                 raise
             reply = Reply("", False, str(error))  # the program plays no such games, or too many today
         if reply is None:
-            logger.info("matchmaking: withdrawn: the place is needed")
+            logger.info("matchmaking: withdrawn: the slot is needed")
         elif reply.accepted is None:
             logger.info("matchmaking: %s: challenge %s: %s", bot.name, reply.challenge_id, reply.reason)
         elif reply.accepted:
             logger.info("matchmaking: %s accepted: game %s", bot.name, reply.challenge_id)
-            await self._note(ACCEPTED, {**detail, "challenge": reply.challenge_id})
+            await self._record(ACCEPTED, {**detail, "challenge": reply.challenge_id})
         else:
             logger.info("matchmaking: %s declined: %s", bot.name, reply.reason)
-            await self._note(DECLINED, {**detail, "reason": reply.reason[:500]})
+            await self._record(DECLINED, {**detail, "reason": reply.reason[:500]})
 
     async def _history(self) -> History:
         now, site = now_utc(), self._server.site
@@ -230,6 +230,6 @@ class Matchmaker:
             bot_games=games,
         )
 
-    async def _note(self, kind: str, detail: Mapping[str, str]) -> None:
+    async def _record(self, kind: str, detail: Mapping[str, str]) -> None:
         async with self._services.database.write() as session:
             await log_event(session, self._server.site, kind, detail)

@@ -1,4 +1,4 @@
-"""Reads games from files and picks the moves that somebody replied to."""
+"""Reads games from files and picks the moves that have a reply."""
 
 import hashlib
 import heapq
@@ -20,7 +20,7 @@ from engine.games import get_game
 from storage.archive import content_key
 
 _CLOCK = re.compile(r"\[%clk\s+(\d{1,5}):(\d{1,2}):(\d{1,2}(?:\.\d{1,20})?)\]")
-_MOST_TOLD = 5
+_MOST_REPORTED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,15 +138,15 @@ def read_games(
             for given in _file(path, form, game, names, on_bad):
                 if isinstance(given, BadGame):
                     bad += 1
-                    if bad <= _MOST_TOLD:
+                    if bad <= _MOST_REPORTED:
                         on_bad(f"{path}: {given}")
                 elif given.record.game == game and given.record.moves:
                     yield given
         except (OSError, BadGame) as error:
             text = error.strerror if isinstance(error, OSError) else error
             raise AnalysisError(f"{path}: {text}") from None
-        if bad > _MOST_TOLD:
-            on_bad(f"{path}: and {bad - _MOST_TOLD} more bad games")
+        if bad > _MOST_REPORTED:
+            on_bad(f"{path}: and {bad - _MOST_REPORTED} more bad games")
 
 
 def first_copies(games: Sequence[GivenGame]) -> list[GivenGame]:
@@ -259,7 +259,7 @@ def _file(
         length = os.fstat(file.fileno()).st_size
         form = form or files.detect(file.read(files.HEAD_BYTES), length)
         if form is None:
-            raise BadGame("the format is not known by its beginning; say which with --format")
+            raise BadGame("its beginning does not show the format; give it with --format")
         file.seek(0)
         if form is GameFormat.PGN:
             yield from _pgn(pgn.split(lines_of(file)), path.name)

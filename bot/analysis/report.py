@@ -19,7 +19,7 @@ def study_text(found: Study) -> str:
         f"{found.positions} positions of {found.games} games, {found.replies} replies, "
         f"{found.bad_replies} of them bad (10 % of expected score or more)\n"
         f"errors: {_share(found.errors)}; mean loss {_number(found.mean_loss, 4)}",
-        "\n".join(["What models expected of all replies:", *models]) if models else "",
+        "\n".join(["Predictions of all replies, by model:", *models]) if models else "",
         _section("Figure 9: traps that stood, and what people did", _figure9(found.figure9)),
         *(
             _section(f"Replies that cost the same, played: traps ({name}) and others", _temptation(rows))

@@ -120,11 +120,11 @@ async def run_analysis(
                 except AnalysisError as error:
                     failed += 1
                     if failed >= _MOST_FAILURES and not new:
-                        raise AnalysisError(f"{failed} moves failed and none went well: {error}") from None
+                        raise AnalysisError(f"{failed} moves failed and none succeeded: {error}") from None
                 except DesdemonaError:
                     raise
                 except Exception as error:
-                    raise AnalysisError(f"a worker cannot work: {type(error).__name__}: {error}") from error
+                    raise AnalysisError(f"a worker failed: {type(error).__name__}: {error}") from error
             if found:
                 await _store(database, analysis_id, wanted, found, ids)
                 new += len(found)

@@ -162,6 +162,8 @@ class StorageConfig(Section):
     def _url_is_known(cls, url: str) -> str:
         if not re.match(r"(sqlite:///|postgresql://).", url):
             raise ValueError("must look like sqlite:///path or postgresql://user@host/name")
+        if url.startswith("sqlite:") and "?" in url:
+            raise ValueError("a SQLite URL takes no options: remove what follows the question mark")
         return url
 
 
@@ -606,7 +608,7 @@ class MannersConfig(Section):
 
 
 class MatchmakingConfig(Section):
-    """Challenging other bots when nobody wants to play."""
+    """Challenges to other bots while no game is requested."""
 
     enabled: bool = False
     """Whether to challenge other bots."""
@@ -666,15 +668,15 @@ def parse_clock(text: str) -> Clock:
 
 
 class GgsConfig(Section):
-    """What only GGS needs; `matchmaking` decides whom to ask for which games, as elsewhere."""
+    """What only GGS needs; `matchmaking` decides whom to challenge to which games, as elsewhere."""
 
     programs: tuple[Name, ...] = ()
     """Bots on GGS, by name, since the site does not say who is one. They count as bots in the limits of
-    `challenges`, and `matchmaking` asks them for games."""
+    `challenges`, and `matchmaking` challenges them."""
     public: bool = False
-    """Whether `matchmaking` asks everybody when none of these bots can be asked."""
+    """Whether `matchmaking` sends public requests when none of these bots can be challenged."""
     extension_s: int = Field(default=120, ge=0, le=3600)
-    """Overtime in games that we ask for, in seconds: whoever needs it has already lost, by 2 discs."""
+    """Overtime in games that we request, in seconds: a player who needs it has already lost, by 2 discs."""
 
 
 class ChatConfig(Section):
@@ -828,8 +830,8 @@ def _refuse_missing_engines(config: Config) -> None:
     wanted = [("challenges.variants", game) for game in games]
     if config.matchmaking.enabled:
         rows = DIALECTS[config.server.dialect].variants
-        asked = [rows[key].game for key in config.matchmaking.variants if key in rows]
-        wanted += [("matchmaking.variants", game) for game in asked]
+        requested = [rows[key].game for key in config.matchmaking.variants if key in rows]
+        wanted += [("matchmaking.variants", game) for game in requested]
     for key, game in wanted:
         if game in ENGINE_GAMES and game not in known:
             raise ConfigError(f"{key}: {game} needs another engine, and uci.engines has none for it")

@@ -1,6 +1,6 @@
-"""Work in other processes, any of which may die at any time.
+"""A pool of worker processes, any of which may die at any time.
 
-It imports little, so that a process that takes the place of a dead one starts soon.
+It imports little, so that a replacement for a dead process starts quickly.
 """
 
 import contextlib
@@ -25,67 +25,67 @@ R = TypeVar("R")
 logger = logging.getLogger(__name__)
 
 _KILLED_S = 10.0
-"""How long a killed process may take to end: it can't refuse, but a disk or a network drive may hold it."""
+"""Seconds that a killed process may take to end: a disk or a network drive may block it."""
 
 
 class WorkerDied(Exception):
-    """The process that was at work has ended before it gave an answer."""
+    """The worker process ended before it returned a result."""
 
 
 class ProcessPool:
-    """Processes on this machine, each with a thread of this process that waits for its answers.
+    """Processes on this machine, each served by a thread of this process that waits for its results.
 
-    A process shares nothing with the others: it has a line of its own to us, and no lock.  So one that dies,
-    at whatever moment, fails what it was doing and nothing else.  Pools whose processes share queues (the
-    standard library's, loky, Pebble) can't promise that: a process that is killed in the middle of a message
-    leaves half of it in the queue, or a lock that nobody opens, and the others wait for ever.
+    A process shares nothing with the others: it has its own pipe to us, and no lock.  A process that dies, at
+    whatever moment, fails its own job and nothing else.  Pools whose processes share queues (the standard
+    library's, loky, Pebble) cannot guarantee that: a process killed in the middle of a message leaves half of
+    it in the queue, or a lock that is never released, and the others wait for ever.
 
-    Processes are started afresh, not forked (a fork takes locks along that other threads hold).  Ctrl-C is
-    for the one process that owns the pool; they never hear of it.  They end at once when that process ends,
-    however that comes about, since then their lines do.
+    Processes are spawned, not forked (a fork copies locks that other threads hold).  Ctrl-C reaches only the
+    process that owns the pool; the workers block the signal.  They end at once when the owner ends, however
+    it does, because their pipes close.
     """
 
     def __init__(self, processes: int) -> None:
         self._threads = ThreadPoolExecutor(processes, thread_name_prefix="worker")
         self._lock = threading.Lock()
-        """For the next three, and to start and reap, of which multiprocessing keeps a common record."""
+        """Guards the next three, and starting and reaping, for which multiprocessing has shared state."""
         self._idle: list[_Process] = []
         self._alive: set[_Process] = set()
         self._is_closed = False
 
     def run(self, work: Callable[[T], R], task: T) -> "Future[R]":
-        """Have something done: a function of a module, and what it is to be given."""
+        """Run a module-level function on a task in a worker."""
         return self._threads.submit(self._do, work, task)
 
     def close(self) -> None:
-        """End the processes at once, whatever they are doing; what waits is cancelled, the rest has died."""
+        """Kill the processes, whatever they are doing; waiting tasks are cancelled, running ones fail."""
         with self._lock:
             self._is_closed = True
             for process in self._alive:
                 process.kill()
-        self._threads.shutdown(cancel_futures=True)  # they hear of it, and reap theirs
+        self._threads.shutdown(cancel_futures=True)  # each thread sees its pipe close, and reaps its process
         for process in self._idle:
             self._reap(process)
         self._idle.clear()
 
     def _do(self, work: Callable[[T], R], task: T) -> R:
-        """In a thread of ours."""
+        """Run one task, in a thread of this process."""
         job = pickle.dumps((work, task))
         process = self._take()
         try:
-            answer = process.ask(job)
+            answer = process.run(job)
         except (EOFError, OSError):
             self._reap(process)
             raise WorkerDied("a worker died") from None
         self._idle.append(process)
-        is_done, result = pickle.loads(answer)  # noqa: S301 - from a process of our own
+        is_done, result = pickle.loads(answer)  # noqa: S301 - from our own process
         if not is_done:
             raise cast(Exception, result)
         return cast(R, result)
 
     def _take(self) -> "_Process":
-        """One that is idle, or a new one."""
-        with contextlib.suppress(IndexError):  # of an empty list
+        """Return an idle process, or a new one."""
+        with contextlib.suppress(IndexError):  # the list is empty
             while not (process := self._idle.pop()).is_alive():
                 self._reap(process)
             return process
@@ -103,87 +103,87 @@ class ProcessPool:
 
 
 class _Process:
-    """A process that works, as its owner sees it."""
+    """A worker process, from its owner's side."""
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
-        resource_tracker.ensure_running()  # it unblocks the signal when it has to be started
-        self._line, theirs = context.Pipe()
-        # As a daemon it ends with this process in any case, also where nobody closes the pool.
+        resource_tracker.ensure_running()  # starting it later would unblock the signal
+        self._pipe, theirs = context.Pipe()
+        # A daemon ends with this process, even if the pool is never closed.
         self._process = context.Process(target=_serve, args=(theirs,), name="worker", daemon=True)
         try:
-            with _sigint_blocked():  # a new process has it blocked from its first moment on
+            with _sigint_blocked():  # the new process starts with it blocked
                 self._process.start()
         except BaseException:
-            self._line.close()
+            self._pipe.close()
             raise
         finally:
-            theirs.close()  # so that the line ends when the process does
+            theirs.close()  # so that the pipe closes when the process ends
 
-    def ask(self, job: bytes) -> bytes:
-        """Have a job done, and wait for the answer.
+    def run(self, job: bytes) -> bytes:
+        """Send a job and wait for its result.
 
         Raises:
             EOFError, OSError: The process died.
         """
-        self._line.send_bytes(job)
-        return self._line.recv_bytes()
+        self._pipe.send_bytes(job)
+        return self._pipe.recv_bytes()
 
     def is_alive(self) -> bool:
-        """Whether it lived until now, asked between two jobs; then all there can be to read is its end."""
-        return not self._line.poll()
+        """Whether it is alive; valid between jobs, when only the end of the pipe can be readable."""
+        return not self._pipe.poll()
 
     def kill(self) -> None:
-        """Kill it, and let whoever waits for its answer go."""
+        """Kill it and release the thread that waits for its result."""
         self._process.kill()
-        with contextlib.suppress(OSError), socket.socket(fileno=os.dup(self._line.fileno())) as line:
-            line.shutdown(socket.SHUT_RDWR)
+        with contextlib.suppress(OSError), socket.socket(fileno=os.dup(self._pipe.fileno())) as pipe:
+            pipe.shutdown(socket.SHUT_RDWR)
 
     def end(self) -> None:
-        """Kill it, and leave nothing of it behind."""
+        """Kill it and release its resources."""
         self._process.kill()
-        self._line.close()
+        self._pipe.close()
         if not wait([self._process.sentinel], _KILLED_S):
-            logger.warning("process %d does not end though it was killed", self._process.pid)
+            logger.warning("process %d was killed but does not end", self._process.pid)
             return
         self._process.join()
-        with contextlib.suppress(ValueError):  # just being reaped by `multiprocessing.active_children`
+        with contextlib.suppress(ValueError):  # `multiprocessing.active_children` is reaping it
             self._process.close()
 
 
-def _serve(line: Connection) -> None:
-    """In a new process: do what one is told, one job after the other."""
+def _serve(pipe: Connection) -> None:
+    """Main function of a worker process: run one job after the other."""
     jobs: SimpleQueue[bytes] = SimpleQueue()
-    threading.Thread(target=_listen, args=(line, jobs), name="line", daemon=True).start()
+    threading.Thread(target=_listen, args=(pipe, jobs), name="pipe", daemon=True).start()
     try:
         while True:
-            line.send_bytes(_answer(jobs.get()))
+            pipe.send_bytes(_answer(jobs.get()))
     finally:
         os._exit(1)  # as in `_listen`
 
 
-def _listen(line: Connection, jobs: "SimpleQueue[bytes]") -> None:
-    """Take jobs in; the process ends with the line, whatever it is doing."""
+def _listen(pipe: Connection, jobs: "SimpleQueue[bytes]") -> None:
+    """Receive jobs; end the process when the pipe closes, whatever it is doing."""
     with contextlib.suppress(OSError, EOFError):
         while True:
-            jobs.put(line.recv_bytes())
-    # The interpreter is not taken apart, of which the core would complain while it is at work; other programs
-    # that play here end when we do.
+            jobs.put(pipe.recv_bytes())
+    # Skip the interpreter's shutdown, which the core does not tolerate during a search.  Programs that this
+    # process runs end with it.
     os._exit(1)
 
 
 def _answer(job: bytes) -> bytes:
-    """Whether the job was done, and its result or what it raised."""
+    """Run a job; return whether it succeeded, with its result or its exception."""
     try:
-        work, task = pickle.loads(job)  # noqa: S301 - from the process that has started us
+        work, task = pickle.loads(job)  # noqa: S301 - from the process that started us
         return pickle.dumps((True, work(task)))
     except Exception as error:
         error.add_note(f"in a worker: {traceback.format_exc()}")
         try:
             answer = pickle.dumps((False, error))
-            pickle.loads(answer)  # noqa: S301 - what cannot be read again must not be sent
+            pickle.loads(answer)  # noqa: S301 - a result that cannot be unpickled must not be sent
             return answer
-        except Exception:  # it holds what can't be sent
+        except Exception:  # it cannot be pickled
             plain = RuntimeError(f"{type(error).__name__}: {error}")
             plain.add_note(f"in a worker: {traceback.format_exc()}")
             return pickle.dumps((False, plain))
@@ -191,7 +191,7 @@ def _answer(job: bytes) -> bytes:
 
 @contextlib.contextmanager
 def _sigint_blocked() -> Iterator[None]:
-    """Processes that this thread starts inherit it; a signal that comes meanwhile is heard later."""
+    """Block SIGINT in this thread: processes it starts inherit that; a signal is delivered afterwards."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

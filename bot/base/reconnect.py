@@ -102,9 +102,9 @@ async def stay_connected(
                     await handle(event)
                 if done():
                     return
-            reason, asked_s = "the stream ended", 0.0
+            reason, requested_s = "the stream ended", 0.0
         except TransientError as error:
-            reason, asked_s = str(error)[:REASON_LIMIT], error.retry_after_s or 0.0
+            reason, requested_s = str(error)[:REASON_LIMIT], error.retry_after_s or 0.0
         finally:
             # An abandoned generator would hold its connection until it is garbage-collected.
             aclose = getattr(events, "aclose", None)
@@ -114,7 +114,7 @@ async def stay_connected(
             return
         if opened_at is not None and clock() - opened_at >= SETTLED_S:
             waits = delays(rng, quick)
-        wait_s = max(next(waits), asked_s)
+        wait_s = max(next(waits), requested_s)
         if lost_at is None:
             lost_at = clock()
             logger.warning("%s: lost: %s; next try in %.1f s", name, reason, wait_s)

@@ -36,26 +36,26 @@ def add_bot(
             await database.close()
 
     token = asyncio.run(work())
-    note(f"Token of {name}; it is kept nowhere and not shown again:")
+    note(f"Token of {name}; it is not stored and will not be shown again:")
     print(token)
 
 
 def upgrade_account(
     context: typer.Context,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Skip the confirmation.")] = False,
 ) -> None:
-    """Make the account of the settings a bot account, for good.
+    """Make the configured account a bot account, permanently.
 
-    Sites let programs play with such accounts only; a person cannot play with it any more.
+    Sites let programs play with such accounts only; a person can no longer play with it.
     """
     from bot.servers.adapters import make_server
 
     config = config_of(context)
     if config.uses_arena:
-        raise UsageError("the embedded arena makes the bot's account by itself")
+        raise UsageError("the embedded arena creates the bot's account itself")
     dialect = get_dialect(config.server.dialect)
     if Ability.UPGRADE not in dialect.abilities:
-        raise UsageError(f"{dialect.name} has no accounts of a kind of their own for programs")
+        raise UsageError(f"{dialect.name} has no special accounts for programs")
     url = config.server.url or dialect.home
     token = read_token(config.server)
 

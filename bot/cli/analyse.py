@@ -35,7 +35,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Source(StrEnum):
-    """Whose scores the profiles are of."""
+    """The engine whose scores make the profiles."""
 
     NATIVE = "native"
     UCI = "uci"
@@ -49,7 +49,7 @@ def analyse_command(
         typer.Argument(metavar="[FILE]...", help="Files of games; with --model there may be none."),
     ] = None,
     source: Annotated[
-        Source, typer.Option(help="Whose scores: of our own search, or of another engine.")
+        Source, typer.Option(help="Scores by our own search, or by another engine.")
     ] = Source.NATIVE,
     engine: Annotated[str, typer.Option(help="The other engine's program and its arguments.")] = "stockfish",
     option: Annotated[
@@ -58,11 +58,11 @@ def analyse_command(
     depth: Annotated[int, typer.Option(min=3, max=64, help="D: plies from the first player's move on.")] = 8,
     model: Annotated[
         Path | None,
-        typer.Option(help="A human-move model, or a folder of several: also write down what it expected."),
+        typer.Option(help="A human-move model, or a folder of several, whose predictions to store as well."),
     ] = None,
     narrow: Annotated[
         bool,
-        typer.Option("--narrow", help="Of a folder of models, only those next to a person's rating count."),
+        typer.Option("--narrow", help="Of a folder of models, use only those nearest to a person's rating."),
     ] = False,
     sample: Annotated[
         int | None, typer.Option(min=1, max=MOST, help="Number of moves to draw at random, by --seed.")
@@ -99,12 +99,12 @@ def analyse_command(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write the tally as JSON.")] = False,
 ) -> None:
-    """Look into recorded games of people: PGN, WTHOR, GGF, transcripts.
+    """Analyse recorded games of people: PGN, WTHOR, GGF, transcripts.
 
-    Of every move that somebody answered, all replies are searched to every depth from 2 plies to --depth, and
-    kept in the database with the one that was played; `study` tells what follows from them.  The same command
-    goes on where it was stopped, and with --model adds what a model expects to whatever has been analysed in
-    this way.  The exit status is 128 and the signal's number when a signal stopped it.
+    For every move with a reply, searches all replies to every depth from 2 plies to --depth, and stores the
+    scores with the reply played; `study` reports on them.  The same command resumes a stopped run; with
+    --model it adds the model's predictions to all positions analysed in this way.  The exit status is 128
+    plus the signal's number when a signal stopped it.
     """
     config = config_of(context)
     require_known("--game", game, GAMES)
@@ -134,26 +134,26 @@ def analyse_command(
         seed=seed,
     )
     if not paths and human is None:
-        raise UsageError("give files of games, or a --model that is asked about the games analysed before")
+        raise UsageError("give files of games, or a --model for the games analysed before")
     wanted = _wanted(paths, game, form, choice) if paths else []
-    hands = LocalWorkers(concurrency or 1) if cluster is None else ClusterWorkers(cluster, concurrency)
+    workers = LocalWorkers(concurrency or 1) if cluster is None else ClusterWorkers(cluster, concurrency)
     try:
         tally, predicted, number = asyncio.run(
-            _run(config.storage.url, analysis, settings, human, wanted, hands)
+            _run(config.storage.url, analysis, settings, human, wanted, workers)
         )
     except BadModel as error:
         raise UsageError(f"--model: {error}") from None
     finally:
-        hands.close()
+        workers.close()
     if as_json:
         print_json({"known": tally.known, "new": tally.new, "failed": tally.failed, "predicted": predicted})
     else:
-        told = "" if human is None else f"; {human.info.name} was asked of {predicted}"
+        predictions = "" if human is None else f"; {predicted} predicted by {human.info.name}"
         failed = f", {tally.failed} failed" if tally.failed else ""
-        text = f"{tally.new} moves looked into, {tally.known} had been before{failed}{told}"
+        text = f"{tally.new} moves analysed, {tally.known} known already{failed}{predictions}"
         typer.echo(printable(f"{analysis.source}, depth {depth}: {text}"))
     if number is not None:
-        note("stopped; the same command goes on from here")
+        note("stopped; the same command resumes")
         raise typer.Exit(128 + number)
 
 
@@ -163,9 +163,9 @@ async def _run(
     settings: EngineSettings | None,
     human: HumanModel | None,
     wanted: list[Answered],
-    hands: LocalWorkers | ClusterWorkers,
+    workers: LocalWorkers | ClusterWorkers,
 ) -> tuple[Tally, int, int | None]:
-    """The tally, how many positions the model was asked of, and the signal that ended it."""
+    """Return the tally, the number of positions predicted, and the signal that ended the run."""
     stop, received = asyncio.Event(), list[int]()
 
     def on_signal(number: int) -> None:
@@ -180,7 +180,7 @@ async def _run(
     try:
         with counting("profiles", len(wanted)) as on_count:
             analysis_id, tally = await run_analysis(
-                analysis, settings, wanted, database, hands, on_count, stop
+                analysis, settings, wanted, database, workers, on_count, stop
             )
         if human is not None:
             with counting(human.info.name, None) as on_count:
@@ -203,26 +203,24 @@ def _wanted(paths: list[Path], game: str, form: GameFormat | None, choice: MoveF
         raise UsageError(f"no game of {game} in {', '.join(map(str, paths))}")
     copies = Counter(each.key for each in given)
     if again := sum(count > 1 for count in copies.values()):
-        note(f"games that are there more than once, of which the first copy counts: {again}")
+        note(f"games found more than once (only the first copy counts): {again}")
     with counting("moves", choice.sample) as on_count:
         wanted = choose(given, choice, lambda _: on_count(1))
     if not wanted:
-        raise UsageError(
-            f"none of the {len(copies)} games has a move that was answered and passes the filters"
-        )
-    note(f"{len(copies)} games, {len(wanted)} moves that somebody answered")
+        raise UsageError(f"none of the {len(copies)} games has a move with a reply that passes the filters")
+    note(f"{len(copies)} games, {len(wanted)} moves with a reply")
     return wanted
 
 
 def _open(path: Path, game: str, narrow: bool) -> HumanModel:
-    from engine.human.model_files import open_model  # it takes a while to import
+    from engine.human.model_files import open_model  # slow to import
 
     try:
         model = open_model(path, narrow=narrow)
     except BadModel as error:
         raise UsageError(f"--model: {error}") from None
     if model.game != game:
-        raise UsageError(f"--model: {path} is of {model.game}, not of {game}")
+        raise UsageError(f"--model: {path} is for {model.game}, not for {game}")
     return model
 
 
@@ -254,11 +252,11 @@ def _name_of(settings: EngineSettings) -> str:
 
 @contextmanager
 def counting(what: str, total: int | None) -> Iterator[OnCount]:
-    """A bar on a terminal, else a line for every tenth part, both on standard error."""
+    """Show progress on standard error: a bar on a terminal, otherwise a line for every tenth."""
     what = printable(what)
     console = Console(stderr=True, markup=False, highlight=False)
     if not console.is_terminal:
-        yield _tell_parts(what, total)
+        yield _report_tenths(what, total)
         return
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
@@ -266,14 +264,14 @@ def counting(what: str, total: int | None) -> Iterator[OnCount]:
         yield lambda more: bar.advance(task, more)
 
 
-def _tell_parts(what: str, total: int | None) -> OnCount:
-    count = told = 0
+def _report_tenths(what: str, total: int | None) -> OnCount:
+    count = reported = 0
 
     def on_count(more: int) -> None:
-        nonlocal count, told
+        nonlocal count, reported
         count += more
-        if total and count * 10 // total > told:
-            told = count * 10 // total
+        if total and count * 10 // total > reported:
+            reported = count * 10 // total
             note(f"{what}: {count} of {total}")
 
     return on_count

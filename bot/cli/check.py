@@ -45,12 +45,12 @@ OTHER_ENGINES_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was looked at, and how it is."""
+    """The result of one check."""
 
     what: str
     is_good: bool
     text: str
-    """What was found, or what is wrong; one line."""
+    """The finding or the error, in one line."""
 
 
 def check_command(context: typer.Context) -> None:
@@ -65,11 +65,11 @@ def check_command(context: typer.Context) -> None:
 
 
 async def check(config: Config, source: str = "settings") -> list[Finding]:
-    """Try everything that `desdemona run` needs, whatever fails on the way.
+    """Try everything that `desdemona run` needs; a failure does not stop the other checks.
 
     Args:
         config: The settings.
-        source: Where they are from, for the operator.
+        source: Where they come from, for the operator.
     """
     return [
         Finding("configuration", True, f"{source}: every setting is known and in range"),
@@ -104,17 +104,17 @@ async def _database(config: Config) -> str:
 
 
 def _where(url: str) -> str:
-    """A file with its whole path: which one it is depends on the working directory."""
+    """A file's absolute path, since a relative one depends on the working directory; otherwise the URL."""
     file = Path(url)
     return str(file.absolute()) if file.exists() else url
 
 
 def _engine(config: Config) -> str:
-    """A decision of each player for each game, recomputed from its record."""
-    told, strong = [], config.engine.strong()
+    """Let each player decide in each game, and verify the decision from its record."""
+    shown, strong = [], config.engine.strong()
     for name in config.challenges.games:
         if name in ENGINE_GAMES:
-            continue  # there is nothing of our own to try
+            continue  # we have no search for it
         game = get_game(name)
         position = game.initial()
         position = game.play(position, game.legal_moves(position)[0])
@@ -127,15 +127,15 @@ def _engine(config: Config) -> str:
             decision = player.choose(position, Limits(SELF_TEST_DEPTH), StopFlag())
             verify(complete(decision, searcher, StopFlag()))
         took_s = time.monotonic() - began
-        told.append(f"{name} to depth {SELF_TEST_DEPTH} in {took_s:.2f} s ({searcher.source})")
+        shown.append(f"{name} to depth {SELF_TEST_DEPTH} in {took_s:.2f} s ({searcher.source})")
     sources = [source.about for found in strong.sources.values() for source in found]
     books = ", ".join(sources) or "no book"
-    return f"version {ENGINE_VERSION} for {UNIT} processors, {books}: {', '.join(told)}"
+    return f"version {ENGINE_VERSION} for {UNIT} processors, {books}: {', '.join(shown)}"
 
 
 def _people(config: Config) -> str:
-    """What each game's models of people expect, and a decision by that, recomputed from its record."""
-    told, registry = [], config.human.model_registry()
+    """Let the players with an opponent model decide, and verify each decision from its record."""
+    shown, registry = [], config.human.model_registry()
     for name in config.challenges.games:
         if name in ENGINE_GAMES:
             continue
@@ -152,20 +152,20 @@ def _people(config: Config) -> str:
                 if decision.reckoning is not None and decision.reckoning.trouble:
                     raise BadModel(decision.reckoning.trouble)
             odds = "" if models.odds is None else f", odds by {models.odds.info.name}"
-            told.append(f"{name} by {models.human.info.name}{odds}{_odd_pair(models)}")
-    return "replies expected: " + "; ".join(told)
+            shown.append(f"{name} by {models.human.info.name}{odds}{_odd_pair(models)}")
+    return "replies expected: " + "; ".join(shown)
 
 
 def _odd_pair(models: Models) -> str:
-    """What to say where calibrated odds are told the word of another model than they were learned with."""
+    """A warning if the calibrated model was learned with another human-move model than the one in use."""
     human, odds = models.human.info, models.odds
     if human.kind == SHALLOW or odds is None or odds.learned_with in ("", human.name):
-        return ""  # a guess is not told
+        return ""  # a calibrated model does not use a guess
     return f" (which was learned with {odds.learned_with}, not with {human.name})"
 
 
 def _other_engine(config: Config, settings: EngineSettings) -> str:
-    """A decision on another engine's scores, recomputed from its record."""
+    """Decide by another engine's scores, and verify the decision from its record."""
     game = get_game(settings.game)
     source = EngineSource(replace(settings, depth=min(settings.depth, OTHER_ENGINES_DEPTH)))
     try:
@@ -185,7 +185,7 @@ def _other_engine(config: Config, settings: EngineSettings) -> str:
 
 
 async def _site(config: Config) -> str:
-    """What of the games that the operator wants the site knows."""
+    """Report which of the configured games the site has."""
     dialect, wanted = get_dialect(config.server.dialect), config.challenges.variants
     kinds = {variant.kind or variant.game for variant in dialect.variants.values()}
     if dialect.from_positions:
@@ -214,7 +214,7 @@ async def _account(config: Config) -> str:
             account = await server.account()
     except RoleTaken:
         who = f"{server.login} at {url}"
-        return f"the bot is running on {who}; signing in would throw it out, so it was not tried"
+        return f"the bot is running on {who}; signing in would disconnect it, so it was not tried"
     except AuthError as error:
         raise AuthError(f"server.token: {server.site} does not accept it: {error}") from error
     finally:
@@ -229,7 +229,11 @@ async def _account(config: Config) -> str:
 
 @asynccontextmanager
 async def _alone(config: Config, server: Server) -> AsyncIterator[None]:
-    """Where signing in would throw out the bot, nobody must play just now."""
+    """Hold the account's role where signing in would disconnect a running bot.
+
+    Raises:
+        RoleTaken: The bot is running.
+    """
     if not server.login:
         yield
         return

@@ -15,7 +15,7 @@ from bot.base.errors import DesdemonaError
 from bot.base.log import printable
 from engine.player_kinds import PLAYER_KINDS
 
-# Functions import what takes long, so that `--help` need not wait for it.
+# Slow imports are inside functions, so that `--help` does not wait for them.
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
@@ -28,7 +28,7 @@ Rows = Sequence[dict[str, Any]]
 
 
 class OutputFormat(StrEnum):
-    """How a command writes its answer."""
+    """Output format of a command."""
 
     TABLE = "table"
     JSON = "json"
@@ -36,14 +36,14 @@ class OutputFormat(StrEnum):
 
 
 class ShowFormat(StrEnum):
-    """How `show` writes a game."""
+    """Output format of commands without rows."""
 
     TABLE = "table"
     JSON = "json"
 
 
 class UsageError(DesdemonaError):
-    """What the operator typed makes no sense; the message says why."""
+    """The arguments are invalid; the message says why."""
 
 
 Site = Annotated[str | None, typer.Option(help="Only games on this site, for instance arena.")]
@@ -61,7 +61,7 @@ Since = Annotated[str | None, typer.Option(help="Only games begun at or after th
 Until = Annotated[
     str | None, typer.Option(help="Only games begun before this time, or up to the end of this date.")
 ]
-# Longer numbers are not for a database.
+# The largest number that every database stores as an integer.
 MOST = 2**31 - 1
 MinRating = Annotated[int | None, typer.Option(max=MOST, help="Only opponents rated at least this.")]
 MaxRating = Annotated[int | None, typer.Option(max=MOST, help="Only opponents rated at most this.")]
@@ -72,7 +72,7 @@ FormatOption = Annotated[OutputFormat, typer.Option("--format", help="How to wri
 
 
 def config_of(context: typer.Context) -> "Config":
-    """The settings that the command was started with."""
+    """The settings that the command runs with."""
     from bot.base.config import load_config
 
     return load_config(context.obj)
@@ -81,10 +81,10 @@ def config_of(context: typer.Context) -> "Config":
 def ask_database(
     context: typer.Context, read: "Callable[[Database], Awaitable[T]]", url: str | None = None
 ) -> T:
-    """What a function finds in the database, which has to be there already.
+    """Run a query on the database, which must already exist.
 
     Args:
-        url: Of the database; None: the settings'.
+        url: The database's URL; None: the configured one.
     """
     import asyncio
 
@@ -113,7 +113,7 @@ def filters_of(
     opponent: str | None,
     match: str | None = None,
 ) -> "Filters":
-    """The filters of the options; `UsageError` for what is not known."""
+    """Make filters from the options; raises `UsageError` for unknown names."""
     from engine.games import GAMES
     from storage.records import Filters
 
@@ -134,20 +134,20 @@ def filters_of(
 
 
 def require_known(option: str, name: str | None, names: Collection[str]) -> None:
-    """Raises `UsageError` unless an option names one of these."""
+    """Raise `UsageError` unless the option's value is one of these names."""
     if name is not None and name not in names:
         raise UsageError(f"{option}: {name!r} is not known; known: {', '.join(names)}")
 
 
 def moment_of(option: str, text: str, *, end_of_day: bool = False) -> datetime:
-    """A moment from ISO 8601, in this machine's time zone unless it names one."""
+    """Parse an ISO 8601 time, in this machine's time zone unless it names one."""
     try:
         moment = datetime.fromisoformat(text)
         is_date = len(text) <= 10 and moment.time() == time()
         if is_date and end_of_day:
             moment += timedelta(days=1)
         moment = moment.astimezone()
-        moment.astimezone(UTC)  # as the database asks for it
+        moment.astimezone(UTC)  # as the database requires
     except (ValueError, OverflowError):  # OverflowError: at the ends of the calendar
         raise UsageError(
             f"{option}: {text!r} is no date or time; write 2026-11-30 or 2026-11-30T18:00"
@@ -156,7 +156,7 @@ def moment_of(option: str, text: str, *, end_of_day: bool = False) -> datetime:
 
 
 def console() -> "Console":
-    """Where tables are written."""
+    """The console for tables."""
     from rich.console import Console
 
     # Names come from outside, so no markup.  A pipe has no width of its own: wide enough for every table.
@@ -165,19 +165,19 @@ def console() -> "Console":
 
 
 def note(text: str) -> None:
-    """Say something that is not the answer, in one line; others' names and files may have a say in it."""
+    """Print one line to standard error; it may contain names from outside."""
     print(printable(text), file=sys.stderr)
 
 
 def write(output: OutputFormat, table: "RenderableType", rows: Rows, *, nested: Rows) -> None:
-    """Write an answer as a table, as flat rows (CSV), or as the same rows with their structure (JSON)."""
+    """Write a result as a table, as flat rows (CSV), or as nested rows (JSON)."""
     if output is OutputFormat.JSON:
         print_json(nested)
     elif output is OutputFormat.TABLE:
         if rows:
             console().print(table)
         else:
-            note("No game has been played that passes these filters.")
+            note("No game passes these filters.")
     elif rows:
         writer = csv.DictWriter(sys.stdout, fieldnames=list(rows[0]), lineterminator="\n")
         writer.writeheader()
@@ -185,7 +185,7 @@ def write(output: OutputFormat, table: "RenderableType", rows: Rows, *, nested: 
 
 
 def print_json(value: object) -> None:
-    """Write an answer for other programs, null for numbers that are not defined: JSON knows no NaN."""
+    """Write a result as JSON, with null for undefined numbers: JSON has no NaN."""
     print(json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False))
 
 

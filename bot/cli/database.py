@@ -10,7 +10,7 @@ from storage.database import Database, current_schema
 
 
 def upgrade(context: typer.Context) -> None:
-    """Make the database if there is none, and bring its schema up to date (`run` does so too)."""
+    """Create the database if it is missing, and upgrade its schema (`run` does so too)."""
 
     async def work() -> str:
         database = await Database.open(config_of(context).storage.url)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ProtocolName(StrEnum):
-    """What is spoken."""
+    """A protocol."""
 
     NBOARD = "nboard"
     GTP = "gtp"
@@ -27,7 +27,7 @@ class ProtocolName(StrEnum):
 
 def engine(
     context: typer.Context,
-    protocol: Annotated[ProtocolName, typer.Option(help="What the other program speaks.")],
+    protocol: Annotated[ProtocolName, typer.Option(help="The other program's protocol.")],
     game: Annotated[
         str | None, typer.Option(help="For uci: chess (the default) or xiangqi; the others have one game.")
     ] = None,
@@ -38,7 +38,9 @@ def engine(
     depth: Annotated[
         int | None,
         typer.Option(
-            min=2, max=120, help="Deepest search where the other program does not say; else by the settings."
+            min=2,
+            max=120,
+            help="Deepest search when the other program sets no limit; else as configured.",
         ),
     ] = None,
 ) -> None:
@@ -60,7 +62,7 @@ def engine(
 
 
 def settings(config: "Config", player: str | None, depth: int | None) -> "Settings":
-    """How to play, by the settings where nothing else is said."""
+    """The search driver's settings: the options, otherwise the configuration."""
     from bot.engine_protocols.search_driver import Settings
 
     usual = config.selection.player if config.selection.player in OWN_KINDS else TRAPPY.name
@@ -77,7 +79,7 @@ def settings(config: "Config", player: str | None, depth: int | None) -> "Settin
 
 
 def run(protocol: str, driver: "SearchDriver") -> None:
-    """Obey what standard input says."""
+    """Run the protocol on standard input and output until it ends."""
     from bot.engine_protocols.console import Console
 
     console = Console(sys.stdin.buffer, sys.stdout.buffer)

@@ -47,9 +47,9 @@ from storage.own_game_records import record_of
 from storage.records import Filters
 
 _LARGE_BYTES = 1_000_000
-"""Files from this size on are worth a progress bar."""
-_MOST_TOLD = 20
-"""Bad games of a file that are told one by one."""
+"""Minimum size of a file for a progress bar."""
+_MOST_REPORTED = 20
+"""Bad games of a file that are reported one by one."""
 
 
 class TextFormat(StrEnum):
@@ -80,15 +80,15 @@ def export_games(
     ] = TextFormat.PGN,
     output: Annotated[Path | None, typer.Option(help="File to write, all or nothing; else stdout.")] = None,
     imported: Annotated[
-        bool, typer.Option("--imported", help="The games that were imported, not those of the bot.")
+        bool, typer.Option("--imported", help="Export imported games, not the bot's own.")
     ] = False,
     name: Annotated[
-        str | None, typer.Option(help="Only games of somebody with this in the name; needs --imported.")
+        str | None, typer.Option(help="Only games of players whose name contains this; needs --imported.")
     ] = None,
 ) -> None:
     """Write games in a format of other programs, the oldest first.
 
-    Games that the format has no way to write are left out, and that is said.
+    Games that the format cannot express are left out and reported.
     """
     form = GameFormat(written_as)
     our_name = config_of(context).server.name
@@ -96,7 +96,7 @@ def export_games(
         player, site, game, since, until, min_rating, max_rating, rated, opponent=opponent, match=match
     )
     if imported and replace(filters, game=None) != Filters():
-        raise UsageError("with --imported games are chosen by --game and --name only")
+        raise UsageError("with --imported, only --game and --name select games")
     if name is not None and not imported:
         raise UsageError("--name is for --imported games")
 
@@ -108,7 +108,7 @@ def export_games(
                 return
             for stored in reversed(await list_games(session, filters)):
                 decisions = []
-                if form is not GameFormat.TRANSCRIPT:  # which has no place for what they say
+                if form is not GameFormat.TRANSCRIPT:  # which cannot hold comments
                     decisions = await list_decisions(session, stored.id)
                 yield record_of(stored, our_name, decisions)
 
@@ -125,10 +125,10 @@ def export_games(
         return written, left_out
 
     written, left_out = ask_database(context, write)
-    for reason in left_out[:_MOST_TOLD]:
+    for reason in left_out[:_MOST_REPORTED]:
         note(f"left out: {reason}")
-    if len(left_out) > _MOST_TOLD:
-        note(f"and {len(left_out) - _MOST_TOLD} more")
+    if len(left_out) > _MOST_REPORTED:
+        note(f"and {len(left_out) - _MOST_REPORTED} more")
     note(f"{written} games written" + (f", {len(left_out)} left out" if left_out else ""))
 
 
@@ -136,13 +136,14 @@ def import_games(
     context: typer.Context,
     paths: Annotated[list[Path], typer.Argument(metavar="FILE", help="Files of games.")],
     form: Annotated[
-        GameFormat | None, typer.Option("--format", help="Their format; without it, by what is in each.")
+        GameFormat | None,
+        typer.Option("--format", help="Their format; by default by their contents."),
     ] = None,
     game: Annotated[
-        str | None, typer.Option("--game", help="Their game, where neither format nor tags tell it.")
+        str | None, typer.Option("--game", help="Their game, if neither the format nor tags name it.")
     ] = None,
 ) -> None:
-    """Keep games of others in the database, each once: GGF, PGN, transcripts, WTHOR.
+    """Store games of others in the database, each once: GGF, PGN, transcripts, WTHOR.
 
     A game that cannot be read is reported and skipped.  The players and tournaments of WTHOR files are read
     from the .jou and .trn files among FILES, or beside them.  The exit status is 1 when a file cannot be read
@@ -172,7 +173,7 @@ def import_games(
 
 @dataclass
 class _Tally:
-    """What became of a file's games."""
+    """Counts of a file's games, by result."""
 
     new: int = 0
     known: int = 0
@@ -184,14 +185,14 @@ class _Tally:
 async def _import_file(
     database: Database, path: Path, form: GameFormat | None, game: str | None, names: list[Path]
 ) -> _Tally:
-    """Bring in one file and print what became of it; what was kept before a failure stays."""
+    """Import one file and print its counts; games stored before a failure stay."""
     tally = _Tally()
     try:
         with open_regular(path) as file:
             length = os.fstat(file.fileno()).st_size
             form = form or files.detect(file.read(files.HEAD_BYTES), length)
             if form is None:
-                raise BadGame("the format is not known by its beginning; say which with --format")
+                raise BadGame("its beginning does not show the format; give it with --format")
             file.seek(0)
             with _progress(path.name, length) as advance:
                 found = wthor_games(path, names, note) if form is GameFormat.WTHOR else None
@@ -201,26 +202,26 @@ async def _import_file(
                         advance(wthor.GAME_BYTES)
                     if isinstance(record, BadGame):
                         tally.bad += 1
-                        if tally.bad <= _MOST_TOLD:
+                        if tally.bad <= _MOST_REPORTED:
                             note(f"{path}: game {number}: {record}")
                         continue
                     tally.batch.append(record)
                     if len(tally.batch) == BATCH:
-                        await _keep(database, tally, path, form)
-            await _keep(database, tally, path, form)
+                        await _store_batch(database, tally, path, form)
+            await _store_batch(database, tally, path, form)
     except (OSError, BadGame) as error:
-        await _keep(database, tally, path, form)
+        await _store_batch(database, tally, path, form)
         note(f"{path}: {error.strerror if isinstance(error, OSError) else error}")
         tally.failed = True
         return tally
-    if tally.bad > _MOST_TOLD:
-        note(f"{path}: and {tally.bad - _MOST_TOLD} more bad games")
-    told = f"{path} ({form}): {tally.new} games new, {tally.known} known already, {tally.bad} bad"
-    typer.echo(printable(told))
+    if tally.bad > _MOST_REPORTED:
+        note(f"{path}: and {tally.bad - _MOST_REPORTED} more bad games")
+    counts = f"{path} ({form}): {tally.new} games new, {tally.known} known already, {tally.bad} bad"
+    typer.echo(printable(counts))
     return tally
 
 
-async def _keep(database: Database, tally: _Tally, path: Path, form: GameFormat | None) -> None:
+async def _store_batch(database: Database, tally: _Tally, path: Path, form: GameFormat | None) -> None:
     if not tally.batch:
         return
     async with database.write() as session:
@@ -231,7 +232,7 @@ async def _keep(database: Database, tally: _Tally, path: Path, form: GameFormat 
 
 
 class _Advance:
-    """Says how many bytes more have been read."""
+    """Advances the progress bar by the bytes just read."""
 
     def __init__(self, bar: Progress | None = None, size: int = 0) -> None:
         self._bar = bar
@@ -244,7 +245,7 @@ class _Advance:
 
 @contextmanager
 def _progress(name: str, size: int) -> Iterator[_Advance]:
-    """A progress bar on the terminal for a large file, and nothing where there is no terminal."""
+    """Show a progress bar for a large file, if there is a terminal."""
     console = Console(stderr=True, markup=False, highlight=False)
     if size < _LARGE_BYTES or not console.is_terminal:
         yield _Advance()
@@ -256,9 +257,9 @@ def _progress(name: str, size: int) -> Iterator[_Advance]:
 
 @contextmanager
 def _target(path: Path | None) -> Iterator[IO[str]]:
-    """Where to write: stdout, or a file that is there when all of it is."""
+    """The target: standard output, or a file that appears only when it is complete."""
     if path is None:
-        # Names are of every script, whatever the terminal's encoding.
+        # Names may be in any script, whatever the terminal's encoding.
         with open(sys.stdout.fileno(), "w", encoding="utf-8", closefd=False) as file:
             yield file
         return

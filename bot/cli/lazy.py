@@ -1,4 +1,4 @@
-"""Groups of commands whose modules are imported when a command is chosen, not to list them all."""
+"""Command groups that import a command's module only when it runs, not for the list of commands."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -10,11 +10,11 @@ from typer.main import get_command
 
 
 class LazyCommand(NamedTuple):
-    """Where a command is, and what its group's help says of it."""
+    """A command's location, and its line in the group's help."""
 
     module: str
     function: str
-    """Of that module: what `typer.Typer.command` would be given."""
+    """Function of that module, as for `typer.Typer.command`."""
     help: str
     """The first paragraph of the function's docstring, in one line."""
 
@@ -23,8 +23,8 @@ def lazy_group(commands: Mapping[str, LazyCommand], **settings: Any) -> typer.Ty
     """A group of these commands, listed in this order.
 
     Args:
-        commands: By name.
-        settings: Of the `typer.Typer`.
+        commands: The commands by name.
+        settings: Arguments of `typer.Typer`.
     """
 
     class Group(TyperGroup):
@@ -42,7 +42,7 @@ def lazy_group(commands: Mapping[str, LazyCommand], **settings: Any) -> typer.Ty
 
 
 def _stand_in() -> None:
-    """In the group's list in place of a command that is not imported yet; never called."""
+    """Placeholder for a command that is not imported yet; never called."""
 
 
 def _load(name: str, command: LazyCommand) -> Any:

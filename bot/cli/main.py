@@ -12,7 +12,7 @@ COMMANDS = {
     "analyse": LazyCommand(
         "bot.cli.analyse",
         "analyse_command",
-        "Look into recorded games of people: PGN, WTHOR, GGF, transcripts.",
+        "Analyse recorded games of people: PGN, WTHOR, GGF, transcripts.",
     ),
     "engine": LazyCommand(
         "bot.cli.engine",
@@ -25,7 +25,7 @@ COMMANDS = {
     "import": LazyCommand(
         "bot.cli.formats",
         "import_games",
-        "Keep games of others in the database, each once: GGF, PGN, transcripts, WTHOR.",
+        "Store games of others in the database, each once: GGF, PGN, transcripts, WTHOR.",
     ),
     "match": LazyCommand(
         "bot.cli.match",
@@ -44,7 +44,7 @@ COMMANDS = {
     "upgrade-account": LazyCommand(
         "bot.cli.accounts",
         "upgrade_account",
-        "Make the account of the settings a bot account, for good.",
+        "Make the configured account a bot account, permanently.",
     ),
     "check": LazyCommand("bot.cli.check", "check_command", "Try everything that playing needs."),
     "stats": LazyCommand("bot.cli.reports", "stats", "Results and traps (Figure 9), for each player."),
@@ -55,7 +55,7 @@ DATABASE_COMMANDS = {
     "upgrade": LazyCommand(
         "bot.cli.database",
         "upgrade",
-        "Make the database if there is none, and bring its schema up to date (`run` does so too).",
+        "Create the database if it is missing, and upgrade its schema (`run` does so too).",
     ),
     "current": LazyCommand(
         "bot.cli.database", "current", "Print the schema of the database and the newest one."
@@ -63,19 +63,19 @@ DATABASE_COMMANDS = {
     "recheck": LazyCommand(
         "bot.cli.recheck",
         "recheck_command",
-        "Verify every decision from its record, and judge those that were left unjudged.",
+        "Verify every decision from its record, and judge replies that have no outcome yet.",
     ),
 }
 MODEL_COMMANDS = {
     "import": LazyCommand(
         "bot.cli.model",
         "import_model",
-        "Turn published networks of Maia's into models that the bot can ask.",
+        "Convert published Maia networks to models for the bot.",
     ),
     "show": LazyCommand(
         "bot.cli.model",
         "show",
-        "Show what a model is, and the first moves that it predicts.",
+        "Show a model's metadata and its predictions for the first move.",
     ),
     "fit": LazyCommand(
         "bot.cli.study",
@@ -106,6 +106,6 @@ def main(
         typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop."),
     ] = False,
 ) -> None:
-    """Desdemona plays board games against people online, sets traps, and writes down who falls in."""
+    """Desdemona plays board games against people online, sets traps, and records who falls in."""
     # Read by the commands, so that `--help` works with a broken file.
     context.obj = config

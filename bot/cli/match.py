@@ -25,13 +25,13 @@ from bot.match.worker_pool import ClusterWorkers, LocalWorkers, Workers
 from storage.database import LONG_PATIENCE_S, Database
 
 _OPENINGS_LIMIT = 64 << 20
-"""Longest file of openings that is read, in bytes."""
+"""Largest openings file that is read, in bytes."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def match_command(
     context: typer.Context,
-    a: Annotated[str, typer.Argument(metavar="A", help="We, for instance strong:time=0.1.")],
+    a: Annotated[str, typer.Argument(metavar="A", help="Our player, for instance strong:time=0.1.")],
     b: Annotated[str, typer.Argument(metavar="B", help="The opponent, for instance 'uci:stockfish'.")],
     games: Annotated[int, typer.Option(min=2, max=1_000_000, help="An even number.")] = 100,
     game: Annotated[
@@ -45,7 +45,7 @@ def match_command(
         ),
     ] = None,
     opening_plies: Annotated[
-        int | None, typer.Option(min=0, max=10_000, help="Take no more moves of each opening of the file.")
+        int | None, typer.Option(min=0, max=10_000, help="Take at most this many moves of each opening.")
     ] = None,
     time: Annotated[
         float | None, typer.Option(help=f"Seconds for a move; {DEFAULT_MOVE_S} if no limit is given.")
@@ -57,7 +57,7 @@ def match_command(
     ] = 1.0,
     adjudicate: Annotated[
         str | None,
-        typer.Option(help="End games that both think decided: CENTI,PLIES; without it only the rules do."),
+        typer.Option(help="End games that both players consider decided: CENTI,PLIES; else by the rules."),
     ] = None,
     sprt: Annotated[
         str | None, typer.Option(help="End the match early: ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA.")
@@ -80,8 +80,8 @@ def match_command(
     """Play a match of any two players: standard, trappy, strong, opponent_model, calibrated, human; nboard:,
     gtp:, uci:, ucci:.
 
-    Every opening is played with both colours.  Games are stored under the site "match"; the same command goes
-    on where it was stopped.  The exit status is 128 and the signal's number when a signal stopped it.
+    Every opening is played with both colours.  Games are stored under the site "match"; the same command
+    resumes a stopped match.  The exit status is 128 plus the signal's number when a signal stopped it.
     """
     config = config_of(context)
     if games % 2:
@@ -127,12 +127,12 @@ def match_command(
     else:
         typer.echo(result_text(standing))
     if number is not None and not standing.is_over:
-        note("stopped; the same command goes on from here")
+        note("stopped; the same command resumes")
         raise typer.Exit(128 + number)
 
 
 async def _run(config: Config, match: Match, workers: Workers) -> tuple[MatchStanding, int | None]:
-    """Where the match stands at its end, and the signal that ended it."""
+    """Return the final standing, and the signal that ended the match, if any."""
     stop, received = asyncio.Event(), list[int]()
 
     def on_signal(number: int) -> None:
@@ -161,10 +161,10 @@ def _read_openings(path: Path, game: str, most_plies: int | None) -> list[Openin
 
 @contextmanager
 def _progress(games: int) -> Iterator[OnGame]:
-    """A bar on a terminal, else a line for each game, both on standard error."""
+    """Show progress on standard error: a bar on a terminal, otherwise a line for each game."""
     console = Console(stderr=True, markup=False, highlight=False)
     if not console.is_terminal:
-        yield _tell_lines
+        yield _report_lines
         return
     columns = (BarColumn(bar_width=12), MofNCompleteColumn(), TextColumn("{task.description}", markup=False))
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
@@ -178,7 +178,7 @@ def _progress(games: int) -> Iterator[OnGame]:
         yield show
 
 
-def _tell_lines(game: Finished | None, now: MatchStanding) -> None:
+def _report_lines(game: Finished | None, now: MatchStanding) -> None:
     if game is not None:
         note(game_line(game, now))
     elif now.resumed:

@@ -20,10 +20,10 @@ def import_model(
     files: Annotated[list[Path], typer.Argument(help="Maia's networks as published: maia-1500.pb.gz.")],
     out: Annotated[Path, typer.Option(help="The folder for the models.")] = Path("data/models"),
 ) -> None:
-    """Turn published networks of Maia's into models that the bot can ask.
+    """Convert published Maia networks to models for the bot.
 
-    Each is tried before it is written: it has to prefer legal moves, and a network that is known to this
-    program has to play its known first moves.
+    Each is tested before it is written: it must prefer legal moves, and a network that this program knows
+    must predict its known first moves.
     """
     from engine.human.lc0 import MOST_BYTES
     from engine.human.maia_onnx import import_network
@@ -56,18 +56,18 @@ def show(
     ],
     output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
 ) -> None:
-    """Show what a model is, and the first moves that it predicts."""
+    """Show a model's metadata and its predictions for the first move."""
     try:
-        told = _card(file)
+        card = _card(file)
     except BadModel as error:
         raise UsageError(str(error)) from None
     if output is ShowFormat.JSON:
-        print_json(told)
+        print_json(card)
         return
     table = Table(show_header=False, box=None)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    for key, value in told.items():
+    for key, value in card.items():
         text = ", ".join(f"{k} {v:.3f}" for k, v in value.items()) if isinstance(value, dict) else str(value)
         table.add_row(key, printable(text))
     console().print(table)
@@ -81,15 +81,15 @@ def _card(file: Path) -> dict[str, Any]:
         opened = open_model(file)
         return {**_identity(opened), "first_moves": _first_moves(opened)}
     network = OnnxNetwork.open(file)
-    told: dict[str, Any] = {**network.metadata, "sha256": network.sha256, "card": network.card}
-    told = {key: _shortened(value) for key, value in told.items() if value}
+    card: dict[str, Any] = {**network.metadata, "sha256": network.sha256, "card": network.card}
+    card = {key: _shortened(value) for key, value in card.items() if value}
     if network.kind in PREDICTS:
-        told["first_moves"] = _first_moves(open_model(file))
-    return told
+        card["first_moves"] = _first_moves(open_model(file))
+    return card
 
 
 def _shortened(value: Any) -> Any:
-    """What is there for programs alone is only named."""
+    """Replace a long text, which only programs read, by its length."""
     is_long = isinstance(value, str) and len(value) > _LONGEST_SHOWN
     return f"{len(value)} characters, for the program" if is_long else value
 

@@ -1,4 +1,4 @@
-"""`desdemona db recheck`: all decisions verified once more, and judged where that was left undone."""
+"""`desdemona db recheck`: verifies all decisions again, and judges replies that have no outcome yet."""
 
 from contextlib import ExitStack
 from typing import Annotated
@@ -16,10 +16,10 @@ def recheck_command(
     context: typer.Context,
     output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
 ) -> None:
-    """Verify every decision from its record, and judge those that were left unjudged.
+    """Verify every decision from its record, and judge replies that have no outcome yet.
 
-    Also while the bot plays: games that are open are left to it.  It may be ended at any moment, and run
-    again.  The exit status is 1 when a record is wrong.
+    It may run while the bot plays, and leaves open games alone.  It can be stopped and run again at any
+    time.  The exit status is 1 when a record is wrong.
     """
     table_mb = config_of(context).engine.table_mb
 
@@ -35,14 +35,15 @@ def recheck_command(
     if output is ShowFormat.JSON:
         print_json(found.to_json())
     else:
-        _tell(found)
+        _print_findings(found)
     raise typer.Exit(1 if found.wrong else 0)
 
 
-def _tell(found: Findings) -> None:
+def _print_findings(found: Findings) -> None:
     for wrong in found.wrong:
-        print(printable(f"WRONG  {wrong.site} game {wrong.game}, ply {wrong.ply}: {wrong.reason}"))
+        ply = "" if wrong.ply is None else f", ply {wrong.ply}"
+        print(printable(f"WRONG  {wrong.site} game {wrong.game}{ply}: {wrong.reason}"))
     print(f"decisions verified: {found.verified}, wrong: {len(found.wrong)}")
     print(f"judged now: {found.judged}, profiles completed: {found.completed}")
     for reason, count in sorted(found.left.items()):
-        print(printable(f"left as they are: {count}: {reason}"))
+        print(printable(f"left without an outcome: {count}: {reason}"))

@@ -1,4 +1,4 @@
-"""`desdemona stats`, `games` and `show`: what the database knows of the games played."""
+"""`desdemona stats`, `games` and `show`: reports on the games in the database."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -52,7 +52,7 @@ def stats(
 ) -> None:
     """Results and traps (Figure 9), for each player.
 
-    With performance ratings, and with intervals that hold the truth 19 times in 20.
+    With performance ratings and 95 % intervals.
     """
     from bot.cli import rich_tables
     from storage.statistics import player_statistics
@@ -111,7 +111,7 @@ def show(
 ) -> None:
     """Show a game and its traps, move by move.
 
-    Board, moves, and for each move of ours what it was worth, its trap, and the reply.
+    Board, moves, and for each move of ours its value, its trap, and the reply.
     """
     from bot.cli import rich_tables
     from storage.games import list_games_by_site_id
@@ -126,14 +126,14 @@ def show(
                 raise UsageError(f"no game {game!r} is known{'' if site is None else f' on {site}'}")
             if len(found) > 1:
                 sites = ", ".join(known.site for known in found)
-                raise UsageError(f"game {game!r} is on several sites ({sites}): say which with --site")
+                raise UsageError(f"game {game!r} is on several sites ({sites}): choose one with --site")
             try:
                 report = await game_report(session, found[0].site, game)
             except StorageError:
                 raise
-            except Exception as error:  # somebody damaged a record, which may have anything in it
+            except Exception as error:  # a damaged record may contain anything
                 raise DesdemonaError(
-                    f"game {game}: a record of it is damaged ({type(error).__name__}: {error!s:.200}); "
+                    f"game {game}: one of its records is damaged ({type(error).__name__}: {error!s:.200}); "
                     "`desdemona db recheck` lists all such records"
                 ) from error
             assert report is not None, "it has just been read"  # noqa: S101

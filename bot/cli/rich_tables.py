@@ -24,8 +24,12 @@ bonus for the best trap; expected: what the move promises against the replies th
 trap: the reply that looks better than it is; quality: what the trap is worth."""
 
 
+_STATISTICS_LEGEND = """\
+unfinished: running or adjourned; into the best trap: the reply was the move's best trap, not a lesser one."""
+
+
 def statistics_table(rows: Sequence[PlayerStatistics]) -> RenderableType:
-    """A column for each player, a row for each number."""
+    """A column for each player, a row for each number, and a legend."""
     table = Table(title="Games and traps (intervals: 95 %)")
     table.add_column("")
     for row in rows:
@@ -49,16 +53,16 @@ def statistics_table(rows: Sequence[PlayerStatistics]) -> RenderableType:
     add("fell, of the answered", (share_text(r.fell_share) for r in rows), last=True)
     add("erred after a trap", (share_text(r.trap_erred_share) for r in rows))
     add("erred without a trap", (share_text(r.base_erred_share) for r in rows))
-    return table
+    return Group(table, _STATISTICS_LEGEND)
 
 
 def statistics_rows(rows: Sequence[PlayerStatistics]) -> list[dict[str, Any]]:
-    """Flat rows: ``fell_share_low`` and the like stand in columns of their own."""
+    """Flat rows, with ``fell_share_low`` and the like in columns of their own."""
     return [_flat(row.to_json()) for row in rows]
 
 
 def games_table(games: Sequence[StoredGame]) -> RenderableType:
-    """A line for each game."""
+    """One row for each game."""
     table = Table()
     for name in (
         "started (UTC)",
@@ -67,11 +71,11 @@ def games_table(games: Sequence[StoredGame]) -> RenderableType:
         "opponent",
         "rating",
         "player",
-        "moves",
+        "plies",
         "result",
         "ended by",
     ):
-        table.add_column(name, justify="right" if name in ("rating", "moves") else "left")
+        table.add_column(name, justify="right" if name in ("rating", "plies") else "left")
     for game in games:
         table.add_row(
             f"{game.started_at:%Y-%m-%d %H:%M}",
@@ -131,14 +135,14 @@ def game_view(report: GameReport, *, traps_only: bool = False) -> RenderableType
 
 
 def result_text(game: StoredGame) -> str:
-    """How the game went for us, in a word."""
+    """The game's result for us, or its state."""
     if game.state is not GameStatus.FINISHED:
         return game.state.value
     return NONE if game.result is None else game.result.value
 
 
 def performance_text(found: Performance) -> str:
-    """For instance ``1702 (1604 to 1815)``, or ``above 1507`` when everything was won."""
+    """For instance ``1702 (1604 to 1815)``, or ``above 1507`` when every game was won."""
     if found.games == 0:
         return NONE
     if found.low is None:
@@ -225,7 +229,7 @@ def _decision(report: GameReport, decision: DecisionReport) -> RenderableType:
 
 
 def _rank(candidate: CandidateReport) -> tuple[bool, bool, float, int]:
-    """By what the choice went by, the best first."""
+    """Sort key: the value that decided the choice, the best first."""
     best = candidate.adjusted_centi if candidate.value is None else candidate.value
     return (candidate.raw_is_bound, candidate.value is None, -best, -candidate.raw_centi)
 
@@ -237,15 +241,15 @@ def _judged_text(candidate: CandidateReport, *, goes_by_values: bool) -> str:
 
 
 def _search(decision: DecisionReport) -> str:
-    """How the move was found."""
+    """Describe the search that found the move."""
     pick = decision.pick
     if decision.source is not None:
         return f"depth {decision.depth} by {_printable(decision.source.name)}"
     if decision.search_mode == "lot":
-        return f"drawn by lot, depth {decision.depth}"
+        return f"drawn at random, depth {decision.depth}"
     if pick is None:
         return f"depth {decision.depth}"
-    if decision.search_mode != "strong":  # a book or a table of endings
+    if decision.search_mode != "strong":  # an opening book or an endgame tablebase
         found = decision.search_mode
     else:
         found = "solved" if pick.solved else f"depth {pick.depth} at {pick.confidence} %"
@@ -254,11 +258,11 @@ def _search(decision: DecisionReport) -> str:
 
 
 def _story(decision: DecisionReport) -> str:
-    """What the move set, and what became of it, in a line."""
+    """The move's trap and its outcome, in one line."""
     if decision.state == "dropped":
         return "Never played: the game ended before the server took the move."
     if not decision.is_complete:
-        trap = "Its replies have not been looked into yet."
+        trap = "Its replies have not been analysed yet."
     elif decision.is_trap and decision.trap is not None:
         meant = "Trap" if decision.sets_traps else "Trap by accident:"
         odds = _odds_text(decision, decision.trap.reply)
@@ -280,7 +284,7 @@ def _story(decision: DecisionReport) -> str:
 
 
 def _odds_text(decision: DecisionReport, reply: str) -> str:
-    """How likely a reply was taken to be; empty: nobody was asked."""
+    """The predicted probability of a reply; empty: no prediction."""
     found = next((each.probability for each in decision.replies if each.reply == reply), None)
     return "" if found is None else f" (expected in {100 * found:.1f} %)"
 
@@ -300,7 +304,7 @@ def _flat(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _variant(game: StoredGame) -> str:
-    """What was played, in a word: a site's "standard" says nothing."""
+    """The variant's name; the game's name for a site's "standard"."""
     return game.game if game.variant == "standard" else game.variant
 
 
@@ -309,5 +313,5 @@ def _or_none(value: object) -> str:
 
 
 def _printable(name: str) -> str:
-    """A name from outside, without anything that could steer a terminal."""
+    """A name from outside, without characters that could control the terminal."""
     return "".join(letter if letter.isprintable() else "?" for letter in name)

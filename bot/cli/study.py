@@ -238,7 +238,7 @@ def fit_command(
         max_rating=max_rating,
     )
     if name is not None and not (name.isprintable() and len(name) <= LONGEST_NAME):
-        raise UsageError(f"--name: {name!r} is not at most {LONGEST_NAME} signs that can be printed")
+        raise UsageError(f"--name: {name!r} is not at most {LONGEST_NAME} printable characters")
     if first and against is not None:
         raise UsageError("--first and --against exclude each other")
     _require_writable(out)
@@ -316,7 +316,7 @@ def _calibrated(path: Path | None, game: str) -> "CalibratedModel | None":
     except BadModel as error:
         raise UsageError(str(error)) from None
     if model.game != game:
-        raise UsageError(f"{path} is of {model.game}, not of {game}")
+        raise UsageError(f"{path} is for {model.game}, not for {game}")
     return model
 
 
@@ -346,7 +346,7 @@ def _people(
     else:
         about, positions, model, others = _analysed(context, url, game, analysis, human, portion)
     if not positions:
-        raise UsageError(f"{about}: there is no position that passes these filters")
+        raise UsageError(f"{about}: no position passes these filters")
     with counting("positions", len(positions)) as on_count:
         people = population(game, positions, "" if model is None else model.name, others, on_count)
     if model is None or not people.has_human:

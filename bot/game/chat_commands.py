@@ -85,7 +85,7 @@ def answer(command: Command, facts: ChatFacts) -> str:
 def _engine(facts: ChatFacts) -> str:
     name = f"I am {facts.bot}, engine version {ENGINE_VERSION}"
     if not facts.is_over:
-        return f"{name}. In some games I set traps, in others I do not; which one this is I do not tell yet."
+        return f"{name}. In some games I set traps, in others I do not; I do not say yet which this is."
     manner = "I set traps" if kind_named(facts.player).sets_traps else "I set no traps on purpose"
     return f"{name}, player {facts.player}: {manner} in this game."
 

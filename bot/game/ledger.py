@@ -140,7 +140,7 @@ class GameLedger:
                 self._game = await open_game(session, new)
                 return True
             if known.state is not GameStatus.OPEN and snapshot.state.end is None:
-                logger.warning("game %s: it goes on; reopening its ledger", self._site_game_id)
+                logger.warning("game %s: still running; reopening its ledger", self._site_game_id)
                 await reopen_game(session, known.id)
                 known = replace(known, state=GameStatus.OPEN, result=None, end_reason=None, ended_at=None)
             self._game = known
@@ -181,7 +181,7 @@ class GameLedger:
                     return None
                 await commit_decision(session, self.game.id, ply, decision)
         except DuplicateDecision:
-            logger.warning("game %s: ply %d was decided twice", self._site_game_id, ply)
+            logger.warning("game %s: two decisions for ply %d", self._site_game_id, ply)
         return await self.find(ply, decision.position)
 
     async def sent(self, stored: StoredDecision) -> None:
@@ -341,7 +341,7 @@ class GameLedger:
         if ply in self._strange:
             return
         self._strange.add(ply)
-        logger.warning("game %s: ply %d was not decided here", self._site_game_id, ply)
+        logger.warning("game %s: no decision of ours for ply %d", self._site_game_id, ply)
         if stored is not None:
             await mark_dropped(session, stored.id)
         detail = {"ply": ply, "move": self._moves[ply], "decided": stored and stored.decision.move}

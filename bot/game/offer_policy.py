@@ -15,7 +15,7 @@ PLIES_BETWEEN_OFFERS = 20
 """Least number of plies between two draw offers of ours."""
 
 BEGUN_PLIES = 2
-"""Plies from which a game counts: sites abort shorter ones, even on resignation."""
+"""Fewest plies of a game that counts: sites abort a shorter game, even when a player resigns."""
 
 ENDLESS_PLIES = 1_000
 """In games that may last longer than this many plies, players agree on draws.  A game that fills its board

@@ -101,7 +101,7 @@ class GameOffers:
             self._offered_ply = facts.plies
         return offers
 
-    # --- When the opponent asks -------------------------------------------------------------------------
+    # --- Requests of the opponent -----------------------------------------------------------------------
 
     def answer_draw(self) -> None:
         """Answer a draw offer on the opponent's turn.  On ours we search first: its last move may be a
@@ -176,7 +176,7 @@ class GameOffers:
             try:
                 await call()
             except TransientError as error:
-                logger.info("game %s: %s; asking again", self._game_id, error)
+                logger.info("game %s: %s; retrying", self._game_id, error)
                 await self._services.sleep(max(wait_s, error.retry_after_s or 0.0))
             else:
                 return

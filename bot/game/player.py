@@ -171,7 +171,7 @@ class GamePlayer:
                 if self._unknown == 1:
                     waits = delays(self._services.rng)
                 wait_s = next(waits)
-                logger.info("game %s: %s; asking again in %.1f s", self.game_id, error, wait_s)
+                logger.info("game %s: %s; retrying in %.1f s", self.game_id, error, wait_s)
                 await self._services.sleep(wait_s)
             else:
                 return

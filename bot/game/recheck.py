@@ -26,11 +26,12 @@ from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
 from engine.trappy import classify_reply
 from storage.database import Database
-from storage.errors import StorageError
+from storage.errors import StorageError, UnreadableRow
 from storage.events import list_events
 from storage.recheck import (
     NextDecision,
     RecordedDecision,
+    UnreadableDecision,
     count_decisions,
     decisions_between,
     next_decision,
@@ -52,13 +53,14 @@ OnCount = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class WrongRecord:
-    """A decision whose record fails verification."""
+    """A decision whose record is damaged or fails verification."""
 
     site: str
+    """``?`` where it cannot be read."""
     game: str
-    """The site's key of the game."""
-    ply: int
-    """Moves made before it."""
+    """The site's key of the game; where it cannot be read, ``#`` and the key of its row."""
+    ply: int | None
+    """Moves made before it; None where it cannot be read."""
     reason: str
 
 
@@ -111,10 +113,18 @@ async def recheck(
             if not batch:
                 return findings
             for found in batch:
-                await _Recheck(database, pool, findings, found).run()
+                if isinstance(found, UnreadableDecision):
+                    findings.wrong.append(_unreadable(found))
+                else:
+                    await _Recheck(database, pool, findings, found).run()
                 if on_count is not None:
                     on_count(1)
             done_id = batch[-1].id
+
+
+def _unreadable(found: UnreadableDecision) -> WrongRecord:
+    game = f"#{found.game_id}" if found.site_game_id is None else found.site_game_id
+    return WrongRecord("?" if found.site is None else found.site, game, found.ply, found.reason)
 
 
 class _Left(Exception):
@@ -142,6 +152,9 @@ class _Recheck:
             return
         except _Left as left:
             self._findings.left[str(left)] += 1
+        except UnreadableRow as error:
+            self._note_wrong(f"a row that belongs to it cannot be read: {error}")
+            return
         except StorageError:
             raise
         except Exception as error:  # one damaged decision must not hide the others
@@ -242,7 +255,7 @@ class _Recheck:
         for event in granted:
             is_before = known_at is None or event.at < known_at
             if event.detail.get("ply") == found.ply + 2 and event.at >= found.created_at and is_before:
-                raise _Left("the reply to it was taken back, and nobody has written it down")
+                raise _Left("the reply to it was taken back, and there is no record of it")
         if following is not None and following.is_taken_back:
             return _reply_before(decision, following)
         return found.moves[found.ply + 1] if found.ply + 1 < len(found.moves) else None

@@ -227,7 +227,7 @@ def step(session: Session, event: GameEvent) -> tuple[Session, tuple[Action, ...
             return _snapshot(session, event)
         case GameState():
             if session.moves is None:
-                raise ProtocolError("a state came ahead of the snapshot", event)
+                raise ProtocolError("a state arrived before the snapshot", event)
             return _state(session, event)
         case GameAdjourned(reason):
             return session, (Adjourn(reason),) if session.state is not SessionState.OVER else ()
@@ -267,13 +267,15 @@ def position_of(session: Session, moves: tuple[str, ...]) -> tuple[Game[Any], An
 
 def _snapshot(session: Session, snapshot: GameSnapshot) -> tuple[Session, tuple[Action, ...]]:
     known = (session.game, session.initial_position, session.our_side)
-    told = (snapshot.game, snapshot.initial_position, snapshot.our_side)
+    current = (snapshot.game, snapshot.initial_position, snapshot.our_side)
     if session.moves is None:
-        session = replace(session, game=told[0], initial_position=told[1], our_side=told[2], moves=())
+        session = replace(
+            session, game=current[0], initial_position=current[1], our_side=current[2], moves=()
+        )
         session, actions = _state(session, snapshot.state)
         return session, (Join(snapshot), *actions)
-    if known != told:
-        raise ProtocolError(f"the game was {known}, now it is {told}", snapshot)
+    if known != current:
+        raise ProtocolError(f"the game was {known}, now it is {current}", snapshot)
     return _state(session, snapshot.state)
 
 

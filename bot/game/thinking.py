@@ -37,7 +37,7 @@ UNTIMED_S = 86_400.0
 """Deadline of a move without a clock, in seconds: later than that of any move with one."""
 
 PATIENCE = 0.05
-"""Share of its clock that a game waits for a thread before a search with more time must end early."""
+"""Share of its clock that a game waits for a thread.  Then a search with a later deadline must end early."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +275,7 @@ class GameThinker:
         try:
             return await self._services.pool.run(search, game_name, self._services.clock(), rank=Rank.SPARE)
         except Exception:  # no caller waits for it yet: the search for the move itself will report it
-            logger.exception("thinking ahead failed")
+            logger.exception("pondering failed")
             return None
 
 

@@ -27,10 +27,10 @@ _POINTS = {result: points for points, result in _RESULTS.items()}
 
 
 async def load(database: Database, match_id: str, terms: Terms) -> dict[int, Finished]:
-    """The games of a match that are over, by their numbers.
+    """Return the finished games of a match, by their numbers.
 
     Raises:
-        MatchError: A match of that name has been played on other terms.
+        MatchError: The database has a match of that name on other terms.
     """
     async with database.read() as session:
         stored = await list_games(session, Filters(site=MATCH_SITE, match=match_id))
@@ -42,17 +42,17 @@ async def load(database: Database, match_id: str, terms: Terms) -> dict[int, Fin
 
 
 async def store_game(database: Database, match_id: str, terms: Terms, played: Played) -> None:
-    """Write a game down, with A's decisions and their outcomes; all or nothing.
+    """Store a game with A's decisions and their outcomes, in one transaction.
 
     Raises:
-        MatchError: It is written down already.
+        MatchError: It is stored already.
     """
     async with database.write() as session:
         game = await open_game(session, _new_game(match_id, terms, played), at=played.began)
         if game.state is not GameStatus.OPEN:
-            raise MatchError(f"game {game.site_game_id} is written down already: the match runs twice")
+            raise MatchError(f"game {game.site_game_id} is stored already: the match is running twice")
         await set_moves(session, game.id, played.moves)
-        await _keep_decisions(session, game.id, played)
+        await _store_decisions(session, game.id, played)
         await finish_game(
             session,
             game.id,
@@ -63,7 +63,7 @@ async def store_game(database: Database, match_id: str, terms: Terms, played: Pl
         )
 
 
-async def _keep_decisions(session: AsyncSession, game_id: int, played: Played) -> None:
+async def _store_decisions(session: AsyncSession, game_id: int, played: Played) -> None:
     moves = played.moves
     for ply, decision in played.decisions:
         decision_id = await commit_decision(session, game_id, ply, decision)
@@ -115,25 +115,25 @@ def _new_game(match_id: str, terms: Terms, played: Played) -> NewGame:
 
 
 def _finished(game: StoredGame) -> Finished:
-    told = game.selection
+    known = game.selection
     if game.result is None:
         raise MatchError(f"game {game.site_game_id} is in the database without a result")
-    a_used, b_used = (Used(**used) for used in told["used"])
-    a_name, b_name = told["names"]
+    a_used, b_used = (Used(**used) for used in known["used"])
+    a_name, b_name = known["names"]
     return Finished(
-        number=told["number"],
+        number=known["number"],
         points=_POINTS[game.result],
-        margin=told["margin"],
+        margin=known["margin"],
         end=End(game.end_reason or ""),
-        loser=told["loser"],
-        reason=told["reason"],
+        loser=known["loser"],
+        reason=known["reason"],
         used=(a_used, b_used),
         names=(a_name, b_name),
     )
 
 
 def _difference(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
-    """The first of the terms that differ, in words; empty: none."""
+    """Describe the first term that differs; empty: none does."""
     for key, value in wanted.items():
         if known.get(key) != value:
             return f"{key} was {known.get(key)!r} and is {value!r}"
@@ -141,7 +141,7 @@ def _difference(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
 
 
 def _short(text: str) -> str:
-    """A text that the column holds, and that no other text has."""
+    """Shorten a text to the column's length; different texts stay different."""
     text = printable(text)
     if len(text) <= _NAME_LENGTH:
         return text

@@ -248,7 +248,7 @@ def _values(text: str, parts: list[str]) -> dict[str, str]:
         if not sign or not key or (not value and not key.startswith("option.")):
             raise MatchError(f"player {text!r}: {part.strip()!r} is not KEY=VALUE")
         if key in values:
-            raise MatchError(f"player {text!r}: {key} is there twice")
+            raise MatchError(f"player {text!r}: {key} is given twice")
         values[key] = value
     return values
 

@@ -1,4 +1,4 @@
-"""Runs a match: hands out games, stores each result, and stops when told to or when the SPRT has decided."""
+"""Runs a match: hands out games, stores each result, and stops on request or when the SPRT has decided."""
 
 import asyncio
 import logging
@@ -22,12 +22,12 @@ from storage.database import Database
 logger = logging.getLogger(__name__)
 
 MOST_DEATHS = 3
-"""Workers that may die one after the other without a game between, for each of those that play at once."""
+"""Consecutive worker deaths without a finished game that end the match, per worker."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """A match as it was asked for."""
+    """A match as requested."""
 
     id: str
     terms: Terms
@@ -35,57 +35,57 @@ class Match:
     """An even number: each opening is played twice."""
     seed: int
     openings: Sequence[Opening] | None = None
-    """One for each pair, from the first again when there are not enough; None: made by the seed."""
+    """One for each pair, repeated from the first when there are too few; None: generated from the seed."""
     sprt: Sprt | None = None
-    """Ends the match early; None: nothing does."""
+    """Test that may end the match early; None: no test."""
 
     def task(self, number: int) -> GameTask:
-        """What a worker has to know of a game."""
+        """The task of a game, by its number."""
         opening = self.openings[number // 2 % len(self.openings)] if self.openings else None
         return GameTask(self.terms, number, self.seed, opening and opening.of_game(number))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchStanding:
-    """Where a match stands."""
+    """A match's standing."""
 
     match: Match
     result: Result
     tested: Tested | None
-    """None: nothing is tested."""
+    """None: the match has no test."""
     resumed: int
-    """Games that had been played before this start."""
+    """Games played before this start."""
 
     @property
     def is_decided(self) -> bool:
-        """Whether the test has come to an end."""
+        """Whether the test has reached a verdict."""
         return self.tested is not None and self.tested.verdict is not SprtVerdict.OPEN
 
     @property
     def is_over(self) -> bool:
-        """Whether there is nothing more to play."""
+        """Whether no game is left to play."""
         return self.is_decided or self.result.games >= self.match.games
 
 
 OnGame = Callable[[Finished | None, MatchStanding], None]
-"""Called with the game that has ended, and where the match stands; before the first one with None."""
+"""Called with each finished game and the standing after it; once at the start with None for the game."""
 
 
 async def run_match(
     match: Match, database: Database, workers: Workers, on_game: OnGame, stop: asyncio.Event
 ) -> MatchStanding:
-    """Play what is still to be played of a match.
+    """Play the remaining games of a match.
 
     Args:
-        workers: They are not closed.
-        stop: Ends it early; games that are being played are dropped, and played when it goes on.
+        workers: Stay open.
+        stop: Ends the match early; running games are dropped, and played again when it is resumed.
 
     Raises:
-        MatchError: It cannot go on.
-        StorageError: A game cannot be written down.
+        MatchError: The match cannot continue.
+        StorageError: A game cannot be stored.
     """
     kept = await load(database, match.id, match.terms)
-    # A match that was longer once may be asked for again with fewer games.
+    # The match may have had more games in an earlier run.
     games = {number: game for number, game in kept.items() if number < match.games}
     resumed = len(games)
 
@@ -102,12 +102,12 @@ async def run_match(
     deaths = 0
     try:
         while (todo or running) and not now.is_decided and not stop.is_set():
-            capacity = await asyncio.to_thread(workers.capacity)  # a cluster may keep us waiting
+            capacity = await asyncio.to_thread(workers.capacity)  # a cluster may block
             while todo and len(running) < capacity:
                 number = todo.popleft()
                 running[asyncio.wrap_future(workers.submit(match.task(number)))] = number
             done, _ = await asyncio.wait({*running, stopped}, return_when=asyncio.FIRST_COMPLETED)
-            # By number, so that of several that fail at once always the same is told.
+            # By number, so that of several simultaneous failures always the same one is reported.
             for future in sorted(done - {stopped}, key=lambda each: running[each]):
                 played = _outcome(future, workers)
                 number = running.pop(future)
@@ -117,7 +117,7 @@ async def run_match(
                         raise MatchError(
                             f"{deaths} workers died one after the other; last with game {number + 1}"
                         )
-                    logger.warning("game %d: its worker died; it is played again", number + 1)
+                    logger.warning("game %d: its worker died; playing it again", number + 1)
                     todo.appendleft(number)
                     continue
                 deaths = 0
@@ -129,24 +129,24 @@ async def run_match(
         stopped.cancel()
         for future in running:
             if not future.cancel() and not future.cancelled():
-                future.exception()  # nobody wants to know any more
+                future.exception()  # retrieved only to silence asyncio
     return now
 
 
 def _outcome(future: asyncio.Future[Played], workers: Workers) -> Played | None:
-    """The game that was played; None: its worker died.
+    """Return the finished game; None: its worker died.
 
     Raises:
-        MatchError: No worker could play it.
+        MatchError: No worker can play it.
     """
     try:
         return future.result()
     except workers.deaths:
         return None
-    except (asyncio.CancelledError, CancelledError):  # nobody here has cancelled it
-        raise MatchError("the workers are gone; start again to go on") from None
+    except (asyncio.CancelledError, CancelledError):  # not cancelled here
+        raise MatchError("the workers are gone; run the command again to resume") from None
     except DesdemonaError:
         raise
-    except Exception as error:  # this program is not installed there, say
+    except Exception as error:  # for instance, this program is not installed there
         logger.exception("a worker failed")
         raise MatchError(f"a worker cannot play: {type(error).__name__}: {error}") from error

@@ -1,7 +1,7 @@
 """Where match games are played: in processes on this machine, or on a Dask cluster.
 
-Workers play and hand back, and know nothing of the database.  One that dies takes its game along, which is
-then played again; nobody else notices.  They do other work of many small parts as well (`run`).
+Workers play games and return them, without access to the database.  When one dies, its game is played again,
+and the other games are not affected.  Workers also run other jobs that consist of many small parts (`run`).
 """
 
 import importlib
@@ -22,19 +22,19 @@ EXTRA = "cluster"
 
 
 class Workers(Protocol):
-    """Play games, several at a time."""
+    """Play games in parallel."""
 
     deaths: tuple[type[BaseException], ...]
-    """What a game's future raises when its worker died."""
+    """Exceptions of a game's future whose worker died."""
 
     def capacity(self) -> int:
-        """How many games can be played at a time, now."""
+        """Number of games that can currently run in parallel."""
 
     def submit(self, task: GameTask) -> "Future[Played]":
-        """Have a game played."""
+        """Play a game in a worker."""
 
     def close(self) -> None:
-        """End the workers, or give back what they are doing; games that are being played are dropped."""
+        """Stop or release the workers; running games are dropped."""
 
 
 class LocalWorkers(ProcessPool):
@@ -56,14 +56,14 @@ class LocalWorkers(ProcessPool):
 
 
 class ClusterWorkers:
-    """The workers of a Dask cluster, as many games at a time as it has threads.
+    """The workers of a Dask cluster, one game per thread.
 
-    Every worker needs this program, of the same version, and the other programs that play.  A game whose
-    worker dies is given to another one by the scheduler.
+    Every worker needs the same version of this program, and the other programs that play.  When a worker
+    dies, the scheduler gives its game to another one.
 
     Args:
-        address: Of the scheduler, for instance ``tcp://10.0.0.1:8786``.
-        most: No more games at a time; None: as many as there are threads.
+        address: The scheduler's address, for instance ``tcp://10.0.0.1:8786``.
+        most: Maximum number of parallel games; None: one per thread.
 
     Raises:
         MatchError: dask.distributed is not installed, or there is no scheduler.
@@ -71,14 +71,14 @@ class ClusterWorkers:
 
     def __init__(self, address: str, most: int | None = None) -> None:
         try:
-            distributed: Any = importlib.import_module("distributed")  # which is not typed
+            distributed: Any = importlib.import_module("distributed")  # has no types
         except ImportError as error:
             raise MatchError(
                 f"--cluster needs dask.distributed: install the extra {EXTRA!r}, "
                 f"`pip install 'desdemona[{EXTRA}]'` ({error})"
             ) from None
         self.deaths: tuple[type[BaseException], ...] = (distributed.KilledWorker,)
-        # Of a lost scheduler it tells by tracebacks, and this program in a line.
+        # It reports a lost scheduler by tracebacks; this program does in one line.
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         self._address, self._most = address, most
         try:
@@ -99,7 +99,7 @@ class ClusterWorkers:
     def run(self, work: Callable[[T], R], task: T) -> "Future[R]":
         """See `ProcessPool.run`."""
         if self._client.status != "running":
-            raise MatchError(f"the cluster at {self._address} is gone; start again to go on")
+            raise MatchError(f"the cluster at {self._address} is gone; run the command again to resume")
         future: Future[R] = self._executor.submit(work, task)
         return future
 

@@ -18,7 +18,7 @@ NEW = ["scale", "risk_percent", "logistic_centi"]
 
 
 def upgrade() -> None:
-    # What earlier engines played with: the paper's scale, of which the other two are no part.
+    # Earlier engines played on the paper's scale, which does not use the other two columns.
     with op.batch_alter_table("engine_configs", schema=None) as batch_op:
         batch_op.add_column(sa.Column("scale", sa.String(length=64), nullable=False, server_default="paper"))
         batch_op.add_column(sa.Column("risk_percent", sa.Double(), nullable=False, server_default="5.0"))

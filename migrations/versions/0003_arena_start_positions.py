@@ -14,7 +14,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # Null, the game's usual start, is where every earlier game began.
+    # Null: the game's usual start, from which every earlier game began.
     with op.batch_alter_table("arena_games", schema=None) as batch_op:
         batch_op.add_column(sa.Column("initial_fen", sa.Text(), nullable=True))
 

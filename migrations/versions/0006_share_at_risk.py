@@ -19,7 +19,7 @@ NEW = "risk_share_percent"
 
 
 def upgrade() -> None:
-    # Earlier engines knew no such limit; of the paper's scale it is no part, and has what is usual now.
+    # Earlier engines had no such limit (100 %); the paper's scale does not use it and gets today's default.
     with op.batch_alter_table("engine_configs", schema=None) as batch_op:
         batch_op.add_column(sa.Column(NEW, sa.Double(), nullable=False, server_default="25.0"))
     op.execute("UPDATE engine_configs SET risk_share_percent = 100.0 WHERE scale = 'expected'")
@@ -31,7 +31,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    # Fails where two engines differ in the share alone: an earlier program could not tell them apart.
+    # Fails if two engines differ only in the share: an earlier program cannot distinguish them.
     with op.batch_alter_table("engine_configs", schema=None) as batch_op:
         batch_op.drop_constraint(NAME, type_="unique")
         batch_op.create_unique_constraint(NAME, OLD)

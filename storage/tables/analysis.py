@@ -1,6 +1,6 @@
 """Tables for analyses of recorded games: reply profiles and the models' predictions.
 
-They have nothing to do with the bot's own games: no statistic of those looks at them.
+They are separate from the bot's own games, whose statistics never read them.
 """
 
 from typing import Any
@@ -13,12 +13,12 @@ from storage.tables.types import BigInt, IntPk, JsonColumn, JsonType, KeyColumn,
 
 
 class AnalysisRow(Base):
-    """One way of looking at positions; columns are the fields of `storage.analysis.AnalysisSettings`."""
+    """One way of analysing positions; columns are the fields of `storage.analysis.AnalysisSettings`."""
 
     __tablename__ = "analyses"
 
     id: Mapped[IntPk]
-    # SHA-256 in hexadecimal of all that follows.
+    # SHA-256 in hexadecimal of all the columns below.
     content_key: Mapped[str] = mapped_column(String(64), unique=True)
     game: Mapped[KeyColumn]
     source: Mapped[NameColumn]
@@ -28,7 +28,7 @@ class AnalysisRow(Base):
 
 
 class AnalysedPositionRow(Base):
-    """One move of somebody and its answer; columns are the fields of `storage.analysis.AnalysedPosition`."""
+    """One move and its reply; columns are the fields of `storage.analysis.AnalysedPosition`."""
 
     __tablename__ = "analysed_positions"
     __table_args__ = (UniqueConstraint("analysis_id", "imported_game_id", "ply"),)
@@ -46,12 +46,12 @@ class AnalysedPositionRow(Base):
     logistic_centi: Mapped[float] = mapped_column(Float(53))
     nodes: Mapped[int] = mapped_column(BigInteger)
     time_s: Mapped[float] = mapped_column(Float(53))
-    # Of each reply, in the game's order, its text and its scores: [["e7e5", -31, -28], ...].
+    # The text and the scores of each reply, in the game's order: [["e7e5", -31, -28], ...].
     profile: Mapped[list[list[Any]]] = mapped_column(JsonType)
 
 
 class HumanModelRow(Base):
-    """A model that said how likely people are to play each reply (`engine.human.model.ModelInfo`)."""
+    """A model that predicted how likely people are to play each reply (`engine.human.model.ModelInfo`)."""
 
     __tablename__ = "human_models"
     __table_args__ = (UniqueConstraint("kind", "name", "sha256"),)
@@ -63,7 +63,7 @@ class HumanModelRow(Base):
 
 
 class PredictionRow(Base):
-    """What a model said of a position's replies."""
+    """A model's probabilities for a position's replies."""
 
     __tablename__ = "predictions"
 

@@ -1,6 +1,6 @@
 """The table of imported games.
 
-It has nothing to do with the bot's own games: no statistic looks at it.
+It is separate from the bot's own games, whose statistics never read it.
 """
 
 from sqlalchemy import Float, Index, String, Text
@@ -17,7 +17,7 @@ class ImportedGameRow(Base):
     __table_args__ = (Index("ix_imported_games_game", "game", "id"),)
 
     id: Mapped[IntPk]
-    # SHA-256 in hexadecimal of what makes it this game: see `storage.archive.content_key`.
+    # See `storage.archive.content_key`: SHA-256 in hexadecimal.
     content_key: Mapped[str] = mapped_column(String(64), unique=True)
     game: Mapped[KeyColumn]
     first_player: Mapped[str] = mapped_column(Text)
@@ -27,14 +27,14 @@ class ImportedGameRow(Base):
     round: Mapped[str] = mapped_column(Text)
     date: Mapped[str] = mapped_column(Text)
     start: Mapped[str | None] = mapped_column(Text)
-    # With a space between two.
+    # Separated by spaces.
     moves: Mapped[str] = mapped_column(Text)
     points: Mapped[float | None] = mapped_column(Float(53))
     margin: Mapped[float | None] = mapped_column(Float(53))
     ending: Mapped[KeyColumn]
     # Ratings, clocks, evaluations, times, tags.
     detail: Mapped[JsonColumn]
-    # Name of the file, and the format that it had.
+    # Name of the file, and its format.
     source: Mapped[str] = mapped_column(Text)
     source_format: Mapped[KeyColumn]
     imported_at: Mapped[UtcTime]

@@ -1,7 +1,7 @@
 """The arena's tables: accounts, ratings, games and chat.
 
-They share a database with the bot's own records and nothing else: the arena knows no decisions, and the bot
-reads its games through the arena's API like any other site's.
+They share only the database with the bot's own records: the arena knows no decisions, and the bot reads its
+games through the arena's API like any other site's.
 """
 
 from datetime import datetime
@@ -23,12 +23,12 @@ class ArenaAccount(Base):
     name: Mapped[str] = mapped_column(String(32))
     is_bot: Mapped[bool] = mapped_column(Boolean)
     token_hash: Mapped[str] = mapped_column(String(64), unique=True)
-    """SHA-256 of the bearer token in hexadecimal; the token itself is kept nowhere."""
+    """SHA-256 of the bearer token in hexadecimal; the token itself is never stored."""
     created_at: Mapped[UtcTime]
 
 
 class ArenaRating(Base):
-    """Where an account stands in one variant (Glicko-2); no row before the first rated game."""
+    """An account's rating in one variant (Glicko-2); no row before the first rated game."""
 
     __tablename__ = "arena_ratings"
 
@@ -68,24 +68,24 @@ class ArenaGame(Base):
     second_provisional: Mapped[bool] = mapped_column(Boolean)
     rematch_of: Mapped[str | None] = mapped_column(String(16))
     initial_fen: Mapped[str | None] = mapped_column(Text)
-    """Where it began; null: the game's usual start."""
+    """Start position; null: the game's usual start."""
     moves: Mapped[str] = mapped_column(Text)
-    """Every move, passes included, in the game's notation, parted by spaces."""
+    """Every move, passes included, in the game's notation, separated by spaces."""
     first_ms: Mapped[int | None] = mapped_column(Integer)
     """Time left after the latest move, in milliseconds."""
     second_ms: Mapped[int | None] = mapped_column(Integer)
     first_draw: Mapped[bool] = mapped_column(Boolean)
-    """An offer of a draw stands."""
+    """Whether a draw offer stands."""
     second_draw: Mapped[bool] = mapped_column(Boolean)
     first_takeback: Mapped[bool] = mapped_column(Boolean)
-    """An offer to take a move back stands."""
+    """Whether a takeback offer stands."""
     second_takeback: Mapped[bool] = mapped_column(Boolean)
     status: Mapped[str] = mapped_column(String(32))
-    """In Lichess' words; `started` while it goes on."""
+    """One of Lichess' status names; `started` while the game goes on."""
     winner: Mapped[int | None] = mapped_column(Integer)
-    """Side 0 or 1; null: nobody, or not over."""
+    """Side 0 or 1; null: no winner, or not over."""
     first_diff: Mapped[int | None] = mapped_column(Integer)
-    """Change of the ratings; null when unrated or not over."""
+    """Changes of the ratings; null if unrated or not over."""
     second_diff: Mapped[int | None] = mapped_column(Integer)
     created_at: Mapped[UtcTime]
     last_move_at: Mapped[UtcTime]
@@ -93,7 +93,7 @@ class ArenaGame(Base):
 
 
 class ArenaChatLine(Base):
-    """Something said in a game."""
+    """One chat message of a game."""
 
     __tablename__ = "arena_chat"
     __table_args__ = (Index("ix_arena_chat_game_id", "game_id"),)

@@ -1,6 +1,6 @@
 """The bot's own tables: opponents, games, decisions, outcomes, tallies and events.
 
-A column means what the field of that name in `storage.records` means, unless a comment says more.
+A column means the same as the field of that name in `storage.records`, unless a comment says more.
 
 ::
 
@@ -9,9 +9,9 @@ A column means what the field of that name in `storage.records` means, unless a 
     engine_configs --+   |
                          +--- tallies
                          +--< events
-    arena_*                      (storage.tables.arena: what the embedded server remembers)
-    imported_games               (storage.tables.archive: games of others)
-      +--< analysed_positions    (storage.tables.analysis: what analyses and models found in them)
+    arena_*                      (storage.tables.arena: the embedded server's state)
+    imported_games               (storage.tables.archive: other players' games)
+      +--< analysed_positions    (storage.tables.analysis: the results of analyses and models)
 """
 
 from typing import Any
@@ -35,7 +35,7 @@ from storage.tables.types import (
 
 
 class OpponentRow(Base):
-    """An account that we have met."""
+    """An account that we have played against."""
 
     __tablename__ = "opponents"
     __table_args__ = (UniqueConstraint("site", "site_id"),)
@@ -49,7 +49,7 @@ class OpponentRow(Base):
 
 
 class EngineConfigRow(Base):
-    """A player with its parameters and version: one row for each distinct set."""
+    """A player with its parameters and engine version; one row for each distinct combination."""
 
     __tablename__ = "engine_configs"
     __table_args__ = (
@@ -78,7 +78,7 @@ class EngineConfigRow(Base):
     scale: Mapped[KeyColumn]
     risk_percent: Mapped[float]
     risk_share_percent: Mapped[float]
-    # As configured: 0 stands for each game's own; a decision's record has the number.
+    # As configured: 0 means each game's own; a decision's record has the number used.
     logistic_centi: Mapped[float]
 
 
@@ -90,7 +90,7 @@ class GameRow(Base):
         UniqueConstraint("site", "site_game_id"),
         Index("ix_games_site_state", "site", "state"),
         Index("ix_games_started_at", "started_at"),
-        # For the balanced selection, which counts before every game.
+        # For the balanced selection, which counts games before every new one.
         Index("ix_games_selection", "site", "game", "player", "state"),
         Index("ix_games_opponent", "opponent_id", "game", "player", "state"),
     )
@@ -110,7 +110,7 @@ class GameRow(Base):
     our_rating: Mapped[int | None]
     opponent_rating: Mapped[int | None]
     engine_config_id: Mapped[int] = mapped_column(BigInt, ForeignKey("engine_configs.id"))
-    # Also in engine_configs: every statistic groups by it, and no game ever changes its player.
+    # Also in engine_configs: every statistic groups by it, and a game never changes its player.
     player: Mapped[KeyColumn]
     state: Mapped[GameStatus] = mapped_column(enum_column(GameStatus), default=GameStatus.OPEN)
     result: Mapped[GameResult | None] = mapped_column(enum_column(GameResult))
@@ -119,7 +119,7 @@ class GameRow(Base):
     started_at: Mapped[UtcTime]
     ended_at: Mapped[UtcTime | None]
     selection: Mapped[JsonColumn]
-    # Moves in the game's notation with a space between two.
+    # In the game's notation, separated by spaces.
     moves: Mapped[str] = mapped_column(Text, default="")
 
     opponent: Mapped[OpponentRow] = relationship(lazy="raise")
@@ -127,7 +127,7 @@ class GameRow(Base):
 
 
 class DecisionRow(Base):
-    """One choice of a player, written before its move is sent."""
+    """One choice of a player, stored before its move is sent."""
 
     __tablename__ = "decisions"
     __table_args__ = (UniqueConstraint("game_id", "ply", "takeback"),)
@@ -135,7 +135,7 @@ class DecisionRow(Base):
     id: Mapped[IntPk]
     game_id: Mapped[int] = mapped_column(BigInt, ForeignKey("games.id"))
     ply: Mapped[int]
-    # 0: the decision stands.  n: it is the nth one at this ply whose move was taken back.
+    # 0: the decision stands.  n: the nth decision at this ply that was taken back.
     takeback: Mapped[int] = mapped_column(default=0)
     state: Mapped[DecisionState] = mapped_column(enum_column(DecisionState), default=DecisionState.COMMITTED)
     move: Mapped[KeyColumn]
@@ -143,21 +143,21 @@ class DecisionRow(Base):
     nodes: Mapped[int] = mapped_column(BigInt)
     time_s: Mapped[float]
     is_complete: Mapped[bool]
-    # The next three are known when the profile is complete.
+    # The next three are null until the profile is complete.
     is_trap: Mapped[bool | None]
     trap_quality_centi: Mapped[float | None]
     reply_count: Mapped[int | None]
     created_at: Mapped[UtcTime]
     sent_at: Mapped[UtcTime | None]
     confirmed_at: Mapped[UtcTime | None]
-    # `Decision.to_record`; last, so that reading the columns above never touches its pages.
+    # `Decision.to_record`; the last column, so that reading the others never touches its pages.
     record: Mapped[dict[str, Any]] = mapped_column(JsonType)
 
     outcome: Mapped["OutcomeRow | None"] = relationship(lazy="raise", viewonly=True)
 
 
 class OutcomeRow(Base):
-    """What the opponent did with a move of ours: at most one for each decision."""
+    """The opponent's reply to a move of ours, classified; at most one for each decision."""
 
     __tablename__ = "outcomes"
 
@@ -171,7 +171,7 @@ class OutcomeRow(Base):
 
 
 class TallyRow(Base):
-    """A game's standing decisions and outcomes, counted: see `storage.tallies`."""
+    """Counts of a game's standing decisions and outcomes; see `storage.tallies`."""
 
     __tablename__ = "tallies"
 
@@ -188,7 +188,7 @@ class TallyRow(Base):
 
 
 class EventRow(Base):
-    """Something worth remembering that is no move."""
+    """Something worth recording that is not a move."""
 
     __tablename__ = "events"
     __table_args__ = (Index("ix_events_at", "at"), Index("ix_events_game_id", "game_id"))

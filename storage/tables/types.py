@@ -12,7 +12,7 @@ from sqlalchemy.types import JSON, TypeDecorator
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """Aware UTC in, aware UTC out; SQLite has no time zones, so it keeps the same moment without one."""
+    """Aware UTC in, aware UTC out; SQLite has no time zones and stores UTC without one."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -32,7 +32,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 def enum_column(kind: type[StrEnum]) -> Enum:
-    """A column of a `StrEnum`, kept as its value in plain text, so that a new member needs no migration."""
+    """A column of a `StrEnum`, stored as its value in plain text, so that a new member needs no migration."""
     return Enum(
         kind,
         native_enum=False,
@@ -43,12 +43,12 @@ def enum_column(kind: type[StrEnum]) -> Enum:
 
 
 BigInt = BigInteger().with_variant(Integer(), "sqlite")
-"""64 bits; SQLite numbers rows by itself only in a column called INTEGER (which has 64 bits there)."""
+"""64 bits; SQLite numbers rows itself only in a column of type INTEGER (which has 64 bits there)."""
 
 JsonType = JSON().with_variant(JSONB(), "postgresql")
 
 IntPk = Annotated[int, mapped_column(BigInt, primary_key=True)]
-"""Primary key that the database numbers."""
+"""Primary key, numbered by the database."""
 
 UtcTime = Annotated[datetime, mapped_column(UtcDateTime())]
 """A moment, always aware and in UTC."""
@@ -57,20 +57,20 @@ JsonColumn = Annotated[dict[str, Any], mapped_column(JsonType)]
 """Plain JSON values."""
 
 KeyColumn = Annotated[str, mapped_column(String(64))]
-"""A short key: of a site, an account, a game, a player."""
+"""A short key of a site, an account, a game or a player."""
 
 NameColumn = Annotated[str, mapped_column(String(200))]
 """A short text for people."""
 
 
 def render_item(kind: str, item: object, context: Any) -> str | Literal[False]:
-    """How a migration writes one of these types: as the plain type beneath, for it imports nothing of ours.
+    """Write one of these types into a migration as the plain type beneath: migrations import nothing of ours.
 
     Args:
         context: Alembic's, which collects the imports that a script needs.
 
     Returns:
-        Python text, or False for what Alembic itself renders well.
+        Python source, or False for types that Alembic renders well itself.
     """
     if kind != "type":
         return False
@@ -85,5 +85,5 @@ def render_item(kind: str, item: object, context: Any) -> str | Literal[False]:
 
 
 def now_utc() -> datetime:
-    """This moment, aware."""
+    """The current time, aware."""
     return datetime.now(UTC)

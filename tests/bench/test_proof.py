@@ -80,3 +80,14 @@ def test_who_has_not_met_everybody_is_left_out() -> None:
     assert "best" not in found
     with pytest.raises(ValueError, match="best has not played"):
         told(rows, ("best", "standard"), 8)
+
+
+def test_a_missing_folder_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    missing = tmp_path / "missing"
+    monkeypatch.setattr("sys.argv", ["proof", "play", "othello-normal", "--folder", str(missing)])
+    with pytest.raises(SystemExit) as stopped:
+        proof_in_play.main()
+    assert stopped.value.code == 2
+    assert capsys.readouterr().err.splitlines()[-1] == f"proof: error: --folder: {missing} is no folder"

@@ -1,4 +1,5 @@
 import asyncio
+import os
 import socket
 import sqlite3
 from pathlib import Path
@@ -7,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from storage import migrate
-from storage.database import LONG_PATIENCE_S, Database, create_engine, parse_url
+from storage.database import LONG_PATIENCE_S, Database, create_engine, current_schema, parse_url
 from storage.errors import RoleTaken, StorageError
 from storage.events import list_events, record_event
 from storage.games import list_games
@@ -82,7 +83,7 @@ async def test_a_newer_schema_is_refused(database: Database, url: str) -> None:
 
 
 async def test_without_upgrade_an_empty_database_is_refused(empty_url: str, backend: str) -> None:
-    expected = "there is no database at" if backend == "sqlite" else "`desdemona db upgrade` mends it"
+    expected = "there is no database at" if backend == "sqlite" else "`desdemona db upgrade` upgrades it"
     with pytest.raises(StorageError, match=expected):
         await Database.open(empty_url, upgrade=False)
 
@@ -113,7 +114,17 @@ async def test_a_role_is_held_by_one_program_at_a_time(empty_url: str) -> None:
 
 async def test_an_odd_option_of_a_url(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="url has an option"):
-        await Database.open(f"sqlite:///{tmp_path}/x.db?timeout=abc")
+        await Database.open(f"postgresql://postgres@/x?host={tmp_path}&prepared_statement_cache_size=abc")
+
+
+@pytest.mark.parametrize("option", ["mode=ro", "uri=true", "timeout=5"])
+async def test_options_of_a_sqlite_url_are_refused(tmp_path: Path, option: str) -> None:
+    url = f"sqlite:///{tmp_path}/x.db?{option}"
+    with pytest.raises(StorageError, match=r"storage\.url: a SQLite URL takes no options"):
+        await Database.open(url)
+    with pytest.raises(StorageError, match=r"storage\.url: a SQLite URL takes no options"):
+        await current_schema(url)
+    assert os.listdir(tmp_path) == []
 
 
 async def test_a_file_that_is_no_database_is_refused_and_kept(tmp_path: Path) -> None:

@@ -400,7 +400,7 @@ async def test_who_cannot_be_asked_at_a_start_is_no_news(
 ) -> None:
     """The account's stream, not open yet, will report the same; later on it could have been missed."""
     caplog.set_level(logging.INFO, "bot.account.lobby")
-    server, told = FakeServer(), "cannot ask for running games: there is no connection"
+    server, told = FakeServer(), "cannot query running games: there is no connection"
     server.faults["playing"] = [TransientError("there is no connection")]
     async with open_lobby(server, database):
         await called(server, "account_events")

@@ -147,9 +147,9 @@ async def test_moves_at_which_the_engine_fails_are_left_for_another_time(
 
 
 async def test_an_engine_that_never_works_ends_it(database: Database, wanted: list[Answered]) -> None:
-    with pytest.raises(AnalysisError, match="none went well: it ended"):
+    with pytest.raises(AnalysisError, match="none succeeded: it ended"):
         await run(database, wanted, Here(*[AnalysisError("it ended")] * 9))
-    with pytest.raises(AnalysisError, match="a worker cannot work: ModuleNotFoundError: bot"):
+    with pytest.raises(AnalysisError, match="a worker failed: ModuleNotFoundError: bot"):
         await run(database, wanted, Here(ModuleNotFoundError("bot")))
 
 

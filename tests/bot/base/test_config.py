@@ -138,6 +138,7 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ('[chat]\nfarewell = "{"\n', "chat.farewell: the only placeholders here are"),
         (f'[chat]\ngreeting = "{"x" * (CHAT_LIMIT + 1)}"\n', "chat.greeting: String should have at most 140"),
         ('[storage]\nurl = "mysql://u:pw@host/db"\n', "storage.url: must look like sqlite:///path or postgr"),
+        ('[storage]\nurl = "sqlite:///x.db?mode=ro"\n', "storage.url: a SQLite URL takes no options"),
         ('[server]\nurl = "ftp://host"\n', "server.url: must begin with http://, https:// or ggs://"),
         ('[server]\ntoken = "secret"\n', "server.token does not belong in this file; set DESDEMONA_SERVER__"),
         ("[arena]\nenabled = false\n", "arena.enabled is false: there is no server to play on"),

@@ -74,12 +74,12 @@ def test_games_are_looked_into_and_studied(desdemona: Command, monkeypatch: pyte
     told: dict[str, Any] = json.loads(out)
     assert told["known"] == told["failed"] == 0
     assert "2 games" in err
-    assert desdemona(*ANALYSE)[1] == f"native, depth 4: 0 moves looked into, {told['new']} had been before\n"
+    assert desdemona(*ANALYSE)[1] == f"native, depth 4: 0 moves analysed, {told['new']} known already\n"
 
     monkeypatch.setattr(cli_analyse, "_open", lambda *_: FakeModel("othello"))
     code, out, err = desdemona("analyse", "--game", "othello", "--depth", "4", "--model", "x.onnx")
     assert (code, err) == (0, "")
-    assert out.endswith(f"; fake was asked of {told['new']}\n")
+    assert out.endswith(f"; {told['new']} predicted by fake\n")
 
     code, out, err = desdemona("study", "--game", "othello", "--resamples", "20", "--format", "json")
     assert code == 0
@@ -130,7 +130,7 @@ def test_copies_of_games_are_told_of(desdemona: Command, tmp_path: Path) -> None
     alone = json.loads(desdemona(*ANALYSE, "--json")[1])
     code, out, err = desdemona(*ANALYSE, "again.txt", "--json")
     assert (code, json.loads(out)) == (0, {**alone, "known": alone["new"], "new": 0})
-    assert "games that are there more than once, of which the first copy counts: 2\n" in err
+    assert "games found more than once (only the first copy counts): 2\n" in err
     assert "\n2 games, " in err
 
 
@@ -150,7 +150,7 @@ def test_names_of_models_do_not_talk_to_the_terminal(
         assert "\\x1b[31mred" in out
         assert "\x1b" not in out + err
     told = desdemona("model", "fit", "--game", "othello", "--out", "x.onnx", "--name", "a\a")
-    assert told == (2, "", "desdemona: --name: 'a\\x07' is not at most 80 signs that can be printed\n")
+    assert told == (2, "", "desdemona: --name: 'a\\x07' is not at most 80 printable characters\n")
 
 
 def test_a_study_is_told_before_it_is_drawn(desdemona: Command, tmp_path: Path) -> None:
@@ -314,7 +314,7 @@ def test_there_has_to_be_something_to_study(desdemona: Command) -> None:
         in desdemona("study", "--game", "chess")[2]
     )
     assert "of number 7: there are 1" in desdemona("study", "--game", "othello", "--analysis", "7")[2]
-    assert "no position that passes" in desdemona("study", "--game", "othello", "--min-rating", "9")[2]
+    assert "no position passes" in desdemona("study", "--game", "othello", "--min-rating", "9")[2]
     assert "--own" not in desdemona("study", "--game", "othello", "--own")[2]
     told = desdemona("model", "fit", "--game", "go", "--own", "--first", "--out", "x.onnx")[2]
     assert "--game: 'go' is not known" in told

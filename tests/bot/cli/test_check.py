@@ -157,5 +157,5 @@ async def test_ggs(tmp_path: Path) -> None:
         assert account.is_good, "there is nothing to put right"
         assert account.text == (
             f"the bot is running on desde at ggs://127.0.0.1:{port}; "
-            "signing in would throw it out, so it was not tried"
+            "signing in would disconnect it, so it was not tried"
         )

@@ -112,9 +112,9 @@ def test_games_are_chosen_by_filters(desdemona: Command) -> None:
     [
         (["--format", "wthor"], "'wthor' is not one of"),
         (["--output", "."], ". is no regular file"),
-        (["--imported", "--site", "arena"], "chosen by --game and --name only"),
-        (["--imported", "--opponent", "x"], "chosen by --game and --name only"),
-        (["--imported", "--match", "x"], "chosen by --game and --name only"),
+        (["--imported", "--site", "arena"], "only --game and --name select games"),
+        (["--imported", "--opponent", "x"], "only --game and --name select games"),
+        (["--imported", "--match", "x"], "only --game and --name select games"),
         (["--name", "x"], "--name is for --imported games"),
         (["--game", "go"], "'go' is not known"),
         (["--output", "nowhere/a.pgn"], "nowhere/a.pgn cannot be written: No such file"),
@@ -195,7 +195,7 @@ def test_a_file_that_cannot_be_read_leaves_the_others(desdemona: Command, tmp_pa
     assert status == 1
     assert "good.txt (transcript): 1 games new" in out
     assert "none.txt: No such file or directory" in err
-    assert "odd.txt: the format is not known by its beginning; say which with --format" in err
+    assert "odd.txt: its beginning does not show the format; give it with --format" in err
     assert "short.wtb: " in err
     status, _, err = desdemona("import", "short.wtb", "--format", "wthor")
     assert (status, err) == (1, "short.wtb: 84 bytes; 3 games are 220\n")

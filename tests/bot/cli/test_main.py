@@ -40,6 +40,10 @@ def in_database(path: Path, work: Callable[[Database], Awaitable[None]]) -> None
     asyncio.run(run())
 
 
+async def nothing(_database: Database) -> None:
+    """Leaves a database empty."""
+
+
 @pytest.fixture
 def two_games(database_file: Path) -> None:
     """A trappy game with three moves, won; a standard one a day later, still open."""
@@ -78,6 +82,7 @@ def test_stats_as_a_table(desdemona: Command) -> None:
         "traps set 0 2",
     } <= lines
     assert "fell 0 1" in lines
+    assert "into the best trap: " in out.splitlines()[-1]  # the legend
     assert any(line.startswith("fell, of the answered - 1 of 1 = 100.0 %") for line in lines)
     assert any(line.startswith("performance rating - above ") for line in lines)
 
@@ -134,6 +139,7 @@ def test_a_date_is_a_whole_day_of_this_machines_zone() -> None:
 def test_games_as_a_table_and_csv(desdemona: Command) -> None:
     _, out, _ = desdemona("games")
     assert "An?na [bold]" in out  # neither steers the terminal nor reads as markup
+    assert " plies " in out.splitlines()[1]
     assert "\x1b" not in out
     _, out, _ = desdemona("games", "--format", "csv")
     assert [row["result"] for row in csv.DictReader(io.StringIO(out))] == ["", "win"]
@@ -207,8 +213,8 @@ def test_questions_make_no_database(desdemona: Command, database_file: Path) -> 
 
 def test_an_empty_database_answers_kindly(desdemona: Command) -> None:
     assert desdemona("db", "upgrade")[0] == 0
-    assert "No game has been played" in desdemona("stats")[2]
-    assert "No game has been played" in desdemona("games")[2]
+    assert "No game passes these filters" in desdemona("stats")[2]
+    assert "No game passes these filters" in desdemona("games")[2]
     assert desdemona("stats", "--format", "json")[1] == "[]\n"
     assert desdemona("stats", "--format", "csv")[1] == ""
 
@@ -313,6 +319,50 @@ def test_a_bot_account_gets_a_token(desdemona: Command) -> None:
     status, _, err = desdemona("add-bot", "no spaces, please")
     assert status == 2
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("arguments", [["--version"], ["games", "--help"], ["games", "--format", "json"]])
+def test_output_that_cannot_be_written(database_file: Path, arguments: list[str], unbuffered: str) -> None:
+    if "json" in arguments:
+        in_database(database_file, nothing)
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "bot", *arguments],
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.stderr == "desdemona: cannot write the output: No space left on device\n"
+    assert done.returncode == 2
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_has_gone_is_no_error(unbuffered: str) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "bot", "--version"],
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_closed_output_is_no_error() -> None:
+    done = subprocess.run(
+        ["sh", "-c", '"$0" -m bot --version >&-', sys.executable],
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_core_can_be_forced_to_an_instruction_set() -> None:
@@ -425,5 +475,5 @@ def test_an_upgrade_needs_another_server_and_a_token(
     assert (status, "lichess needs a token" in err) == (2, True)
     monkeypatch.delenv("DESDEMONA_SERVER__DIALECT")
     status, _, err = desdemona("upgrade-account", "--yes")
-    assert (status, "the embedded arena makes" in err) == (2, True)
+    assert (status, "the embedded arena creates" in err) == (2, True)
     assert site.upgraded == []

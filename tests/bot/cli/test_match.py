@@ -157,7 +157,7 @@ def test_stopped_and_resumed(place: Place, desdemona: Command, number: signal.Si
     else:
         assert first.returncode == 128 + number
         assert "of 30 games" in out
-        assert "the same command goes on from here" in err
+        assert "the same command resumes" in err
         assert "Traceback" not in err
     before = place.games()
     assert 3 <= len(before) < 30

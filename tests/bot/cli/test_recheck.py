@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,26 @@ def test_a_wrong_record_is_listed(desdemona: Command, decisions: int, database_f
     assert told.splitlines()[0] == (
         f"WRONG  arena game {GAME_ID}, ply 0: \\x1b[2J was played, and is not among the candidates"
     )
+
+
+def test_a_row_that_cannot_be_read_is_listed(desdemona: Command, decisions: int, database_file: Path) -> None:
+    connection = sqlite3.connect(database_file)
+    with connection:
+        connection.execute(
+            "UPDATE decisions SET ply = 'two', record = CAST(x'7b1b5bff' AS TEXT)"
+            " WHERE id = (SELECT min(id) FROM decisions)"
+        )
+    connection.close()
+    status, told, _ = desdemona("db", "recheck")
+    assert status == 1
+    wrong, *counts = told.splitlines()
+    assert wrong.startswith(f"WRONG  arena game {GAME_ID}: its row cannot be read: Could not decode to UTF-8")
+    assert "\x1b" not in wrong
+    assert counts[0] == f"decisions verified: {decisions - 1}, wrong: 1"
+    status, told, _ = desdemona("db", "recheck", "--format", "json")
+    assert status == 1
+    (wrong,) = json.loads(told)["wrong"]
+    assert (wrong["site"], wrong["game"], wrong["ply"]) == ("arena", GAME_ID, None)
 
 
 def test_without_a_database(desdemona: Command) -> None:

@@ -84,7 +84,7 @@ async def test_questions_are_answered(database: Database) -> None:
             await said(server, number)
             time.now += PAUSE_S
     assert server.said[0].startswith("I am a program. Ask me")
-    assert "I do not tell yet" in server.said[1]
+    assert "I do not say yet" in server.said[1]
     assert server.said[2:] == [SECRET, SECRET, "Anna, this is our first game."]
     await check_books(database, server)
 
@@ -113,7 +113,7 @@ async def test_who_watches_is_told_no_more_than_the_opponent(database: Database)
         time.now += PAUSE_S
         server.say("!trap", Room.SPECTATOR, "Bert")
         await said(server, 3)
-    assert "I do not tell yet" in server.said[1]
+    assert "I do not say yet" in server.said[1]
     assert [server.said[0], server.said[2]] == [f"spectator: {SECRET}"] * 2
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, select, text, update
 
 from bot.game import recheck as module
 from bot.game.ledger import TAKEBACK_GRANTED
@@ -213,6 +213,49 @@ async def test_a_damaged_record_hides_no_other(
     assert found.judged == len((await books(database))[0]) > 0
 
 
+async def damage(database: Database, statement: str, **values: object) -> None:
+    async with database.write() as session:
+        await session.execute(text(statement), values)
+
+
+async def test_an_unknown_state_hides_no_other(database: Database) -> None:
+    await play(database)
+    stored = (await stored_decisions(database))[0]
+    await lose_outcomes(database)
+    await damage(database, "UPDATE decisions SET state = 'lost' WHERE id = :id", id=stored.id)
+    found = await recheck(database)
+    assert [(wrong.site, wrong.game, wrong.ply) for wrong in found.wrong] == [("arena", GAME_ID, stored.ply)]
+    assert "its row cannot be read: 'lost' is not among" in found.wrong[0].reason
+    assert found.judged == found.verified > 0
+
+
+@pytest.mark.parametrize("backend", ["sqlite"])
+async def test_text_that_is_not_utf_8_hides_no_other(database: Database) -> None:
+    """In the record, which is read with the batch, and in a column that is read while judging."""
+    await play(database)
+    first, _, third, *_ = await stored_decisions(database)
+    await lose_outcomes(database)
+    await damage(database, "UPDATE decisions SET record = CAST(x'7bff' AS TEXT) WHERE id = :id", id=first.id)
+    await damage(database, "UPDATE decisions SET move = CAST(x'ff' AS TEXT) WHERE id = :id", id=third.id)
+    found = await recheck(database)
+    assert [wrong.ply for wrong in found.wrong] == [first.ply, third.ply]
+    assert "Could not decode to UTF-8 column 'record'" in found.wrong[0].reason
+    assert "a row that belongs to it cannot be read" in found.wrong[1].reason
+    assert "Could not decode to UTF-8 column 'move'" in found.wrong[1].reason
+    assert found.judged == found.verified > 0
+
+
+@pytest.mark.parametrize("backend", ["sqlite"])
+async def test_a_game_whose_name_cannot_be_read(database: Database) -> None:
+    await play(database)
+    game_id = (await stored_decisions(database))[0].game_id
+    await damage(database, "UPDATE games SET site = CAST(x'ff' AS TEXT), site_game_id = CAST(x'ff' AS TEXT)")
+    await damage(database, "UPDATE decisions SET ply = 'two' WHERE ply = 0")
+    found = await recheck(database)
+    assert {(wrong.site, wrong.game) for wrong in found.wrong} == {("?", f"#{game_id}")}
+    assert found.verified == 0
+
+
 @pytest.mark.parametrize("score", [0.5, 2**63])
 async def test_scores_that_no_search_finds_are_wrong(database: Database, score: float) -> None:
     await play(database)
@@ -373,5 +416,5 @@ async def test_a_reply_that_nobody_wrote_down_is_not_guessed(database: Database)
         game_id, at = first.game_id, first.created_at
         session.add(EventRow(at=at, site="arena", kind=TAKEBACK_GRANTED, game_id=game_id, detail=detail))
     found = await recheck(database)
-    assert found.left == {"the reply to it was taken back, and nobody has written it down": 1}
+    assert found.left == {"the reply to it was taken back, and there is no record of it": 1}
     assert found.judged == found.verified - 1

@@ -215,7 +215,7 @@ def test_an_impossible_start() -> None:
 
 
 def test_a_state_ahead_of_the_snapshot() -> None:
-    with pytest.raises(ProtocolError, match="ahead of the snapshot"):
+    with pytest.raises(ProtocolError, match="before the snapshot"):
         step(Session(), state(""))
 
 

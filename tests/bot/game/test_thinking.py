@@ -428,7 +428,7 @@ async def test_an_error_ahead_of_the_turn_costs_nothing(caplog: pytest.LogCaptur
         assert reply is not None
         expected = GAME.play(after, GAME.parse_move(after, reply))
         assert same_choice(await found.decide(expected), alone(expected))
-    assert "thinking ahead failed" in caplog.text
+    assert "pondering failed" in caplog.text
 
 
 @pytest.mark.parametrize("engine", [{"ponder": False}, {}])

@@ -65,7 +65,7 @@ async def test_a_game_is_never_doubled(database: Database) -> None:
     await store_game(database, "m", given, played(0, 1))
     async with database.read() as session:
         assert len(await list_games(session, Filters(site=MATCH_SITE))) == 1
-    with pytest.raises(MatchError, match="written down already"):
+    with pytest.raises(MatchError, match="stored already"):
         await store_game(database, "m", given, played(0, 0))
     assert (await load(database, "m", given))[0].points == 1
 

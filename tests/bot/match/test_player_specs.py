@@ -90,7 +90,7 @@ def test_where_it_is_started() -> None:
         ("trappy_uci", "is not known"),
         ("trappy:depth", "'depth' is not KEY=VALUE"),
         ("trappy:depth=", "is not KEY=VALUE"),
-        ("trappy:depth=8,depth=9", "depth is there twice"),
+        ("trappy:depth=8,depth=9", "depth is given twice"),
         ("trappy:depth=1", "a whole number from 2 to 120"),
         ("trappy:depth=deep", "a whole number"),
         ("trappy:time=0", "seconds above 0"),

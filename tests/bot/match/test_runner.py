@@ -183,7 +183,7 @@ async def test_a_match_that_runs_twice(database: Database) -> None:
             asyncio.get_running_loop().create_task(store_game(database, "test", terms(), played(2, 0.0)))
         return 1.0
 
-    with pytest.raises(MatchError, match="test-0003 is written down already: the match runs twice"):
+    with pytest.raises(MatchError, match="test-0003 is stored already: the match is running twice"):
         await run(database, match(terms()), MadeUp(other_run))
     assert sorted(await load(database, "test", terms())) == [0, 1, 2]
 

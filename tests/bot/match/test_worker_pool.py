@@ -104,7 +104,7 @@ async def test_a_cluster_that_goes_away(database: Database) -> None:
                 cluster.close()
 
         try:
-            with pytest.raises(MatchError, match="gone; start again to go on"):
+            with pytest.raises(MatchError, match="gone; run the command again to resume"):
                 await run_match(given, database, workers, on_game, asyncio.Event())
         finally:
             await asyncio.to_thread(workers.close)
