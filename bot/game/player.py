@@ -35,6 +35,7 @@ from bot.game.session import (
     StopThinking,
     TakenBack,
     Think,
+    end_by_rules,
     position_of,
     step,
 )
@@ -43,7 +44,8 @@ from bot.game.thinking import GameThinker
 from bot.servers import goes_on
 from engine.decision import Decision
 from engine.errors import EngineMismatch
-from engine.game import if_it_goes_on
+from engine.game import if_it_goes_on, replay
+from engine.games import get_game
 from engine.player_kinds import kind_named
 from engine.players import complete
 from engine.search.reference import Searcher
@@ -74,6 +76,8 @@ class GamePlayer:
         self._handling = asyncio.Lock()
         self._end: GameEnd | None = None
         self._is_adjourned = False
+        self._turn: asyncio.Task[None] | None = None
+        """Our latest turn: finds a move and sends it."""
         self._search: asyncio.Task[Decision] | None = None
         self._profiles: dict[int, asyncio.Task[None]] = {}
         """By the decision's key."""
@@ -201,7 +205,7 @@ class GamePlayer:
                 self._mind.forget()
                 await self._ledger.take_back(ply)
             case Think():
-                self._tasks.create_task(self._act(action, self._services.clock()))
+                self._turn = self._tasks.create_task(self._act(action, self._services.clock()))
             case Record(moves, since_ply):
                 for stored in await self._ledger.record(moves, since_ply):
                     self._complete_later(stored)
@@ -418,6 +422,21 @@ class GamePlayer:
             self._search.cancel()
         self._side_tasks.cancel()
 
+    async def _with_accepted_move(
+        self, moves: tuple[str, ...], end: GameEnd
+    ) -> tuple[tuple[str, ...], GameEnd]:
+        """Add our last move if the server accepted it but never showed it: it may have ended the game."""
+        if self._turn is not None:
+            await asyncio.wait([self._turn])  # the answer to our move may still be under way
+        move = await self._ledger.accepted_move(len(moves))
+        if move is None:
+            return moves, end
+        moves = (*moves, move)
+        stored = self._ledger.game
+        rules = get_game(stored.game)
+        start = None if stored.initial_position is None else rules.parse_position(stored.initial_position)
+        return moves, end_by_rules(end, rules, replay(rules, moves, start))
+
     async def _server_forgot(self, error: RefusedError) -> None:
         """Finish a game that the server no longer has, with what we know of it."""
         if error.status != 404 or not await self._ledger.reopen():
@@ -425,10 +444,13 @@ class GamePlayer:
         logger.warning("game %s: %s; closing its ledger", self.game_id, error)
         await self._ledger.record_event("game_unknown", {"reason": str(error)})
         has_begun = len(self._session.moves or self._ledger.game.moves) >= BEGUN_PLIES
-        self._end = GameEnd(EndReason.OTHER if has_begun else EndReason.ABORTED, None, "unknown")
+        self._end = GameEnd(EndReason.UNTOLD if has_begun else EndReason.ABORTED, None, "unknown")
 
     async def _finish(self, end: GameEnd) -> None:
-        for stored in await self._ledger.record(self._session.moves or self._ledger.game.moves, 0, end):
+        moves = self._session.moves or self._ledger.game.moves
+        if end.reason is EndReason.UNTOLD:
+            moves, end = await self._with_accepted_move(moves, end)
+        for stored in await self._ledger.record(moves, 0, end):
             self._complete_later(stored)
         while pending := [task for task in self._profiles.values() if not task.done()]:
             await asyncio.wait(pending)
