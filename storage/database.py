@@ -29,7 +29,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from storage import migrate
-from storage.errors import RoleTaken, StorageError, UnreadableRow
+from storage.errors import RoleTaken, StorageError, UnreadableRow, is_undecodable
 
 BUSY_TIMEOUT_MS = 10_000
 """How long one statement waits for another *process* that is writing."""
@@ -322,12 +322,6 @@ def _storage_errors(url: URL, what: str) -> Iterator[None]:
     except (*_FAILURES, migrate.SchemaError, *_ODD_VALUES) as error:
         kind = UnreadableRow if is_undecodable(error) else StorageError
         raise kind(f"{what} {_shown(url)}: {_reason(error)}") from error
-
-
-def is_undecodable(error: BaseException) -> bool:
-    """Whether SQLite's driver met text that is not UTF-8; the error has no code, only this message."""
-    cause = error.orig if isinstance(error, DBAPIError) else error
-    return isinstance(cause, sqlite3.OperationalError) and str(cause).startswith("Could not decode to UTF-8")
 
 
 def _shown(url: URL) -> str:

@@ -1,5 +1,9 @@
 """The exceptions that storage raises on purpose."""
 
+import sqlite3
+
+from sqlalchemy.exc import DBAPIError
+
 
 class StorageError(Exception):
     """The database cannot be opened or used; the message is one line for the operator, without a password."""
@@ -20,3 +24,9 @@ class DuplicateDecision(Exception):
         super().__init__(f"game {game_id} already has a decision at ply {ply}")
         self.game_id = game_id
         self.ply = ply
+
+
+def is_undecodable(error: BaseException) -> bool:
+    """Whether SQLite's driver met text that is not UTF-8; the error has no code, only this message."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    return isinstance(cause, sqlite3.OperationalError) and str(cause).startswith("Could not decode to UTF-8")

@@ -1,7 +1,7 @@
 """Upgrades the database's schema with the scripts in ``migrations/``.
 
-``python -m storage.migrate MESSAGE`` writes the next script from the changes in `storage.tables`; read it,
-remove Alembic's comments, and format it with ``ruff``.
+``python -m storage.migrate MESSAGE`` writes the next script from the changes in `storage.tables`; read
+it, remove Alembic's comments, and format it with ``ruff``.
 
 A database is nearly always up to date.  Checking that does without Alembic, whose import would take a tenth
 of every command's start.
@@ -11,16 +11,19 @@ import argparse
 import asyncio
 import sys
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import inspect, text
+from sqlalchemy import MetaData, inspect, text
 from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 import migrations
-from storage.tables.games import Base
+from storage import tables
+from storage.tables.base import Base
 from storage.tables.types import render_item
 
 if TYPE_CHECKING:
@@ -138,6 +141,13 @@ def _upgrade(connection: Connection) -> None:
             raise SchemaError(f"{len(lost)} rows refer to rows that are not there, the first in {lost[0][0]}")
 
 
+def all_tables() -> MetaData:
+    """The tables of all modules, whichever have been imported so far."""
+    for module in iter_modules(tables.__path__, f"{tables.__name__}."):
+        import_module(module.name)
+    return Base.metadata
+
+
 def _config(connection: Connection) -> "Config":
     from alembic.config import Config
 
@@ -146,7 +156,7 @@ def _config(connection: Connection) -> "Config":
     config.set_main_option("script_location", str(Path(migrations.__file__).parent).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
-    config.attributes["target_metadata"] = Base.metadata
+    config.attributes["target_metadata"] = all_tables()
     config.attributes["render_item"] = render_item
     return config
 

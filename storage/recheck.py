@@ -12,8 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
 from engine.decision import Decision, Outcome
-from storage.database import is_undecodable
 from storage.decisions import store_profile
+from storage.errors import is_undecodable
 from storage.outcomes import record_outcome
 from storage.records import DecisionState, GameStatus
 from storage.tables.games import DecisionRow, GameRow, OutcomeRow

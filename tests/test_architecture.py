@@ -78,7 +78,7 @@ STORAGE = {
     "storage.decisions": {"errors", "inserts", "records", "tables", "tallies"},
     "storage.games": {"inserts", "records", "tables", "tallies"},
     "storage.outcomes": {"inserts", "tables", "tallies"},
-    "storage.recheck": {"decisions", "outcomes", "records", "tables"},
+    "storage.recheck": {"errors", "decisions", "outcomes", "records", "tables"},
     "storage.report": {"decisions", "games", "records"},
     "storage.statistics": {"games", "intervals", "records", "tables"},
 }
