@@ -48,6 +48,8 @@ class GameChat:
         self._answers: dict[Room, asyncio.Task[None]] = {}
         """The latest answer in each room; `_answered_at` has when its question came."""
         self._answered_at: dict[Room, float] = {}
+        self._asked: set[tuple[Room, Command]] = set()
+        """Questions that were answered, by room."""
 
     def greet(self) -> None:
         """Send the greetings at the start of a game."""
@@ -62,17 +64,20 @@ class GameChat:
             self._side_tasks.start("the greeting", partial(self._server.chat, self._game_id, text, room))
 
     def hear(self, line: ChatLine) -> None:
-        """Answer a question, unless its room was answered moments ago or an answer is under way."""
+        """Answer a question: the first of its kind always, others unless their room was just answered."""
         command = commands.heard(line, self._services.bot_name)
         if command is None or not (self._config.enabled and self._config.commands):
             return
-        now, last = self._services.clock(), self._answered_at.get(line.room)
-        under_way = self._answers.get(line.room)
-        if (last is not None and now - last < commands.PAUSE_S) or (under_way and not under_way.done()):
-            return
-        self._answered_at[line.room] = now
-        answer = partial(self._answer, command, line)
-        self._answers[line.room] = self._side_tasks.start(f"answering {command}", answer)
+        now, room = self._services.clock(), line.room
+        if (room, command) in self._asked:
+            last, under_way = self._answered_at[room], self._answers[room]
+            if now - last < commands.PAUSE_S or not under_way.done():
+                return
+        self._asked.add((room, command))
+        self._answered_at[room] = now
+        self._answers[room] = self._side_tasks.start(
+            f"answering {command}", partial(self._answer, command, line)
+        )
 
     async def _answer(self, command: Command, line: ChatLine) -> None:
         game, moves = self._ledger.game, self._moves()
