@@ -1,9 +1,9 @@
-"""How long a decision takes: trappy against standard, in one run, on balanced Othello middle games.
+"""Time of a decision: trappy against standard, in one run, on balanced Othello middlegames.
 
     python -m bench.decision_time [--depths 8 10] [--positions 20]
 
-Positions are reached by random play of the first twenty plies and kept when plain search finds them nearly
-balanced, so nothing beside the project is needed and every run has the same ones.
+Positions come from random play of the first twenty plies, if plain search finds them nearly balanced; so the
+benchmark needs no other files, and every run has the same positions.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""Every game of the core by one bench: perft, full-width search, and what the trap analysis costs beside it.
+"""One benchmark for every game of the core: perft, full-width search, and the relative cost of trap analysis.
 
     python -m bench.games [--games chess xiangqi connect4] [--depths 4 6 7 8] [--naive 4] [--positions 12]
 
-Middle games are made by the core itself (random openings, then strong play), from fixed seeds.  Times are
-processor seconds of one core; plain and trappy players search one position after the other in the same run,
-each with a table of its own.  Columns median, best and last are the trap assessments: time and nodes over
+The core itself plays the middlegames (random openings, then strong play), from fixed seeds.  Times are
+processor seconds of one core; plain and trappy players search the same positions in the same run, each with
+its own table.  Columns median, best and last are the trap assessments: time and nodes over
 plain search.  "same choice" counts the decisions in which the whole table gives the same move with the same
 adjusted value.
 """
@@ -74,7 +74,7 @@ def python_chess_perft(board: chess.Board, depth: int) -> int:
 
 
 def print_perft() -> None:
-    """Every leaf is played: no bulk counting, on either side."""
+    """Time perft with every leaf played: no bulk counting, on either side."""
     print(f"perft, every leaf played ({_native.UNIT} is in use)")
     for name, text, depth, slow in (("start", chess.STARTING_FEN, 6, 3), ("Kiwipete", KIWIPETE, 5, 3)):
         seconds, leaves = min(timed(_native.chess_perft, text, depth) for _ in range(3))
@@ -126,7 +126,7 @@ def whole_table(
     chosen: dict[str, list[tuple[str, float]]],
     plain_s: float,
 ) -> str:
-    """Time of the whole table over plain search, and whether it chooses the same, to the last bit."""
+    """Time of the whole table over plain search, and whether it makes the same choice, to the last bit."""
     searcher: Searcher = make_searcher(game.name, TABLE_MB)
     table_s, same = 0.0, 0
     for number, position in enumerate(positions):

@@ -1,11 +1,11 @@
-"""A long run of the bot on the fake GGS server, with every fault there is: ``python -m bench.ggs_soak``.
+"""A long run of the bot on the fake GGS server, with every kind of fault: ``python -m bench.ggs_soak``.
 
-Plain, random and synchro matches, rated and not, against opponents that resign, leave and come back, ask for
-undo and abort, or just play on; lines are lost, connections cut, closed or silent, the service restarts and
-somebody else logs in by the bot's name.  In the end the books are held against what the opponents saw.  Time
-flies: the waits are those of an event loop that jumps to its next timer.
+Plain, random and synchro matches, rated and unrated, against opponents that resign, leave and return, request
+undo and abort, or just play on.  Lines are lost, connections cut, closed or silent, the service restarts, and
+another client logs in under the bot's name.  At the end the ledger is compared with what the opponents saw.
+Time is virtual: the event loop jumps to its next timer.
 
-With ``--port`` the program itself plays on a real server of this machine: rated matches of every kind, one
+With ``--port`` the program itself plays on a real server on this machine: rated matches of every kind, one
 after the other, with connections cut and ``kill -9``.
 """
 
@@ -42,11 +42,11 @@ ODDS = {
     Fault.RESTART: 0.001,
     Fault.EVICT: 0.001,
 }
-"""For each block that the bot is sent."""
+"""Probability for each block sent to the bot."""
 
 
 def habits(chance: random.Random) -> Habits:
-    """Of one opponent in one match; most play to the end."""
+    """Habits of one opponent in one match; most play to the end."""
     usual = Habits(greedy=chance.random() < 0.5, seed=chance.randrange(10**6))
     at = chance.randint(2, 50)
     return chance.choice(
@@ -62,14 +62,14 @@ def habits(chance: random.Random) -> Habits:
 
 
 async def play(table: Table, matches: int, seed: int) -> Counter[str]:
-    """So many matches one after the other; how they ended, by kind."""
+    """Play this many matches, one after the other; counts how they ended, by kind."""
     chance = random.Random(seed)
     ends: Counter[str] = Counter()
     for number in range(1, matches + 1):
         kind, rated = chance.choice(KINDS), chance.random() < 0.8
         anna = await table.sit(habits(chance), rated=rated)
         if anna.habits.breaks_at is not None:
-            # Once; when the match is taken up it is played to its end.
+            # Once; the resumed match is played to its end.
             anna.habits = replace(anna.habits, breaks_at=None, leaves_at=anna.habits.breaks_at)
         over = await table.play(anna, f"{kind} 15:00/00:05")
         await anna.close()
@@ -85,7 +85,7 @@ def show(text: str) -> None:
 
 
 async def soak(matches: int, seed: int, without: Collection[Fault]) -> bool:
-    """Whether all is right."""
+    """Play on the fake server, print a report, and return whether the run passed."""
     odds = {fault: each for fault, each in ODDS.items() if fault not in without}
     chance = Chance(seed, odds, [BOT])
     began = time.monotonic()
@@ -123,12 +123,12 @@ PLAN = (
     ("s8r18 05:00", 14, "kill"),
     ("s8r20 05:00", 12, "cut"),
 )
-"""With a real server: what is asked for, and what happens after so many moves: the opponent's connection is
-cut, or the bot killed."""
+"""With a real server: the requested match, and what happens after this many moves: the opponent's connection
+is cut, or the bot killed."""
 
 
 async def outside(port: int, root: str) -> bool:
-    """`desdemona run` on a real server; whether all is right."""
+    """Run `desdemona run` on a real server, print a report, and return whether it passed."""
     admin = await Client("root", root).connect(port)
     for name in (BOT, "anna"):
         newcomer = await Client(name, PASSWORD).connect(port)
@@ -154,7 +154,7 @@ async def outside(port: int, root: str) -> bool:
             wrong.append(f"ended with {status}: {said}")
     await anna.close()
     boards = sum(len(over.seats) for over in table.over)
-    print(f"{len(table.over)} matches on {boards} boards, taken up again {table.resumed} times")
+    print(f"{len(table.over)} matches on {boards} boards, resumed {table.resumed} times")
     for line in wrong:
         print("WRONG", line)
     print("all right" if not wrong else f"{len(wrong)} things are wrong")
@@ -165,8 +165,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--matches", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--without", nargs="*", default=[], type=Fault, help="faults that are left out")
-    parser.add_argument("--port", type=int, default=0, help="of a real server on the loopback, to play there")
+    parser.add_argument("--without", nargs="*", default=[], type=Fault, help="faults to leave out")
+    parser.add_argument("--port", type=int, default=0, help="play on a real server at this loopback port")
     parser.add_argument("--root", default="root", help="password of its administrator")
     parser.add_argument("--log", default="", help="file for the bot's log")
     given = parser.parse_args()
@@ -178,7 +178,7 @@ def main() -> int:
             logging.getLogger(name).setLevel(logging.WARNING)
     if given.port:
         return 0 if asyncio.run(outside(given.port, given.root)) else 1
-    # Most of the time would be waited for the loopback to stay quiet.
+    # Otherwise the run would spend most of its time waiting for the loopback to stay quiet.
     virtual_time.SETTLE_S = 0.002
     return 0 if virtual_time.run(soak(given.matches, given.seed, given.without)) else 1
 

@@ -1,16 +1,16 @@
-"""How fast Maia's networks answer, and how often people play what they expect.
+"""Speed of Maia's networks, and how well they predict people's moves.
 
     python -m bench.human_models MODELS [--games FILE.pgn] [--positions 5000] [--only speed|accuracy]
 
 MODELS is the folder that ``desdemona model import`` wrote.
 
-* Speed: all positions after the moves of one, as a player asks for them, first at an even sample of positions
-  as they come in games, then at three crowded middle games, by parts: what is shown to the network (encode),
-  its answers (infer), and rules (play the moves, find the legal ones).  Processor time of one thread, and
-  beside it the clock on the wall, for which the machine had better be idle.
-* Accuracy: games of people, from the tenth ply on, an even sample.  How often the move they played is the
+* Speed: all positions after the moves of one position, as in a player's query; first for an even sample of
+  positions from games, then for three crowded middlegames, by parts: the input (encode), inference (infer),
+  and the rules (play the moves, find the legal ones).  Processor time of one thread, and wall-clock time, for
+  which the machine should be idle.
+* Accuracy: an even sample of people's games, from the tenth ply on.  How often the move played is the
   network's first (top-1) and its mean negative log-likelihood (NLL), with the game's history and from the
-  board alone; by rating of who moved; and for all networks together, the nearest to the rating and
+  board alone; by the mover's rating; and for all networks together, the one nearest the rating and
   interpolated.
 """
 
@@ -39,11 +39,11 @@ FIRST_PLY = 10
 BATCH = 64
 REPEATS = 30
 TYPICAL, TYPICAL_REPEATS = 200, 5
-"""Positions of games, and how often each is timed."""
+"""Positions from games, and how often each is timed."""
 LIMIT_MS = 15
-"""What encoding and inferring for a typical move is to stay under, on one core."""
+"""Target for encoding and inference at a typical move, on one core."""
 LEAST = 1e-9
-"""Where the logarithm of a move's probability stops."""
+"""Lower limit on a move's probability in the logarithm."""
 MIDDLE_GAMES = (
     "e2e4 e7e5 g1f3 b8c6 f1c4 g8f6 d2d3 f8c5 c2c3 d7d6 e1g1 a7a6 a2a4 c5a7 h2h3 e8g8",
     "d2d4 g8f6 c2c4 e7e6 g1f3 d7d5 b1c3 f8e7 c1f4 e8g8 e2e3 c7c5 d4c5 e7c5 d1c2 b8c6 a2a3 d8a5",
@@ -54,7 +54,7 @@ GAME = StandardChess()
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A position of a game, and what was played."""
+    """A position of a game, and the move played."""
 
     history: tuple[ChessPosition, ...]
     move: Move
@@ -62,7 +62,7 @@ class Played:
 
 
 def read_games(path: Path) -> list[Played]:
-    """All positions from the tenth ply on where there was a choice and the rating is known."""
+    """All positions from the tenth ply on with a choice of moves and a known rating."""
     found = []
     with path.open(encoding="utf-8") as file:
         while (game := chess.pgn.read_game(file)) is not None:
@@ -90,14 +90,14 @@ def sample(found: Sequence[Played], count: int) -> list[Played]:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a model made of each position."""
+    """A model's predictions for some positions."""
 
     p: list[float]
-    """Of the move played."""
+    """Probability of the move played."""
     first: list[bool]
-    """Whether it was the likeliest."""
+    """Whether the move played was the likeliest."""
     masses: list[float]
-    """Share of legal moves in what it would play; empty where nobody knows."""
+    """Total probability of the legal moves; empty: unknown."""
 
     def text(self) -> str:
         top = statistics.fmean(self.first)
@@ -181,7 +181,7 @@ def speed(model: MaiaModel, path: Path) -> None:
     if path.exists():
         typical(model, path)
     else:
-        print(f"no games at {path}: what is typical cannot be said")
+        print(f"no games at {path}: no sample of typical positions")
     for line in MIDDLE_GAMES:
         positions = [GAME.initial()]
         for text in line.split():
@@ -199,7 +199,7 @@ def speed(model: MaiaModel, path: Path) -> None:
 
 
 def asks_of(positions: Sequence[ChessPosition]) -> list[PredictionQuery]:
-    """What a player asks at the last position: all positions after its moves where there is a choice."""
+    """A player's queries at the last position: all positions after its moves that have a choice."""
     root = GAME.for_search(positions[-1])
     before = tuple(positions[-HISTORY + 1 : -1])
     after = [GAME.play(root, move) for move in root.legal]
@@ -207,7 +207,7 @@ def asks_of(positions: Sequence[ChessPosition]) -> list[PredictionQuery]:
 
 
 def typical(model: MaiaModel, path: Path) -> None:
-    """Encode and infer at positions as they come in games, every one timed a few times."""
+    """Time encoding and inference at positions from games, several times each."""
     best, middle, counts = [], [], []
     for one in sample(read_games(path), TYPICAL):
         if not (asks := asks_of(one.history)):

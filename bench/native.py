@@ -1,13 +1,13 @@
-"""The native core, measured: perft, search, trap analysis and the end game, each against something beside it.
+"""Measures the native core: perft, search, trap analysis and endgames, each with a comparison.
 
     python -m bench.native [--depths 6 8 10 12] [--naive 6 8] [--strong 12 16 20] [--endings 40 41 42]
                            [--positions 20]
 
-Times are processor seconds of one core, with tables that have been in use before (the first touch of fresh
-memory is the machine's time, not the search's); a search may find there what was found of its position
-at smaller depths.  Columns median, best and last are the trap assessments; "same choice" counts the decisions
-in which the whole table gives the same move with the same adjusted value.  The fingerprint is the number of
-nodes that a fixed set of searches visits: it changes just when the search or the evaluation does.
+Times are processor seconds of one core, with tables already in use (the first touch of fresh memory is the
+machine's time, not the search's); they may hold results for the position at smaller depths.  Columns median,
+best and last are the trap assessments; "same choice" counts the decisions in which the whole table gives the
+same move with the same adjusted value.  The fingerprint is the number of nodes that a fixed set of searches
+visits: it changes exactly when the search or the evaluation does.
 """
 
 import argparse
@@ -140,7 +140,7 @@ def print_search(depths: list[int], naive_depths: list[int], count: int) -> None
 def whole_table(
     positions: list[OthelloPosition], depth: int, decisions: dict[str, list[Decision]], plain_s: float
 ) -> str:
-    """Time of the whole table over plain search, and whether it chooses the same, to the last bit."""
+    """Time of the whole table over plain search, and whether it makes the same choice, to the last bit."""
     searcher, table_s, same = used_searcher(), 0.0, 0
     for number, position in enumerate(positions):
         profiler = Profiler(GAME, searcher, position, TrapParams(), StopFlag())
@@ -157,7 +157,7 @@ def whole_table(
 
 
 def print_strong(depths: list[int], count: int) -> None:
-    """Selective search, without a clock, each position with a table that knows nothing of it."""
+    """Selective search without a clock, each position with a table that has no entries for it."""
     name, positions = midgames(count)
     print(f"\nStrong search (73 % cuts) on {len(positions)} middle games ({name})")
     print("depth  mean s  worst s  M nodes  plies of full width in the same time")
@@ -177,7 +177,7 @@ def print_strong(depths: list[int], count: int) -> None:
 
 
 def full_width_depth(searcher: NativeOthelloSearcher, position: OthelloPosition, seconds: float) -> int:
-    """How many plies iterative deepening of the exact search finishes in so many processor seconds."""
+    """Depth in plies that iterative deepening of the exact search completes in this processor time."""
     began, depth = time.process_time(), 0
     while time.process_time() - began < seconds:
         depth += 1
@@ -186,7 +186,7 @@ def full_width_depth(searcher: NativeOthelloSearcher, position: OthelloPosition,
 
 
 def print_endings(numbers: list[int]) -> None:
-    """FFO positions solved to the end, each with a table that knows nothing of it."""
+    """FFO positions solved to the end, each with a table that has no entries for it."""
     print("\nFFO endings, exact score and best move")
     print("number  empty  score  move  right  seconds  M nodes  Mnps")
     total_s, total_nodes, wrong = 0.0, 0, 0

@@ -1,11 +1,11 @@
-"""Other Othello programs beside this one, in one run: the FFO endings, and perft.
+"""Compares other Othello programs with this one, in one run: the FFO endings, and perft.
 
     python -m bench.peers [--endings "NAME=COMMAND" ...] [--perft "NAME=COMMAND" ...] [--only 40 41 ...]
 
 A COMMAND is a line for the shell; ``{file}`` in it becomes the name of a file of positions, one a line (64
-squares X, O and -, a space, the side to move).  What is measured is its processor time, children included,
-less that of the same command with a file of one trivial position, so that start-up does not count.  For perft
-the command has ``{depth}``, and is run with depth 10 and, for the start-up, with depth 1.
+squares X, O and -, a space, the side to move).  We measure its processor time, children included, less that
+of the same command with a file of one trivial position, so that start-up does not count.  For perft the
+command has ``{depth}``, and is run with depth 10 and, for the start-up, with depth 1.
 
 Examples::
 
@@ -33,7 +33,7 @@ TRIVIAL = "X" * 62 + "O- X"
 
 
 def child_seconds(command: str) -> float:
-    """Processor seconds of a command and all that it starts."""
+    """Processor seconds of a command and all its children."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, shell=True, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -76,7 +76,7 @@ def perft_here() -> float:
 
 
 def perft_by(command: str) -> float:
-    """Processor seconds of a peer, likewise, without its start-up."""
+    """Processor seconds of a peer's perft, without its start-up."""
     return min(child_seconds(command.format(depth=PERFT_DEPTH)) for _ in range(REPEATS)) - min(
         child_seconds(command.format(depth=1)) for _ in range(REPEATS)
     )

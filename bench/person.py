@@ -1,9 +1,9 @@
-"""The cost of an opponent model: nodes and time of a decision beside plain search's, to equal depth.
+"""The cost of an opponent model: nodes and time of a decision relative to plain search of equal depth.
 
     python -m bench.person [--game othello chess] [--depth 8] [--positions 12] [--models data/models]
 
-Positions are middle games of random openings and strong play (`bench.games`).  Each decision has an empty
-table.
+Positions are middlegames from random openings and strong play (`bench.games`).  Each decision starts with an
+empty table.
 """
 
 import argparse

@@ -5,15 +5,15 @@
 
 The parts are `PARTS`: chess and Othello, from normal starts and at odds.  In each, every player meets the
 same people in the same openings, in batches, so that all have played about the same number of games whenever
-it is stopped; the same command goes on.  People draw their moves from a human-move model
+it is stopped; the same command continues.  People draw their moves from a human-move model
 (`bot.match.human_players`): Maia's networks for ratings of 1100, 1500 and 1900 at chess (at odds with a
-temperature of 0.5: else even a queen is too little), and at Othello the program's own network, once more
+temperature of 0.5; otherwise even a queen is too little), and at Othello the program's own network, once more
 careless than it is, once as it is, and once surer of itself (temperature 1.5, 1, 0.5).  Our players search to
-a fixed depth; those with an opponent model take at chess the network for 1500, whoever is there, and are not
-told the rating.
+a fixed depth; at chess those with an opponent model use the network for 1500 against all opponents, and do
+not get the rating.
 
-Games are those of `desdemona match`; of each a line is kept in a file of the part (`bench.proof_told.Row`),
-which is enough for all tables.
+Games are those of `desdemona match`.  The part's file has one line a game (`bench.proof_told.Row`), which
+suffices for all tables.
 """
 
 import argparse
@@ -42,7 +42,7 @@ PLAYERS = {
     "opponent_model": "opponent_model",
     "calibrated": "calibrated",
 }
-"""By the names in the files; the first is the control."""
+"""The players by their names in the files; the first is the control."""
 
 _RATINGS = (1100, 1500, 1900)
 _OUR_RATING = 1500
@@ -72,9 +72,10 @@ class Part:
     game: str
     depth: int
     openings: tuple[str, ...] = ()
-    """Where we give odds; none: nearly balanced ones by the seed."""
+    """Openings at odds; empty: nearly balanced ones by the seed."""
     temperature: float = 1.0
-    """Of the people at chess: the lower, the surer they choose what is likely, and the stronger they are."""
+    """Temperature of the people at chess: the lower, the more often they play likely moves, and the stronger
+    they are."""
 
 
 PARTS = {
@@ -122,7 +123,7 @@ def _people(part: Part, maia: Path | None) -> dict[str, str]:
     if part.game != "chess":
         return {f"t{heat:g}": f"human:temperature={heat:g},name=people t{heat:g}" for heat in _TEMPERATURES}
     if maia is None:
-        raise SystemExit("--maia says where Maia's networks are (desdemona model import)")
+        raise SystemExit("--maia must name the folder of Maia's networks (desdemona model import)")
     return {
         name: f"human:model={maia / name}.onnx,temperature={part.temperature:g},name={name}"
         for name in (f"maia-{rating}" for rating in _RATINGS)
@@ -130,7 +131,7 @@ def _people(part: Part, maia: Path | None) -> dict[str, str]:
 
 
 def play(name: str, games: int, maia: Path | None, folder: Path, processes: int) -> None:
-    """Play what is still to be played of a part."""
+    """Play the remaining games of a part."""
     path = folder / f"{name}.csv"
     known = {(row.player, row.people, row.number) for row in (read_rows(path) if path.exists() else ())}
     todo = (each for each in tasks(name, games // 3, maia) if (*each[:2], each[2].number) not in known)
@@ -151,7 +152,7 @@ def play(name: str, games: int, maia: Path | None, folder: Path, processes: int)
 
 
 def played(what: tuple[str, str, GameTask]) -> Row:
-    """One game, and what there is to keep of it."""
+    """Play one game and summarise it."""
     player, people, task = what
     return row_of(player, people, play_one(task))
 
@@ -162,9 +163,9 @@ def main() -> None:
     )
     parser.add_argument("what", choices=("play", "tell"))
     parser.add_argument("part", choices=PARTS)
-    parser.add_argument("--games", type=int, default=402, help="of each player, a third with each people")
+    parser.add_argument("--games", type=int, default=402, help="of each player, a third with each model")
     parser.add_argument("--maia", type=Path)
-    parser.add_argument("--folder", type=Path, default=Path("docs/data"), help="where the parts' files are")
+    parser.add_argument("--folder", type=Path, default=Path("docs/data"), help="folder of the parts' files")
     parser.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
     if options.games % 6:

@@ -1,8 +1,8 @@
-"""What came of the games of `bench.proof_in_play`: scores, plies to win, errors provoked, falls expected.
+"""The results of the games of `bench.proof_in_play`: scores, plies to win, errors provoked, falls expected.
 
-Every number of a player stands beside its difference from the control, the first player.  Intervals hold the
+Next to each number of a player is its difference from the control, the first player.  Intervals hold the
 middle 95 % of 2,000 resamples of pairs of games, drawn alike for all players, within each of the people: a
-pair's two games share an opening, and players share pairs.
+pair's two games share an opening, and all players play the same pairs.
 """
 
 import csv
@@ -31,33 +31,33 @@ TRAP = TrapParams()
 
 Floats = NDArray[np.float64]
 Pair = tuple["Row", "Row"]
-"""Of one opening, we move first in the first."""
+"""Two games of one opening; we move first in the first."""
 
 
 @dataclass
 class Row:
-    """What is kept of a game."""
+    """The summary of a game."""
 
     player: str
     people: str
     number: int
-    """In even ones we move first; two of one opening follow each other."""
+    """We move first in even ones; the two games of an opening are consecutive."""
     points: float = 0.0
     plies: int = 0
     discs: int = 0
     """Ours less theirs, at Othello."""
     judged: int = 0
-    """Moves of ours that were answered where there was a choice."""
+    """Our moves to which the opponent replied with a choice of moves."""
     errors: int = 0
     """Replies that cost `BAD` or more of expected score, as our search of the same depth sees it."""
     cost: float = 0.0
-    """Expected score that replies cost."""
+    """Total cost of the replies in expected score."""
     traps: int = 0
     """Moves that set a trap."""
     falls: int = 0
-    """Replies that are traps, of those moves."""
+    """Replies to those moves that are traps."""
     told: int = 0
-    """Judged moves whose replies have odds; the following are of these."""
+    """Judged moves whose replies have odds; the following fields count only these."""
     told_errors: int = 0
     expected_errors: float = 0.0
     told_falls: int = 0
@@ -65,7 +65,7 @@ class Row:
 
 
 def read_rows(path: Path) -> list[Row]:
-    """The lines of a file."""
+    """Read the rows of a file."""
     kinds: dict[str, Any] = {field.name: field.type for field in fields(Row)}
     with path.open(newline="") as file:
         lines = csv.DictReader(file)
@@ -73,7 +73,7 @@ def read_rows(path: Path) -> list[Row]:
 
 
 def write_row(file: TextIO, row: Row) -> None:
-    """Add a line, and the names of the columns before the first."""
+    """Append a row, preceded by the column names if it is the first."""
     writer = csv.DictWriter(file, [field.name for field in fields(Row)], lineterminator="\n")
     if file.tell() == 0:
         writer.writeheader()
@@ -82,7 +82,7 @@ def write_row(file: TextIO, row: Row) -> None:
 
 
 def row_of(player: str, people: str, played: Played) -> Row:
-    """What is kept of a game."""
+    """The summary of a game."""
     finished, moves = played.finished, played.moves
     row = Row(player, people, finished.number, finished.points, len(moves), finished.margin or 0)
     for ply, decision in played.decisions:
@@ -130,10 +130,10 @@ _VALUES: dict[str, Callable[[Row], float]] = {
 
 
 class _Drawn:
-    """Sums over all pairs of a player: of what there is, then of each resample.
+    """Sums over all pairs of a player: of the sample itself, then of each resample.
 
     Args:
-        with_people: The player's pairs with each of the people, one at least.
+        with_people: The player's pairs against each of the people, at least one.
     """
 
     def __init__(self, with_people: Mapping[str, Sequence[Pair]], seed: int = 1) -> None:
@@ -149,13 +149,13 @@ class _Drawn:
         self._sums = {name: np.sum(parts, axis=0) for name, parts in sums.items()}
 
     def ratio(self, above: str, below: str) -> Floats:
-        """One sum over another."""
+        """The ratio of two sums."""
         top, bottom = self._sums[above], self._sums[below]
         found: Floats = np.divide(top, bottom, out=np.full(len(top), math.nan), where=bottom > 0)
         return found
 
     def total(self, name: str) -> int:
-        """Over all pairs."""
+        """The sum over all pairs."""
         return round(float(self._sums[name][0]))
 
 
@@ -163,7 +163,7 @@ def pairs_of(rows: Iterable[Row], count: int) -> dict[str, dict[str, list[Pair]]
     """Whole pairs of games by player and people.
 
     Args:
-        count: So many games with each of the people count.
+        count: Number of games against each of the people that count.
     """
     first: dict[tuple[str, str, int], Row] = {}
     found: dict[str, dict[str, list[Pair]]] = {}
@@ -178,14 +178,14 @@ def pairs_of(rows: Iterable[Row], count: int) -> dict[str, dict[str, list[Pair]]
 
 
 def told(rows: Iterable[Row], players: Sequence[str], count: int) -> str:
-    """The tables, of players that have met all the people.
+    """The tables of the players that have played all the people.
 
     Args:
         players: The control first.
-        count: Games with each of the people.
+        count: Games against each of the people.
 
     Raises:
-        ValueError: The control has not met them.
+        ValueError: The control has not played them.
     """
     pairs = pairs_of(rows, count)
     people = sorted({name for games in pairs.values() for name in games})
@@ -271,7 +271,7 @@ def _less(each: _Drawn, control: _Drawn, value: Callable[[_Drawn], Floats], digi
 
 
 def _told(values: Floats, digits: int, *, signed: bool = False) -> str:
-    """A value with its interval; nothing where it is not defined."""
+    """A value with its interval; empty where it is not defined."""
     form = f"{'+' if signed else ''}.{digits}f"
     value, draws = float(values[0]), values[1:]
     if math.isnan(value):

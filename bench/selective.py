@@ -1,13 +1,13 @@
-"""What the strong search of chess and xiangqi reaches: depth in a second, mates, test suite, time to a depth.
+"""Measures the strong search of chess and xiangqi: depth in a second, mates, test suite, time to a depth.
 
     python -m bench.selective [--seconds 1] [--sts-seconds 0.2] [--every 10] [--eleeye PATH]
 
-* Chess: depth in a second in middle games, mates in two by depth, share of the points of the strategic
-  test suite; from the suites beside the project where they are.
-* Xiangqi: time to depth 8, beside that of ElephantEye (a UCCI program) when --eleeye names it.  A ply is not
-  a ply everywhere: both leave out and extend what they think fit.
+* Chess: depth in a second in middlegames, mates in two by depth, share of the points of the strategic
+  test suite; the suites are read from beside the project, if they are there.
+* Xiangqi: time to depth 8, compared with ElephantEye (a UCCI program) if --eleeye names it.  Their depths are
+  not strictly comparable: both programs prune and extend in their own ways.
 
-The clock is that on the wall, so the machine had better be idle.
+Times are wall-clock times, so the machine should be idle.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def make(name: str) -> NativeSearcher:
 
 
 def middle_games(name: str, count: int, plies: int) -> list[str]:
-    """So many nearly balanced positions of the program's own quick games from random beginnings."""
+    """Nearly balanced positions from quick games of the program against itself after random openings."""
     game, rng, searcher, found = get_game(name), random.Random(2006), make(name), list[str]()
     while len(found) < count:
         position = game.initial()
@@ -116,7 +116,7 @@ def strategic(seconds: float, every: int) -> None:
 
 
 def eleeye_seconds(path: str, text: str, depth: int) -> float:
-    """How long a UCCI program takes for a search to a depth; it counts in milliseconds."""
+    """Time of a UCCI program's search to a depth, in seconds."""
     fields = text.split()
     fen = f"{fields[0]} {fields[1]} - - 0 1"
     with subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
@@ -164,9 +164,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--seconds", type=float, default=1.0, help="for the depth reached")
     parser.add_argument(
-        "--sts-seconds", type=float, default=0.2, help="a position of the strategic test suite"
+        "--sts-seconds", type=float, default=0.2, help="for each position of the strategic test suite"
     )
-    parser.add_argument("--every", type=int, default=10, help="takes every so many-th position of it")
+    parser.add_argument("--every", type=int, default=10, help="use every N-th position of it")
     parser.add_argument("--eleeye", metavar="PATH", help="ElephantEye, built beside the project")
     arguments = parser.parse_args()
     depth_in("chess", arguments.seconds)

@@ -1,9 +1,10 @@
-"""How people's moves follow from short searches: fits the numbers of `engine.human.shallow`.
+"""Predicts people's moves from short searches: fits the numbers of `engine.human.shallow`.
 
     python -m bench.shallow_people [--data ../shared/data] [--moves 1500] [--seed 1]
 
-Of games by lot (chess: a day at Lichess, PGN; Othello: WTHOR, 1995 to 2014) four positions each by lot; for
-each number of plies the temperature and the share of all moves alike that make the moves played likeliest.
+Uses four random positions from each of some random games (chess: a day at Lichess, PGN; Othello: WTHOR, 1995
+to 2014).  For each number of plies it fits the temperature and the uniform share that make the moves played
+most likely.
 """
 
 import argparse
@@ -29,7 +30,8 @@ _PERCENTS = (4.0, 4.5, 5.0, 5.5, 6.0, 6.5, 7.0, 8.0, 10.0)
 _SHARES = (0.0, 0.02, 0.05, 0.1)
 
 Row = tuple[int, list[list[float]]]
-"""Which move was played, and for each what searches of 1, 2 .. plies say, in points of expected score."""
+"""The index of the move played; for each move the scores of searches of 1, 2 .. plies, in points of expected
+score."""
 
 
 def main() -> None:
@@ -95,7 +97,7 @@ def _row(game: Game[Any], searcher: Searcher, position: Any, played: int) -> Row
 
 
 def _nats(rows: list[Row], plies: int, percent: float, share: float) -> float:
-    """What a move played is worth telling, on the mean."""
+    """Mean negative log-likelihood of the moves played, in nats."""
     total = 0.0
     for played, seen in rows:
         means = [math.fsum(each[:plies]) / plies for each in seen]

@@ -1,13 +1,13 @@
-"""Many games at once, with everything going wrong that can: what the bot's books say in the end.
+"""Many games at once with every kind of fault, and a check of the bot's ledger at the end.
 
     python -m bench.soak [--games 1000] [--at-once 20] [--seed 1] [--kills 20]
 
-The real program plays at a real arena through a proxy that spoils requests and streams by lot, every kind of
-fault in turn, and is killed with ``kill -9`` at random moments of the first two thirds.  People play bullet
-and blitz games of every kind of chess and of Othello at random; some resign, offer draws, ask for moves back.
-In the end the books are held against the arena's records, move by move.  The report counts the faults of
-each kind, and the verdict goes through every claim: no game lost on time or left hanging through the bot's
-fault, no duplicate move, no decision missing or doubled, memory flat.
+The real program plays at a real arena through a proxy that spoils requests and streams at random, every kind
+of fault in turn, and is killed with ``kill -9`` at random moments of the first two thirds.  People play
+bullet and blitz games of every kind of chess and of Othello with random moves; some resign, offer draws,
+request takebacks.  At the end the ledger is compared with the arena's records, move by move.  The report
+counts the faults of each kind, and the verdict checks every claim: no game lost on time or left hanging
+through the bot's fault, no duplicate move, no decision missing or doubled, memory flat.
 
 Losing on time counts against the bot unless faults took a third of the last turn or half of its whole clock.
 """
@@ -46,23 +46,23 @@ from tests.system.person import Habits, Person, Wish
 
 BOT = "desdemona"
 CLOCKS = (Clock(60, 0), Clock(0, 1), Clock(60, 1), Clock(180, 2))
-"""Bullet for the most part."""
-# Kinds of games, and how often they are asked for; what the bot does not know yet is left out.
+"""Mostly bullet."""
+# Kinds of games, and their weights; those that the bot does not support are left out.
 VARIANTS_PLAYED = {"standard": 4, "othello": 5, "chess960": 1, "fromPosition": 1}
 POSITION = "r1bqk2r/ppp2ppp/2np1n2/2b1p3/2B1P3/2NP1N2/PPP2PPP/R1BQK2R w KQkq - 0 6"
 OF_REQUESTS, OF_LINES = 0.015, 0.01
 SLOW_S, STALL_S = 1.0, 2.0
 THINKS_S = 2.0
-"""Longest time that people take for a move: twenty who play at once by reflex keep a small machine busy."""
+"""Longest time that people take for a move: twenty of them moving at once would overload a small machine."""
 KILL_UNTIL = 0.67
 SETTLING_S = 60.0
 DEAF_LIMIT_S = 15.0
-"""The bot must listen again so soon after losing its event stream."""
+"""Limit on the time without an event stream after losing it."""
 COVERING_GAMES = 1000
-"""A run of so many games must have met every kind of fault."""
+"""A run of this many games must have met every kind of fault."""
 STEADY_S, GROWTH = 300, 1.1
-"""Memory is flat when the bot has at most so many times as much late in its last life as early in it; a life
-of fewer seconds is too short to tell."""
+"""Memory is flat if late in the bot's last life it is at most this many times the early value; a life of
+fewer seconds is too short to tell."""
 BROKEN = (
     "decision_unjudged",
     "event_failed",
@@ -71,12 +71,12 @@ BROKEN = (
     "game_unknown",
     "profile_impossible",
 )
-"""Events in the bot's books that tell of a fault of its own."""
+"""Events in the bot's ledger that indicate a fault of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What the run is to show, and whether it does."""
+    """A property that the run should show, and whether it does."""
 
     text: str
     holds: bool | None
@@ -86,7 +86,7 @@ class Claim:
 
 @dataclass
 class Summary:
-    """What came of it."""
+    """The results of a run."""
 
     games: int = 0
     results: Counter[str] = field(default_factory=Counter)
@@ -98,16 +98,16 @@ class Summary:
     not_begun: list[str] = field(default_factory=list)
     """Aborted, because the bot did not make its first move."""
     hanging: list[str] = field(default_factory=list)
-    """Open at the arena or in the books in the end."""
+    """Still open at the arena or in the ledger at the end."""
     duplicates: int = 0
     """Moves that were played without a decision."""
     resent: int = 0
-    """Moves that were sent again after the server had taken them, and refused."""
+    """Moves sent again after the server had accepted them, and refused."""
     troubles: list[str] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
     """Crashes, and errors in the log."""
     rss_mb: list[tuple[int, float]] = field(default_factory=list)
-    """Memory of the bot, with the number of its life."""
+    """Memory of the bot, with the number of its process."""
     kills: int = 0
     faults: Counter[Fault] = field(default_factory=Counter)
     deaf_s: list[float] = field(default_factory=list)
@@ -116,11 +116,11 @@ class Summary:
     processor_s: tuple[float, float] = (0.0, 0.0)
     """Processor time of the bot, all lives together, and of everything else (arena, proxy, people)."""
     status: int | None = None
-    """Exit status of the bot in the end."""
+    """Final exit status of the bot."""
 
     @property
     def claims(self) -> list[Claim]:
-        """All that the run is to show."""
+        """All properties that the run should show."""
         late = sum(s > DEAF_LIMIT_S for s in self.deaf_s)
         return [
             _none("no game lost on time through the bot's fault", self.lost_on_time),
@@ -131,13 +131,13 @@ class Summary:
             self._memory(),
             _none("no crash and no error in the log", self.broken),
             Claim(f"never deaf for more than {DEAF_LIMIT_S:g} s", not late, f"{late} of {len(self.deaf_s)}"),
-            Claim("the bot stopped when told", self.status == 0, f"exit status {self.status}"),
+            Claim("the bot stopped on request", self.status == 0, f"exit status {self.status}"),
             self._coverage(),
         ]
 
     @property
     def complaints(self) -> list[str]:
-        """Why the run does not count as passed."""
+        """The reasons why the run did not pass."""
         return [f"{claim.text}: {claim.because}" for claim in self.claims if claim.holds is False]
 
     def _memory(self) -> Claim:
@@ -145,7 +145,7 @@ class Summary:
         quarter = len(life) // 4
         if len(life) < STEADY_S:
             return Claim("memory flat", None, f"the bot's last life had only {len(life)} s")
-        # In its first quarter it warms up.
+        # The first quarter is warm-up.
         early, late = median(life[quarter : 2 * quarter]), median(life[-quarter:])
         return Claim("memory flat", late <= early * GROWTH, f"{early:.0f} MB early, {late:.0f} MB late")
 
@@ -163,7 +163,7 @@ class Summary:
         yield f"lost on time by the bot: {len(self.lost_on_time)}; by faults: {len(self.excused)}"
         yield f"not begun: {len(self.not_begun)}; hanging: {len(self.hanging)}"
         yield f"moves without a decision: {self.duplicates}; sent once more than needed: {self.resent}"
-        yield f"decisions missing, doubled or wrong, other troubles in the books: {len(self.troubles)}"
+        yield f"decisions missing, doubled or wrong, other troubles in the ledger: {len(self.troubles)}"
         yield from (f"  {each}" for each in [*self.lost_on_time, *self.not_begun, *self.hanging][:20])
         yield from (f"  {each}" for each in [*self.troubles, *self.broken][:40])
         yield f"kills: {self.kills}; faults: {sum(self.faults.values())}, by kind:"
@@ -195,7 +195,7 @@ def _counted(counts: Counter[str]) -> str:
 
 
 class Soak:
-    """One run, in a folder of its own."""
+    """One run, in its own folder."""
 
     def __init__(
         self,
@@ -221,13 +221,13 @@ class Soak:
         self.summary = Summary()
         self._ids: list[str] = []
         self._over: asyncio.Queue[int] = asyncio.Queue()
-        """How many games are over, each time one ends."""
+        """The number of finished games, each time one ends."""
         self._taken_back: set[tuple[str, int, str]] = set()
         self._proxy: FaultProxy
         self._bot: Daemon
 
     async def run(self) -> Summary:
-        """Play all games, and look at what is left."""
+        """Play all games, and summarise the results."""
         database = await Database.open(f"sqlite:///{self._folder / 'arena.db'}")
         try:
             arena = Arena(ArenaConfig(port=0), database)
@@ -309,7 +309,7 @@ class Soak:
             await person.close()
 
     async def _strike(self) -> None:
-        """Kill the bot, spread over the games."""
+        """Kill the bot at times spread over the games."""
         at = sorted(self._rng.uniform(0.02, KILL_UNTIL) * self._wanted for _ in range(self._kills))
         for games in at:
             while await self._over.get() < games:
@@ -321,7 +321,7 @@ class Soak:
             self.summary.kills += 1
 
     async def _watch(self) -> None:
-        """Measure memory, and say how far it is."""
+        """Measure memory, and report progress."""
         began = time.monotonic()
         while True:
             await asyncio.sleep(1.0)
@@ -334,7 +334,7 @@ class Soak:
                 print(f"{seconds} s: {len(self._ids)} games", file=sys.stderr)
 
     async def _settle(self) -> None:
-        """Until the bot has closed its books, or long enough."""
+        """Wait until the bot has closed all its records, with a time limit."""
         database = await Database.open(f"sqlite:///{self._folder / 'data' / 'desdemona.db'}", upgrade=False)
         try:
             until = time.monotonic() + SETTLING_S
@@ -366,7 +366,7 @@ class Soak:
             summary.hanging += [f"{each}: at the arena" for each in await arena_store.list_open_ids(session)]
         ledger = await Database.open(f"sqlite:///{self._folder / 'data' / 'desdemona.db'}")
         try:
-            summary.hanging += [f"{each}: in the books" for each in await self._open(ledger)]
+            summary.hanging += [f"{each}: in the ledger" for each in await self._open(ledger)]
             summary.troubles = await troubles(ledger, records, taken_back=self._taken_back, bot=BOT)
             async with ledger.read() as session:
                 summary.duplicates = len(await list_events(session, kind="undecided_move"))
@@ -395,7 +395,7 @@ class Soak:
 
 
 def _rss_mb(pid: int) -> float | None:
-    """Memory that a program has in use; None: it has just been killed."""
+    """Resident memory of a process; None: it has just been killed."""
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     except OSError:
@@ -424,7 +424,7 @@ async def _match(database: Database, game_id: str) -> ReplayedGame:
 
 
 def _overlap(outages: list[Outage], game_id: str, since_s: float, until_s: float) -> float:
-    """Seconds between two moments in which faults kept a game from being played."""
+    """Seconds of an interval during which faults prevented play in a game."""
     covered, end = 0.0, since_s
     for each in sorted(outages, key=lambda each: each.since_s):
         if each.game in (None, game_id):
@@ -467,13 +467,13 @@ def _told(match: ReplayedGame, proxy: FaultProxy) -> str:
 
 
 def main() -> int:
-    """Run it; the exit status says whether all was well."""
+    """Run the soak test; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--games", type=int, default=1000)
     parser.add_argument("--at-once", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--folder", type=Path, help="kept afterwards; default: a temporary one")
+    parser.add_argument("--folder", type=Path, help="not deleted afterwards; default: a temporary one")
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.ERROR)
     with tempfile.TemporaryDirectory() as temporary:

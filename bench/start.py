@@ -1,7 +1,7 @@
-"""How long the program takes to start: processor time of short commands (`python -m bench.start`).
+"""Start-up time of the program: processor time of short commands (`python -m bench.start`).
 
-Each number is the median of several runs, user and system time together, beside that of an interpreter that
-does nothing, in turns with it, so that their ratio holds on a busy machine too.
+Each number is the median of several runs, user and system time together, compared with an idle interpreter;
+the two take turns, so that their ratio holds on a busy machine, too.
 """
 
 import os
@@ -25,7 +25,7 @@ COMMANDS = (
 
 
 def processor_s(command: tuple[str, ...], folder: Path) -> float:
-    """Seconds of user and system time that a program takes; it reads ``quit``."""
+    """User and system time of a program in seconds; it reads ``quit``."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     subprocess.run(command, cwd=folder, env=environment, input=b"quit\n", capture_output=True, check=True)

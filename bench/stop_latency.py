@@ -1,9 +1,9 @@
-"""How soon a search ends when it is told to: by its flag, from another thread.
+"""Latency of stopping a search by its flag, from another thread.
 
     python -m bench.stop_latency [--times 200]
 
-Each search would run for ages; it is stopped after a moment, and the time until it has ended is taken in the
-thread that set the flag.  Printed against the limit of 10 ms that the design asks for.
+Each search would run for a very long time.  The thread that stops it after a moment measures the time until
+it has ended.  The limit to compare with is 10 ms.
 """
 
 import argparse
@@ -23,7 +23,7 @@ LIMIT_S = 0.010
 
 
 def delay_s(player: Player, after_s: float) -> float:
-    """Start an endless search, tell it to end after a while, and time how long that takes."""
+    """Start an endless search, stop it after a while, and return the time that stopping took."""
     stop, ended = StopFlag(), threading.Event()
 
     def search() -> None:

@@ -15,7 +15,7 @@ SHARED_MIDGAMES = Path(__file__).parents[2] / "shared" / "data" / "suites" / "ot
 
 
 class Ending(NamedTuple):
-    """A position of the FFO suite, which every Othello program is timed on."""
+    """A position of the FFO suite, the usual benchmark of Othello endgame solvers."""
 
     number: int
     position: str
@@ -57,7 +57,7 @@ ENDINGS = (
 
 
 def midgames(count: int) -> tuple[str, list[OthelloPosition]]:
-    """So many balanced middle games, and where they are from."""
+    """Balanced middlegames, and a description of their source."""
     if SHARED_MIDGAMES.exists():
         lines = SHARED_MIDGAMES.read_text().splitlines()
         found = [Othello().parse_position(line) for line in lines if line[:1] in ("-", "X", "O")]
@@ -66,7 +66,7 @@ def midgames(count: int) -> tuple[str, list[OthelloPosition]]:
 
 
 def balanced_positions(count: int) -> list[OthelloPosition]:
-    """So many middle games after random openings in which neither side is far ahead."""
+    """Middlegames after random openings in which neither side is far ahead."""
     game, rng, found = Othello(), random.Random(2006), list[OthelloPosition]()
     searcher = NativeOthelloSearcher(16)
     while len(found) < count:

@@ -1,10 +1,10 @@
-"""What the trap profiles of another engine cost, beside one search of the root that shows every move.
+"""Cost of another engine's trap profiles, relative to one search of the root that shows every move.
 
     python -m bench.uci_profile [--engine stockfish] [--depth 10] [--window 50] [--positions 20] [--all]
 
-Both are timed in the same run on the same positions, which are middle games that the engine plays against
-itself: at each move one of its three best by a shallow search, drawn with a fixed seed.  With ``--all`` every
-move is looked into, as it would be without the window.
+Both are timed in the same run on the same positions: middlegames that the engine plays against itself, each
+move drawn with a fixed seed from the three best of a shallow search.  With ``--all`` every move is analysed,
+as without the window.
 """
 
 import argparse
@@ -29,7 +29,7 @@ SHALLOW = 4
 
 
 def middle_games(link: Link, count: int) -> Iterator[Any]:
-    """Positions of as many games."""
+    """One position from each of this many games."""
     for seed in range(count):
         rng = random.Random(seed)
         position = GAME.initial()
@@ -60,7 +60,7 @@ def measure(link: Link, source: EngineSource, positions: list[Any], depth: int) 
     print(f"{'root, every move':24}{root_nodes / n:12,.0f}{root_s / n:10.3f}")
     print(f"{'whole profiles':24}{profile_nodes / n:12,.0f}{profile_s / n:10.3f}")
     print(f"{'ratio':24}{profile_nodes / root_nodes:12.2f}{profile_s / root_s:10.2f}")
-    print(f"moves looked into: {looked_into / n:.1f} of {sum(map(moves_of, positions)) / n:.1f}")
+    print(f"moves analysed: {looked_into / n:.1f} of {sum(map(moves_of, positions)) / n:.1f}")
 
 
 def moves_of(position: Any) -> int:
@@ -75,7 +75,7 @@ def main() -> None:
     parser.add_argument("--depth", type=int, default=10)
     parser.add_argument("--window", type=int, default=50, help="centipawns")
     parser.add_argument("--positions", type=int, default=20)
-    parser.add_argument("--all", action="store_true", help="look into every move")
+    parser.add_argument("--all", action="store_true", help="analyse every move")
     options = parser.parse_args()
     settings = EngineSettings(
         game="chess",

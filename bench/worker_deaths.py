@@ -1,11 +1,11 @@
-"""Workers that are killed at random moments, by hundreds, while they are at work.
+"""Kills hundreds of workers at random moments.
 
     python -m bench.worker_deaths [--kills 500]
 
-Small jobs, some with long answers, are done by a pool of processes; meanwhile its processes are killed with
-SIGKILL: those at work, those that are just being started, and those of a pool that is being closed.  A job
-whose worker died is given out again.  Then as many jobs are done by a pool that is left alone.  Exit status 1
-if a job was lost or done twice, the work stood still, or a process was left behind.
+A pool of processes does small jobs, some with long answers, while its processes are killed with SIGKILL: at
+work, while starting, and while their pool closes.  A job whose worker died is submitted again.  Then another
+pool does the same number of jobs undisturbed.  Exit status 1 if a job was lost or done twice, the work
+stalled, or a process was left behind.
 """
 
 import argparse
@@ -27,34 +27,34 @@ from typing import Protocol
 from bot.base.process_pool import ProcessPool, WorkerDied
 
 HUNG_S = 60.0
-"""So long without a job that is done, or a worker that dies, and we call it standing still."""
+"""Seconds without a completed job or a dead worker after which the work counts as hung."""
 KILLS_A_POOL = 25
-"""Then the pool is closed in the middle of its work, and another one goes on."""
+"""After this many the pool is closed in the middle of its work, and another one continues."""
 LONG = 300_000
-"""Bytes of a long answer, more than a pipe takes at once: a kill may cut it in half."""
+"""Bytes of a long answer, more than a pipe's buffer: a kill may truncate it."""
 
 Job = tuple[int, int]
 
 
 def work(job: Job) -> tuple[int, bytes]:
-    """A job: a little to count, and an answer of so many bytes."""
+    """A job: a little counting, and an answer of the given size."""
     number, length = job
     return number + 0 * sum(range(20_000)), bytes(length)
 
 
 class Pool(Protocol):
-    """What is struck."""
+    """The pool under test."""
 
     def run(self, work: Callable[[Job], tuple[int, bytes]], task: Job) -> "Future[tuple[int, bytes]]":
-        """Have a job done."""
+        """Submit a job."""
 
     def close(self) -> None:
-        """End it."""
+        """Close the pool."""
 
 
 @dataclass
 class Told:
-    """What happened."""
+    """The results of a run."""
 
     asked: int = 0
     done: Counter[int] = field(default_factory=Counter)
@@ -62,12 +62,12 @@ class Told:
     kills: Counter[str] = field(default_factory=Counter)
     hangs: int = 0
     stall_s: float = 0.0
-    """Longest time that the event loop was held up."""
+    """Longest stall of the event loop."""
     took_s: float = 0.0
 
 
 def children() -> dict[int, float]:
-    """Our child processes that live, with their ages in clock ticks; multiprocessing's tracker is none."""
+    """Our live child processes, with their start times in clock ticks, except multiprocessing's tracker."""
     found = {}
     for task in Path("/proc/self/task").iterdir():
         try:
@@ -86,11 +86,7 @@ def children() -> dict[int, float]:
 
 
 class Strike:
-    """One run: jobs that are done by pools of workers, which are killed, or not.
-
-    Args:
-        kills: How many; 0: none, and `jobs` are done.
-    """
+    """One run of jobs by pools of workers, with or without kills."""
 
     def __init__(
         self, make: Callable[[], Pool], deaths: tuple[type[BaseException], ...], places: int, seed: int
@@ -103,7 +99,7 @@ class Strike:
         self.told = Told()
 
     async def run(self, kills: int, jobs: int) -> Told:
-        """So many kills, and at least so many jobs."""
+        """Run until this many kills and at least this many jobs are done; 0 kills: no disturbance."""
         began = time.monotonic()
         monitor = asyncio.create_task(self._monitor())
         killer = asyncio.create_task(self._kill(kills))
@@ -183,7 +179,7 @@ class Strike:
             self.told.kills[how] += 1
 
     def _close_in_strife(self) -> None:
-        """Close the pool while another thread goes on killing; a new one takes its place."""
+        """Close the pool while another thread keeps killing its workers, and replace it by a new one."""
         victims = list(children())
         delay_s = self._rng.uniform(0, 0.002)
 
@@ -206,7 +202,7 @@ class Strike:
 
 
 def left_behind() -> int:
-    """Processes that are still there some seconds after the last pool was closed."""
+    """Number of processes still alive some seconds after the last pool was closed."""
     give_up = time.monotonic() + 10
     while children() and time.monotonic() < give_up:
         time.sleep(0.05)
@@ -214,13 +210,13 @@ def left_behind() -> int:
 
 
 def report(struck: Told, alone: Told, left: int) -> bool:
-    """Print what happened; whether it is as it should be."""
+    """Print the results; returns whether the run passed."""
     lost = struck.asked - len(struck.done)
     twice = sum(count > 1 for count in struck.done.values())
     kinds = ", ".join(f"{count} {how}" for how, count in sorted(struck.kills.items()))
     slower = (struck.took_s / len(struck.done)) / (alone.took_s / len(alone.done)) if struck.done else 0.0
     print(f"kills                 {struck.kills.total()} ({kinds})")
-    print(f"jobs asked, done      {struck.asked}, {len(struck.done)}; given out again {struck.deaths}")
+    print(f"jobs submitted, done  {struck.asked}, {len(struck.done)}; resubmitted {struck.deaths}")
     print(f"lost, done twice      {lost}, {twice}")
     print(f"hangs                 {struck.hangs}")
     print(f"processes left behind {left}")

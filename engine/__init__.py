@@ -4,14 +4,14 @@ VERSION = "0.2.0"
 """The program's version."""
 
 SEARCH_REVISION = "2"
-"""Changes whenever a change could alter a score or a choice; those of others are not mixed in."""
+"""Increased by every change that could alter a score or a choice; scores of two revisions are never mixed."""
 
 ENGINE_VERSION = f"{VERSION}+{SEARCH_REVISION}"
 """Stored with every decision."""
 
 
 def is_same_search(engine_version: str) -> bool:
-    """Whether a record's engine version finds the scores that this one finds.
+    """Whether a record's engine version finds the same scores as this one.
 
     Releases before 0.2.0 recorded the search revision alone.
     """

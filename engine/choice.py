@@ -14,8 +14,8 @@ from engine.variety import draw_move
 def choose(candidates: Sequence[Candidate], kind: PlayerKind, params: TrapParams) -> str:
     """The move to play: the highest standing, ties to the higher raw value, then to the first in order.
 
-    Players with an opponent model go by values (`engine.human.value`), the other ones by raw values alone.
-    A candidate whose raw value is only bounded is never chosen.
+    That is for trappy players.  Players with an opponent model choose by values (`engine.human.value`), all
+    others by raw values alone.  A candidate whose raw value is only bounded is never chosen.
     """
     known = [c for c in candidates if not c.raw_is_bound]
     match kind.choosing:
@@ -31,13 +31,13 @@ def choose(candidates: Sequence[Candidate], kind: PlayerKind, params: TrapParams
 def verify(decision: Decision) -> None:
     """Recompute a choice from its record alone.
 
-    Checks the arithmetic of every candidate, and that whatever the search left open (raw values and replies
-    of which it only proved a bound, moves whose replies it never looked at) could not have changed the
-    choice.  That the scores are what a search finds, and that no legal move is missing, is for the one who
-    has the rules and a searcher.  A choice that candidates' scores did not make (`Decision.search_mode`) is
-    not questioned.  Another engine's scores prove nothing of the moves that it was not asked to look into: of
-    those it is checked that they are the ones below the record's floor, and that all others are whole, or of
-    players with an opponent model that all likely replies were searched.
+    Checks the arithmetic of every candidate, and that nothing the search left open (raw values and replies
+    with only a proven bound, moves whose replies it never searched) could have changed the choice.  It does
+    not check the scores themselves, nor that every legal move is there: that takes the rules and a searcher.
+    A choice that did not follow from the candidates' scores (`Decision.search_mode`) is accepted as it is.
+    Another engine's scores prove nothing about moves that it did not analyse: here we check that these are
+    exactly the moves below the record's floor, and that all others have whole profiles; for players with an
+    opponent model, that all likely replies were searched.
 
     Raises:
         RecordError: The recorded choice does not follow from the record; the message says where.
@@ -51,11 +51,11 @@ def verify(decision: Decision) -> None:
 def _verify(decision: Decision) -> None:
     params, candidates, kind = decision.params, decision.candidates, decision.kind
     if decision.move not in {c.move for c in candidates}:
-        raise RecordError(f"{decision.move} was played, and is not among the candidates")
+        raise RecordError(f"{decision.move} was played, but is not among the candidates")
     if decision.depth < 2:
         raise RecordError(f"depth {decision.depth} is less than any player's")
     if len({c.move for c in candidates}) != len(candidates):
-        raise RecordError("a move stands twice among the candidates")
+        raise RecordError("a move occurs twice among the candidates")
     trappy = kind.choosing is Choosing.ADJUSTED
     swindle = is_swindle(candidates, params)
     for candidate in candidates:
@@ -75,7 +75,7 @@ def _verify(decision: Decision) -> None:
     if kind.models_opponent:
         verify_values(decision)
     if decision.move != choose(candidates, kind, params):
-        raise RecordError(f"{decision.move} was played, {choose(candidates, kind, params)} follows")
+        raise RecordError(f"{decision.move} was played, but {choose(candidates, kind, params)} follows")
     if decision.search_mode == "engine":
         _verify_window(decision, trappy)
     elif not goes_by_values(decision):
@@ -88,7 +88,7 @@ def _verify_left_out(decision: Decision, trappy: bool, swindle: bool) -> None:
     if trappy:
         played = standing(decision.chosen, params, swindle)
         if ceiling(decision.chosen, params, swindle) != played:
-            raise RecordError(f"{decision.move}: a reply that was left out could change its value")
+            raise RecordError(f"{decision.move}: an omitted reply could change its value")
     else:
         played = Standing(decision.chosen.raw_centi, 0)
     for index, candidate in enumerate(candidates):
@@ -105,7 +105,7 @@ def _verify_lot(decision: Decision) -> None:
         raise RecordError(f"{decision.move} was drawn, but the draw is not in the record")
     move = draw_move(decision.candidates, lot)
     if move != decision.move:
-        raise RecordError(f"{decision.move} was played, {lot} draws {move}")
+        raise RecordError(f"{decision.move} was played, but {lot} draws {move}")
     floor = max(c.raw_centi for c in decision.candidates if not c.raw_is_bound) - lot.within_centi
     for candidate in decision.candidates:
         if candidate.raw_is_bound and candidate.raw_centi >= floor:
@@ -119,12 +119,12 @@ def _verify_window(decision: Decision, trappy: bool) -> None:
         if not candidate.raw_is_bound:
             whole = candidate.complete and all(reply.bound_centi is None for reply in candidate.replies)
             if not whole and (trappy or candidate.move == decision.move):
-                raise RecordError(f"{candidate.move} was looked into, but its profile is not whole")
+                raise RecordError(f"{candidate.move} was analysed, but its profile is not whole")
         elif candidate.replies or candidate.complete:
-            raise RecordError(f"{candidate.move} was not looked into, but has a profile")
+            raise RecordError(f"{candidate.move} was not analysed, but has a profile")
         elif candidate.raw_centi > decision.source.floor_centi:
             raise RecordError(
-                f"{candidate.move} was not looked into at {candidate.raw_centi}, above the floor "
+                f"{candidate.move} was not analysed, but at {candidate.raw_centi} it is above the floor, "
                 f"{decision.source.floor_centi}"
             )
 

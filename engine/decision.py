@@ -266,7 +266,7 @@ class Decision:
                 }
             )
             _check_types(decision)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:  # ValueError: no such choice, too
+        except (KeyError, TypeError, ValueError, AttributeError) as error:  # ValueError: bad enum value, too
             raise RecordError(f"not the record of a decision: {error}") from error
         return decision
 
@@ -280,7 +280,7 @@ def _check_types(decision: Decision) -> None:
     """
     for name in ("game", "position", "move", "engine_version"):
         if not isinstance(getattr(decision, name), str):
-            raise TypeError(f"{name} is no text")
+            raise TypeError(f"{name} is not a text")
     _check_score("depth", decision.depth)
     for candidate in decision.candidates:
         _check_score("raw_centi", candidate.raw_centi)
@@ -292,12 +292,12 @@ def _check_types(decision: Decision) -> None:
                     _check_score("a reply's score", score)
 
 
-_LARGEST_SCORE = 2**31 - 1  # of a database's integer
+_LARGEST_SCORE = 2**31 - 1  # limit of the database's integers
 
 
 def _check_score(name: str, value: object) -> None:
-    if type(value) is not int:  # True is no score
-        raise TypeError(f"{name} is no whole number")
+    if type(value) is not int:  # rejects True, too
+        raise TypeError(f"{name} is not a whole number")
     if abs(value) > _LARGEST_SCORE:
         raise ValueError(f"{name} is out of range")
 

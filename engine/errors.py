@@ -1,22 +1,22 @@
-"""What the engine raises on purpose, sorted by what the one who catches it should do.
+"""The engine's own exceptions, by what the caller should do about them.
 
 ::
 
     EngineFault
-    +-- BadSettings         tell whoever chose the values; a ValueError too, for pydantic
+    +-- BadSettings         report to the person who chose the values; also a ValueError, for pydantic
     +-- RecordError         report the record of a decision as wrong, and conclude nothing from it
     +-- EngineMismatch      leave the decision to the engine version that made it
-    +-- IncompleteProfile   complete the decision first (`engine.players.complete`), then ask again
+    +-- IncompleteProfile   complete the decision (`engine.players.complete`), then try again
 
-What one part alone knows stands in its own module: `engine.game.BadPosition` and `IllegalMove` (refuse what
-was sent), `engine.lookup.source.BadSource` and `engine.human.model.BadModel` (tell who named the file),
-`engine.formats.record.BadGame` (skip the game), `engine.process.EngineError` (do without the other program).
-A bare ValueError is a mistake in the call: nobody catches it but where whole games are kept from crashing.
+Exceptions of a single part are defined there: `engine.game.BadPosition` and `IllegalMove` (refuse the input),
+`engine.lookup.source.BadSource` and `engine.human.model.BadModel` (report to the person who named the file),
+`engine.formats.record.BadGame` (skip the game), `engine.process.EngineError` (go on without the program).  A
+bare ValueError is a bug in the call: only the code that keeps one game from crashing the program catches it.
 """
 
 
 class EngineFault(Exception):
-    """Any of these errors."""
+    """Base class of these errors."""
 
 
 class BadSettings(EngineFault, ValueError):
@@ -24,8 +24,8 @@ class BadSettings(EngineFault, ValueError):
 
 
 class RecordError(EngineFault):
-    """The record of a decision does not hold: it cannot be read, contradicts itself, or contradicts what the
-    same search finds.  The message says where.
+    """The record of a decision is wrong: it cannot be read, contradicts itself, or contradicts the result of
+    the same search.  The message says where.
     """
 
 

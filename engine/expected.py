@@ -1,9 +1,9 @@
 """Converts scores to expected score, in hundredths of a per cent: the trap arithmetic's other scale.
 
-A score x promises 1 / (1 + exp(-x / s)) of a point (s: `Game.expected_scale_centi`).  The numbers are rounded
-to whole ones, 0 .. 10,000, and looked up in a table that the C++ core gets too.  So both sides compute with
-equal numbers, sums of them are exact, and no rounding error ever turns a comparison around.  Of scores that
-far apart are worth the same, the arithmetic's last word is the score itself.
+A score x is worth 1 / (1 + exp(-x / s)) of a point (s: `Game.expected_scale_centi`), rounded to a whole
+number from 0 to 10,000 and looked up in a table that the C++ core shares.  So both sides compute with the
+same integers: sums are exact, and no rounding error can reverse a comparison.  Where two scores have the same
+expected score, the scores themselves decide.
 """
 
 import math
@@ -25,8 +25,8 @@ _INT16: Final = "h"
 def expected_table(logistic_centi: float) -> bytes:
     """Expected score of 0, 1, 2, ... centi-units, as 16-bit integers in the machine's own order.
 
-    From where the table ends a score is as good as won, and worth `WHOLE`; a negative score is worth what its
-    opposite lacks to `WHOLE`.
+    Scores beyond the end of the table are as good as won, and worth `WHOLE`; a negative score is worth
+    `WHOLE` less the worth of its opposite.
 
     Args:
         logistic_centi: s of the logistic function, in centi-units.
@@ -44,7 +44,7 @@ def _view(logistic_centi: float) -> memoryview:
 
 
 def expected_score(score_centi: int, logistic_centi: float) -> int:
-    """What a score promises, in hundredths of a per cent; a decided game exactly 0 or `WHOLE`."""
+    """Expected score, in hundredths of a per cent; for a decided game exactly 0 or `WHOLE`."""
     table = _view(logistic_centi)
     size = abs(score_centi)
     found: int = table[size] if size < len(table) else WHOLE

@@ -1,8 +1,8 @@
-"""`Game`: everything that a search may know about a game.
+"""`Game`: the interface through which a search sees a game.
 
 A *game* knows its rules and no search; a *search* knows no game.  Positions are immutable values, so
 there is nothing to undo, and moves are small integers whose text belongs to the game.  A forced pass is
-an ordinary move, so no search ever asks which game it is in.
+an ordinary move, so no search needs to know which game it plays.
 """
 
 from collections.abc import Iterable, Iterator
@@ -129,7 +129,7 @@ class Game(Protocol[P]):
         """
 
     def goes_on(self, position: P) -> P:
-        """The last position of a finished game, for a server that plays on: counters and repetitions restart.
+        """A finished game's last position with counters and repetitions reset, for a server that plays on.
 
         Servers differ in whether a third occurrence or a number of plies ends a game by itself.  A position
         that no game can continue from comes back unchanged.
@@ -181,7 +181,7 @@ class Game(Protocol[P]):
         """A position from one line of text.
 
         Raises:
-            BadPosition: The text is no position of this game.
+            BadPosition: The text is not a position of this game.
         """
 
     def board_rows(self, position: P) -> tuple[str, ...]:

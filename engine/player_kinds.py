@@ -1,4 +1,4 @@
-"""The kinds of players: what each chooses by, and everything else that tells them apart.
+"""The kinds of players: how each chooses, and all other differences between them.
 
 Records, settings and messages carry a player's name.  Code never compares names: it looks up the kind of that
 name (`kind_named`).  So a new kind takes one value here, and a new way to choose one case in `engine.choice`.

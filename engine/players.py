@@ -35,25 +35,25 @@ def kinds_for(game_name: str) -> tuple[str, ...]:
 
 
 _FIRST_DEPTH = 2
-# With a clock: an iteration that would not end in time had better not begin.  It is expected to take so many
-# times the one before as that took of its own forerunner, within these limits; searches of odd and of even
-# depths grow unlike each other, so the larger of the last two ratios counts.
+# With a clock, an iteration that would not end in time should not begin.  We forecast its time from the ratio
+# between the iterations before it, within these limits; odd and even depths grow at different rates, so the
+# larger of the last two ratios counts.
 _LEAST_GROWTH, _MOST_GROWTH = 2.5, 6.0
-# What the analysis of an iteration costs beside its plain search; and with the whole profiles of all moves
-# that are worth a look (`python -m bench.person`).
+# Cost of an iteration's analysis, relative to its plain search; and with the whole profiles of all moves
+# within the budget (`python -m bench.person`).
 _ANALYSIS_COST, _WHOLE_COST = 1.5, 4.0
-# Trap analysis costs about as much as all plain iterations up to its depth, so only the last one gets it, and
-# now and then one before, lest a search that is stopped had nothing to show.
+# Trap analysis costs about as much as all plain iterations up to its depth, so only the last iteration gets
+# it, and now and then an earlier one, so that a stopped search has a recent result.
 _ANALYSE_EVERY = 3
 _LINE_NODES = 20_000  # two milliseconds
 _DRAWS_FROM_A_BOOK = 20
-_LOT_SHARE = 0.5  # there may be nothing to draw from
+_LOT_SHARE = 0.5  # the rest is for a search, in case there is nothing to draw from
 # A strong move's replies are judged by exact scores of this depth, deep enough to see what people see, or of
-# what a part of the time allows: of Othello eight plies take milliseconds, of chess a second.
+# the depth that this share of the time allows: eight plies of Othello take milliseconds, of chess a second.
 _JUDGED_DEPTH = 8
 _JUDGED_SHARE = 0.15
-_LEAST_S, _MOST_S = 0.001, 1e6  # what a strong search may be given
-_ASKING_S = 0.05  # with less, nobody is asked about people: networks cannot be stopped while they answer
+_LEAST_S, _MOST_S = 0.001, 1e6  # limits on the time of a strong search
+_LEAST_MODEL_S = 0.05  # with less time no model is queried: a network cannot be stopped while it runs
 
 
 @runtime_checkable
@@ -81,17 +81,17 @@ class StrongOptions:
     depth: int = 60
     """Deepest selective search in plies, 2 to 120, when there is a clock."""
     confidence_percent: int = 73
-    """How sure a cut must be: 73, 87, 95, 99 or 100 (full width)."""
+    """Confidence that a cut needs: 73, 87, 95, 99 or 100 (full width)."""
     threads: int = 1
-    """Threads of one search.  With more than one, equal searches may differ."""
+    """Threads of one search.  With more than one, its result is not deterministic."""
     contempt_centi: int = 0
-    """What a draw is worth less than nothing, in games with draws by rule."""
+    """How far below zero a draw scores for the side to move, in games with draws by rule."""
     sources: Mapping[str, Sequence[RootSource]] = field(default_factory=dict)
-    """By the game's name: books and tables to ask before searching, in this order."""
+    """By game name: books and tables to consult before a search, in this order."""
 
 
 class _Pace:
-    """What the next iteration will take, by those before it."""
+    """Forecasts the duration of the next iteration from those before it."""
 
     def __init__(self) -> None:
         self._last_s = 0.0
@@ -103,12 +103,12 @@ class _Pace:
         self._last_s = seconds
 
     def next_s(self) -> float:
-        """In seconds; 0 before the first."""
+        """The forecast in seconds; 0 before the first iteration."""
         return self._last_s * min(max(_LEAST_GROWTH, *self._growth), _MOST_GROWTH)
 
 
 class Player:
-    """One of the players of `engine.player_kinds`; for one thread at a time, like its searcher."""
+    """One of the players of `engine.player_kinds`; used by one thread at a time, like its searcher."""
 
     def __init__(
         self,
@@ -127,11 +127,10 @@ class Player:
             game: The game to play.
             params: Of the trap arithmetic.
             searcher: Finds the scores.
-            strong: Settings of the strong player; None: as they come.
+            strong: Settings of the strong player; None: the defaults.
             rng: Chooses among a book's moves; None: seeded by the operating system.
-            source: The other engine of those players that need one, for the same game.
-            models: The models of human players, for our players that use one; None: a guess by short
-                searches.
+            source: The other engine, for the same game, of players that need one.
+            models: The human-move models of players that use one; None: the estimate from shallow searches.
 
         Raises:
             ValueError: No player of that kind.
@@ -157,17 +156,16 @@ class Player:
     ) -> Decision:
         """Search by iterative deepening and choose a move.
 
-        A search that is stopped falls back on the deepest iteration that was finished (of the trappy player:
-        finished with its analysis); the first one, two plies, is always finished, so there is always a
-        decision.
+        A stopped search falls back on the deepest completed iteration (for the trappy player: completed with
+        its analysis).  The first one, two plies, always completes, so there is always a decision.
 
         Args:
-            position: The game goes on in it.
+            position: An unfinished game.
             limits: When to end.  Its time becomes the flag's deadline.
-            stop: Ends the search early; a flag of this call alone.
-            detour: Draw the move, if there are several that are nearly as good; None: choose it as usual.
-            background: What led here, and who will reply; None: nothing is known.  Only players
-                with an opponent model use it.
+            stop: Ends the search early; a flag for this call alone.
+            detour: Draw the move at random if several are nearly as good; None: choose as usual.
+            background: What led to the position, and who will reply; None: unknown.  Only players with an
+                opponent model use it.
 
         Raises:
             ValueError: The game is over.
@@ -182,21 +180,21 @@ class Player:
         root = game.for_search(position)
         params = self._params.for_position(game.expected_scale_centi(root))
         found_at_root = self._ask_sources(root, detour) if self.kind.searches_selectively else None
-        # A lot is drawn from the core's scores, which are not to be played by in a game for engines.
+        # A draw uses the core's scores, which are too weak to play by in games that need another engine.
         if detour is not None and found_at_root is None and game.name not in ENGINE_GAMES:
             decision = self._drawn(detour, position, params, limits, stop, began)
             if decision is not None:
                 nodes, time_s = self._searcher.nodes - nodes_before, time.monotonic() - began
                 return replace(decision, nodes=nodes, time_s=time_s)
         om_search = self._om_search(position, params, background)
-        has_time = not stop.is_set() and (limits.time_s is None or limits.time_s >= _ASKING_S)
-        asked, trouble = (om_search, "") if has_time else (None, "there was no time to ask it")
+        has_time = not stop.is_set() and (limits.time_s is None or limits.time_s >= _LEAST_MODEL_S)
+        usable, trouble = (om_search, "") if has_time else (None, "there was no time to ask it")
         try:
-            decision = self._searched(position, params, limits, stop, began, found_at_root, asked)
+            decision = self._searched(position, params, limits, stop, began, found_at_root, usable)
         except BadModel as error:
             if om_search is None:
                 raise
-            trouble = om_search.failed(error)  # then it is the standard player's move
+            trouble = om_search.failed(error)  # now choose as the standard player does
             decision = self._searched(position, params, limits, stop, began, found_at_root, None)
         if om_search is not None:
             model, reckoning = om_search.model(decision.candidates), om_search.reckoning(trouble)
@@ -207,7 +205,7 @@ class Player:
     def _om_search(
         self, position: Any, params: TrapParams, background: Background | None
     ) -> OpponentModelSearch | None:
-        """What knows of the replies to this position's moves; None: this player does not ask."""
+        """The opponent-model search for this position; None: this player uses no model."""
         if self._models is None or not self.kind.models_opponent:
             return None
         background = background or Background()
@@ -224,15 +222,15 @@ class Player:
         found_at_root: LookupMove | None,
         om_search: OpponentModelSearch | None,
     ) -> Decision:
-        """The decision by search; without its time, and of our own searches without their nodes.
+        """The decision by search; its time is not filled in, nor, for our own searches, the nodes.
 
         Raises:
-            BadModel: The opponent-model search's models have no answer.
+            BadModel: A model gives no answer.
         """
         game = self._game
         root = game.for_search(position)
         searching_since, left_s = began, limits.time_s
-        # In a game for engines it gets a second try, which is worth more than our own search.
+        # In games that need another engine it gets a second try, which is better than our own search.
         for _ in range(2 if game.name in ENGINE_GAMES else 1):
             if self._source is None:
                 break
@@ -264,10 +262,10 @@ class Player:
             engine_version=ENGINE_VERSION,
         )
         if self.kind.searches_selectively:
-            # Without a clock it thinks as deep as the others, else as deep as it can.
+            # Without a clock it searches as deep as the other players, otherwise as deep as time allows.
             rest = limits
             if limits.time_s is not None:
-                # If another move is picked, its exact value is still to be found: a part of what all took.
+                # If it picks another move, that move needs an exact value: part of the time all of them took.
                 left_s = limits.time_s - (time.monotonic() - began) - judged_s / 2
                 left_s = min(max(_LEAST_S, left_s), _MOST_S)
                 rest = Limits(min(max(limits.depth, self._strong.depth), game.deepest_search), left_s)
@@ -276,7 +274,7 @@ class Player:
         return replace(decision, principal_variation=line or (choose(candidates, STANDARD, params),))
 
     def _by_engine(self, found: EngineAnalysis, position: Any, params: TrapParams) -> Decision:
-        """The decision on another engine's scores; the chosen move's profile is whole at once."""
+        """The decision on another engine's scores, with the chosen move's profile already whole."""
         candidates = found.candidates
         if self.kind.choosing is not Choosing.ADJUSTED:
             candidates = tuple(with_trap(c, params, swindle=True) for c in candidates)
@@ -308,17 +306,17 @@ class Player:
         within_centi: int | None = None,
         om_search: OpponentModelSearch | None = None,
     ) -> tuple[list[Candidate], int]:
-        """Candidates of the last iteration that was finished, and its depth.
+        """Candidates of the last completed iteration, and its depth.
 
-        Players that look into replies deepen by plain search, and analyse where they may have to end.
+        Players that analyse replies deepen by plain search, and analyse at depths where they may have to end.
 
         Args:
-            within_centi: Plain candidates for any player, exact when at most so far below the best; None:
-                what the player needs.
+            within_centi: Plain candidates for any player, exact if at most this far below the best; None: the
+                candidates that the player needs.
             om_search: Values the moves, for a player with an opponent model.
 
         Raises:
-            BadModel: The opponent-model search's models have no answer.
+            BadModel: A model gives no answer.
         """
         is_trappy = self.kind.choosing is Choosing.ADJUSTED
         analyses = om_search is not None or (is_trappy and within_centi is None)
@@ -333,7 +331,8 @@ class Player:
             return profiler.pruned_candidates(depth)
 
         game = self._game
-        first = Profiler(game, self._searcher, position, params, StopFlag())  # in any case, so never stopped
+        # The first iteration must complete, so it does not get the stop flag.
+        first = Profiler(game, self._searcher, position, params, StopFlag())
         depth = reached = _FIRST_DEPTH
         candidates = latest = found_at(first, depth, StopFlag())
         profiler = Profiler(game, self._searcher, position, params, stop)
@@ -361,11 +360,11 @@ class Player:
             if reached > depth:
                 candidates, depth = found_at(profiler, reached, stop), reached
         except Stopped:
-            pass  # the last whole iteration stands
+            pass  # the last completed iteration counts
         return candidates, depth
 
     def _ask_sources(self, position: Any, detour: Detour | None) -> LookupMove | None:
-        """What a book or a table says, if one knows the position; a book has several goes at a detour."""
+        """The move of a book or table that has the position; for a detour, a book gets several draws."""
         avoided = () if detour is None else detour.avoid
         for source in self._strong.sources.get(self._game.name, ()):
             for _ in range(_DRAWS_FROM_A_BOOK):
@@ -379,7 +378,7 @@ class Player:
     def _drawn(
         self, detour: Detour, position: Any, params: TrapParams, limits: Limits, stop: StopFlag, began: float
     ) -> Decision | None:
-        """The decision by lot, by plain search; None: there is nothing to draw from."""
+        """A random draw among the best moves of a plain search; None: there is nothing to draw from."""
         game = self._game
         time_s = None if limits.time_s is None else _LOT_SHARE * limits.time_s
         most = Limits(min(limits.depth, game.deepest_search), time_s)
@@ -409,7 +408,7 @@ class Player:
     def _picked(
         self, decision: Decision, found: LookupMove | None, position: Any, limits: Limits, stop: StopFlag
     ) -> Decision:
-        """The decision with the move that a source found, or the strong search, if that has one in time."""
+        """The decision with a source's move, or with that of the strong search if it finds one in time."""
         if found is not None:
             move = self._game.move_text(found.move)
             decision = replace(
@@ -443,7 +442,7 @@ class Player:
         return decision.with_chosen(self._exact(decision.chosen, position, decision))
 
     def _exact(self, candidate: Candidate, position: Any, decision: Decision) -> Candidate:
-        """The candidate with its exact raw value, by which its replies are judged."""
+        """The candidate with its exact raw value, which judging its replies requires."""
         if not candidate.raw_is_bound:
             return candidate
         after = self._game.play(position, self._game.parse_move(position, candidate.move))
@@ -453,10 +452,10 @@ class Player:
         return Candidate(candidate.move, raw, raw_is_bound=False, adjusted_centi=value, complete=over)
 
     def _is_settled(self, position: Any, candidates: list[Candidate], depth: int, stop: StopFlag) -> bool:
-        """Whether a deeper search could tell nothing new: the best score is the game's true result.
+        """Whether no deeper search can change the result: the best score is the game's true result.
 
-        Deeper searches would repeat it at every depth, and so take the shallow scores' weight in the trap
-        arithmetic.  A lost game is searched to its very end, lest an escape be one on the horizon only.
+        Deeper searches would repeat it at every depth, and so dilute the shallow scores in the trap
+        arithmetic.  A lost game is searched to its very end: an escape may be a horizon effect.
         """
         most = self._game.most_plies_left(position)
         if depth >= most:
@@ -467,7 +466,7 @@ class Player:
         return best == exact_score(self._searcher, position, most, stop)
 
     def _line(self, position: Any, depth: int, hurried: bool) -> tuple[str, ...]:
-        """The principal variation, if the table still knows nearly all of it."""
+        """The principal variation, if nearly all of it is still in the transposition table."""
         brief = StopFlag()
         brief.set_node_limit(_LINE_NODES // 10 if hurried else _LINE_NODES)
         try:
@@ -477,16 +476,16 @@ class Player:
 
 
 def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision:
-    """The decision with its chosen move's whole profile, worked out from the record's own parameters.
+    """Complete the profile of a decision's chosen move, by the record's own parameters.
 
-    Not needed for the choice, but for judging the reply, so it is done on the opponent's time.  Scores are
-    exact, so it may be done later, by another process, and gives the same.
+    The choice does not need it, but judging the reply does; so it can run on the opponent's time.  Scores are
+    exact, so a later run in another process gives the same result.
 
     Raises:
         Stopped: The flag was set first.
-        EngineMismatch: The engine version that made the decision has another search, and the scores of two
-            searches do not belong in one profile.
-        RecordError: The record contradicts what the search finds.
+        EngineMismatch: The engine version that made the decision has another search; one profile must not mix
+            the scores of two.
+        RecordError: The record contradicts the search's result.
     """
     if decision.is_complete:
         return decision
@@ -496,12 +495,12 @@ def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision
     position = game.parse_position(decision.position)
     profiler = Profiler(game, searcher, position, decision.params, stop)
     if decision.move not in map(game.move_text, profiler.moves):
-        raise RecordError(f"{decision.move} was recorded, and is not a legal move")
+        raise RecordError(f"{decision.move} was recorded, but is not a legal move")
     full = whole_profile(profiler, game, decision.chosen, decision.depth)
     worst = min((reply.final_centi for reply in full.replies), default=full.raw_centi)
     if worst != full.raw_centi:
         raise RecordError(
-            f"{decision.move} was recorded at {full.raw_centi}, and engine {ENGINE_VERSION}, "
+            f"{decision.move} was recorded at {full.raw_centi}, but engine {ENGINE_VERSION}, "
             f"whose search is the same, finds {worst}"
         )
     swindle = is_swindle(decision.candidates, decision.params)

@@ -1,12 +1,11 @@
-"""Runs another program with lines in and out; every wait for it is bounded.
+"""Runs another program and exchanges lines with it; every wait is bounded.
 
-One thread reads what the program prints, another what it complains of on standard error, so that neither can
-block it; both keep little: a program that prints more than anybody reads has to wait, and a line of more than
-64 KiB is dropped.  Writing never blocks for longer than a wait lasts.
+One thread reads the program's standard output, another its standard error, so that neither can block it.
+Both buffers are bounded: a program that prints faster than we read has to wait, and a line of more than
+64 KiB is dropped.  Writing never blocks for longer than the given wait.
 
-The program runs in a process group of its own, which is killed when we close it.  When we are killed
-ourselves, nobody is left to do so: for that a shell waits on a pipe whose other end only we hold, and kills
-the group when the pipe ends, however that came about.
+The program runs in its own process group, which `close` kills.  In case we are killed ourselves, a shell
+waits on a pipe whose other end only we hold, and kills the group when that pipe closes for any reason.
 """
 
 import contextlib
@@ -26,20 +25,20 @@ from typing import IO, Protocol
 
 from engine.stop import StopFlag, Stopped
 
-DEBIANS = "/usr/games"
-"""Where Debian puts engines; neither root nor a service has it on the PATH."""
+DEBIAN_GAMES = "/usr/games"
+"""Where Debian installs engines; the PATH of root and of services lacks it."""
 POLL_S = 0.02
-"""A wait for an engine looks at the stop flag so often."""
+"""Interval at which a wait for an engine checks the stop flag, in seconds."""
 
-_END_S = 1.0  # a program may take so long to end when it is asked to
+_END_S = 1.0  # for a program to exit by itself
 _LONGEST_LINE = 1 << 16
-_MOST_WAITING = 10_000  # lines that nobody has read yet
+_MOST_WAITING = 10_000  # unread lines
 _COMPLAINTS = 3  # last lines of standard error that an error message shows
-_WATCH = 'read -r _; kill -s KILL -- "-$1"'  # in this spelling every shell knows it
+_WATCHDOG = 'read -r _; kill -s KILL -- "-$1"'  # a spelling that every shell understands
 
 
 class EngineError(Exception):
-    """An engine could not be started, ended, fell silent or said nonsense; the message says which."""
+    """An engine did not start, ended, fell silent or sent invalid output; the message says which."""
 
 
 class EngineCrashed(EngineError):
@@ -51,26 +50,26 @@ class EngineTimeout(EngineError):
 
 
 class IllegalAnswer(EngineError):
-    """The program answered with what is no legal move."""
+    """The program's answer is not a legal move."""
 
 
 class Resigned(EngineError):
-    """The program gives the game up."""
+    """The program resigns the game."""
 
 
 class Waiting(Protocol):
-    """How long to wait for a program; `engine.uci.link.Patience` is one, too."""
+    """How long to wait for a program: a `WaitLimit` or an `engine.uci.link.Patience`."""
 
     @property
     def clock(self) -> Callable[[], float]:
-        """Seconds of a clock that never goes back."""
+        """A monotonic clock, in seconds."""
 
     def check(self, name: str, since: float, /) -> None:
-        """Whether to wait on for a program of that name, which has said nothing since then.
+        """Return if the wait may go on for a program of that name, silent since `since`; otherwise raise.
 
         Raises:
-            Stopped: What it says is not wanted any more.
-            EngineError: It has had its time.
+            Stopped: The answer is no longer wanted.
+            EngineError: Its time is up.
         """
 
 
@@ -81,11 +80,11 @@ class WaitLimit:
     stop: StopFlag
     """Ends the wait at once, with `Stopped`."""
     until: float = math.inf
-    """A moment that ends it with `EngineTimeout`, whatever was said before."""
+    """Time on the clock that ends the wait with `EngineTimeout`, whatever the program has printed."""
     silence_s: float = math.inf
-    """So long the program may say nothing, in seconds."""
+    """Longest silence of the program, in seconds."""
     late: str = "does not answer in time"
-    """What a program has done that is not there by `until`."""
+    """Predicate of the message about a program that misses `until`."""
     clock: Callable[[], float] = time.monotonic
 
     def check(self, name: str, since: float) -> None:
@@ -96,11 +95,11 @@ class WaitLimit:
         if now >= self.until:
             raise EngineTimeout(f"{name} {self.late}")
         if now - since > self.silence_s:
-            raise EngineTimeout(f"{name} has said nothing for {self.silence_s:g} s")
+            raise EngineTimeout(f"{name} has been silent for {self.silence_s:g} s")
 
 
 class EngineProcess:
-    """A running program; for one thread at a time.
+    """A running program; used by one thread at a time.
 
     Raises:
         EngineError: It cannot be started.
@@ -108,13 +107,13 @@ class EngineProcess:
 
     def __init__(self, command: Sequence[str], directory: str | None = None) -> None:
         self.name = command[0]
-        """What error messages call it."""
+        """Its name in error messages."""
         self._lines: queue.Queue[str | None] = queue.Queue(_MOST_WAITING)
         self._complaints: deque[str] = deque(maxlen=_COMPLAINTS)
         self._last_words = ""
         self._is_closed = False
         try:
-            # A process group of its own: Ctrl-C is for us, who end it ourselves.
+            # Its own process group: Ctrl-C must reach only us, since we end the program ourselves.
             self._process = subprocess.Popen(  # noqa: S603 - the operator's own command
                 list(command),
                 stdin=subprocess.PIPE,
@@ -127,8 +126,8 @@ class EngineProcess:
             raise EngineError(not_started(command[0], directory, error)) from error
         pid = self._process.pid
         try:
-            self._watch = subprocess.Popen(  # noqa: S603
-                ["/bin/sh", "-c", _WATCH, "sh", str(pid)],
+            self._watchdog = subprocess.Popen(  # noqa: S603
+                ["/bin/sh", "-c", _WATCHDOG, "sh", str(pid)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -136,13 +135,13 @@ class EngineProcess:
             )
         except OSError as error:
             end_group(pid)
-            raise EngineError(f"cannot start a watch over {command[0]}: {error}") from error
+            raise EngineError(f"cannot start the watchdog of {command[0]}: {error}") from error
         stdin, stdout, stderr = self._process.stdin, self._process.stdout, self._process.stderr
         assert stdin is not None and stdout is not None and stderr is not None  # noqa: S101, PT018
         self._to: IO[bytes] = stdin
         os.set_blocking(stdin.fileno(), False)
         self._threads = [
-            threading.Thread(target=self._read, args=(stdout, self._tell), name="engine-out", daemon=True),
+            threading.Thread(target=self._read, args=(stdout, self._queue), name="engine-out", daemon=True),
             threading.Thread(
                 target=self._read, args=(stderr, self._complain), name="engine-err", daemon=True
             ),
@@ -152,7 +151,7 @@ class EngineProcess:
 
     @property
     def has_said(self) -> bool:
-        """There are lines that nobody has heard yet."""
+        """Whether there are unread lines."""
         return not self._lines.empty()
 
     def say(self, line: str, wait: Waiting) -> None:
@@ -161,7 +160,7 @@ class EngineProcess:
         Raises:
             Stopped: The wait was ended.
             EngineCrashed: The program has ended.
-            EngineError: It does not read what it is told; a `WaitLimit` has it as `EngineTimeout`.
+            EngineError: It does not read its input; with a `WaitLimit`, an `EngineTimeout`.
         """
         left = f"{line}\n".encode()
         since = wait.clock()
@@ -175,12 +174,13 @@ class EngineProcess:
                 raise self._ended() from error
 
     def hear(self, wait: Waiting) -> str:
-        """The next line, without blanks around it; it may be empty.
+        """Read the next line, stripped; it may be empty.
 
         Raises:
             Stopped: The wait was ended.
             EngineCrashed: The program has ended.
-            EngineError: It said nothing for too long, or went on talking for too long; likewise.
+            EngineError: It was silent for too long, or the time was up; with a `WaitLimit`, an
+                `EngineTimeout`.
         """
         since = wait.clock()
         while True:
@@ -191,14 +191,14 @@ class EngineProcess:
                 continue
             if line is None:
                 with contextlib.suppress(queue.Full):
-                    self._lines.put_nowait(None)  # for whoever asks next
+                    self._lines.put_nowait(None)  # for the next call
                 raise self._ended()
             if line:
                 self._last_words = line
             return line
 
     def close(self, farewell: str | None = None) -> None:
-        """End the program, with a moment's time to end by itself after a farewell; more calls do nothing."""
+        """End the program, with a short grace period after a farewell; further calls do nothing."""
         if self._is_closed:
             return
         if farewell is not None and self._process.poll() is None:
@@ -206,22 +206,22 @@ class EngineProcess:
                 self.say(farewell, WaitLimit(StopFlag(), time.monotonic() + _END_S))
                 self._process.wait(_END_S)
         self._is_closed = True
-        # The watch first: it must not kill a group that has got the number later.
-        self._watch.kill()
-        self._watch.wait()
+        # The watchdog first: it must not kill a later group that reuses the number.
+        self._watchdog.kill()
+        self._watchdog.wait()
         end_group(self._process.pid)
         self._process.wait()
         for thread in self._threads:
             thread.join(_END_S)
-        # Where a child of the program's still holds the other end, its reader does not end.
+        # If a child of the program still holds the other end, its reader thread does not end.
         is_read = not any(thread.is_alive() for thread in self._threads)
-        for pipe in (self._to, self._watch.stdin, *(self._process.stdout, self._process.stderr) * is_read):
+        for pipe in (self._to, self._watchdog.stdin, *(self._process.stdout, self._process.stderr) * is_read):
             with contextlib.suppress(OSError):
                 if pipe is not None:
                     pipe.close()
 
     def complaint(self, what: str) -> str:
-        """A message with what the program said last."""
+        """An error message that quotes the program's last output."""
         return self._with_words(f"{self.name} {what}")
 
     def _with_words(self, message: str) -> str:
@@ -230,7 +230,7 @@ class EngineProcess:
         return message + (f" ({'; '.join(said)})" if said else "")
 
     def unanswered(self, question: str, answer: str, protocol: str) -> EngineTimeout:
-        """The error of a program that does not take up the conversation."""
+        """The error of a program that fails the handshake."""
         return EngineTimeout(
             self.complaint(
                 f"did not answer {question!r} with {answer!r}: does it speak {protocol}, or need an argument?"
@@ -248,26 +248,26 @@ class EngineProcess:
             status = str(self._process.wait(_END_S))
         except subprocess.TimeoutExpired:
             status = "not known yet"
-        self._threads[1].join(_END_S)  # what it complained of is the best part
+        self._threads[1].join(_END_S)  # standard error usually has the reason
         return EngineCrashed(self.complaint(f"ended by itself, exit status {status}"))
 
-    # --- On the threads ---------------------------------------------------------------------------------
+    # --- Reader threads ---------------------------------------------------------------------------------
 
     @staticmethod
-    def _read(pipe: IO[bytes], tell: Callable[[str | None], None]) -> None:
-        is_rest = False  # of a line that is too long
+    def _read(pipe: IO[bytes], take: Callable[[str | None], None]) -> None:
+        is_rest = False  # the rest of an overlong line
         try:
             while part := pipe.readline(_LONGEST_LINE):
                 is_whole = part.endswith(b"\n") or len(part) < _LONGEST_LINE
                 if is_whole and not is_rest:
-                    tell(part.decode("utf-8", "replace").strip())
+                    take(part.decode("utf-8", "replace").strip())
                 is_rest = not is_whole
         except (OSError, ValueError):
             pass
-        tell(None)
+        take(None)
 
-    def _tell(self, line: str | None) -> None:
-        """Hand a line over; a program that says more than anybody reads has to wait."""
+    def _queue(self, line: str | None) -> None:
+        """Queue a line; while the queue is full the program has to wait."""
         while not self._is_closed:
             try:
                 self._lines.put(line, timeout=POLL_S)
@@ -281,16 +281,16 @@ class EngineProcess:
 
 
 def end_group(pid: int) -> None:
-    """Kill what is left of an engine's process group: a wrapper's engine must not live on without it."""
+    """Kill what is left of an engine's process group: an engine must not outlive its wrapper script."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
 
 
 def not_started(program: str, directory: str | None, error: OSError | ValueError) -> str:
-    """Why a program does not start, and where it was looked for.
+    """Message about a program that does not start, and where we searched for it.
 
     Args:
-        directory: Where it was to run; None: here, for one that could have been told another.
+        directory: Its working directory; None: ours, since no other was configured.
     """
     if not isinstance(error, OSError):
         return f"cannot start {program}: {error}"
@@ -299,7 +299,7 @@ def not_started(program: str, directory: str | None, error: OSError | ValueError
     said = f"cannot start {program}: {error.strerror}"
     here = os.getcwd()
     if "/" not in program:
-        if isinstance(error, FileNotFoundError) and (found := shutil.which(program, path=DEBIANS)):
+        if isinstance(error, FileNotFoundError) and (found := shutil.which(program, path=DEBIAN_GAMES)):
             return f"{said} (it is not on the PATH; write {found})"
         return f"{said} (looked for on the PATH; write ./{program} for one in {directory or here})"
     if os.path.isabs(program):

@@ -1,7 +1,7 @@
 """The stop flag of a running search.
 
-The flag lives in the C++ core, so that a search there can ask it without taking Python's lock; the
-reference search asks the same object.
+The flag lives in the C++ core, so that a search there can check it without taking the GIL; the reference
+search checks the same object.
 """
 
 from engine._native import StopFlag, Stopped

@@ -6,8 +6,8 @@ MIN_TIME_S = 0.01
 """Least thinking time, in seconds: even then a shallow search is done."""
 
 FASTEST_MOVE_S = 0.07
-"""What a move costs besides lag when there is no time to think, in seconds: the shallow search, recording it,
-a busy machine."""
+"""Cost of a move besides lag when there is no time to think, in seconds: the shallow search, recording it, a
+busy machine."""
 
 LAG_MARGIN = 1.1
 """Safety factor on the measured lag."""
@@ -16,9 +16,9 @@ LONG_GAME_MOVES = 100
 """A game without an increment may last this many more moves of ours, whatever the position; their cost
 without any thinking is held in reserve."""
 
-LARGEST_WAY = 0.8
-"""Largest share of the clock reserved for the lag of all later moves: a measured lag may be temporary, and
-must not end all thinking."""
+LARGEST_LAG_SHARE = 0.8
+"""Largest share of the clock reserved for the lag of all later moves: a measured lag may be temporary, so it
+must not leave no time to think."""
 
 LARGEST_SHARE = 0.2
 """Largest share of the clock for thinking about one move."""
@@ -52,11 +52,12 @@ def limits_from_clock(
     lag_s: float = 0.0,
     queue_per_thread: float = 0.0,
 ) -> Limits:
-    """Share what is left on the clock among the moves still to come.
+    """Divide the time left on the clock among the moves still to come.
 
-    The time for a move is its share of what is left after reserving the cost of every move of a long game,
-    lag included; and never so much that a lag of four fifths of the clock would lose on time.  So we lose on
-    time only when lag alone takes nearly all of the clock.
+    We reserve the cost of every move of a long game, lag included, and divide the rest.  The reserve for lag
+    takes at most `LARGEST_LAG_SHARE` of the clock; one move, with a margin for lag, takes at most
+    `LARGEST_SHARE`, so that even a lag of four fifths of the clock does not lose on time.  So we lose on time
+    only when lag alone takes nearly all of the clock.
 
     Args:
         remaining_s: Our time left in seconds; None: no clock.
@@ -78,9 +79,10 @@ def limits_from_clock(
     long_game = max(our_moves, min(LONG_GAME_MOVES, (most_plies_left + 1) // 2))
     # What each move costs without thinking, less its increment; a negative cost is time to spend.
     cost_s = (measured_s + FASTEST_MOVE_S if lag_s > 0 else overhead_s) - 0.8 * increment_s
-    least_kept_s = long_game * max(0.0, FASTEST_MOVE_S - 0.8 * increment_s)
-    kept_s = min((long_game if cost_s > 0 else our_moves) * cost_s, least_kept_s + LARGEST_WAY * remaining_s)
-    share_s = (remaining_s - kept_s) / our_moves
+    least_reserve_s = long_game * max(0.0, FASTEST_MOVE_S - 0.8 * increment_s)
+    reserve_s = least_reserve_s + LARGEST_LAG_SHARE * remaining_s
+    reserve_s = min((long_game if cost_s > 0 else our_moves) * cost_s, reserve_s)
+    share_s = (remaining_s - reserve_s) / our_moves
     # A slow machine or connection must not make us lose on time in one move.
     largest_s = LARGEST_SHARE * remaining_s
     ceiling_s = largest_s - max(overhead_s, min(measured_s, largest_s / 2))

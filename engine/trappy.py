@@ -52,7 +52,7 @@ def _size(value: float, params: TrapParams) -> float:
 
 
 def _room(value: float, params: TrapParams) -> float:
-    """`_size` for the bonus of a move of that worth; the less is left, the less is risked."""
+    """`_size` for the bonus of a move of that worth: the less there is to lose, the smaller the risk."""
     if params.scale is Scale.PAPER or math.isinf(params.risk_share):
         return _size(value, params)
     return min(4 * params.risk_share * value, _size(value, params))

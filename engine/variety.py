@@ -1,4 +1,4 @@
-"""Random choice among moves nearly as good as the best, to leave a line that was played before.
+"""Random choice among moves nearly as good as the best, to avoid repeating a line.
 
 A draw can be reproduced from its record: the candidates with their scores, and the random number.
 """

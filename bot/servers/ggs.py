@@ -548,7 +548,7 @@ class GgsServer:
                 await self._do(self._state.cancel(attempt))
             raise
         if attempt.is_lost:
-            raise TransientError(f"asking {opponent_id}: {attempt.refusal}")
+            raise TransientError(f"challenge to {opponent_id}: {attempt.refusal}")
         return Reply(attempt.key, attempt.began, attempt.refusal or "accepted")
 
     async def online_bots(self) -> list[Bot]:

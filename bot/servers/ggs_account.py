@@ -840,7 +840,7 @@ class GgsAccount:
         return out
 
     def _vanish_all(self, games: Sequence[GgsGame]) -> list[GgsAction]:
-        return [out for game in games for out in self._vanish(game, "the server does not list it any more")]
+        return [out for game in games for out in self._vanish(game, "the server no longer lists it")]
 
     def _end(self, game: GgsGame, end: GameEnd, rating_diff: int | None = None) -> list[GgsAction]:
         self._off(game)

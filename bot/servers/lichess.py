@@ -268,7 +268,7 @@ class LichessServer:
             return confirmed if self._refusals.refused() else TransientError(str(confirmed))
         except ServerError as unclear:
             return TransientError(f"{error}; then {unclear}")
-        return TransientError(f"{error}; yet the account is accepted")
+        return TransientError(f"{error}; but the server accepts the account")
 
     # --- Actions in a game, by aiohttp ------------------------------------------------------------------
 
@@ -427,7 +427,7 @@ class LichessServer:
                         if message is not None:
                             bots.append(read_online_bot(message))
                     except ProtocolError as error:
-                        logger.debug("%s: skipped a program: %s: %.500r", self.site, error, error.raw)
+                        logger.debug("%s: skipped a bot: %s: %.500r", self.site, error, error.raw)
                     if len(bots) == _MAX_BOTS:
                         break
         except TimeoutError:

@@ -256,7 +256,7 @@ class GameReader:
         players = [_need(raw, side.key, dict) for side in variant.sides]
         ids = [_player_id(player, self._dialect) for player in players]
         if self._our_id not in ids:
-            raise ProtocolError("a game between others", raw)
+            raise ProtocolError("a game between other players", raw)
         our_side = ids.index(self._our_id)
         state = _need(raw, "state", dict)
         clock = self._clock(raw, state)

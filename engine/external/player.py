@@ -64,7 +64,7 @@ class ExternalEngine:
             if self._client is not None:
                 self._client.new_game(self._start)
                 return
-        except EngineError as error:  # a new process will do for a new game
+        except EngineError as error:  # a new game can use a new process
             logger.warning("%s", error)
             self._end()
         self._running()
@@ -102,7 +102,7 @@ class ExternalEngine:
                 if self._restarts >= _RESTARTS:
                     raise
                 self._restarts += 1
-                logger.warning("%s; it is started again", error)
+                logger.warning("%s; restarting it", error)
                 left = allowance.less(time.monotonic() - began, side)
                 question = replace(question, allowance=left)
             except EngineError:

@@ -69,5 +69,5 @@ def wait_for(question: MoveRequest, game: Game[Any], settings: ExternalSettings,
     if limit_s is not None:
         return WaitLimit(stop, now + limit_s + settings.silence_s)
     longest_s = settings.longest_s
-    late = f"has told no move in {longest_s:g} s, though it goes on talking"
+    late = f"has sent no move in {longest_s:g} s, but keeps printing"
     return WaitLimit(stop, now + longest_s, settings.silence_s, late)

@@ -70,7 +70,7 @@ class Allowance:
 
     def __post_init__(self) -> None:
         if self.remaining_s is not None and self.move_s is not None:
-            raise BadSettings("a clock and a time for the move: only one of them can be given")
+            raise BadSettings("a move can have a clock or a time, not both")
         if self.move_s is not None and not self.move_s > 0:
             raise BadSettings(f"move_s is {self.move_s}, must be above 0")
         if self.depth is not None and self.depth < 1:

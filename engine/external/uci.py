@@ -131,7 +131,7 @@ class UciClient:
             pass
 
     def _settle(self, wait: WaitLimit) -> None:
-        """Wait for the end of a search that was stopped."""
+        """Wait for a stopped search to end."""
         while self._is_searching:
             self._is_searching = self._process.hear(wait).split(" ", 1)[0] not in _ENDS
 

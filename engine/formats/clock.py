@@ -25,7 +25,7 @@ class GgfClock:
     increment_s: int = 0
     """Added after each move."""
     extension_s: int = 120
-    """Grace period after that; using it costs a loss by 2 discs at least, exceeding it a loss by 64."""
+    """Grace period after that; entering it loses by at least 2 discs, exceeding it by 64."""
     is_plain: bool = True
     """Whether every move counts alike; if not, the increment, say, comes after a number of moves."""
 

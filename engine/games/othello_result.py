@@ -37,7 +37,7 @@ def expected_result(score_centi: float, empties: int) -> float:
     """Expected result of a game between equal players, for the side whose score it is.
 
     Args:
-        score_centi: What a search found, in centidiscs; beyond `WIN_CENTI` the game is decided.
+        score_centi: A search's score, in centidiscs; beyond `WIN_CENTI` the game is decided.
         empties: Empty squares of the position.
 
     Returns:

@@ -243,9 +243,9 @@ class StandardChess:
     def parse_position(self, text: str) -> ChessPosition:
         """Read ``FEN moves m1 m2 ... line l1 l2 ...``; without the last parts, a plain FEN or ``startpos``.
 
-        Castling rights are read as X-FEN or Shredder-FEN.  It is a Chess960 position (where castling is the
-        A right written as a file's letter makes it a Chess960 position (where castling is the king taking its
-        rook), and so does a king with castling rights off the e-file, or its rook outside a corner.
+        Castling rights are read as X-FEN or Shredder-FEN.  A right written as a file's letter makes it a
+        Chess960 position (where castling is the king taking its rook); so does a king with castling rights
+        off the e-file, or its rook outside a corner.
         """
         fields = [word for word in text.split(" ") if word]
         if fields[:1] == ["startpos"]:

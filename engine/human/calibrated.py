@@ -1,14 +1,13 @@
 """Calibrated models: the probability of each reply, learned from recorded games of people.
 
 A conditional logit with a few boosted trees on top: every reply has a utility, and its probability is the
-softmax over the replies of the position.  The utility counts on what `reply_features` says of a reply: how
-it looks at each depth beside the others, what it costs in truth, how deceptive it is, what a human-move
-model thinks of it where there is one, and how all that changes with the person's rating and clock and with
-the stage of the game.  Learning is `engine.training.calibrated`'s; here a model that was learned is read and
-asked.
+softmax over the replies of the position.  The utility depends on a reply's features (`reply_features`): how
+it looks at each depth compared with the others, its true cost, how deceptive it is, its probability by a
+human-move model if there is one, and the interaction of these with the person's rating and clock and with the
+stage of the game.  This module reads and applies models; `engine.training.calibrated` trains them.
 
-Scores count as expected scores, so that models hardly depend on whose scores they are, and depths count by
-their place (first, last but one, last), so that profiles of other depths can be judged too.
+Features use expected scores, so that models hardly depend on which engine the scores come from, and relative
+depths (first, last but one, last), so that they apply to profiles of other depths, too.
 """
 
 from pathlib import Path
@@ -24,9 +23,10 @@ from engine.human.model import CALIBRATED, BadModel
 from engine.human.onnx import OnnxNetwork
 
 FEATURES_VERSION = "1"
-"""Changes with the meaning of `reply_features`; a file names the one that it was learned with."""
+"""Changes with the meaning of `reply_features`; a file states the version that it was trained with."""
 INPUT, OUTPUT = "features", "utilities"
-"""Names in the file: replies by features; replies by two: utilities with a human-move model, and without."""
+"""Tensor names in the file.  Input: replies by features.  Output: replies by two, the utilities with a
+human-move model and without."""
 
 _LEAST_P = 1e-4
 _VISIBLE = 0.10
@@ -52,7 +52,7 @@ _LOOKS = (
 _CONTEXT = ("rating", "clock", "phase", "balance", "choice")
 _CROSSED = ("loss", "gap_first", "gap_best", "drop_best")
 HUMAN_FEATURES = ("ln_p", *(f"ln_p*{what}" for what in _CONTEXT))
-"""Those that a human-move model is needed for; zero without one."""
+"""The features that need a human-move model; zero without one."""
 FEATURES = (
     *_LOOKS,
     *(f"{look}*{what}" for look in _CROSSED for what in _CONTEXT),
@@ -93,14 +93,14 @@ def reply_features(
     human: tuple[float, ...] | None,
     person: Person,
 ) -> NDArray[np.float32]:
-    """What is known of each reply: rows of `FEATURES`.
+    """The features of each reply, one row of `FEATURES` a reply.
 
     Args:
         scores_centi: Replies by depths, s_2 .. s_D, our view.
-        logistic_centi: s of the logistic function that makes expected scores of them.
-        plies_left: `Game.plies_left` of the position in which the person is to answer.
-        human: What a human-move model says of each; None: there is none.
-        person: Who answers.
+        logistic_centi: s of the logistic function that converts them to expected scores.
+        plies_left: `Game.plies_left` of the position in which the person is to reply.
+        human: Each reply's probability by a human-move model; None: there is no model.
+        person: The person who replies.
     """
     theirs = -np.asarray(scores_centi, np.float64)  # the person's view from here on
     worth = expected(theirs, logistic_centi)
@@ -139,7 +139,7 @@ def reply_features(
 
 
 def _context(best: float, replies: int, plies_left: int, person: Person) -> dict[str, float]:
-    """What is the same for all replies, about from -2 to 2; 0 where it is not known."""
+    """The features that all replies share, between about -2 and 2; 0 if unknown."""
     rating, clock_s = person.rating, person.clock_s
     return {
         "rating": 0.0 if rating is None else max(-2.0, min(2.0, (rating - 1500) / 400)),
@@ -151,10 +151,10 @@ def _context(best: float, replies: int, plies_left: int, person: Person) -> dict
 
 
 class CalibratedModel:
-    """A learned model as `engine.human.odds.ReplyOdds`.  For one thread at a time.
+    """A trained model as `engine.human.odds.ReplyOdds`.  Used by one thread at a time.
 
     Raises:
-        BadModel: The network is of another kind, or of features that this program does not make.
+        BadModel: The network is of another kind, or uses other features than this version.
     """
 
     def __init__(self, network: OnnxNetwork) -> None:
@@ -163,7 +163,7 @@ class CalibratedModel:
         version = network.metadata.get("features", "")
         if version != FEATURES_VERSION:
             raise BadModel(
-                f"{network.where}: learned from features of version {version!r}, not {FEATURES_VERSION!r}"
+                f"{network.where}: trained on features of version {version!r}, not {FEATURES_VERSION!r}"
             )
         self._network = network
 
@@ -174,7 +174,7 @@ class CalibratedModel:
 
     @property
     def info(self) -> ModelInfo:
-        """Which model it is."""
+        """Identifies the model."""
         return self._network.info
 
     @property
@@ -205,7 +205,7 @@ class CalibratedModel:
         """The softmax over the replies of one position.
 
         Raises:
-            BadModel: The network does not take these features, or answers with something else.
+            BadModel: The network rejects these features, or its output is malformed.
         """
         utilities = self._network.run(OUTPUT, {INPUT: features})
         if utilities.shape != (len(features), 2):
@@ -216,9 +216,9 @@ class CalibratedModel:
 
 
 def open_calibrated(path: Path) -> CalibratedModel:
-    """The model of a file.
+    """Open the model in a file.
 
     Raises:
-        BadModel: There is none, or none that can be used; the message names it and says what is wrong.
+        BadModel: It is missing or unusable; the message names it and says what is wrong.
     """
     return CalibratedModel(OnnxNetwork.open(path))

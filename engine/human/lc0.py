@@ -142,7 +142,7 @@ def _unpacked(data: bytes) -> bytes:
         if len(out) > MOST_UNPACKED_BYTES:
             raise BadModel(f"unpacks to more than {MOST_UNPACKED_BYTES >> 20} MiB, as no such network does")
     if unpacker.unused_data or source.read(1):
-        raise BadModel("something stands behind the end of the packed data")
+        raise BadModel("there is extra data after the end of the packed data")
     return bytes(out)
 
 

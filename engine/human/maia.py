@@ -124,8 +124,8 @@ class MaiaModel:
             answers = self._network.run("moves", planes.part(at, at + size)._asdict())
             if answers.shape != (size, MOVES):
                 shape = " x ".join(map(str, answers.shape))
-                told = f"{shape} numbers" if shape else "a single number"
-                raise BadModel(f"{self.info.name}: answers of {told}, not {size} x {MOVES}")
+                output = f"{shape} numbers" if shape else "a single number"
+                raise BadModel(f"{self.info.name}: the output is {output}, not {size} x {MOVES}")
             found.append(answers)
         return np.concatenate(found) if len(found) != 1 else found[0]
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from engine.decision import UNKNOWN_PERSON, ModelInfo, Person
 from engine.game import Game
 
-MAIA, OTHELLO, SHALLOW, CALIBRATED, NOBODY = "maia", "othello", "shallow", "calibrated", "none"
+MAIA, OTHELLO, SHALLOW, CALIBRATED, NO_MODEL = "maia", "othello", "shallow", "calibrated", "none"
 """Kinds of models (`ModelInfo.kind`).  Networks of human moves, for chess and for Othello; the estimate from
 shallow searches; calibrated odds (`engine.human.odds`), which are not a human-move model; and the placeholder
 for a model that cannot be opened."""

@@ -1,8 +1,8 @@
 """The interface of calibrated models: the probability of each reply, given all we know of a position.
 
-A human-move model (`engine.human.model`) looks at the board alone.  What answers here has the replies'
-profiles as well, the person's rating and clock, and the human-move model's word where there is one; so it can
-say how often a reply that looks good at a glance and is bad in truth is played.
+A human-move model (`engine.human.model`) sees the board alone.  A calibrated model also sees the replies'
+profiles, the person's rating and clock, and the human-move model's prediction if there is one; so it can
+estimate how often people play a reply that looks good at first glance but is bad.
 """
 
 import math
@@ -17,7 +17,7 @@ from engine.human.model import MASS_TOLERANCE, BadModel
 
 
 class ReplyOdds(Protocol):
-    """Says what a person will answer to one of our moves.  For one thread at a time."""
+    """Predicts a person's reply to one of our moves.  Used by one thread at a time."""
 
     @property
     def game(self) -> str:
@@ -25,11 +25,11 @@ class ReplyOdds(Protocol):
 
     @property
     def info(self) -> ModelInfo:
-        """Which model it is; its kind is ``calibrated``."""
+        """Identifies the model; its kind is ``calibrated``."""
 
     @property
     def learned_with(self) -> str:
-        """Name of the human-move model whose word it was told when it was learned; empty: of none."""
+        """Name of the human-move model whose predictions it was trained with; empty: none."""
 
     def odds(
         self,
@@ -45,11 +45,12 @@ class ReplyOdds(Protocol):
 
         Args:
             game: The rules.
-            after: The position after our move, in which the person is to answer.
+            after: The position after our move, in which the person is to reply.
             candidate: Our move with its whole profile (`Candidate.complete`): every legal reply, in the
                 game's order, with all its scores.  Its raw value is the least of the replies' last scores.
-            human: What a human-move model says of each legal reply, in the same order; None: there is none.
-            person: Who answers.
+            human: Each legal reply's probability by a human-move model, in the same order; None: there is no
+                model.
+            person: The person who replies.
 
         Raises:
             BadModel: The model gives no answer.
@@ -57,7 +58,7 @@ class ReplyOdds(Protocol):
 
 
 def default_path(game: str, folder: Path = Path(__file__).parent) -> Path:
-    """Where the model that comes with the program is, if there is one for this game."""
+    """Path of the program's own model for a game, whether or not it exists."""
     return folder / f"calibrated_{game}.onnx"
 
 
@@ -69,14 +70,14 @@ def checked_odds(
     human: tuple[float, ...] | None,
     person: Person,
 ) -> dict[str, float]:
-    """What a model says, checked: a number from 0 to 1 for each reply, which add up to 1.
+    """A model's checked answer: a number from 0 to 1 for each reply, which add up to 1.
 
-    A single reply is certain, and of a move that ends the game there is nothing to say.
+    A single reply is certain; a move that ends the game has no replies.
 
     Raises:
         IncompleteProfile: The candidate's profile is not whole.
-        ValueError: `human` is not of its replies.
-        BadModel: The model answers with something that is no probability.
+        ValueError: `human` does not match its replies.
+        BadModel: The model's answer is not a probability distribution.
     """
     replies = [reply.reply for reply in candidate.replies]
     if not candidate.complete or any(not reply.scores_centi for reply in candidate.replies):

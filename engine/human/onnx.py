@@ -56,7 +56,7 @@ def read_model_file(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
     except OSError as error:
         raise BadModel(f"{path}: {error.strerror or os.strerror(error.errno or 0)}") from None
     except ValueError:  # a zero byte in the name
-        raise BadModel(f"{str(path)!r}: no name of a file") from None
+        raise BadModel(f"{str(path)!r}: not a file name") from None
     if len(data) > most_bytes:
         raise BadModel(f"{path}: longer than {most_bytes >> 20} MiB")
     return data
@@ -88,15 +88,15 @@ class OnnxNetwork:
         card, for people."""
         if lacking := [key for key in ("kind", "game", "name", "licence") if not self.metadata.get(key)]:
             raise BadModel(
-                f"{where}: not a network of this program's: it does not say "
+                f"{where}: not a network of this program: it does not say "
                 + ", ".join(PREFIX + key for key in lacking)
             )
         if len(self.metadata["name"]) > LONGEST_NAME:
             raise BadModel(f"{where}: its name is longer than {LONGEST_NAME} characters")
         if odd := [key for key in _TOLD if not self.metadata.get(key, "").isprintable()]:
-            raise BadModel(f"{where}: its {odd[0]} has signs that cannot be printed")
+            raise BadModel(f"{where}: its {odd[0]} has characters that cannot be printed")
         if flow:
-            raise BadModel(f"{where}: a network with {flow}, which might never come to an end")
+            raise BadModel(f"{where}: a network with {flow}, which might never terminate")
         self._data = data
         self._session: Any = None
 

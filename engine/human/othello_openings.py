@@ -101,14 +101,14 @@ class OpeningTable:
             count, moves = _COUNT.unpack_from(data)
             ends = np.cumsum([_COUNT.size, 8 * count, count, moves, 2 * moves])
             if not unpacker.eof or len(data) != ends[-1]:
-                raise ValueError("of another length than it says")
+                raise ValueError("the length is not the stated one")
             keys, sizes, squares, games = (
                 np.frombuffer(data[start:end], dtype=kind)
                 for start, end, kind in zip(ends[:-1], ends[1:], ("<u8", "<u1", "<u1", "<u2"), strict=True)
             )
             first = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
             if first[-1] != moves or (squares >= SQUARES).any() or (keys[1:] <= keys[:-1]).any():
-                raise ValueError("with moves or positions that cannot be")
+                raise ValueError("some moves or positions are impossible")
         except (ValueError, struct.error, lzma.LZMAError) as error:
             raise BadModel(f"{where}: its openings are unreadable: {error}") from None
         return cls(keys.astype(np.uint64), first, squares, games.astype(np.uint16))

@@ -34,8 +34,8 @@ class RatingAverage:
         self._model = model
         self._ratings = _spaced(ratings)
         self._width = width
-        told = f"{model.info.sha256} {self._ratings} {width:g}"
-        digest = hashlib.sha256(told.encode()).hexdigest()
+        identity = f"{model.info.sha256} {self._ratings} {width:g}"
+        digest = hashlib.sha256(identity.encode()).hexdigest()
         self.info = ModelInfo(model.info.kind, f"{model.info.name} wide", digest)
 
     @property

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from engine.decision import ModelInfo
-from engine.human.model import NOBODY, BadModel, HumanModel, PredictionQuery
+from engine.human.model import NO_MODEL, BadModel, HumanModel, PredictionQuery
 from engine.human.odds import ReplyOdds, default_path
 from engine.human.opponent_model_search import ModelHealth, Models
 from engine.human.shallow import ShallowModel
@@ -165,7 +165,7 @@ class _Unopened:
     def __init__(self, game_name: str, error: BadModel) -> None:
         self.game = game_name
         self.error = error
-        self.info = ModelInfo(NOBODY, "no model", "")
+        self.info = ModelInfo(NO_MODEL, "no model", "")
 
     def predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:  # noqa: ARG002
         raise self.error

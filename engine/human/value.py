@@ -23,7 +23,7 @@ from engine.human.model import MASS_TOLERANCE
 from engine.params import ValueParams, ValueScale
 
 NOBODY_LOOKED = 1_000_000
-"""Bound of the replies that are not searched: `engine.search.reference.INFINITY`."""
+"""Bound of a reply that was not searched: `engine.search.reference.INFINITY`."""
 
 _DIGITS = 6
 _LEAST_CENTI = -NOBODY_LOOKED
@@ -79,7 +79,7 @@ def value_of(candidate: Candidate, params: ValueParams) -> float:
     """
     likely = [reply for reply in candidate.replies if counts(reply, params)]
     if missing := [reply.reply for reply in likely if not reply.scores_centi]:
-        raise IncompleteProfile(f"{candidate.move}: {missing[0]} is likely, and nobody looked into it")
+        raise IncompleteProfile(f"{candidate.move}: {missing[0]} is likely, but was not searched")
     return expectation(
         (reply.probability or 0.0 for reply in likely),
         (worth(reply.final_centi, params) for reply in likely),
@@ -154,7 +154,7 @@ def verify_values(decision: Decision) -> None:
     """
     candidates, reckoning = decision.candidates, decision.reckoning
     if reckoning is None:
-        raise RecordError(f"{decision.player} players use an opponent model, and the record does not say so")
+        raise RecordError(f"{decision.player} players use an opponent model, but the record does not say so")
     if is_won(candidates) or reckoning.trouble:
         _verify_unvalued(decision)
         return
@@ -165,10 +165,10 @@ def verify_values(decision: Decision) -> None:
 
 def _verify_unvalued(decision: Decision) -> None:
     if decision.model is not None:
-        raise RecordError("a model is named, and nothing was expected")
+        raise RecordError("a model is named, but was not used")
     for candidate in decision.candidates:
         if candidate.value is not None or any(r.probability is not None for r in candidate.replies):
-            raise RecordError(f"{candidate.move}: replies were expected, and should not have been")
+            raise RecordError(f"{candidate.move}: has a value or reply probabilities, but needs none")
 
 
 def _verify_value(candidate: Candidate, floor_centi: int, params: ValueParams, decision: Decision) -> None:
@@ -176,15 +176,15 @@ def _verify_value(candidate: Candidate, floor_centi: int, params: ValueParams, d
     odds = [reply.probability for reply in candidate.replies if reply.probability is not None]
     if candidate.raw_centi < floor_centi:
         if candidate.value is not None or odds:
-            raise RecordError(f"{move}: it is below the budget at {candidate.raw_centi}, and has a value")
+            raise RecordError(f"{move}: it is below the budget at {candidate.raw_centi}, but has a value")
         return
     if candidate.raw_is_bound:
         if decision.source is not None and candidate.raw_centi <= decision.source.floor_centi:
             return  # beyond the moves that the other engine analysed
-        raise RecordError(f"{move} could be worth {candidate.raw_centi}, within the budget, and has no value")
+        raise RecordError(f"{move} could be worth {candidate.raw_centi}, within the budget, but has no value")
     if odds:
         if decision.model is None:
-            raise RecordError(f"{move}: its replies have probabilities, and no model is named")
+            raise RecordError(f"{move}: its replies have probabilities, but no model is named")
         if len(odds) != len(candidate.replies):
             raise RecordError(f"{move}: some of its replies have no probability")
         if not all(0 <= p <= 1 for p in odds) or abs(math.fsum(odds) - 1) > MASS_TOLERANCE:

@@ -116,7 +116,7 @@ class Book:
                         continue
                     key, moves = _entry(line)
                     if key in entries:
-                        raise BadBook("this position has been there before")
+                        raise BadBook("this position occurs twice")
                     entries[key] = moves
             if number == 0:
                 raise BadBook("it is empty")
@@ -271,7 +271,7 @@ def _entry(line: str) -> tuple[BookKey, tuple[BookMove, ...]]:
     legal = othello_moves_mask(*key)
     moves = tuple(_move(row, legal) for row in rows)
     if len({move.move for move in moves}) < len(moves):
-        raise BadBook("a move is there twice")
+        raise BadBook("a move occurs twice")
     return key, moves
 
 

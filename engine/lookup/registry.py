@@ -13,5 +13,5 @@ ROOT_SOURCES: Mapping[str, tuple[str, Callable[[Path], RootSource]]] = {
     "syzygy": ("chess", SyzygyTables.open),
     "polyglot": ("chess", PolyglotBook.open),
 }
-"""The game that each is for, and what opens it (raising `BadSource`).  Of several that know a position, the
-one whose word is final stands first."""
+"""The game of each, and the function that opens it (raising `BadSource`).  If several have a position, the
+first one decides: a tablebase precedes a book."""

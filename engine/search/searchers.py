@@ -126,7 +126,7 @@ class NativeSearcher:
             position: A position in which the game is not over.
             depth: Maximum depth in plies, 1 to `Game.deepest_search`.  Othello: a depth of at least the
                 number of empty squares solves the endgame if time allows, and always without a clock.
-            time_s: Time limit in seconds; None: no clock.  No iteration starts that would hardly end in time.
+            time_s: Time limit in seconds; None: no clock.  No iteration starts that is too long for it.
             stop: Ends the search early; it then returns its best result so far.
             confidence_percent: Othello only: confidence that a selective cut must have, 73, 87, 95 or 99.
                 100: full width, as `search`.

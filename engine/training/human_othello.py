@@ -44,28 +44,28 @@ _SHOWN_EVERY_S = 20.0
 def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
         prog="python -m engine.training.human_othello",
-        description="Learn from the games of WTHOR what people play in Othello, or measure a network.",
+        description="Train a model of human Othello moves on the games of WTHOR, or measure a network.",
     )
     p.add_argument("--wthor", type=Path, required=True, metavar="FOLDER", help="the .wtb files")
     p.add_argument(
         "--out", type=Path, default=DEFAULT_FILE, help="file for the network; its card goes beside it"
     )
-    p.add_argument("--minutes", type=_minutes, default=75.0, help="how long to learn (default: %(default)g)")
+    p.add_argument("--minutes", type=_minutes, default=75.0, help="how long to train (default: %(default)g)")
     p.add_argument("--batch", type=positive, default=512, help="positions a step (default: %(default)s)")
     p.add_argument("--seed", type=natural, default=1)
     p.add_argument("--threads", type=positive, default=1, help="for the network (default: %(default)s)")
-    p.add_argument("--checkpoint", type=Path, metavar="FILE", help="kept every three minutes, and at the end")
-    p.add_argument("--resume", action="store_true", help="go on from the checkpoint")
+    p.add_argument(
+        "--checkpoint", type=Path, metavar="FILE", help="written every three minutes, and at the end"
+    )
+    p.add_argument("--resume", action="store_true", help="continue from the checkpoint")
     p.add_argument("--evaluate", type=Path, metavar="FILE", help="only measure this network on 2016-2019")
     p.add_argument(
-        "--games", type=natural, default=0, metavar="N", help="measure on so many games drawn by lot (0: all)"
+        "--games", type=natural, default=0, metavar="N", help="measure on this many random games (0: all)"
     )
     p.add_argument(
         "--without-openings", action="store_true", help="measure the network without the table of openings"
     )
-    p.add_argument(
-        "--card", action="store_true", help="with --evaluate: write what was measured into the card"
-    )
+    p.add_argument("--card", action="store_true", help="with --evaluate: write the results into the card")
     return p
 
 
@@ -101,14 +101,14 @@ def _learn(options: argparse.Namespace) -> None:
     except ModuleNotFoundError as error:
         if error.name != "torch":
             raise
-        raise ValueError("learning needs PyTorch: pip install 'desdemona[train]'") from None
+        raise ValueError("training needs PyTorch: pip install 'desdemona[train]'") from None
     started = time.monotonic()
     games = read_wthor(options.wthor)
     positions = replay(games)
     known = ~np.isin(positions.year, VALIDATION)
     learned = positions.of(known & (positions.moves > 1))
     if not len(learned):
-        raise NoUsableGames(f"{options.wthor}: no games to learn from")
+        raise NoUsableGames(f"{options.wthor}: no games to train on")
     del positions
     count, years = len(np.unique(learned.game)), (int(learned.year.min()), int(learned.year.max()))
     say(
@@ -156,7 +156,7 @@ def _learn(options: argparse.Namespace) -> None:
 
 def _evaluate(options: argparse.Namespace) -> None:
     if options.card and options.without_openings:
-        raise ValueError("--card is about the whole model: leave --without-openings out")
+        raise ValueError("--card describes the whole model: omit --without-openings")
     found = _measured(options, options.evaluate)
     _show_report(options.evaluate, found, options.evaluate if options.card else None)
 
@@ -187,7 +187,7 @@ def some_games(positions: Positions, count: int) -> Positions:
 
 
 def _show_report(file: Path, found: dict[str, Any], card_of: Path | None) -> None:
-    say(f"{file}, games of {found['years']} (never learned from): {found['games']:,}")
+    say(f"{file}, games of {found['years']} (never used for training): {found['games']:,}")
     say(f"{'':>18} {'positions':>9} {'top-1':>7} {'95 %':>15} {'top-3':>7} {'log-loss':>8}")
     rows = [("with a choice", found["with_a_choice"]), ("forced moves too", found["forced_moves_too"])]
     rows += [(f"year {year}", row) for year, row in found["by_year"].items()]

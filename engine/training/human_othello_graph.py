@@ -38,9 +38,8 @@ TABLES = ("lines", "whole", "near")
 _SIDE = 8
 _LEAST_LINE = 3
 _OPSET, _IR_VERSION = 13, 8
-_KEPT = (
-    0.9999  # of a table's numbers; those beyond are cut off, so that the others are told apart more finely
-)
+_KEPT = 0.9999
+"""Share of a table's numbers to represent; the outliers are clipped, for a finer resolution of the others."""
 
 NetworkWeights = dict[str, NDArray[np.float32]]
 

@@ -170,8 +170,7 @@ class TrainingState:
 class Batches:
     """Random positions, in their upright orientation.
 
-    Openings that occurred thousands of times are in the table of openings, so the network need not see them
-    as
+    Openings that occurred thousands of times are in the table of openings, so the network can see them less
     often: each of a position's n copies is drawn with 1 / sqrt(n) of its chance.
     """
 

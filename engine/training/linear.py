@@ -136,7 +136,7 @@ def parser(subject: Subject) -> argparse.ArgumentParser:
         "--depths", type=numbers, default=[4, 4, 5, 6], metavar="N,N,...",
         help="plies searched in each generation (default: 4,4,5,6)",
     )  # fmt: skip
-    p.add_argument("--asides", type=natural, default=1, help="positions beside each one of the games")
+    p.add_argument("--asides", type=natural, default=1, help="positions off the game for each one in it")
     p.add_argument(
         "--random-plies", type=natural, nargs=2, default=[4, 14], metavar=("FROM", "TO"),
         help="random moves of an opening (default: 4 14)",
@@ -165,7 +165,7 @@ def parser(subject: Subject) -> argparse.ArgumentParser:
     )
     p.add_argument("--match-games", type=natural, default=40, help="of each generation against the last")
     p.add_argument("--match-nodes", type=positive, default=2000, help="for each move of these")
-    p.add_argument("--scale-games", type=positive, default=200, help="games to fit the expected result to")
+    p.add_argument("--scale-games", type=positive, default=200, help="games for fitting the expected result")
     p.add_argument("--scale-depth", type=positive, default=8, help="plies searched in these")
     return p
 
@@ -181,7 +181,7 @@ def train(subject: Subject, options: argparse.Namespace) -> Iterator[dict[str, A
         ValueError: A setting is out of range, or the initial weights are of another evaluation.
     """
     if len(options.games) != len(options.depths):
-        raise ValueError("there must be as many --depths as --games")
+        raise ValueError("--depths and --games must have the same length")
     trainer = subject.trainer(options.seed, options.threads)
     trainer.set_start(start_weights(subject))
     if options.start is not None:
@@ -232,7 +232,7 @@ def train(subject: Subject, options: argparse.Namespace) -> Iterator[dict[str, A
         )
         if options.match_games:
             wins, draws, losses = trainer.match(old, options.match_games, options.match_nodes)
-            say(f"  against the weights before: {wins} wins, {draws} draws, {losses} losses")
+            say(f"  against the previous weights: {wins} wins, {draws} draws, {losses} losses")
             matches.append(
                 {
                     "of": f"generation {number} against {number - 1}",

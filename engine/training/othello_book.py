@@ -192,8 +192,8 @@ class Searches:
                 self._read(path, number, line)
             elif line.decode("ascii", "replace") != header:
                 raise BadBook(
-                    f"{path}: searches by other settings than {header}; "
-                    "go on with those it was begun with, or remove it"
+                    f"{path}: its searches have other settings than {header}; "
+                    "continue with its own settings, or remove it"
                 )
         self._file = path.open("ab")
         self._file.truncate(len(whole))
@@ -388,7 +388,7 @@ def records_of(paths: Sequence[Path]) -> Iterable[TrainingGame]:
 def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
         prog="python -m engine.training.othello_book",
-        description="Make an opening book of Othello.  The same command goes on after an interruption.",
+        description="Make an Othello opening book.  After an interruption the same command continues.",
     )
     p.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help="the book; searches go to FILE.part"
@@ -402,11 +402,11 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     p.add_argument(
         "--total-centi", type=natural, default=400, metavar="N",
-        help="and no more than N lost by both sides together on the way there (default: 400)",
+        help="and no more than N lost by both sides together on the way to them (default: 400)",
     )  # fmt: skip
     p.add_argument(
         "--depth", type=int, default=12, metavar="N",
-        help="plies that each position is searched (default: 12)",
+        help="search depth of each position, in plies (default: 12)",
     )  # fmt: skip
     p.add_argument(
         "--confidence", type=int, choices=CONFIDENCES, default=_EXACT, metavar="PERCENT",
@@ -418,7 +418,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--table-mb", type=positive, default=64, metavar="N", help="transposition table")
     p.add_argument(
         "--from-games", type=Path, nargs="+", metavar="FILE",
-        help="take the moves of these games: .wtb files, or texts with a game on each line",
+        help="use the moves of these games: .wtb files, or texts with one game a line",
     )  # fmt: skip
     p.add_argument(
         "--min-games", type=positive, default=10, metavar="N",
@@ -452,7 +452,7 @@ def make(options: argparse.Namespace) -> dict[BookKey, list[BookMove]]:
         games = often_played(records_of(options.from_games), options.plies, options.min_games)
     with Searches(part_of(options.out), settings, scorer) as searches:
         if len(searches):
-            say(f"{part_of(options.out)}: going on after {len(searches)} positions")
+            say(f"{part_of(options.out)}: continuing after {len(searches)} positions")
         if games is None:
             moves = grown(root, searches, options.plies, options.width_centi, options.total_centi)
         else:
@@ -483,7 +483,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (BadBook, BadGameFile, ValueError, OSError) as error:
         p.error(str(error))
     except KeyboardInterrupt:
-        p.exit(130, "interrupted; the same command goes on from here\n")
+        p.exit(130, "interrupted; the same command continues from here\n")
     part_of(options.out).unlink()
     moves = sum(len(moves) for moves in entries.values())
     say(f"{options.out}: {len(entries)} positions, {moves} moves, {options.out.stat().st_size / 1000:.0f} kB")

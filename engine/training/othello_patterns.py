@@ -72,14 +72,17 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--play-depth", type=positive, default=2, help="plies the players look ahead")
     p.add_argument("--label-depth", type=int, default=4, help="plies searched for a label, 4 or more")
     p.add_argument(
-        "--exact-empties", type=int, default=12, help="labels are exact up to so many empty squares, 4 .. 24"
+        "--exact-empties",
+        type=int,
+        default=12,
+        help="labels are exact up to this many empty squares, 4 .. 24",
     )
     p.add_argument("--epochs", type=positive, default=20, help="rounds through a stage's positions")
     p.add_argument("--first-rate", type=float, default=0.008)
     p.add_argument("--last-rate", type=float, default=0.0003)
     p.add_argument(
         "--shrink", type=float, default=30.0, metavar="N",
-        help="pull each weight to where it started as if by N positions",
+        help="pull each weight to its start value as if by N positions",
     )  # fmt: skip
     p.add_argument(
         "--neighbours", type=float, default=0.5, help="share of each neighbouring stage's positions to add"

@@ -183,7 +183,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.out.write_text(
         header(deviations, shlex.join(["python", "-m", "engine.training.othello_probcut", *arguments]))
     )
-    say(f"{options.out} is written; build the core again")
+    say(f"{options.out} is written; rebuild the core")
 
 
 if __name__ == "__main__":

@@ -226,7 +226,7 @@ def report(train: Sequence[Sample], held_out: Sequence[Sample]) -> Fit:
     say(
         f"log-loss on held-out games: {log_loss(fit, held_out):.4f} (in training: {log_loss(fit, train):.4f})"
     )
-    say(f"  with one s = {constant.a:.1f}: {log_loss(constant, held_out):.4f}; knowing nothing: {base:.4f}")
+    say(f"  with one s = {constant.a:.1f}: {log_loss(constant, held_out):.4f}; without knowledge: {base:.4f}")
     say("by empty squares: s fitted to these alone, log-loss of that and of the whole fit, positions")
     for low in range(0, 60, 8):
         here = [s for s in train if low <= s.empties < low + 8]

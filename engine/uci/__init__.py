@@ -1,14 +1,14 @@
 """Other engines as sources of trap profiles: UCI and UCCI engines with MultiPV, such as Stockfish.
 
-Theory of operation.  The trap arithmetic wants each reply's score at each depth.  An engine that can show
-several lines (MultiPV) tells them: asked for as many lines as there are moves, it prints the score of every
-move at every depth of its iterative deepening.  So one search of the root finds the candidates that are
-nearly as good as the best, and one search after each of those finds the profiles of its replies; a score of
-depth d after our move is s_(d+1), counted from the root.
+Theory of operation.  The trap arithmetic needs each reply's score at each depth.  An engine with MultiPV
+supplies them: with as many lines as there are moves, it prints the score of every move at every depth of its
+iterative deepening.  So one search of the root finds the candidates that are nearly as good as the best, and
+one search after each of those finds the profiles of its replies; a score of depth d after our move is
+s_(d+1), counted from the root.
 
-Such an engine extends, reduces and prunes, so its "depth" is no number of plies, and its scores are not those
-of plain minimax: a record says so (`engine.decision.Decision.search_mode` is ``engine``) and names the engine
-(`engine.decision.SourceInfo`).  Its transposition table is cleared before every search.  A table that is warm
-from the root search knows the refutations already, and the shallow scores, in which traps show, would be
-worthless: measured with Stockfish 15.1, they differ by 60 centipawns on average.
+Such an engine extends, reduces and prunes, so its "depth" is not a number of plies, and its scores are not
+those of plain minimax: a record says so (`engine.decision.Decision.search_mode` is ``engine``) and names the
+engine (`engine.decision.SourceInfo`).  Its transposition table is cleared before every search.  A table still
+warm from the root search would already contain the refutations and spoil the shallow scores, which reveal
+traps: measured with Stockfish 15.1, they differ by 60 centipawns on average.
 """

@@ -109,7 +109,7 @@ class ChessLink:
                     raise self._ended()
                 patience.check(self.name, max(since, search.heard_at))
                 if patience.clock() - self._stopped_at > _STOP_S:
-                    raise EngineError(f"{self.name} does not end its search when told to stop")
+                    raise EngineError(f"{self.name} does not end its search on 'stop'")
                 with suppress(FutureTimeoutError):
                     answer.result(POLL_S)
             self._running = None
@@ -174,7 +174,7 @@ class _Search:
         return EngineOutput(tuple(lines), nodes)
 
     def stop(self) -> None:
-        """End it, but only once it has begun: python-chess fails when a search is cancelled before that."""
+        """End it, but only once it has begun: python-chess fails if a search is cancelled earlier."""
         self._is_unwanted = True
         if self._analysis is not None:
             self._analysis.stop()

@@ -1,10 +1,10 @@
 """Our own link for xiangqi and chess variants: UCI and UCCI as lines of text.
 
-The two protocols say the same in nearly the same words.  UCI counts xiangqi's ranks from 1 to 10, UCCI from 0
-to 9, and UCCI writes options without ``name`` and ``value``.
+The two protocols are nearly the same.  UCI counts xiangqi's ranks from 1 to 10, UCCI from 0 to 9, and UCCI
+writes options without ``name`` and ``value``.
 
-(Not python-chess for its variants: Fairy-Stockfish's lines go on for a move after a race is won at Racing
-Kings, and python-chess gives the whole line up.)
+(We do not use python-chess for its variants: in Racing Kings, Fairy-Stockfish's lines continue for a move
+after a race is won, and python-chess then rejects the whole line.)
 """
 
 import re
@@ -20,7 +20,7 @@ from engine.uci.link import EngineOutput, InfoLine, Patience, SearchRequest
 from engine.uci.scores import split_text
 from engine.uci.settings import EngineSettings
 
-_STOP_S = 5.0  # an engine may take so long to end a search
+_STOP_S = 5.0  # for an engine to end a search
 _MOVE = re.compile(r"([a-z])(\d+)([a-z])(\d+)([a-z]?)")
 _OPTION = re.compile(r"option (?:name )?(.+?) type (\w+)(.*)")
 _CLEARING = ("newgame", "clearhash")  # UCCI has no ucinewgame; its options differ from engine to engine
@@ -28,7 +28,7 @@ _CLEARING = ("newgame", "clearhash")  # UCCI has no ucinewgame; its options diff
 
 @dataclass(frozen=True, slots=True)
 class EngineOption:
-    """A setting that an engine offers."""
+    """An option that an engine offers."""
 
     name: str
     kind: str
@@ -36,10 +36,10 @@ class EngineOption:
     low: int | None
     high: int | None
     choices: tuple[str, ...] = ()
-    """Of a ``combo``."""
+    """Values of a ``combo``."""
 
     def refuse(self, value: str) -> str | None:
-        """What is wrong with a value, if anything."""
+        """Why a value is invalid; None: it is valid."""
         if self.kind == "spin":
             if not re.fullmatch(r"-?\d{1,12}", value):
                 return "must be a whole number"
@@ -55,7 +55,7 @@ class EngineOption:
 
 
 def read_option(line: str) -> EngineOption | None:
-    """The option that a line of an engine's greeting offers, in either protocol."""
+    """Parse an option from a line of an engine's greeting, in either protocol; None: another line."""
     match = _OPTION.fullmatch(line.strip())
     if match is None:
         return None
@@ -66,11 +66,11 @@ def read_option(line: str) -> EngineOption | None:
 
 
 def read_info(line: str, move: Callable[[str], str] = str) -> tuple[InfoLine | None, int | None]:
-    """The exact score, if any, and the nodes so far, if told, of an ``info`` line; nonsense has neither.
+    """Parse an ``info`` line: the exact score and the nodes so far, each None if missing or malformed.
 
     Args:
         line: As the engine printed it.
-        move: From the protocol's notation to the game's.
+        move: Converts a move from the protocol's notation to the game's.
     """
     words = line.split()
     depth = value = nodes = None
@@ -102,7 +102,7 @@ def read_info(line: str, move: Callable[[str], str] = str) -> tuple[InfoLine | N
 
 
 def shift_ranks(move: str, by: int) -> str:
-    """A move with its ranks counted from another number; what is no move stays as it is."""
+    """A move with its ranks shifted; a text that is not a move is returned unchanged."""
     match = _MOVE.fullmatch(move)
     if match is None:
         return move
@@ -111,10 +111,10 @@ def shift_ranks(move: str, by: int) -> str:
 
 
 class LineLink:
-    """An engine that is spoken to in lines of text; see `engine.uci.link.Link`.
+    """An engine over lines of text; see `engine.uci.link.Link`.
 
     Raises:
-        EngineError: It cannot be started, does not greet in time, or lacks what is needed of it.
+        EngineError: It does not start, does not greet in time, or lacks a feature that we need.
     """
 
     def __init__(self, settings: EngineSettings) -> None:
@@ -158,7 +158,7 @@ class LineLink:
                     if line is not None:
                         lines.append(line)
         except Stopped:
-            # What it still says is dropped before the next search.
+            # `_settle` drops the rest of its output before the next search.
             self._process.say("stop", Patience(StopFlag(), _STOP_S))
             self._stopped_at = time.monotonic()
             raise
@@ -169,7 +169,7 @@ class LineLink:
         """See `Link.close`."""
         self._process.close(None if quickly else "stop\nquit")
 
-    # --- What both protocols have -----------------------------------------------------------------------
+    # --- Commands of both protocols ---------------------------------------------------------------------
 
     def _greet(self, settings: EngineSettings) -> None:
         patience = Patience(StopFlag(), settings.start_s, time.monotonic() + settings.start_s)
@@ -196,7 +196,7 @@ class LineLink:
             ) from None
 
     def _set_variant(self, game_name: str, patience: Patience) -> None:
-        """Say which game it is, where the engine knows more than one."""
+        """Select the game, if the engine plays more than one."""
         game = get_game(game_name)
         variant = str(game.board_type.uci_variant) if isinstance(game, StandardChess) else game_name
         option = self._options.get("uci_variant")
@@ -206,7 +206,7 @@ class LineLink:
             return
         if option.refuse(variant):
             raise EngineError(f"{self.name} does not play {variant}: UCI_Variant does not offer it")
-        # Fairy-Stockfish evaluates as for another game without it, also in UCCI mode.
+        # Without it Fairy-Stockfish evaluates as for another game, even in UCCI mode.
         self._set("UCI_Variant", variant, patience)
 
     def _option(self, name: str) -> EngineOption:
@@ -218,11 +218,11 @@ class LineLink:
 
     def _set(self, name: str, value: str, patience: Patience) -> None:
         name = self._option(name).name
-        told = f"{name} {value}" if self._is_ucci else f"name {name} value {value}"
-        self._process.say(f"setoption {told}", patience)
+        setting = f"{name} {value}" if self._is_ucci else f"name {name} value {value}"
+        self._process.say(f"setoption {setting}", patience)
 
     def _clear(self, patience: Patience) -> None:
-        """Forget earlier searches."""
+        """Clear the results of earlier searches."""
         if not self._is_ucci:
             self._process.say("ucinewgame", patience)
             return
@@ -238,10 +238,10 @@ class LineLink:
             pass
 
     def _settle(self, patience: Patience) -> None:
-        """Wait for the end of a search that was stopped."""
+        """Wait for a stopped search to end."""
         while self._is_searching:
             if time.monotonic() - self._stopped_at > _STOP_S and not self._process.has_said:
-                raise EngineError(f"{self.name} does not end its search when told to stop")
+                raise EngineError(f"{self.name} does not end its search on 'stop'")
             self._is_searching = not _is_end(self._process.hear(patience))
 
     def _moves(self, before: str, moves: Sequence[str]) -> str:

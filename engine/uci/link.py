@@ -69,7 +69,7 @@ class Patience:
         if self.stop.is_set() or now >= self.until:
             raise Stopped("the search was told to stop")
         if now - heard_at > self.silence_s:
-            raise EngineError(f"{name} has said nothing for {self.silence_s:g} s")
+            raise EngineError(f"{name} has been silent for {self.silence_s:g} s")
 
 
 class Link(Protocol):

@@ -67,14 +67,14 @@ def by_depth(
         if 1 <= line.depth <= depth and line.variation:
             move = line.variation[0]
             if move not in known:
-                raise EngineError(f"{move} was said to be worth {line.value}, but is no legal move")
+                raise EngineError(f"{move} got the score {line.value}, but is not a legal move")
             known[move][line.depth] = centi(line.value, line.is_mate, ply)
     return {move: _filled(found, move, depth) for move, found in known.items()}
 
 
 def _filled(found: dict[int, int], move: str, depth: int) -> tuple[int, ...]:
     if not found:
-        raise EngineError(f"the legal move {move} was given no score")
+        raise EngineError(f"the legal move {move} got no score")
     score = found[min(found)]
     scores = []
     for d in range(1, depth + 1):

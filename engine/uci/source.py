@@ -1,8 +1,8 @@
-"""Trap profiles from another engine: the root, the moves worth a look, and the replies to each.
+"""Trap profiles from another engine: the root, the moves within a window, and the replies to each.
 
-An engine is a program of someone else's: it may end, hang or talk nonsense at any moment.  Then
-`EngineSource` says so once in the log, has nothing to tell for this move, which its caller decides without
-it, and starts the engine again for the next one, later and later while that does not help.
+An engine is a third-party program: it may end, hang or send invalid output at any moment.  `EngineSource`
+then logs the failure once and returns nothing, so that its caller decides the move without it; and it
+restarts the engine for a later move, with increasing back-off.
 """
 
 import logging
@@ -32,12 +32,12 @@ from engine.uci.settings import EngineSettings
 
 logger = logging.getLogger(__name__)
 
-# With a clock: a first profile that takes hardly any time, then one as deep as the rest of the time allows.
+# With a clock: first profiles that take hardly any time, then some as deep as the remaining time allows.
 _FIRST_DEPTH = 4
-_FIRST_SHARE = 0.5  # of the time; then the move is better decided without the engine
-_GROWTH = 2.0  # a profile one deeper costs about so many times as much
-_USE = 0.8  # of the time that is left, lest the forecast be too hopeful
-_LEAST_SILENCE_S = 0.5  # a busy machine may take so long to let an engine speak
+_FIRST_SHARE = 0.5  # of the time; if they take longer, the move is better decided without the engine
+_GROWTH = 2.0  # cost of a profile relative to that of one ply less
+_USE = 0.8  # share of the remaining time, in case the forecast is too optimistic
+_LEAST_SILENCE_S = 0.5  # on a busy machine an engine may take this long to print anything
 _BACK_OFF_S = (0.0, 1.0, 5.0, 15.0, 60.0)  # before the next start, by failures in a row
 
 
@@ -51,21 +51,21 @@ def open_link(settings: EngineSettings) -> Link:
 
 
 def _chess_link(settings: EngineSettings) -> Link:
-    from engine.uci.chess_link import ChessLink  # python-chess's engines bring asyncio along: only when used
+    from engine.uci.chess_link import ChessLink  # imports asyncio: only when used
 
     return ChessLink(settings)
 
 
 _LINKS: dict[str, Callable[[EngineSettings], Link]] = {"chess": _chess_link}
-"""For games that another library talks of; our own link talks of all others."""
+"""Games whose link is another library's; all others use our own."""
 
 
 @dataclass(frozen=True, slots=True)
 class EngineAnalysis:
-    """What an engine makes of a position."""
+    """An engine's analysis of a position."""
 
     candidates: tuple[Candidate, ...]
-    """Every legal move in the game's order; those that were looked into with their whole profile."""
+    """Every legal move in the game's order; the analysed ones with their whole profile."""
     depth: int
     info: SourceInfo
     variation: tuple[str, ...]
@@ -73,7 +73,7 @@ class EngineAnalysis:
 
 
 class EngineHealth:
-    """How an engine has been doing lately, for all its processes: what to log, and when to start it again."""
+    """The recent failures of an engine, over all its processes: what to log, and when to restart it."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -81,15 +81,15 @@ class EngineHealth:
         self._failures = 0
         self._not_before = -math.inf
         self.trouble: EngineError | None = None
-        """The latest failure, until it works again."""
+        """The latest failure; None: it works."""
 
     @property
     def may_start(self) -> bool:
-        """Whether a start is due."""
+        """Whether the back-off is over."""
         return self._clock() >= self._not_before
 
     def failed(self, settings: EngineSettings, error: EngineError) -> None:
-        """Log the first failure in a row, and put the next start off."""
+        """Log the first failure in a row, and delay the next start."""
         with self._lock:
             wait_s = _BACK_OFF_S[min(self._failures, len(_BACK_OFF_S) - 1)]
             self._failures += 1
@@ -101,23 +101,23 @@ class EngineHealth:
         )
 
     def worked(self, settings: EngineSettings) -> None:
-        """Log that it is back, if it was away."""
+        """Log a recovery, if the last query failed."""
         with self._lock:
-            was_away, self._failures, self._not_before = self._failures > 0, 0, -math.inf
+            had_failed, self._failures, self._not_before = self._failures > 0, 0, -math.inf
             self.trouble = None
-        if was_away:
+        if had_failed:
             logger.info("%s engine: works again", settings.game)
 
 
 class EngineSource:
-    """One process of an engine, started when it is first needed; for one thread at a time.
+    """One process of an engine, started when first needed; used by one thread at a time.
 
     Args:
-        settings: Which engine, and how it is asked.
+        settings: Which engine, and the limits of its searches.
         health: Shared by all processes of one engine.
         connect: Starts the engine.
         game: Its rules; None: those registered under its name.
-        clock: Seconds of a clock that never goes back.
+        clock: A monotonic clock, in seconds.
     """
 
     def __init__(
@@ -138,12 +138,12 @@ class EngineSource:
 
     @property
     def trouble(self) -> EngineError | None:
-        """Why the engine failed last; None: it works."""
+        """The engine's latest failure; None: it works."""
         return self._health.trouble
 
     @property
     def name(self) -> str | None:
-        """The engine's own name; None while it does not run."""
+        """The engine's own name; None: it is not running."""
         return None if self._link is None else self._link.name
 
     def open(self) -> None:
@@ -163,21 +163,21 @@ class EngineSource:
         stop: StopFlag,
         om_search: OpponentModelSearch | None = None,
     ) -> EngineAnalysis | None:
-        """Profiles of the moves worth a look, as deep as the settings say and the limits allow.
+        """Profiles of the moves within the window, as deep as the settings and limits allow.
 
         Args:
-            position: The game goes on in it.
-            params: Of the trap arithmetic.
-            limits: With a clock, a depth that is finished in time; its `depth` counts only without one.
-            stop: Ends it early.  Its deadline, which the caller sets, is that of `limits`.
-            om_search: Values the moves, for a player with an opponent model, and says which replies count;
-                None: the moves that are worth a look have whole profiles.
+            position: An unfinished game.
+            params: Parameters of the trap arithmetic.
+            limits: With a clock, the depth is the deepest that ends in time; `depth` counts only without one.
+            stop: Ends the analysis early.  Its deadline, which the caller sets, is that of `limits`.
+            om_search: Values the moves, for a player with an opponent model, and selects the replies that
+                count; None: the moves within the window get whole profiles.
 
         Returns:
-            None: the engine has nothing to say in time, or has failed, which the log tells.
+            None: the engine had no result in time, or failed, which is in the log.
 
         Raises:
-            BadModel: The opponent-model search's models have no answer.
+            BadModel: A model gives no answer.
         """
         began = self._clock()
         until = math.inf if limits.time_s is None else began + limits.time_s
@@ -193,12 +193,12 @@ class EngineSource:
             return None
         except Stopped:
             return None
-        if self._link is not None:  # else it failed after all, on the way deeper
+        if self._link is not None:  # otherwise it failed at a greater depth
             self._health.worked(self.settings)
         return found
 
     def close(self) -> None:
-        """End the process, if there is one; a later `analyse` starts another."""
+        """End the process, if it is running; a later `analyse` starts another."""
         link, self._link = self._link, None
         starting, self._starting = self._starting, None
         if starting is not None:
@@ -209,9 +209,9 @@ class EngineSource:
     # --- Starting and failing ---------------------------------------------------------------------------
 
     def _ready(self, patience: Patience) -> Link | None:
-        """The running engine; None: it must not be started yet.
+        """The running engine; None: its back-off is not over.
 
-        A start goes on when the wait for it is over, so that the next move may find it done.
+        A start continues after the wait for it has ended, so that the engine may be ready for the next move.
 
         Raises:
             Stopped: The wait was ended.
@@ -250,23 +250,23 @@ class EngineSource:
         first_until: float,
         until: float,
     ) -> EngineAnalysis:
-        """The deepest profiles that were finished in time.
+        """The deepest profiles completed in time.
 
         Raises:
-            Stopped: Not even the first were.
+            Stopped: Not even the first were completed.
             EngineError: The engine failed.
         """
         silence_s = self.settings.silence_s
         if limits.time_s is None:
             patience = self._patience(stop, silence_s)
             depth = min(self.settings.depth, limits.depth)
-            return self._at_depth(_Asking(link, patience), root, depth)
+            return self._at_depth(_EngineSearches(link, patience), root, depth)
         # An engine that hangs must not use up the time of every move.
         silence_s = min(silence_s, max(_LEAST_SILENCE_S, 0.9 * _FIRST_SHARE * limits.time_s))
         depth = min(_FIRST_DEPTH, self.settings.depth)
         began = self._clock()
         patience = self._patience(stop, silence_s, first_until)
-        found = self._at_depth(_Asking(link, patience), root, depth)
+        found = self._at_depth(_EngineSearches(link, patience), root, depth)
         while depth < self.settings.depth:
             took_s, left_s = max(1e-3, self._clock() - began), until - self._clock()
             further = int(math.log(max(1.0, _USE * left_s / took_s), _GROWTH))
@@ -276,11 +276,11 @@ class EngineSource:
             began = self._clock()
             patience = self._patience(stop, silence_s, until)
             try:
-                found = self._at_depth(_Asking(link, patience), root, depth)
+                found = self._at_depth(_EngineSearches(link, patience), root, depth)
             except Stopped:
-                break  # the last whole profiles stand
+                break  # the last completed profiles count
             except EngineError as error:
-                self._fail(error)  # as they do now; the next move is another process's
+                self._fail(error)  # here, too; the next move gets another process
                 break
         return found
 
@@ -295,35 +295,35 @@ class EngineSource:
         }
         return _Root(position, params, after, over, om_search)
 
-    def _at_depth(self, asking: "_Asking", root: "_Root", depth: int) -> EngineAnalysis:
+    def _at_depth(self, searches: "_EngineSearches", root: "_Root", depth: int) -> EngineAnalysis:
         settings = self.settings
-        asking.max_lines = settings.max_lines
-        scores = self._scores(asking, root.position, tuple(root.after), depth)
-        # What the rules say of the end of a game is better than what an engine thinks of it.
+        searches.max_lines = settings.max_lines
+        scores = self._scores(searches, root.position, tuple(root.after), depth)
+        # For a move that ends the game, the result by the rules replaces the engine's score.
         values = {move: root.over.get(move, scores[move][-1]) for move in root.after}
         if root.om_search is not None:
             candidates, floor_centi = root.om_search.from_engine(
                 values,
                 root.over,
-                lambda move, replies: self._replies(asking, root.after[move], depth, replies),
+                lambda move, replies: self._replies(searches, root.after[move], depth, replies),
                 settings.candidates,
             )
         else:
-            candidates, floor_centi = self._whole_profiles(asking, root, values, depth)
+            candidates, floor_centi = self._whole_profiles(searches, root, values, depth)
         info = SourceInfo(
-            name=asking.link.name,
+            name=searches.link.name,
             protocol=settings.protocol,
             options=settings.options,
             window_centi=settings.window_centi,
             floor_centi=floor_centi,
-            nodes=asking.nodes,
+            nodes=searches.nodes,
         )
-        best = max(values, key=lambda move: values[move])  # the first of equals
-        line = _legal_part(self._game, root.position, asking.variations.get(best, (best,)))
+        best = max(values, key=lambda move: values[move])  # ties go to the first
+        line = _legal_part(self._game, root.position, searches.variations.get(best, (best,)))
         return EngineAnalysis(tuple(candidates), depth, info, line)
 
     def _whole_profiles(
-        self, asking: "_Asking", root: "_Root", values: dict[str, int], depth: int
+        self, searches: "_EngineSearches", root: "_Root", values: dict[str, int], depth: int
     ) -> tuple[list[Candidate], int]:
         """Candidates, those within the window with whole profiles; and their least score at the root."""
         settings = self.settings
@@ -338,10 +338,10 @@ class EngineSource:
             if values[move] < best - settings.window_centi:
                 break
             looked_into += 1
-            replies = () if move in root.over else self._replies(asking, root.after[move], depth)
+            replies = () if move in root.over else self._replies(searches, root.after[move], depth)
             raw = min((reply.final_centi for reply in replies), default=values[move])
             found[move] = Candidate(move, raw, False, 0.0, replies=replies, complete=True)
-            # When the replies show that the root was too hopeful, moves further below may be as good.
+            # If the replies show that the root score was too high, moves further below may be as good.
             best = min(best, max(c.raw_centi for c in found.values() if c.complete))
         candidates = tuple(found.values())
         swindle = is_swindle(candidates, root.params)
@@ -349,30 +349,36 @@ class EngineSource:
         return judged, values[best_first[looked_into - 1]]
 
     def _replies(
-        self, asking: "_Asking", after: Any, depth: int, wanted: Sequence[str] | None = None
+        self, searches: "_EngineSearches", after: Any, depth: int, wanted: Sequence[str] | None = None
     ) -> tuple[ReplyProfile, ...]:
         """Replies' s_2 .. s_D: the opponent's scores at depths 1 .. D-1, seen from our side.
 
         Args:
-            wanted: Of these replies; None: of all.
+            wanted: The replies; None: all.
         """
         legal = tuple(self._game.move_text(move) for move in self._game.legal_moves(after))
         replies = legal if wanted is None else tuple(wanted)
-        scores = self._scores(asking, after, replies, depth - 1, is_part=len(replies) < len(legal))
+        scores = self._scores(searches, after, replies, depth - 1, is_part=len(replies) < len(legal))
         return tuple(ReplyProfile(reply, tuple(-score for score in scores[reply])) for reply in replies)
 
     def _scores(
-        self, asking: "_Asking", position: Any, moves: tuple[str, ...], depth: int, *, is_part: bool = False
+        self,
+        searches: "_EngineSearches",
+        position: Any,
+        moves: tuple[str, ...],
+        depth: int,
+        *,
+        is_part: bool = False,
     ) -> dict[str, tuple[int, ...]]:
         """Each move's scores at depths 1 .. `depth`, side to move's view."""
         text = self._game.position_text(position)
-        lines = asking.ask(text, moves, depth, is_part=is_part)
+        lines = searches.run(text, moves, depth, is_part=is_part)
         return by_depth(lines, moves, depth, plies_played(text))
 
 
 @dataclass(frozen=True, slots=True)
 class _Root:
-    """The position that a move is wanted in."""
+    """The position in which to move."""
 
     position: Any
     params: TrapParams
@@ -381,21 +387,21 @@ class _Root:
     over: dict[str, int]
     """Scores of the moves that end the game, our view."""
     om_search: OpponentModelSearch | None
-    """None: whole profiles are wanted."""
+    """None: profiles are to be whole."""
 
 
 @dataclass(slots=True)
-class _Asking:
-    """The searches for one set of profiles."""
+class _EngineSearches:
+    """The engine's searches for one set of profiles."""
 
     link: Link
     patience: Patience
     max_lines: int = 0
     nodes: int = 0
     variations: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Of the first position asked about: each move's deepest line."""
+    """Each move's deepest line, in the first position searched."""
 
-    def ask(self, position: str, moves: tuple[str, ...], depth: int, *, is_part: bool = False) -> list[Any]:
+    def run(self, position: str, moves: tuple[str, ...], depth: int, *, is_part: bool = False) -> list[Any]:
         most = min(self.link.max_lines, self.max_lines or self.link.max_lines)
         answers: list[EngineOutput] = []
         for at in range(0, len(moves), most):
@@ -410,7 +416,7 @@ class _Asking:
 
 
 class EnginePool:
-    """The engines of a program, one for each game that has one, with as many processes as work at a time."""
+    """The program's engines, by game, with as many processes of each as are in use at a time."""
 
     def __init__(
         self,
@@ -425,12 +431,12 @@ class EnginePool:
         self._is_closed = False
 
     def settings(self, game_name: str) -> EngineSettings | None:
-        """How a game's engine is asked; None: it has none."""
+        """The settings of a game's engine; None: the game has none."""
         return self._settings.get(game_name)
 
     @contextmanager
     def lend(self, game_name: str) -> Iterator[EngineSource | None]:
-        """A game's engine for as long as the context lasts; None: it has none."""
+        """Lends a game's engine for the duration of the context; None: the game has none."""
         settings = self._settings.get(game_name)
         if settings is None:
             yield None
@@ -451,7 +457,7 @@ class EnginePool:
                 source.close()
 
     def close(self) -> None:
-        """End all processes; one that is lent out ends when it comes back."""
+        """End all processes; one that is lent ends when it is returned."""
         with self._lock:
             self._is_closed = True
             sources = [source for idle in self._idle.values() for source in idle]
@@ -467,7 +473,7 @@ def _in_background(work: Callable[[], Link]) -> Future[Link]:
     def run() -> None:
         try:
             future.set_result(work())
-        except BaseException as error:  # it belongs to whoever waits
+        except BaseException as error:  # raised where the future is awaited
             future.set_exception(error)
 
     threading.Thread(target=run, name="engine-start", daemon=True).start()
@@ -480,7 +486,7 @@ def _discard(starting: Future[Link]) -> None:
 
 
 def _legal_part(game: Game[Any], position: Any, variation: tuple[str, ...]) -> tuple[str, ...]:
-    """The beginning of a line that the game's rules allow."""
+    """The longest legal prefix of a variation."""
     legal: list[str] = []
     for text in variation:
         try:

@@ -57,7 +57,7 @@ def refuses(decision: Decision, why: str) -> None:
 
 def test_the_move_is_one_of_the_candidates() -> None:
     accepts(standard(plain("a", 1), plain("b", 2)))
-    refuses(standard(plain("a", 1), plain("b", 2), move="c"), "c was played, and is not among")
+    refuses(standard(plain("a", 1), plain("b", 2), move="c"), "c was played, but is not among")
 
 
 def test_two_plies_are_the_least() -> None:
@@ -91,7 +91,7 @@ def test_an_open_reply_to_the_move_itself_must_not_matter() -> None:
     accepts(decision_with([with_trap(plain("b", 400, replies=replies), PAPER)], "b", params=PAPER))
     replies = (ReplyProfile("x", (400, 400)), ReplyProfile("y", (), 500, 100.0))
     open_one = with_trap(plain("b", 400, replies=replies), PAPER)
-    refuses(decision_with([open_one], "b", params=PAPER), "left out could change its value")
+    refuses(decision_with([open_one], "b", params=PAPER), "omitted reply could change its value")
 
 
 def test_replies_are_worth_what_the_move_is_or_more() -> None:
@@ -156,11 +156,11 @@ def test_the_floor_parts_what_was_looked_into() -> None:
 
 def test_all_that_was_looked_into_is_whole() -> None:
     partial = replace(whole("c", 350), complete=False)
-    refuses(by_engine(whole("b", 400), partial), "c was looked into, but its profile is not whole")
+    refuses(by_engine(whole("b", 400), partial), "c was analysed, but its profile is not whole")
     pruned = (ReplyProfile("x", (350, 350)), ReplyProfile("y", (), 350))
     refuses(
         by_engine(whole("b", 400), with_trap(plain("c", 350, replies=pruned, complete=True), PAPER)),
-        "c was looked into, but its profile is not whole",
+        "c was analysed, but its profile is not whole",
     )
 
 
@@ -170,5 +170,5 @@ def test_who_goes_by_values_needs_the_chosen_move_whole(player: str) -> None:
     partial = replace(whole("c", 350), complete=False)
     accepts(by_engine(whole("b", 400), partial, player=player, reckoning=reckoning))
     mine = replace(whole("b", 400), complete=False)
-    refuses(by_engine(mine, whole("c", 350), player=player, reckoning=reckoning), "b was looked into")
+    refuses(by_engine(mine, whole("c", 350), player=player, reckoning=reckoning), "b was analysed")
     refuses(by_engine(whole("b", 400), player=player.removesuffix("_uci"), reckoning=reckoning), "'engine'")

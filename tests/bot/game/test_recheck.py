@@ -186,14 +186,14 @@ async def test_a_record_that_breaks_the_arithmetic_is_wrong(database: Database) 
     await change_record(database, stored.id, candidates=candidates)
     found = await recheck(database)
     assert [wrong.ply for wrong in found.wrong] == [stored.ply]
-    assert "raw_centi is no whole number" in found.wrong[0].reason
+    assert "raw_centi is not a whole number" in found.wrong[0].reason
 
 
 DAMAGES: list[tuple[dict[str, Any], str]] = [
-    ({"depth": 2.5}, "depth is no whole number"),
-    ({"depth": True}, "depth is no whole number"),
+    ({"depth": 2.5}, "depth is not a whole number"),
+    ({"depth": True}, "depth is not a whole number"),
     ({"depth": 10**30}, "depth is out of range"),
-    ({"engine_version": 5}, "engine_version is no text"),
+    ({"engine_version": 5}, "engine_version is not a text"),
     ({"game": "nosuch"}, "it cannot be verified"),
     ({"position": "garbage"}, "it cannot be verified: BadPosition"),
 ]

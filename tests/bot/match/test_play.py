@@ -180,7 +180,7 @@ def test_a_program_that_talks_for_ever_loses_on_time() -> None:
     given = terms("standard", fake("gtp", "othello", "flood=2", more="; longest=0.2"))
     found = game_of(given).finished
     assert (found.end, found.loser, found.points) == (End.TIME, 1, 1.0)
-    assert "has told no move in 0.2 s, though it goes on talking" in found.reason
+    assert "has sent no move in 0.2 s, but keeps printing" in found.reason
 
 
 @pytest.mark.parametrize("command", ["uci:/nowhere/engine", fake("uci", "chess", "dies")])

@@ -102,7 +102,7 @@ def test_odds() -> None:
 
 
 def test_another_program_s_features_are_refused() -> None:
-    with pytest.raises(BadModel, match="learned from features of version '0'"):
+    with pytest.raises(BadModel, match="trained on features of version '0'"):
         model({}, features="0")
     with pytest.raises(BadModel, match="kind 'maia', not 'calibrated'"):
         model({}, kind="maia")

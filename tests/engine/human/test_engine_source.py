@@ -175,7 +175,7 @@ def test_forged_records_are_noticed() -> None:
 
     forged = {
         "follows": replace(good, move=inside.move),
-        "within the budget, and has no value": replace(good, source=None),
+        "within the budget, but has no value": replace(good, source=None),
         "profile is not whole": with_candidate(replace(good.chosen, complete=False)),
         "recomputed": with_candidate(replace(inside, value=9999.0)),
         "within the budget|above the floor": with_candidate(

@@ -126,8 +126,8 @@ def sound() -> NDArray[np.float32]:
         (np.zeros(MOVES, np.float32), r"fake: 0\.0000 of what it would play are legal moves"),
         (np.full(MOVES, 1.0, np.float32), r"fake: 20\.0000 of what it would play are legal moves"),
         (np.full(MOVES, -0.1, np.float32), "fake: "),
-        (np.zeros(MOVES - 1, np.float32), "fake: answers of 1 x 1857 numbers, not 1 x 1858"),
-        (np.zeros((MOVES, 1), np.float32), "fake: answers of 1 x 1858 x 1 numbers"),
+        (np.zeros(MOVES - 1, np.float32), "fake: the output is 1 x 1857 numbers, not 1 x 1858"),
+        (np.zeros((MOVES, 1), np.float32), "fake: the output is 1 x 1858 x 1 numbers"),
     ],
 )
 def test_garbage_is_refused(answers: NDArray[np.float32], why: str) -> None:
@@ -141,7 +141,7 @@ def test_a_single_number_is_no_answer(monkeypatch: pytest.MonkeyPatch, count: in
     model = model_of(answers=np.zeros(MOVES, np.float32), trial=sound())
     model.start()
     monkeypatch.setattr(Says, "run", lambda *_: np.float32(1).reshape(()))
-    with pytest.raises(BadModel, match=f"^fake: answers of a single number, not {size} x 1858$"):
+    with pytest.raises(BadModel, match=f"^fake: the output is a single number, not {size} x 1858$"):
         model.predict([PredictionQuery((GAME.initial(),))] * count)
 
 

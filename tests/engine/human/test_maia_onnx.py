@@ -169,7 +169,7 @@ def endless(value: float) -> bytes:
         pytest.param(PUSHER[:200], "cut off: the packed data ends after 200 bytes", id="cut off"),
         pytest.param(damaged(PUSHER), "damaged: .*incorrect data check", id="checksum"),
         pytest.param(b"\x1f\x8b rubbish", "damaged: ", id="rubbish"),
-        pytest.param(PUSHER + b"x", "behind the end of the packed data", id="more"),
+        pytest.param(PUSHER + b"x", "after the end of the packed data", id="more"),
         pytest.param(gz(b"not a message"), "wire type 6", id="text"),
         pytest.param(gz(bytes([0x80] * 12)), "a number of more than ten bytes", id="long number"),
         pytest.param(gz(b"\x0d\1"), "cut off: 4 bytes should follow byte 1, there are 1", id="message cut"),

@@ -252,19 +252,19 @@ def test_forged_records_are_noticed() -> None:
         "does not": replace(GOOD, reckoning=None),
         "recomputed": with_(a=replace(a, value=9000.0)),
         "no model is named": replace(GOOD, model=None),
-        "within the budget, and has no value": with_(c=replace(c, raw_centi=44, adjusted_centi=44)),
+        "within the budget, but has no value": with_(c=replace(c, raw_centi=44, adjusted_centi=44)),
         "add up to 0.5": with_(b=replace(b, replies=half)),
         "some of its replies": with_(
             b=replace(b, replies=(replace(b.replies[0], probability=None), b.replies[1]))
         ),
-        "nobody looked into it": with_(
+        "is likely, but was not searched": with_(
             b=with_trap(
                 replace(b, replies=(b.replies[0], ReplyProfile("b1", (), INFINITY, probability=0.5))),
                 TrapParams(),
                 swindle=True,
             )
         ),
-        "should not have been": replace(
+        "reply probabilities, but needs none": replace(
             GOOD,
             model=None,
             reckoning=replace(GOOD.reckoning, trouble="it failed"),  # type: ignore[type-var]
@@ -294,9 +294,9 @@ def test_a_forced_win_is_played_without_expecting_anything() -> None:
     seen = replace(slow, replies=(ReplyProfile("x", (0, WIN_CENTI + 9_980)),))
     verify(decision_of(seen, quick, model=None))
     asked = replace(slow, replies=(ReplyProfile("x", (0, WIN_CENTI + 9_980), probability=1.0),))
-    with pytest.raises(RecordError, match="should not have been"):
+    with pytest.raises(RecordError, match="reply probabilities, but needs none"):
         verify(decision_of(asked, quick, model=None))
-    with pytest.raises(RecordError, match="should not have been"):
+    with pytest.raises(RecordError, match="reply probabilities, but needs none"):
         verify(decision_of(slow, valued("c", (1.0, WIN_CENTI + 9_990)), model=None))
 
 

@@ -216,8 +216,8 @@ START = "-" * 27 + "OX" + "-" * 6 + "XO" + "-" * 27
         ([HEADER, f'["{START}", [["d3", 1, 0]]]'], "line 2: a number is out of range"),
         ([HEADER, f'["{START}", [["d3", 1, 2, 3, NaN]]]'], "line 2: a number is out of range"),
         ([HEADER, f'["{START}", [["d3", {10**7}, 2]]]'], "line 2: a number is out of range"),
-        ([HEADER, f'["{START}", [["d3", 1, 2], ["d3", 1, 2]]]'], "line 2: a move is there twice"),
-        ([HEADER, *[f'["{START}", [["d3", 1, 2]]]'] * 2], "line 3: this position has been there"),
+        ([HEADER, f'["{START}", [["d3", 1, 2], ["d3", 1, 2]]]'], "line 2: a move occurs twice"),
+        ([HEADER, *[f'["{START}", [["d3", 1, 2]]]'] * 2], "line 3: this position occurs twice"),
         ([HEADER, "[" * 100_000], "line 2: not"),
         ([HEADER, "\xe9"], "after line 0: not text"),
     ],
@@ -380,7 +380,7 @@ def test_an_interrupted_book_goes_on_and_becomes_the_same(
     assert len(ends) > 2
     assert set(ends) == {130}
     assert len(asked) == len(set(asked))
-    assert "going on after 3 positions" in capsys.readouterr().out
+    assert "continuing after 3 positions" in capsys.readouterr().out
     ours, theirs = (gzip.decompress(p.read_bytes()).splitlines()[1:] for p in (path, tiny_file))
     assert ours == theirs
     assert not othello_book.part_of(path).exists()
@@ -400,7 +400,7 @@ def test_a_killed_program_goes_on(tmp_path: Path) -> None:
     assert not path.exists()
     kept = part.read_bytes().count(b"\n") - 1
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert f"going on after {kept} positions" in told
+    assert f"continuing after {kept} positions" in told
     assert len(Book.open(path)) > kept
 
 
@@ -410,7 +410,7 @@ def test_searches_by_other_settings_are_not_mixed(tmp_path: Path, capsys: pytest
     part.write_text('{"format": "desdemona book searches", "version": 1, "depth": 99}\n')
     with pytest.raises(SystemExit):
         made(path)
-    assert "searches by other settings" in capsys.readouterr().err
+    assert "its searches have other settings" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("line", ["garbage", "[1, 2, 3]", f'["{START}", 4, {{"d3": 1}}]'])

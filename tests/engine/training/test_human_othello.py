@@ -189,10 +189,10 @@ def test_a_network_is_measured(
     file.write_bytes(by_lot)
     run(monkeypatch, "--wthor", folder, "--evaluate", file)
     out = capsys.readouterr().out
-    assert "games of 2016-2019 (never learned from): 3" in out
+    assert "games of 2016-2019 (never used for training): 3" in out
     assert "plies 51-60" in out
     run(monkeypatch, "--wthor", folder, "--evaluate", file, "--games", "1")
-    assert "(never learned from): 1" in capsys.readouterr().out
+    assert "(never used for training): 1" in capsys.readouterr().out
 
 
 def test_a_card_is_only_written_for_its_own_file(

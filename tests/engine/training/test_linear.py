@@ -87,7 +87,7 @@ def test_neighbours_are_near_each_other(subject: Subject) -> None:
     ("arguments", "complaint"),
     [
         (["--games", "10,0"], "must be 1 or more"),
-        (["--depths", "2"], "as many --depths as --games"),
+        (["--depths", "2"], "--depths and --games must have the same length"),
         (["--depths", "2,99"], "depth must be 1 .. 20"),
         (["--random-plies", "5", "4"], "random_plies must be"),
         (["--trace", "2"], "trace must be 0 .. 1"),

@@ -190,7 +190,7 @@ def test_an_engine_that_ends_in_the_middle(opened: Opener, game: str, protocol: 
 @pytest.mark.parametrize(("game", "protocol"), KINDS)
 def test_an_engine_that_hangs(opened: Opener, game: str, protocol: str) -> None:
     link = opened(game, protocol, "hang=1", "deaf")
-    with pytest.raises(EngineError, match=f"{NAME} has said nothing for 0.1 s"):
+    with pytest.raises(EngineError, match=f"{NAME} has been silent for 0.1 s"):
         link.search(ask(game), Patience(StopFlag(), silence_s=0.1))
 
 
@@ -231,7 +231,7 @@ def test_an_engine_that_cannot_be_stopped(opened: Opener, game: str, protocol: s
     stop.set_deadline(0.1)
     with pytest.raises(Stopped):
         link.search(ask(game), Patience(stop, LONG_S))
-    with pytest.raises(EngineError, match="said nothing"):
+    with pytest.raises(EngineError, match="has been silent"):
         link.search(ask(game), Patience(StopFlag(), silence_s=0.1))
 
 

@@ -29,9 +29,9 @@ def test_a_depth_that_is_left_out_brings_nothing_new() -> None:
 
 
 def test_nonsense() -> None:
-    with pytest.raises(EngineError, match="c was said to be worth 3, but is no legal move"):
+    with pytest.raises(EngineError, match="c got the score 3, but is not a legal move"):
         by_depth([line(1, "a", 1), line(1, "c", 3)], ("a",), 1, 0)
-    with pytest.raises(EngineError, match="the legal move b was given no score"):
+    with pytest.raises(EngineError, match="the legal move b got no score"):
         by_depth(
             [line(1, "a", 1), line(0, "b", 1), line(9, "b", 1), InfoLine(1, 3, False, ())], ("a", "b"), 1, 0
         )

@@ -321,7 +321,7 @@ def test_without_an_engine_it_plays_as_trappy() -> None:
     [
         ("crash=2", "ended by itself"),
         ("illegal", "a1a1|no variation that is legal"),
-        ("missing", "was given no score"),
+        ("missing", "got no score"),
         ("dies", "cannot start|ended by itself"),
     ],
 )
