@@ -133,7 +133,7 @@ class GamePlayer:
     def _set_up(self) -> None:
         services, ledger = self._services, self._ledger
         self._mind = GameThinker(services, self._tasks)
-        self._side_tasks = SideTasks(self.game_id, self._tasks)
+        self._side_tasks = SideTasks(self.game_id, services, self._tasks)
         self._offers = GameOffers(self.game_id, services, ledger, self._side_tasks, lambda: self._session)
         self._chat = GameChat(
             self.game_id,

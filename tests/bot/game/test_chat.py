@@ -11,6 +11,7 @@ import pytest
 from bot.base.config import ChatConfig, Config, SelectionConfig, SelectionMethod
 from bot.base.errors import AuthError, TransientError
 from bot.base.events import EndReason, Room
+from bot.game.chat import LAST_S
 from bot.game.chat_commands import PAUSE_S
 from bot.game.player import GamePlayer
 from storage.database import Database
@@ -244,7 +245,7 @@ async def test_a_database_that_hangs_or_fails_costs_no_move(
     await check_books(database, server)
 
 
-@pytest.mark.parametrize("error", [TransientError("HTTP 429", 60.0), AuthError("HTTP 403")])
+@pytest.mark.parametrize("error", [TransientError("no answer"), AuthError("HTTP 403")])
 async def test_an_answer_that_the_server_does_not_take(database: Database, error: Exception) -> None:
     server = FakeServer()
     server.faults["chat"] = [error]
@@ -253,6 +254,24 @@ async def test_an_answer_that_the_server_does_not_take(database: Database, error
         await said(server, 1)
     assert server.said == []
     await check_books(database, server)
+
+
+async def test_chat_waits_as_long_as_the_server_wants(database: Database) -> None:
+    waited: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        await asyncio.sleep(0)
+
+    server = FakeServer()
+    server.faults["chat"] = [TransientError("HTTP 429", 58.0)]
+    async with playing(server, database, sleep=sleep, settings=quiet(greeting="Hello {opponent}")):
+        await said(server, 2)
+        await server.until(lambda: len(server.moves) == 1)
+        server.pick = picker(1)
+        server.reply()
+    assert server.said == ["Hello Anna"]
+    assert 58.0 + LAST_S in waited
 
 
 async def test_a_chat_that_hangs_costs_no_move(database: Database) -> None:

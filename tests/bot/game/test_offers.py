@@ -276,6 +276,34 @@ async def test_a_server_that_refuses_resigning_gets_the_move(database: Database)
     await check_books(database, server)
 
 
+async def test_a_server_that_wants_quiet_gets_the_move_at_once(database: Database) -> None:
+    """Moves are exempt, and our clock runs."""
+    waited: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        await asyncio.sleep(0)
+
+    server = lost_game()
+    server.faults["resign"] = [TransientError("the server wants 58 s of quiet", 58.0)]
+    async with playing(server, database, settings=RESIGNS, sleep=sleep):
+        await server.until(lambda: moves_sent(server) == 1)
+        assert 58.0 not in waited
+        server.finish(EndReason.RESIGNATION, 0)
+
+
+async def test_a_takeback_is_answered_after_the_quiet_that_the_server_wants(database: Database) -> None:
+    server = casual()
+    server.faults["takeback"] = [TransientError("the server wants 58 s of quiet", 58.0)]
+    async with playing(server, database, settings=mannered(takebacks=1)):
+        await server.until(lambda: len(server.moves) == 1)
+        server.ask_takeback()
+        await server.until(partial(says, server, "takeback True", 2))
+        server.pick = picker(1)
+        if not server.our_turn:
+            server.reply()
+
+
 # --- Takebacks ------------------------------------------------------------------------------------------
 
 
