@@ -6,6 +6,7 @@ holds it until the game starts, the challenge is gone, or the server reports tha
 
 import asyncio
 import logging
+import math
 from collections.abc import Awaitable, Callable
 from functools import partial
 from http import HTTPStatus
@@ -28,6 +29,9 @@ ACCEPTED_S = 30.0
 freed."""
 LATER_S = 60.0
 """A longer requested wait, in seconds, means a daily limit: the challenge is then declined as "later"."""
+PERSON_WAITS_S = 20.0
+"""Seconds after which a person who challenged us to a game with a clock may have gone; lichess.org drops the
+challenge then."""
 DECLINE_TRIES = 5
 """Attempts to decline a challenge while the server does not answer."""
 MAX_DECLINES = 100
@@ -117,6 +121,7 @@ class ChallengeResponder:
             return self._slots.is_accepted(challenge.id)
 
         waits = delays(self._services.rng)
+        stale_at = self._services.clock() + (PERSON_WAITS_S if _is_waiting_person(challenge) else math.inf)
         answer_lost = False
         while is_held():
             try:
@@ -126,11 +131,11 @@ class ChallengeResponder:
                     await self._server.accept(challenge.id)
             except TransientError as error:
                 requested_s = error.retry_after_s or 0.0
-                if requested_s > LATER_S:
+                wait_s = max(next(waits), requested_s)
+                if requested_s > LATER_S or self._services.clock() + wait_s > stale_at:
                     await self._take_back(challenge, error, was_heard=answer_lost)
                     return
                 answer_lost = True
-                wait_s = max(next(waits), requested_s)
                 logger.info("%s: %s; accepting it again in %.1f s", about(challenge), error, wait_s)
                 await self._nap(wait_s, lambda: not self._slots.is_open or not is_held())
                 if not self._slots.is_open and is_held():
@@ -242,6 +247,11 @@ class ChallengeResponder:
         finally:
             del self._naps[nap]
             nap.cancel()
+
+
+def _is_waiting_person(challenge: Challenge) -> bool:
+    """Whether somebody sits at a screen until we answer."""
+    return challenge.clock is not None and not (challenge.challenger and challenge.challenger.is_bot)
 
 
 def about(challenge: Challenge) -> str:

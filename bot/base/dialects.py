@@ -4,8 +4,8 @@ A new site is a new row.  A new kind of difference becomes a field when the firs
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.base.errors import ConfigError
@@ -70,8 +70,8 @@ class Dialect:
     """The site's features."""
     player_key: str = "id"
     """Field of a player that identifies the account."""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    """Sent with every request, in addition to the usual ones."""
+    variants_header: str = ""
+    """Header in which a bot must list the variants that it accepts; empty: the site has none."""
     shuffled_key: str = ""
     """Field of a challenge that is true for shuffled pieces; empty: those are a variant of their own."""
     rated: bool | None = None
@@ -91,6 +91,17 @@ class Dialect:
     """Account under which the site itself writes in a game's chat, in lower case."""
     rated_by_speed: frozenset[str] = frozenset({"standard"})
     """Keys of variants with one rating per speed; any other variant has a single rating."""
+
+    def headers(self, kinds: Collection[str]) -> dict[str, str]:
+        """Headers of every request, in addition to the usual ones.
+
+        Args:
+            kinds: Of the games that we accept (`challenges.variants`).
+        """
+        if not self.variants_header:
+            return {}
+        accepted = [key for key, each in self.variants.items() if (each.kind or each.game) in kinds]
+        return {self.variants_header: json.dumps({"version": 1, "variants": accepted})}
 
     def rating_list(self, proposal: Proposal) -> str:
         """The site's key for the ratings of such games."""
@@ -166,9 +177,7 @@ DIALECTS: Mapping[str, Dialect] = {
             variants=_PYCHESS_VARIANTS,
             abilities=frozenset({Ability.UPGRADE}),
             player_key="name",
-            headers={
-                "X-PyChess-Bot-Capabilities": json.dumps({"version": 1, "variants": ["xiangqi", "standard"]})
-            },
+            variants_header="X-PyChess-Bot-Capabilities",
             shuffled_key="chess960",
             rated=False,
             increment_unit_s=1.0,

@@ -16,6 +16,8 @@ from bot.base.errors import ConfigError
 if TYPE_CHECKING:
     from bot.base.config import LogConfig  # takes long to import, and most want `printable` alone
 
+OWN = ("bot", "engine", "storage")
+"""Our packages, whose loggers `log.level` sets."""
 _USUAL = set(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
 """Attributes of every record; any other comes from the caller's ``extra``."""
 
@@ -77,9 +79,10 @@ def set_up(config: "LogConfig") -> None:
         handler.setFormatter(
             TextFormatter("%(asctime)s %(levelname)-7s %(name)s: %(message)s", "%Y-%m-%d %H:%M:%S")
         )
-    logging.basicConfig(level=config.level, handlers=[handler], force=True)
-    # A line for each request and each statement is noise.
-    logging.getLogger("aiohttp.access").setLevel(logging.WARNING)
-    logging.getLogger("alembic").setLevel(logging.WARNING)
+    # Lines of drivers, one for each statement and request, would bury ours: of others only warnings.
+    others = max(logging.WARNING, logging.getLevelNamesMapping()[config.level])
+    logging.basicConfig(level=others, handlers=[handler], force=True)
+    for name in OWN:
+        logging.getLogger(name).setLevel(config.level)
     # It logs every unparsable line of an engine; `engine.uci.source` reports the error once.
     logging.getLogger("chess.engine").setLevel(logging.CRITICAL)

@@ -32,21 +32,22 @@ then hangs up on the other, and they would evict each other twice a second for e
 """
 
 
-def delays(rng: random.Random, quick: int = 0) -> Iterator[float]:
-    """Yield the waits before each attempt, in seconds, for ever: random, doubling, capped at `CAP_S`.
+def delays(rng: random.Random, quick: int = 0, cap_s: float = CAP_S) -> Iterator[float]:
+    """Yield the waits before each attempt, in seconds, for ever: random, doubling, capped.
 
     They are random so that many clients of a restarted server do not all return at the same moment.
 
     Args:
         rng: Source of the randomness.
         quick: Number of extra waits as short as the first, before they begin to double.
+        cap_s: The longest wait.
     """
     for _ in range(quick):
         yield rng.uniform(FIRST_S / 2, FIRST_S)
     upper = FIRST_S
     while True:
         yield rng.uniform(upper / 2, upper)
-        upper = min(2 * upper, CAP_S)
+        upper = min(2 * upper, cap_s)
 
 
 async def stay_connected(

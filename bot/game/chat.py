@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from bot.base.errors import TransientError
 from bot.base.events import ChatLine, Room
 from bot.game import chat_commands as commands
 from bot.game import chat_texts as talk
@@ -13,6 +14,9 @@ from bot.game.ledger import Closed, GameLedger
 from bot.game.services import Services
 from bot.game.side_tasks import SideTasks
 from engine.games import get_game
+
+LAST_S = 2.0
+"""After a wait that the server demands, chat waits this many seconds longer than all other requests."""
 
 
 class GameChat:
@@ -48,6 +52,8 @@ class GameChat:
         self._answers: dict[Room, asyncio.Task[None]] = {}
         """The latest answer in each room; `_answered_at` has when its question came."""
         self._answered_at: dict[Room, float] = {}
+        self._asked: set[tuple[Room, Command]] = set()
+        """Questions that were answered, by room."""
 
     def greet(self) -> None:
         """Send the greetings at the start of a game."""
@@ -59,20 +65,23 @@ class GameChat:
         words = {"opponent": game.opponent_name, "bot": self._services.bot_name}
         text = talk.greeting(self._config, template, **words, game=get_game(game.game).title)
         if text is not None:
-            self._side_tasks.start("the greeting", partial(self._server.chat, self._game_id, text, room))
+            self._side_tasks.start("the greeting", partial(self._say, text, room))
 
     def hear(self, line: ChatLine) -> None:
-        """Answer a question, unless its room was answered moments ago or an answer is under way."""
+        """Answer a question: the first of its kind always, others unless their room was just answered."""
         command = commands.heard(line, self._services.bot_name)
         if command is None or not (self._config.enabled and self._config.commands):
             return
-        now, last = self._services.clock(), self._answered_at.get(line.room)
-        under_way = self._answers.get(line.room)
-        if (last is not None and now - last < commands.PAUSE_S) or (under_way and not under_way.done()):
-            return
-        self._answered_at[line.room] = now
-        answer = partial(self._answer, command, line)
-        self._answers[line.room] = self._side_tasks.start(f"answering {command}", answer)
+        now, room = self._services.clock(), line.room
+        if (room, command) in self._asked:
+            last, under_way = self._answered_at[room], self._answers[room]
+            if now - last < commands.PAUSE_S or not under_way.done():
+                return
+        self._asked.add((room, command))
+        self._answered_at[room] = now
+        self._answers[room] = self._side_tasks.start(
+            f"answering {command}", partial(self._answer, command, line)
+        )
 
     async def _answer(self, command: Command, line: ChatLine) -> None:
         game, moves = self._ledger.game, self._moves()
@@ -92,7 +101,23 @@ class GameChat:
             case _:
                 pass
         text = talk.cut(commands.answer(command, facts))
-        await self._server.chat(self._game_id, text, line.room)
+        await self._say(text, line.room)
+
+    async def _say(self, text: str, room: Room) -> None:
+        """Send a message, after the time for which the server wants no requests.
+
+        What failed otherwise is not repeated: the room may have seen it.
+        """
+        while True:
+            try:
+                await self._server.chat(self._game_id, text, room)
+            except TransientError as error:
+                if error.retry_after_s is None:
+                    raise
+                # Whatever is more urgent goes first.
+                await self._services.sleep(error.retry_after_s + LAST_S)
+            else:
+                return
 
     async def say_farewell(self, closed: Closed) -> None:
         """Send the farewell after a game whose ledger is closed."""

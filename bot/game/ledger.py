@@ -239,6 +239,12 @@ class GameLedger:
             await store_profile(session, stored.id, decision)
             await self._judge(session, stored, decision)
 
+    async def accepted_move(self, ply: int) -> str | None:
+        """Our move at a ply if the server accepted it, though it may not have shown it."""
+        async with self._database.read() as session:
+            stored = await get_decision(session, self.game.id, ply)
+        return stored.decision.move if stored and stored.state is DecisionState.SENT else None
+
     async def finish(self, end: GameEnd) -> Closed:
         """Close the ledger of a game whose decisions are settled."""
         result = _result(end, self.game.our_side)

@@ -2,14 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 
 from bot.base.config import Claim
 from bot.base.dialects import Ability
 from bot.base.errors import RefusedError, TransientError
 from bot.base.events import EndReason, GameEnd
-from bot.base.reconnect import delays
 from bot.game import offer_policy
 from bot.game.ledger import GameLedger
 from bot.game.services import Services
@@ -88,7 +87,6 @@ class GameOffers:
         except TransientError as error:
             # It may have succeeded all the same; then the stream shows it, and no move is sent.
             logger.info("game %s: %s; playing on", self._game_id, error)
-            await self._services.sleep(error.retry_after_s or 0.0)
         except RefusedError as error:
             logger.info("game %s: %s; playing on", self._game_id, error)
         return None
@@ -110,9 +108,8 @@ class GameOffers:
             return
         accepts = offer_policy.accepts_draw(self._facts(), self._config)
         call = partial(self._server.answer_draw, self._game_id, accepts)
-        self._side_tasks.start(
-            "answering a draw", partial(self._insist, call, self._may_agree) if accepts else call
-        )
+        is_wanted = self._may_agree if accepts else lambda: True
+        self._side_tasks.start("answering a draw", partial(self._side_tasks.insist, call, is_wanted))
 
     def _may_agree(self) -> bool:
         """Whether the opponent's offer still stands: otherwise accepting it would be an offer of ours."""
@@ -127,7 +124,10 @@ class GameOffers:
     async def _answer_takeback(self) -> None:
         most = offer_policy.takebacks(self._facts(), self._config)
         is_granted = most > 0 and await self._ledger.grant_takeback(most)
-        await self._server.answer_takeback(self._game_id, is_granted)
+        await self._side_tasks.insist(
+            partial(self._server.answer_takeback, self._game_id, is_granted),
+            lambda: self._session().takeback_offered,
+        )
 
     # --- When the opponent is not there -----------------------------------------------------------------
 
@@ -142,7 +142,7 @@ class GameOffers:
         if claim is Claim.NOTHING or not self._server.can(Ability.CLAIM):
             return
         ask = self._server.claim_victory if claim is Claim.VICTORY else self._server.claim_draw
-        await self._insist(partial(ask, self._game_id))
+        await self._side_tasks.insist(partial(ask, self._game_id))
 
     def keep_playing(self) -> None:
         """Drop the claim: the opponent is back."""
@@ -164,19 +164,4 @@ class GameOffers:
 
     async def _abort_game(self, after_s: float) -> None:
         await self._services.sleep(after_s)
-        await self._insist(partial(self._server.abort, self._game_id))
-
-    async def _insist(
-        self, call: Callable[[], Awaitable[None]], is_wanted: Callable[[], bool] = lambda: True
-    ) -> None:
-        """Repeat a call until the server accepts or refuses it, or it is no longer wanted."""
-        for wait_s in delays(self._services.rng):
-            if not is_wanted():
-                return
-            try:
-                await call()
-            except TransientError as error:
-                logger.info("game %s: %s; retrying", self._game_id, error)
-                await self._services.sleep(max(wait_s, error.retry_after_s or 0.0))
-            else:
-                return
+        await self._side_tasks.insist(partial(self._server.abort, self._game_id))

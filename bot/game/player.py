@@ -6,9 +6,10 @@ any moment and another one can resume the game.
 
 import asyncio
 import logging
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 
-from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientError
+from bot.base.errors import AuthError, RefusedError, TransientError
 from bot.base.events import EndReason, GameEnd, GameEvent, GameSnapshot, MoveInfo
 from bot.base.reconnect import delays, stay_connected
 from bot.game.chat import GameChat
@@ -34,6 +35,7 @@ from bot.game.session import (
     StopThinking,
     TakenBack,
     Think,
+    end_by_rules,
     position_of,
     step,
 )
@@ -42,7 +44,8 @@ from bot.game.thinking import GameThinker
 from bot.servers import goes_on
 from engine.decision import Decision
 from engine.errors import EngineMismatch
-from engine.game import if_it_goes_on
+from engine.game import if_it_goes_on, replay
+from engine.games import get_game
 from engine.player_kinds import kind_named
 from engine.players import complete
 from engine.search.reference import Searcher
@@ -53,8 +56,10 @@ logger = logging.getLogger(__name__)
 
 QUICK_TRIES = 8
 """Reconnection attempts less than half a second apart, since the clock runs on while the stream is lost."""
-MAX_REFUSALS = 5
-"""Refusals of a move in one position after which the game is given up."""
+MOVE_CAP_S = 4.0
+"""Longest wait before a move is sent again, in seconds: shorter than others, since our clock runs."""
+WARN_REFUSALS = 5
+"""Refusals of a move in one position after which the operator is warned."""
 UNKNOWN_TRIES = 4
 """Further queries for a game, over some seconds, before we accept the server's answer that there is none."""
 
@@ -71,10 +76,14 @@ class GamePlayer:
         self._handling = asyncio.Lock()
         self._end: GameEnd | None = None
         self._is_adjourned = False
+        self._turn: asyncio.Task[None] | None = None
+        """Our latest turn: finds a move and sends it."""
         self._search: asyncio.Task[Decision] | None = None
         self._profiles: dict[int, asyncio.Task[None]] = {}
         """By the decision's key."""
         self._refusals = 0
+        """Of the move in this position, each time with the game read again."""
+        self._refusal_waits = self._move_waits()
         self._unknown = 0
         """Consecutive answers of the server that it has no such game."""
         self._tasks: asyncio.TaskGroup
@@ -124,7 +133,7 @@ class GamePlayer:
     def _set_up(self) -> None:
         services, ledger = self._services, self._ledger
         self._mind = GameThinker(services, self._tasks)
-        self._side_tasks = SideTasks(self.game_id, self._tasks)
+        self._side_tasks = SideTasks(self.game_id, services, self._tasks)
         self._offers = GameOffers(self.game_id, services, ledger, self._side_tasks, lambda: self._session)
         self._chat = GameChat(
             self.game_id,
@@ -196,7 +205,7 @@ class GamePlayer:
                 self._mind.forget()
                 await self._ledger.take_back(ply)
             case Think():
-                self._tasks.create_task(self._act(action, self._services.clock()))
+                self._turn = self._tasks.create_task(self._act(action, self._services.clock()))
             case Record(moves, since_ply):
                 for stored in await self._ledger.record(moves, since_ply):
                     self._complete_later(stored)
@@ -305,7 +314,7 @@ class GamePlayer:
             if given_up is not None and not self._is_explained():
                 self._end = given_up
         offers_draw = self._offers.offers_draw()
-        waits = delays(self._services.rng)
+        waits = self._move_waits()
         while self._is_current(think):
             took_s = self._services.clock() - received_at
             try:
@@ -321,14 +330,17 @@ class GamePlayer:
                 logger.warning("game %s: %s; sending it again in %.1f s", self.game_id, error, wait_s)
                 await self._services.sleep(wait_s)
             except RefusedError as error:
-                if not self._is_current(think) or await self._read_again(think, error, next(waits)):
+                if not self._is_current(think) or await self._read_again(think, error):
                     return
             else:
-                self._refusals = 0
+                self._refusals, self._refusal_waits = 0, self._move_waits()
                 self._expect(think, stored)
                 await self._ledger.sent(stored)
                 self._complete_later(stored)
                 return
+
+    def _move_waits(self) -> Iterator[float]:
+        return delays(self._services.rng, cap_s=MOVE_CAP_S)
 
     def _expect(self, think: Think, stored: StoredDecision) -> None:
         """Start pondering when the opponent's time begins."""
@@ -338,16 +350,16 @@ class GamePlayer:
             if game.legal_moves(position):
                 self._mind.expect(self._ledger.game, game, position, stored.decision, moves)
 
-    async def _read_again(self, think: Think, error: RefusedError, wait_s: float) -> bool:
+    async def _read_again(self, think: Think, error: RefusedError) -> bool:
         """After a refused move, read the game again, which restarts the turn if it is still ours.
+
+        A server in trouble may refuse a move for a while, so this goes on until the game is over.
 
         Returns:
             Whether the state arrived, here or meanwhile through the game's stream.
-
-        Raises:
-            ProtocolError: The server has refused too often, in a game that can be read.
         """
-        logger.info("game %s: %s; reading the game again", self.game_id, error)
+        wait_s = next(self._refusal_waits)
+        logger.info("game %s: %s; reading the game again in %.1f s", self.game_id, error, wait_s)
         await self._services.sleep(wait_s)
         if not self._is_current(think):  # the stream has shown it meanwhile
             return True
@@ -356,9 +368,12 @@ class GamePlayer:
         try:
             async for event in events:
                 if isinstance(event, GameSnapshot):
-                    self._refusals += 1  # counted only here: a game that cannot be read shows nothing
-                    if self._refusals > MAX_REFUSALS:
-                        raise ProtocolError(f"the server keeps refusing our move: {error}", str(error))
+                    self._refusals += 1
+                    if self._refusals == WARN_REFUSALS:
+                        logger.warning("game %s: the server keeps refusing our move: %s", self.game_id, error)
+                        await self._ledger.record_event(
+                            "move_refused", {"ply": think.ply, "reason": str(error)}
+                        )
                     async with self._handling:
                         self._session = self._session.rejoin()
                         await self._take(event)
@@ -407,6 +422,21 @@ class GamePlayer:
             self._search.cancel()
         self._side_tasks.cancel()
 
+    async def _with_accepted_move(
+        self, moves: tuple[str, ...], end: GameEnd
+    ) -> tuple[tuple[str, ...], GameEnd]:
+        """Add our last move if the server accepted it but never showed it: it may have ended the game."""
+        if self._turn is not None:
+            await asyncio.wait([self._turn])  # the answer to our move may still be under way
+        move = await self._ledger.accepted_move(len(moves))
+        if move is None:
+            return moves, end
+        moves = (*moves, move)
+        stored = self._ledger.game
+        rules = get_game(stored.game)
+        start = None if stored.initial_position is None else rules.parse_position(stored.initial_position)
+        return moves, end_by_rules(end, rules, replay(rules, moves, start))
+
     async def _server_forgot(self, error: RefusedError) -> None:
         """Finish a game that the server no longer has, with what we know of it."""
         if error.status != 404 or not await self._ledger.reopen():
@@ -414,10 +444,13 @@ class GamePlayer:
         logger.warning("game %s: %s; closing its ledger", self.game_id, error)
         await self._ledger.record_event("game_unknown", {"reason": str(error)})
         has_begun = len(self._session.moves or self._ledger.game.moves) >= BEGUN_PLIES
-        self._end = GameEnd(EndReason.OTHER if has_begun else EndReason.ABORTED, None, "unknown")
+        self._end = GameEnd(EndReason.UNTOLD if has_begun else EndReason.ABORTED, None, "unknown")
 
     async def _finish(self, end: GameEnd) -> None:
-        for stored in await self._ledger.record(self._session.moves or self._ledger.game.moves, 0, end):
+        moves = self._session.moves or self._ledger.game.moves
+        if end.reason is EndReason.UNTOLD:
+            moves, end = await self._with_accepted_move(moves, end)
+        for stored in await self._ledger.record(moves, 0, end):
             self._complete_later(stored)
         while pending := [task for task in self._profiles.values() if not task.done()]:
             await asyncio.wait(pending)

@@ -306,7 +306,7 @@ def _state(session: Session, state: GameState) -> tuple[Session, tuple[Action, .
         clocks_s = state.remaining_s or (None, None)
         actions.append(Think(state.moves, clocks_s[session.our_side], clocks_s[session.their_side]))
     if state.end is not None:
-        actions.append(Finish(state.moves, _by_the_rules(state.end, game, position)))
+        actions.append(Finish(state.moves, end_by_rules(state.end, game, position)))
         return after, tuple(actions)
     if kind is not Kind.SAME:
         actions.append(Record(state.moves, 0 if session.state is SessionState.JOINING else common))
@@ -327,8 +327,14 @@ def _kind(session: Session, state: GameState, game: Game[Any], position: Any) ->
     return Kind.OUR_TURN if ours and not is_over else Kind.THEIR_TURN
 
 
-def _by_the_rules(end: GameEnd, game: Game[Any], position: Any) -> GameEnd:
-    """Return the end of the game, with the result filled in where only the rules decide it."""
+def end_by_rules(end: GameEnd, game: Game[Any], position: Any) -> GameEnd:
+    """Return the end of a game, with the result filled in where only the rules can say it.
+
+    Args:
+        end: As the server reports it.
+        game: The rules.
+        position: The last one.
+    """
     if end.reason is not EndReason.UNTOLD or game.legal_moves(position):
         return end
     result, mover = game.result_centi(position), game.side_to_move(position)

@@ -4,7 +4,9 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from bot.base.errors import ServerError
+from bot.base.errors import ServerError, TransientError
+from bot.base.reconnect import delays
+from bot.game.services import Services
 from storage.errors import StorageError
 
 logger = logging.getLogger(__name__)
@@ -15,11 +17,13 @@ class SideTasks:
 
     Args:
         game_id: For the log.
+        services: What every game shares.
         tasks: The group they run in.
     """
 
-    def __init__(self, game_id: str, tasks: asyncio.TaskGroup) -> None:
+    def __init__(self, game_id: str, services: Services, tasks: asyncio.TaskGroup) -> None:
         self._game_id = game_id
+        self._services = services
         self._tasks = tasks
         self._running: set[asyncio.Task[None]] = set()
 
@@ -43,6 +47,21 @@ class SideTasks:
             logger.info("game %s: %s: %s", self._game_id, what, error)
         except Exception:
             logger.exception("game %s: %s", self._game_id, what)
+
+    async def insist(
+        self, call: Callable[[], Awaitable[None]], is_wanted: Callable[[], bool] = lambda: True
+    ) -> None:
+        """Repeat a call until the server accepts or refuses it, or it is no longer wanted."""
+        for wait_s in delays(self._services.rng):
+            if not is_wanted():
+                return
+            try:
+                await call()
+            except TransientError as error:
+                logger.info("game %s: %s; retrying", self._game_id, error)
+                await self._services.sleep(max(wait_s, error.retry_after_s or 0.0))
+            else:
+                return
 
     def cancel(self) -> None:
         """Cancel all unfinished tasks."""

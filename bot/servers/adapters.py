@@ -34,4 +34,4 @@ def make_server(
             extension_s=config.ggs.extension_s,
             most_games=config.challenges.max_games,
         )
-    return LichessServer(dialect, url, token)
+    return LichessServer(dialect, url, token, kinds=config.challenges.variants)

@@ -1,14 +1,15 @@
-"""The Lichess adapter's I/O: the two kinds of streams, and in-game actions.
+"""The Lichess adapter's I/O: the two kinds of streams, and actions.
 
-Streams and what is urgent in a game (moves, chat, ...) go through aiohttp, the rest through berserk
-(`bot.servers.lichess_calls`).
+Streams and whatever changes something (moves, answers, chat, ...) go through aiohttp, what only reads goes
+through berserk (`bot.servers.lichess_calls`).
 """
 
 import asyncio
 import logging
+import math
 import re
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import AsyncExitStack, aclosing, nullcontext, suppress
 from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
@@ -32,7 +33,7 @@ from bot.base.events import (
 from bot.base.notation import Script
 from bot.servers import Account, goes_on
 from bot.servers.lag import Lag
-from bot.servers.lichess_calls import Calls, RequestThrottle, read_answer
+from bot.servers.lichess_calls import Calls, Lane, RequestThrottle, read_answer
 from bot.servers.lichess_errors import ERROR_BODY_LIMIT, TooManyRequests, one_line, read_error
 from bot.servers.lichess_wire import (
     ChallengeMade,
@@ -53,6 +54,8 @@ T = TypeVar("T")
 
 CALL_TIMEOUT_S = 10.0
 """For any single request; after that it is better to check on a move than to wait longer."""
+CHAT_TIMEOUT_S = 4.0
+"""For a chat message: the next ones wait for it."""
 CONNECT_TIMEOUT_S = 5.0
 """For the connection of a stream: less than for a request, because only another attempt helps."""
 KEEP_ALIVE_SLACK_S = 5.0
@@ -136,6 +139,7 @@ class LichessServer:
         dialect: Which site.
         url: Its origin, for instance ``http://127.0.0.1:8765``.
         token: Of the bot's account.  Never shown in an error or log.
+        kinds: Kinds of games that we accept (`challenges.variants`), for sites that want to know.
         call_timeout_s: Deadline of each request, in seconds.
         slack_s: How late a keep-alive may be, in seconds.
         clock: Monotonic clock, in seconds.
@@ -150,6 +154,7 @@ class LichessServer:
         url: str,
         token: str,
         *,
+        kinds: Collection[str] = (),
         call_timeout_s: float = CALL_TIMEOUT_S,
         slack_s: float = KEEP_ALIVE_SLACK_S,
         clock: Callable[[], float] = time.monotonic,
@@ -172,7 +177,11 @@ class LichessServer:
         self._scripts: dict[str, Script] = {}
         """For the games with a stream, until they end."""
         self._http = aiohttp.ClientSession(
-            headers={"Authorization": f"Bearer {token}", "User-Agent": _user_agent(), **dialect.headers},
+            headers={
+                "Authorization": f"Bearer {token}",
+                "User-Agent": _user_agent(),
+                **dialect.headers(kinds),
+            },
             # Streams hold connections for hours: with a limit they would starve the moves.
             connector=aiohttp.TCPConnector(limit=0),
         )
@@ -218,15 +227,11 @@ class LichessServer:
         )
 
     async def accept(self, challenge_id: str) -> None:
-        await self._ask(
-            f"accept challenge {challenge_id}", lambda api: api.challenges.accept(_quote(challenge_id))
-        )
+        await self._act(f"/api/challenge/{_quote(challenge_id)}/accept")
 
     async def decline(self, challenge_id: str, reason: DeclineReason) -> None:
-        await self._ask(
-            f"decline challenge {challenge_id}",
-            lambda api: api.challenges.decline(_quote(challenge_id), reason.value),
-        )
+        # A form, as Lichess's OpenAPI has it; berserk sends JSON, in which PyChess finds no reason.
+        await self._act(f"/api/challenge/{_quote(challenge_id)}/decline", {"reason": reason.value})
 
     async def export(self, game_id: str) -> dict[str, Any]:
         self._require(Ability.EXPORT)
@@ -299,7 +304,8 @@ class LichessServer:
         self._lag.add(self._clock() - began)
 
     async def chat(self, game_id: str, text: str, room: Room = Room.PLAYER) -> None:
-        await self._act(f"{_game(game_id)}/chat", {"room": room.value, "text": text[:CHAT_LIMIT]})
+        form = {"room": room.value, "text": text[:CHAT_LIMIT]}
+        await self._act(f"{_game(game_id)}/chat", form, lane=Lane.CHAT, timeout_s=CHAT_TIMEOUT_S)
 
     async def answer_draw(self, game_id: str, accept: bool) -> None:
         self._require(Ability.DRAW)
@@ -326,16 +332,26 @@ class LichessServer:
     async def upgrade(self) -> None:
         await self._act("/api/bot/account/upgrade")
 
-    async def _act(self, path: str, form: Mapping[str, str] | None = None) -> None:
-        """Send a request through the queue."""
+    async def _act(
+        self,
+        path: str,
+        form: Mapping[str, str] | None = None,
+        *,
+        lane: Lane = Lane.ANSWERS,
+        timeout_s: float | None = None,
+    ) -> None:
+        """Send a request when it is its turn in its lane."""
         try:
-            async with self._queue.turn(f"POST {path}"):
-                await self._post(path, form)
+            async with self._queue.turn(f"POST {path}", lane):
+                await self._post(path, form, timeout_s)
         except AuthError as error:
             raise await self._confirm_refusal(error) from error
 
-    async def _post(self, path: str, form: Mapping[str, str] | None = None) -> None:
-        timeout = aiohttp.ClientTimeout(total=self._call_timeout_s)
+    async def _post(
+        self, path: str, form: Mapping[str, str] | None = None, timeout_s: float | None = None
+    ) -> None:
+        timeout_s = min(self._call_timeout_s, timeout_s or math.inf)
+        timeout = aiohttp.ClientTimeout(total=timeout_s)
         try:
             async with self._http.post(
                 self._url + path, data=form, timeout=timeout, allow_redirects=False
@@ -346,7 +362,7 @@ class LichessServer:
                 await read_answer(response)
                 self._refusals.accepted()
         except TimeoutError:
-            raise TransientError(f"POST {path}: no answer in {self._call_timeout_s:g} s") from None
+            raise TransientError(f"POST {path}: no answer in {timeout_s:g} s") from None
         except (aiohttp.ClientError, OSError) as lost:
             raise TransientError(f"POST {path}: {one_line(lost)}") from lost
 
@@ -531,7 +547,10 @@ class LichessServer:
         error: ServerError | None = None
         try:
             async with AsyncExitStack() as stack:
-                async with self._queue.turn(what) if in_turn else nullcontext(), asyncio.timeout(answer_s):
+                async with (
+                    self._queue.turn(what, Lane.READS) if in_turn else nullcontext(),
+                    asyncio.timeout(answer_s),
+                ):
                     response = await stack.enter_async_context(
                         self._http.request(
                             method,

@@ -1,4 +1,4 @@
-"""One-shot calls through berserk: one at a time, none while the server asks us to wait.
+"""Reading calls through berserk: one at a time, none while the server asks us to wait.
 
 berserk builds the requests and parses the answers, but it blocks, without a deadline or a limit on the size
 of an answer.  So it gets one thread of its own, and aiohttp carries its requests: there the deadline cuts off
@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from enum import Enum, auto
 from io import BytesIO
 from typing import Any, TypeVar
 
@@ -32,28 +33,38 @@ ANSWER_LIMIT = 1 << 20
 _TRANSFER_HEADERS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
+class Lane(Enum):
+    """Requests that wait for each other: an unanswered one delays none of another kind."""
+
+    ANSWERS = auto()
+    """To challenges, draw offers and takebacks; also resigning and claims."""
+    READS = auto()
+    CHAT = auto()
+
+
 class RequestThrottle:
-    """Sends one request at a time and none after a 429, as the sites demand.
+    """Sends one request of a lane at a time and none after a 429, as the sites demand.
 
     Requests that keep a running game alive (moves, streams) bypass it; their 429s count all the same.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._one_by_one = asyncio.Lock()
+        self._locks = {lane: asyncio.Lock() for lane in Lane}
         self._quiet_until = -math.inf
 
     @asynccontextmanager
-    async def turn(self, what: str) -> AsyncIterator[None]:
-        """Wait for the earlier requests.
+    async def turn(self, what: str, lane: Lane) -> AsyncIterator[None]:
+        """Wait for the lane's earlier requests.
 
         Args:
             what: The request, for messages.
+            lane: Its kind.
 
         Raises:
             TransientError: The server wants no requests for `retry_after_s`.
         """
-        async with self._one_by_one:
+        async with self._locks[lane]:
             self.check_quiet(what)
             yield
 
@@ -127,7 +138,7 @@ class Calls:
             call: Runs in the thread.
         """
         # berserk's session is not thread-safe either.
-        async with self._queue.turn(what):
+        async with self._queue.turn(what, Lane.READS):
             executor, _, client = self._berserk or self._open()
             loop = asyncio.get_running_loop()
             try:

@@ -108,6 +108,10 @@ class FakeServer:
         """False: the end is not reported, as when the message gets lost."""
         self.explains = True
         """False: an end is reported only as "the game is over", without the result."""
+        self.shows_last = True
+        """False: the move that ends a game is not shown, as at PyChess."""
+        self.may_answer: asyncio.Event | None = None
+        """Before it is set, no move is answered, though it is played."""
         self.draw_offer = False
         """By the opponent; a move does not cancel it, as sometimes on Lichess."""
         self.our_draw_offer = False
@@ -146,8 +150,9 @@ class FakeServer:
         end = self.end
         if end is not None and not self.explains:
             end = GameEnd(EndReason.UNTOLD, None, "gameEnd")
+        hides_last = not self.shows_last and self.end is not None and self.end.reason is EndReason.NORMAL
         return GameState(
-            self.moves,
+            self.moves[:-1] if hides_last else self.moves,
             remaining,
             self._by_side(ours=self.our_draw_offer, theirs=self.draw_offer),
             self._by_side(ours=False, theirs=self.takeback_offer),
@@ -284,6 +289,8 @@ class FakeServer:
             self.ask_takeback()
         else:
             self._opponent_moves()
+        if self.may_answer is not None:
+            await self.may_answer.wait()
         if self.lost_answers:
             raise self.lost_answers.pop(0)
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from bot.account import lobby as lobby_module
-from bot.account.challenge_answers import ACCEPTED_S, DECLINE_TRIES, MAX_DECLINES
+from bot.account.challenge_answers import ACCEPTED_S, DECLINE_TRIES, MAX_DECLINES, PERSON_WAITS_S
 from bot.account.game_slots import WAITS_S
 from bot.account.lobby import CRASH_FORGOTTEN_S, GIVEN_UP_S, MAX_CRASHES, Lobby
 from bot.base.config import ChallengesConfig
@@ -310,7 +310,8 @@ async def test_who_cannot_be_accepted_is_told_so(database: Database, goes: str) 
     server, time = FakeServer(), FakeTime()
     server.faults["accept"] = [TransientError("HTTP 502", retry_after_s=50)] * 100
     async with open_lobby(server, database, time, max_games=1) as lobby:
-        server.news.put_nowait(ChallengeReceived(OFFER))
+        program = replace(OPPONENT, is_bot=True)  # which has all the time in the world
+        server.news.put_nowait(ChallengeReceived(replace(OFFER, challenger=program)))
         await sleepers(time, 2)  # before it is accepted again, and before it is requested once more
         match goes:
             case "unheard":
@@ -328,6 +329,15 @@ async def test_who_cannot_be_accepted_is_told_so(database: Database, goes: str) 
         await event_kinds(database)
     told = [call for call in server.calls if call.startswith("decline")]
     assert told == ([f"decline {GAME_ID} later"] if goes == "unheard" else [])
+    assert server.calls.count(f"accept {GAME_ID}") == 1
+
+
+async def test_a_person_is_not_accepted_after_they_may_have_gone(database: Database) -> None:
+    server, time = FakeServer(), FakeTime()
+    server.faults["accept"] = [TransientError("HTTP 429", retry_after_s=PERSON_WAITS_S + 1)]
+    async with open_lobby(server, database, time):
+        server.news.put_nowait(ChallengeReceived(OFFER))
+        await called(server, f"decline {GAME_ID} later")
     assert server.calls.count(f"accept {GAME_ID}") == 1
 
 
@@ -593,7 +603,7 @@ async def test_a_game_of_weeks_that_is_to_be_taken_up_does_not_either(
 async def test_a_long_wait_does_not_hold_the_shutdown(database: Database, is_heard: bool) -> None:
     """A challenge that could not be accepted is declined, unless it was accepted after all."""
     server, time = FakeServer(), FakeTime()
-    server.faults["accept"] = [TransientError("HTTP 503", retry_after_s=50)]
+    server.faults["accept"] = [TransientError("HTTP 503", retry_after_s=15)]
     server.faults["decline"] = [RefusedError("not found", 404)] if is_heard else []
     async with open_lobby(server, database, time) as lobby:
         server.news.put_nowait(offers("one")[0])
@@ -620,7 +630,7 @@ async def test_a_decline_that_must_wait_for_long_does_not_hold_the_shutdown(data
 
 async def test_a_challenge_that_is_withdrawn_is_not_accepted_again(database: Database) -> None:
     server, time = FakeServer(), FakeTime()
-    server.faults["accept"] = [TransientError("HTTP 429", retry_after_s=50)]
+    server.faults["accept"] = [TransientError("HTTP 429", retry_after_s=15)]
     async with open_lobby(server, database, time) as lobby:
         server.news.put_nowait(offers("one")[0])
         await sleepers(time, 2)

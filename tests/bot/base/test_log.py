@@ -22,6 +22,8 @@ def _root_logger_as_before() -> Iterator[None]:
             handler.close()
     root.handlers[:] = before
     root.setLevel(level)
+    for name in log.OWN:
+        logging.getLogger(name).setLevel(logging.NOTSET)
 
 
 def test_json_lines(tmp_path: Path) -> None:
@@ -48,6 +50,28 @@ def test_text_lines(tmp_path: Path) -> None:
     logging.getLogger("bot.test").warning("shown")
     (line,) = path.read_text(encoding="utf-8").splitlines()
     assert line.endswith("WARNING bot.test: shown")
+
+
+def test_libraries_are_heard_only_when_something_is_wrong(tmp_path: Path) -> None:
+    path = tmp_path / "bot.log"
+    log.set_up(LogConfig(level="DEBUG", file=str(path)))
+    for name in ("aiosqlite", "aiohttp.access", "alembic.runtime.migration", "sqlalchemy.engine.Engine"):
+        logging.getLogger(name).debug("not shown")
+        logging.getLogger(name).info("not shown")
+    logging.getLogger("asyncio").warning("shown")
+    for name in ("bot.game.player", "engine.uci.source", "storage.database"):
+        logging.getLogger(name).debug("shown")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 4
+    assert all(line.endswith(": shown") for line in lines)
+
+
+def test_libraries_say_no_more_than_we_do(tmp_path: Path) -> None:
+    path = tmp_path / "bot.log"
+    log.set_up(LogConfig(level="ERROR", file=str(path)))
+    logging.getLogger("asyncio").warning("not shown")
+    logging.getLogger("bot.game.player").warning("not shown")
+    assert path.read_text(encoding="utf-8") == ""
 
 
 RUDE = "Anna\n2030-01-01 00:00:00 ERROR \x1b[31m\x9b\u2028\ud800 Zoë"

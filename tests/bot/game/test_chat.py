@@ -11,6 +11,7 @@ import pytest
 from bot.base.config import ChatConfig, Config, SelectionConfig, SelectionMethod
 from bot.base.errors import AuthError, TransientError
 from bot.base.events import EndReason, Room
+from bot.game.chat import LAST_S
 from bot.game.chat_commands import PAUSE_S
 from bot.game.player import GamePlayer
 from storage.database import Database
@@ -78,11 +79,10 @@ async def test_the_farewell_of_a_player_without_traps(
 
 async def test_questions_are_answered(database: Database) -> None:
     server = FakeServer()
-    async with talking(server, database) as time:
+    async with talking(server, database):
         for number, question in enumerate(["!help", "!engine", "!eval", "!trap", "!stats"], start=1):
             server.say(question)
             await said(server, number)
-            time.now += PAUSE_S
     assert server.said[0].startswith("I am a program. Ask me")
     assert "I do not say yet" in server.said[1]
     assert server.said[2:] == [SECRET, SECRET, "Anna, this is our first game."]
@@ -141,6 +141,21 @@ async def test_questions_can_be_switched_off(database: Database, changes: dict[s
     assert server.said == []
 
 
+async def test_each_first_question_is_answered_though_they_come_at_once(database: Database) -> None:
+    server = FakeServer()
+    async with talking(server, database) as time:
+        for _ in range(3):
+            for question in ("!help", "!engine", "!stats"):
+                server.say(question)
+        await said(server, 3)
+        time.now += PAUSE_S
+        server.say("!stats")
+        server.say("!help")
+        await said(server, 4)
+    assert sorted(line[:10] for line in server.said[:3]) == ["Anna, this", "I am Desde", "I am a pro"]
+    assert server.said[3].startswith("Anna, this")
+
+
 async def test_a_chatterer_cannot_make_the_bot_flood(database: Database) -> None:
     server = FakeServer()
     async with talking(server, database) as time:
@@ -149,9 +164,10 @@ async def test_a_chatterer_cannot_make_the_bot_flood(database: Database) -> None
         server.say("!help", Room.SPECTATOR, "Bert")  # another room is not hindered
         await said(server, 2)
         time.now += PAUSE_S
-        server.say("!engine")
+        for _ in range(50):
+            server.say("!help")
         await said(server, 3)
-    assert [line[:10] for line in server.said] == ["I am a pro", "spectator:", "I am Desde"]
+    assert [line[:10] for line in server.said] == ["I am a pro", "spectator:", "I am a pro"]
 
 
 async def test_what_was_before_this_game(database: Database) -> None:
@@ -222,14 +238,14 @@ async def test_a_database_that_hangs_or_fails_costs_no_move(
         server.say("!stats")
         await broken.asked.wait()
         time.now += PAUSE_S
-        server.say("!help")  # not while the other answer is under way
+        server.say("!stats")  # not while the other answer is under way
         server.reply()
         await server.until(lambda: len(server.moves) == 3)
-    assert server.said == ([] if error is None else ["I am a program. Ask me !engine, !eval, !trap, !stats."])
+    assert server.said == ([] if error is None else ["Anna, this is our first game."])
     await check_books(database, server)
 
 
-@pytest.mark.parametrize("error", [TransientError("HTTP 429", 60.0), AuthError("HTTP 403")])
+@pytest.mark.parametrize("error", [TransientError("no answer"), AuthError("HTTP 403")])
 async def test_an_answer_that_the_server_does_not_take(database: Database, error: Exception) -> None:
     server = FakeServer()
     server.faults["chat"] = [error]
@@ -238,6 +254,24 @@ async def test_an_answer_that_the_server_does_not_take(database: Database, error
         await said(server, 1)
     assert server.said == []
     await check_books(database, server)
+
+
+async def test_chat_waits_as_long_as_the_server_wants(database: Database) -> None:
+    waited: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        await asyncio.sleep(0)
+
+    server = FakeServer()
+    server.faults["chat"] = [TransientError("HTTP 429", 58.0)]
+    async with playing(server, database, sleep=sleep, settings=quiet(greeting="Hello {opponent}")):
+        await said(server, 2)
+        await server.until(lambda: len(server.moves) == 1)
+        server.pick = picker(1)
+        server.reply()
+    assert server.said == ["Hello Anna"]
+    assert 58.0 + LAST_S in waited
 
 
 async def test_a_chat_that_hangs_costs_no_move(database: Database) -> None:

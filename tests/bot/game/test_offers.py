@@ -16,6 +16,7 @@ from bot.base.events import EndReason, GameEnd, GameEvent
 from bot.game.offer_policy import PLIES_BETWEEN_OFFERS
 from bot.game.player import GamePlayer
 from bot.game.search_pool import Rank
+from engine.decision import OutcomeKind
 from engine.game import replay
 from storage.database import Database
 from storage.records import DecisionState, GameResult, GameStatus
@@ -273,6 +274,34 @@ async def test_a_server_that_refuses_resigning_gets_the_move(database: Database)
     assert server.end is not None
     assert server.end.reason is EndReason.NORMAL
     await check_books(database, server)
+
+
+async def test_a_server_that_wants_quiet_gets_the_move_at_once(database: Database) -> None:
+    """Moves are exempt, and our clock runs."""
+    waited: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        await asyncio.sleep(0)
+
+    server = lost_game()
+    server.faults["resign"] = [TransientError("the server wants 58 s of quiet", 58.0)]
+    async with playing(server, database, settings=RESIGNS, sleep=sleep):
+        await server.until(lambda: moves_sent(server) == 1)
+        assert 58.0 not in waited
+        server.finish(EndReason.RESIGNATION, 0)
+
+
+async def test_a_takeback_is_answered_after_the_quiet_that_the_server_wants(database: Database) -> None:
+    server = casual()
+    server.faults["takeback"] = [TransientError("the server wants 58 s of quiet", 58.0)]
+    async with playing(server, database, settings=mannered(takebacks=1)):
+        await server.until(lambda: len(server.moves) == 1)
+        server.ask_takeback()
+        await server.until(partial(says, server, "takeback True", 2))
+        server.pick = picker(1)
+        if not server.our_turn:
+            server.reply()
 
 
 # --- Takebacks ------------------------------------------------------------------------------------------
@@ -544,6 +573,38 @@ async def test_the_rules_explain_an_end(database: Database, seed: int) -> None:
     game = await stored_game(database)
     sign = (result_centi > 0) - (result_centi < 0)
     assert (game.state, game.result) == (GameStatus.FINISHED, expected[sign])
+
+
+@pytest.mark.parametrize("answers_late", [False, True])
+async def test_our_last_move_is_never_shown(database: Database, answers_late: bool) -> None:
+    """The server took the move that ends the game, and shows only that the game is over."""
+    server = FakeServer(moves=("a1", "a2", "b1", "b2"))
+    server.explains = server.shows_last = False
+    if answers_late:
+        server.may_answer = asyncio.Event()
+    async with playing(server, database):
+        await server.until(lambda: moves_sent(server) == 1)
+        if server.may_answer is not None:
+            server.may_answer.set()
+    assert (server.moves[-1], server.state.moves) == ("c1", ("a1", "a2", "b1", "b2"))
+    game = await stored_game(database)
+    assert (game.result, game.end_reason, game.moves) == (GameResult.WIN, "normal", server.moves)
+    (last,) = await stored_decisions(database)
+    assert (last.decision.move, last.state) == ("c1", DecisionState.CONFIRMED)
+    assert last.outcome is not None
+    assert last.outcome.kind is OutcomeKind.UNANSWERED
+
+
+async def test_a_move_that_the_server_did_not_take_is_not_added(database: Database) -> None:
+    server = FakeServer(moves=("a1", "a2", "b1", "b2"))
+    server.explains = server.shows_last = False
+    server.faults["move"] = [RefusedError("Not your turn", 400)] * 100
+    async with playing(server, database):
+        await server.until(lambda: moves_sent(server) == 2)
+        server.finish(EndReason.RESIGNATION, 0)
+    game = await stored_game(database)
+    assert (game.result, game.end_reason, game.moves) == (None, "untold", server.moves)
+    assert [stored.state for stored in await stored_decisions(database)] == [DecisionState.DROPPED]
 
 
 async def test_nobody_explains_an_end(database: Database) -> None:

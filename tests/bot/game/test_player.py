@@ -12,7 +12,7 @@ from bot.base.config import ChatConfig
 from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientError
 from bot.base.events import EndReason
 from bot.game.offer_policy import score_centi
-from bot.game.player import MAX_REFUSALS, UNKNOWN_TRIES, GamePlayer
+from bot.game.player import MOVE_CAP_S, UNKNOWN_TRIES, WARN_REFUSALS, GamePlayer
 from bot.game.recheck import recheck
 from engine.decision import OutcomeKind
 from engine.errors import EngineMismatch
@@ -169,22 +169,40 @@ async def test_reading_again_fails_too(database: Database) -> None:
     await check_books(database, server)
 
 
-async def test_a_server_that_always_refuses_loses_its_game(database: Database) -> None:
-    server = FakeServer()
-    server.faults["move"] = [RefusedError("Not your turn", 400)] * 100
-    with pytest.raises(ProtocolError, match="keeps refusing"):
-        await play(server, database)
-    assert moves_sent(server) == MAX_REFUSALS + 1
-    assert (await stored_game(database)).state is GameStatus.OPEN
+async def test_a_move_is_sent_until_the_server_takes_it(database: Database) -> None:
+    """A site in trouble may refuse moves for a while; what counts is the game's clock, not how often."""
+    waited: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        await asyncio.sleep(0)
+
+    server = FakeServer(pick=picker(1))
+    server.faults["move"] = [RefusedError("Not your turn", 400)] * 40
+    await play(server, database, sleep=sleep)
+    await check_books(database, server)
+    assert waited[0] < 0.5
+    assert sum(waited) > 30 * MOVE_CAP_S / 2
+    assert (await event_kinds(database)).count("move_refused") == 1
 
 
-async def test_a_refusal_counts_when_the_game_can_be_read(database: Database) -> None:
-    """A site in trouble may refuse the moves of a game that it cannot show either."""
+async def test_a_move_is_refused_until_time_is_up(database: Database) -> None:
     server = FakeServer()
-    server.faults["move"] = [RefusedError("Not your turn", 400)] * (MAX_REFUSALS + 3)
+    server.faults["move"] = [RefusedError("Not your turn", 400)] * 10_000
+    async with playing(server, database):
+        await server.until(lambda: moves_sent(server) == 2 * WARN_REFUSALS)
+        server.finish(EndReason.TIME, 1)
+    game = await stored_game(database)
+    assert (game.state, game.result) == (GameStatus.FINISHED, GameResult.LOSS)
+    assert (await stored_decisions(database))[-1].state is DecisionState.DROPPED
+
+
+async def test_a_refused_move_of_a_game_that_cannot_be_read(database: Database) -> None:
+    server = FakeServer()
+    server.faults["move"] = [RefusedError("Not your turn", 400)] * 8
     async with playing(server, database):
         await server.until(lambda: "stream" in server.calls)
-        server.faults["stream"] = [TransientError("HTTP 502")] * MAX_REFUSALS
+        server.faults["stream"] = [TransientError("HTTP 502")] * 5
         await server.until(lambda: bool(server.moves))
         server.pick = picker(1)
         server.reply()

@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl
 import pytest
 from aiohttp import web
 
+from bot.base.config import ChallengesConfig, Config
 from bot.base.dialects import DIALECTS, Ability
 from bot.base.errors import (
     AuthError,
@@ -45,6 +46,7 @@ from bot.base.events import (
 )
 from bot.base.reconnect import stay_connected
 from bot.servers import Account, Server
+from bot.servers.adapters import make_server
 from bot.servers.lag import Lag
 from bot.servers.lichess import FULL_STATE_S, UNTOLD_SLACK_S, LichessServer, RefusalCounter, StreamRateLimiter
 from bot.servers.lichess_wire import ChallengeDone, ChallengeMade, read_challenge_answer
@@ -245,7 +247,7 @@ async def test_one_shot_calls(peer: Peer, server: LichessServer) -> None:
         ("GET", f"/game/export/{GAME}"),
     ]
     assert peer.seen[1][1].endswith("?nb=50")
-    assert "tooFast" in peer.bodies[3]
+    assert peer.bodies[3] == "reason=tooFast"
     assert {headers["authorization"] for headers in peer.headers} == {f"Bearer {TOKEN}"}
     assert all(headers["user-agent"].startswith("desdemona/") for headers in peer.headers)
 
@@ -405,6 +407,52 @@ async def test_calls_go_one_at_a_time(peer: Peer, server: LichessServer) -> None
         peer.script(f"/api/challenge/c{index}/accept", count)
     await asyncio.gather(*(server.accept(f"c{index}") for index in range(4)))
     assert most == 1
+
+
+async def test_an_unanswered_call_delays_none_of_another_kind(peer: Peer, server: LichessServer) -> None:
+    await server.account()
+    stuck = (f"/api/bot/game/{GAME}/chat", "/api/account/playing")
+    released, arrived = asyncio.Event(), {path: asyncio.Event() for path in stuck}
+
+    async def hang(request: web.Request) -> web.StreamResponse:
+        arrived[request.path].set()
+        await released.wait()
+        return web.json_response({"nowPlaying": []})
+
+    for path in stuck:
+        peer.script(path, hang)
+    async with asyncio.timeout(PATIENCE_S):
+        late = [
+            asyncio.create_task(server.chat(GAME, "hello")),
+            asyncio.create_task(server.chat(GAME, "hello again")),
+            asyncio.create_task(server.playing()),
+        ]
+        for path in stuck:
+            await arrived[path].wait()
+        await server.accept("chal0001")
+        await server.decline("chal0002", DeclineReason.LATER)
+        await server.answer_takeback(GAME, True)
+        await server.resign(GAME)
+        assert not any(task.done() for task in late)
+        released.set()
+        await asyncio.gather(*late)
+    assert [path.split("?")[0] for _, path in peer.seen].count(stuck[0]) == 2
+
+
+async def test_chat_is_given_up_first(peer: Peer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.servers.lichess.CHAT_TIMEOUT_S", 0.05)
+    server = LichessServer(ARENA, peer.url, TOKEN)
+
+    async def hang(_: web.Request) -> web.StreamResponse:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    peer.script(f"/api/bot/game/{GAME}/chat", hang)
+    try:
+        with pytest.raises(TransientError, match=r"no answer in 0\.05 s"):
+            await server.chat(GAME, "hello")
+    finally:
+        await server.close()
 
 
 class Hands:
@@ -714,7 +762,8 @@ async def test_no_call_takes_the_token_elsewhere(
 
 
 async def test_what_a_site_cannot_do_is_refused_without_asking(peer: Peer) -> None:
-    server = LichessServer(DIALECTS["pychess"], peer.url, TOKEN)
+    settings = Config(challenges=ChallengesConfig(variants=["othello", "xiangqi"]))
+    server = make_server(settings, DIALECTS["pychess"], peer.url, TOKEN)
     try:
         assert [ability for ability in Ability if server.can(ability)] == [Ability.UPGRADE]
         for ask in (
@@ -733,7 +782,7 @@ async def test_what_a_site_cannot_do_is_refused_without_asking(peer: Peer) -> No
         await server.move(GAME, "h3e3", offer_draw=True)
         assert peer.seen == [("POST", f"/api/bot/game/{GAME}/move/h3e3")]
         told = json.loads(peer.headers[0]["x-pychess-bot-capabilities"])
-        assert told == {"version": 1, "variants": ["xiangqi", "standard"]}
+        assert told == {"version": 1, "variants": ["xiangqi"]}
     finally:
         await server.close()
 
