@@ -89,6 +89,13 @@ def test_intervals_hold_their_estimate(pairs: list[float]) -> None:
     assert mirrored[1] == pytest.approx(1 - low)
 
 
+@pytest.mark.parametrize("pairs", range(1, 30))
+def test_intervals_end_exactly_at_the_ends(pairs: int) -> None:
+    """Without rounding errors: no share is below 0 or above 1."""
+    assert share_interval([0.0] * pairs)[0] == 0.0
+    assert share_interval([1.0] * pairs)[1] == 1.0
+
+
 def test_a_mean() -> None:
     assert mean_estimate([]) == ScoreEstimate(None, None, None)
     assert mean_estimate([3.0]) == ScoreEstimate(3.0, None, None)

@@ -191,6 +191,17 @@ def test_kinds_of_chess(key: str, fen: str | None, kind: str, start: str | None)
         assert (asked.game, asked.variant, asked.kind, asked.initial_position) == ("chess", key, kind, start)
 
 
+def test_the_start_of_a_game_of_others_is_shown_as_it_is() -> None:
+    asked = read_challenge(variant={"key": "dubious"}, initialFen="some position")
+    assert (asked.game, asked.kind, asked.initial_position) == (None, "", "some position")
+
+
+@pytest.mark.parametrize(("told", "expected"), [(10_000, 10_000), (10_001, None), (-10_001, None)])
+def test_ratings_beyond_all_reason_are_none(told: int, expected: int | None) -> None:
+    asked = read_challenge(destUser={"id": "desdemona", "rating": told})
+    assert asked.our_rating == expected
+
+
 def test_positions_that_cannot_be_played_are_no_game_of_ours() -> None:
     for fen in ("8/8/8/8/8/8/8/8 w - - 0 1", "rubbish", "8/8 \ud800", "8" * 501):
         event = read_account_event(
