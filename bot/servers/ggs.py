@@ -446,7 +446,7 @@ class GgsServer:
 
     async def playing(self) -> list[str]:
         before = self._state.lists
-        await self._do([Say(wire.tell_service("match"))])
+        await self._do([self._state.query_matches()])
         await self._answered(lambda: self._state.lists > before, "the list of matches")
         return self._state.playing
 

@@ -14,7 +14,7 @@ The server does not store unrated games, but they may have ended unnoticed: they
 
 import logging
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -71,6 +71,8 @@ ALERTED_S = 30.0
 """Least seconds between two full resyncs: an overloaded server may drop messages all the time."""
 LATER = ("no opponent present", "Your open value is too low")
 """Beginnings of the refusals after which we request an adjourned game again; after any other we do not."""
+MAX_QUERIES = 8
+"""Most unanswered queries for the running matches that are remembered."""
 MAX_REQUESTS = 500
 """Further requests are ignored; the server has a few dozen at a time."""
 REMEMBERED = 200
@@ -124,6 +126,8 @@ class GgsAccount:
         self._requests = Requests(name)
         self._going_on: dict[str, wire.MatchBegan] = {}
         """Our running matches that we know of, by the server's ids."""
+        self._known_at_query: deque[frozenset[str]] = deque(maxlen=MAX_QUERIES)
+        """For each unanswered query for the running matches, the oldest first: those that we knew of then."""
         self._changes: dict[str, int] = {}
         """Changes of our rating by match id, until the match's end arrives."""
         self._ended: dict[str, dict[str, GgsGame | None]] = {}
@@ -192,7 +196,8 @@ class GgsAccount:
         self._requests.is_registered = True  # until a setting is refused
         settings = ("client +", "trust +", "request -", "stored +", "rated +", f"open {self._most_games}")
         # In this order: running matches must be known before the stored ones show what is missing.
-        return [Say(tell_service(word)) for word in (*settings, "match", "stored")]
+        commands = [Say(tell_service(word)) for word in settings]
+        return [*commands, self.query_matches(), Say(tell_service("stored"))]
 
     def lost(self, reason: str) -> list[GgsAction]:
         """The connection or the service is gone, and with it every game and request on it."""
@@ -208,6 +213,7 @@ class GgsAccount:
                 out += self._put_away(game, reason)
         self._live.clear()
         self._going_on.clear()
+        self._known_at_query.clear()
         self._changes.clear()
         self._ended.clear()
         self._resuming.clear()
@@ -236,7 +242,7 @@ class GgsAccount:
             out.append(Say(tell_service("history")))
         if self._away_opponents():
             out.append(Say(tell_service("stored")))
-        return [*out, Say(tell_service("match"))]
+        return [*out, self.query_matches()]
 
     # --- Our actions ------------------------------------------------------------------------------------
 
@@ -419,8 +425,16 @@ class GgsAccount:
             return []
         return self.lost(reason)
 
+    def query_matches(self) -> Say:
+        """Query the running matches; what begins before the answer comes may be missing from it."""
+        self._known_at_query.append(self._known_matches())
+        return Say(tell_service("match"))
+
+    def _known_matches(self) -> frozenset[str]:
+        return frozenset({*self._going_on, *(game.match for game in self._live.values())})
+
     def _reread_all(self) -> list[GgsAction]:
-        return [*self._reread_games(), Say(tell_service("match")), Say(tell_service("stored"))]
+        return [*self._reread_games(), self.query_matches(), Say(tell_service("stored"))]
 
     def _reread_games(self, more: str = "") -> list[GgsAction]:
         """Request the state of every game, and of the games of one more match."""
@@ -469,7 +483,7 @@ class GgsAccount:
                 return self._go_on(asked)
             if not was_unclear and self._stored_game(asked.line, Status.LIVE) is not None:
                 asked.is_unclear = True  # we have missed the adjournment, or this is another game
-                return [Say(tell_service("match"))]
+                return [self.query_matches()]
         return [Tell(ChallengeReceived(self._challenge(asked)))]
 
     def _go_on(self, asked: Asked) -> list[GgsAction]:
@@ -544,7 +558,7 @@ class GgsAccount:
         if record is not None and (record.black == self.name) == (record.white == self.name):
             return []  # between others, or against ourselves
         if game is None and match not in self._going_on:  # we have missed whether it is rated
-            return [Say(tell_service("match"))]
+            return [self.query_matches()]
         if record is None:
             return [] if game is not None else self._unplayable(message.id, None, at)
         our_side = 0 if record.black == self.name else 1
@@ -696,7 +710,7 @@ class GgsAccount:
             for game in games:
                 game.refusal = message.text
             # We have missed its end.
-            return [Say(tell_service("match"))] if games else []
+            return [self.query_matches()] if games else []
         if message.text.startswith("you are not registered"):
             if self._requests.is_registered:
                 logger.warning("the service says: %s Only unrated games can be played", message.text)
@@ -716,10 +730,12 @@ class GgsAccount:
         """Compare the server's running matches with our live games."""
         self.lists += 1
         heard = {match.id: match for match in message.matches if self.name in match.names}
-        self._going_on = heard if message.is_whole else self._going_on | heard
+        known = self._known_at_query.popleft() if self._known_at_query else self._known_matches()
+        gone = known - heard.keys() if message.is_whole else frozenset()
+        self._going_on = {key: match for key, match in self._going_on.items() if key not in gone} | heard
         out: list[GgsAction] = []
         for game in list(self._live.values()):
-            if game.match not in self._going_on and message.is_whole:
+            if game.match in gone:
                 out += self._doubt(game)
         for asked in self._requests:
             if asked.is_unclear:

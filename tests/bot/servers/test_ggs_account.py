@@ -487,6 +487,21 @@ def test_a_game_that_is_not_listed_any_more_has_ended_unheard() -> None:
     assert state.end.reason is EndReason.UNTOLD
 
 
+def test_a_game_that_began_after_the_query_may_be_missing_from_the_list() -> None:
+    """The server wrote the list before the match began, and it arrives afterwards."""
+    story = Story().hear("stored 0 desdemon")
+    assert "match" in ticked(story, 61.0)
+    story.hear("+ match .1 1720 bob 1800 desdemon 8 R", join())
+    story.take()
+    story.hear("match 0/3")
+    assert story.said() == []
+    story.hear("update .1 f5")
+    assert story.state().moves == ("f5",)
+    assert "match" in ticked(story, 122.0)
+    story.hear("match 0/3")  # this one was written later
+    assert story.said() == ["stored"]
+
+
 RECORD = (
     f"(;GM[Othello]PC[GGS/os]DT[2026.11.22_00:40:00.UTC]PB[bob]PW[desdemon]TI[05:00//02:00]TY[8]RE[%s]BO[{USUAL}]"
     "B[f5]W[d6]B[c3]W[d3]B[c4];)"
