@@ -2,8 +2,6 @@
 
 import sqlite3
 
-from sqlalchemy.exc import DBAPIError
-
 
 class StorageError(Exception):
     """The database cannot be opened or used; the message is one line for the operator, without a password."""
@@ -28,5 +26,7 @@ class DuplicateDecision(Exception):
 
 def is_undecodable(error: BaseException) -> bool:
     """Whether SQLite's driver met text that is not UTF-8; the error has no code, only this message."""
-    cause = error.orig if isinstance(error, DBAPIError) else error
+    cause = getattr(
+        error, "orig", error
+    )  # inside what SQLAlchemy raises, which is not imported here: it is slow
     return isinstance(cause, sqlite3.OperationalError) and str(cause).startswith("Could not decode to UTF-8")

@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import ClassVar
@@ -393,8 +393,9 @@ class FakeSite:
     upgraded: ClassVar[list[str]] = []
     refuses = False
 
-    def __init__(self, dialect: Dialect, url: str, token: str) -> None:
+    def __init__(self, dialect: Dialect, url: str, token: str, *, kinds: Collection[str]) -> None:
         assert token == "lip_secret"
+        assert "othello" in kinds
         self.where = f"{dialect.name} {url}"
 
     async def account(self) -> Account:
