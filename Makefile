@@ -43,7 +43,7 @@ sanitize:
 fuzz:
 	$(MAKE) -C tests/native -j 2 fuzz
 
-# Small changes of the code that matters, each of which a test must notice; some twenty minutes on two cores.
+# Small changes of the code that matters, each of which a test must notice; six minutes on two idle cores.
 mutants: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.mutants
 
