@@ -5,7 +5,7 @@ import os
 import sys
 
 try:
-    from bot.base.errors import DesdemonaError
+    from bot.base.errors import OUT_OF_SPACE, DesdemonaError
     from bot.base.log import printable
     from bot.cli.main import app
     from storage.errors import StorageError
@@ -16,8 +16,6 @@ FAILED = 2
 """Exit status when the operator has to put something right."""
 NO_STORAGE = 3
 """Exit status when the database does not work, which may pass by itself."""
-CANNOT_WRITE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""Why a write fails without a fault of the program: the disk is full, or a quota or limit is used up."""
 
 
 def main() -> None:
@@ -36,7 +34,7 @@ def main() -> None:
             raise
         sys.exit(f"desdemona: environment: {wrong}")  # this processor lacks the requested instruction set
     except OSError as error:
-        if error.errno not in {*CANNOT_WRITE, errno.EPIPE} or error.filename is not None:
+        if error.errno not in {*OUT_OF_SPACE, errno.EPIPE} or error.filename is not None:
             raise
         _drop_output()
         if error.errno == errno.EPIPE:  # the reader has gone, `head` for instance: nothing to report

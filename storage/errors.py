@@ -26,7 +26,6 @@ class DuplicateDecision(Exception):
 
 def is_undecodable(error: BaseException) -> bool:
     """Whether SQLite's driver met text that is not UTF-8; the error has no code, only this message."""
-    cause = getattr(
-        error, "orig", error
-    )  # inside what SQLAlchemy raises, which is not imported here: it is slow
+    # SQLAlchemy's errors have the driver's as `orig`; importing SQLAlchemy to check their type is slow.
+    cause = getattr(error, "orig", error)
     return isinstance(cause, sqlite3.OperationalError) and str(cause).startswith("Could not decode to UTF-8")

@@ -11,6 +11,11 @@
         +-- ProtocolError     drop this game or message, and log what was received
 """
 
+import errno
+
+OUT_OF_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Why a write fails without a fault of the program: the disk is full, or a quota or limit is used up."""
+
 
 class DesdemonaError(Exception):
     """Base of all exceptions that this program raises on purpose."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.base.errors import ConfigError
+from bot.base.errors import OUT_OF_SPACE, ConfigError
 from engine.external.settings import PROTOCOL_GAMES
 from engine.player_kinds import OWN_KINDS, TRAPPY, kind_named
 
@@ -79,7 +79,11 @@ def settings(config: "Config", player: str | None, depth: int | None) -> "Settin
 
 
 def run(protocol: str, driver: "SearchDriver") -> None:
-    """Run the protocol on standard input and output until it ends."""
+    """Run the protocol on standard input and output until it ends.
+
+    Raises:
+        OSError: The disk behind standard output is full.  A program that no longer reads is not an error.
+    """
     from bot.engine_protocols.console import Console
 
     console = Console(sys.stdin.buffer, sys.stdout.buffer)
@@ -95,3 +99,5 @@ def run(protocol: str, driver: "SearchDriver") -> None:
         from bot.engine_protocols.uci import Uci
 
         Uci(console, driver, protocol).run()
+    if console.write_error is not None and console.write_error.errno in OUT_OF_SPACE:
+        raise console.write_error

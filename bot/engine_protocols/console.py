@@ -33,7 +33,9 @@ class Console:
         self.lock = threading.RLock()
         """Held while writing; hold it to write several things without interruption."""
         self.is_broken = False
-        """The other end no longer reads."""
+        """Our answers cannot be written: in most cases the other end no longer reads."""
+        self.write_error: OSError | None = None
+        """The error that broke it."""
 
     def lines(self) -> Iterator[str]:
         """Yield the commands, stripped, until the input ends."""
@@ -52,8 +54,10 @@ class Console:
                     # Messages can quote foreign text, which must not end the line.
                     self._sink.write(line.replace("\r", " ").encode("utf-8", "replace") + b"\n")
                 self._sink.flush()
-            except (OSError, ValueError):
+            except (OSError, ValueError) as error:
                 self.is_broken = True
+                if self.write_error is None and isinstance(error, OSError):
+                    self.write_error = error
 
 
 class ConsoleSearch:

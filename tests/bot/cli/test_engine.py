@@ -1,6 +1,8 @@
 """`desdemona engine`: its options, and what it takes from the settings."""
 
 import io
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -44,6 +46,31 @@ def test_all_protocols(
     assert typed(monkeypatch, text, *arguments) == 0
     assert capfdbinary.readouterr().out.decode() == answer
     assert not list(tmp_path.iterdir()), "it writes nothing"
+
+
+def answers_to(output: int) -> tuple[int, str]:
+    """Exit status and errors of a program whose answers go to this file descriptor."""
+    done = subprocess.run(
+        [sys.executable, "-m", "bot", "engine", "--protocol", "gtp"],
+        input="name\nquit\n",
+        stdout=output,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(output)
+    return done.returncode, done.stderr
+
+
+def test_a_full_disk_is_reported() -> None:
+    message = "desdemona: cannot write the output: No space left on device\n"
+    assert answers_to(os.open("/dev/full", os.O_WRONLY)) == (program.FAILED, message)
+
+
+def test_a_program_that_has_gone_is_no_error() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    assert answers_to(writer) == (0, "")
 
 
 @pytest.mark.parametrize(
