@@ -34,6 +34,7 @@ from bot.base.reconnect import delays, stay_connected
 from bot.game.player import GamePlayer
 from bot.game.services import Services
 from bot.servers import goes_on
+from engine.games import ENGINE_GAMES
 from storage.errors import StorageError
 from storage.games import count_bot_games, list_open_games, set_rating_diff
 from storage.records import StoredGame
@@ -184,15 +185,16 @@ class Lobby:
                 self._slots.leave(challenge_id)
                 self._answers.leave(challenge_id)
                 self._change()
-            case GameStarted(game_id, is_played_here, challenge_id):
-                if is_played_here:
+            case GameStarted(game_id, is_played_here, challenge_id, game):
+                lacks_engine = game in ENGINE_GAMES and self._services.engines.settings(game) is None
+                if game_id in self._games or (is_played_here and not lacks_engine):
                     self._play(game_id, challenge_id=challenge_id)
                 elif game_id not in self._not_played:
                     self._not_played.add(game_id)
                     self._slots.leave(challenge_id)
                     self._slots.end(game_id)
                     self._background.start(
-                        f"game {game_id}: aborting", partial(self._abort_unplayed, game_id)
+                        f"game {game_id}: aborting", partial(self._abort_unplayed, game_id, is_played_here)
                     )
             case GameFinished(game_id, rating_diff):
                 self._read_end(game_id)
@@ -331,8 +333,13 @@ class Lobby:
         logger.info("%s: waits for a slot: %s", about(challenge), decision.why)
         await self._background.record_event("challenge_queued", {**detail_of(challenge), "why": decision.why})
 
-    async def _abort_unplayed(self, game_id: str) -> None:
-        """Abort a game that this program cannot play: the opponent would wait in vain."""
+    async def _abort_unplayed(self, game_id: str, has_rules: bool) -> None:
+        """Abort a game that challenges would decline: the opponent would wait in vain, or meet a bad player.
+
+        Args:
+            game_id: The site's id.
+            has_rules: Whether we can play it at all; if so, we do when it cannot be aborted.
+        """
         logger.warning("game %s: not a game that is played here; aborting it", game_id)
         await self._background.record_event("game_not_played_here", {"site_game_id": game_id})
         try:
@@ -340,6 +347,11 @@ class Lobby:
         except TransientError:
             self._not_played.discard(game_id)  # retry when the server next reports it
             raise
+        except RefusedError as error:
+            if not has_rules:
+                raise
+            logger.warning("game %s: cannot be aborted (%s); playing it without its engine", game_id, error)
+            self._play(game_id)
 
     async def _ask(self, opponent: Bot, proposal: Proposal) -> Reply | None:
         """Challenge a program and hold a slot until it answers; None: withdrawn because the slot is

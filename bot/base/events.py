@@ -183,6 +183,8 @@ class GameStarted:
     """False: the site names a game that this program does not play."""
     challenge_id: str = ""
     """The challenge that it came from, if that has another id; empty: the same id, or no challenge."""
+    game: str = ""
+    """Its name in `engine.games`; empty: the site does not say."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,8 +152,10 @@ def read_account_event(message: Mapping[str, Any], dialect: Dialect, our_id: str
             return ChallengeGone(_identifier(_need(message, "challenge", dict), "id"))
         case "gameStart":
             raw = _need(message, "game", dict)
+            variant = dialect.variants.get(_variant_key(raw))
             # A site that does not name the variant starts only accepted games.
-            return GameStarted(_game_id(raw), "variant" not in raw or _variant_key(raw) in dialect.variants)
+            is_played_here = variant is not None or "variant" not in raw
+            return GameStarted(_game_id(raw), is_played_here, game=variant.game if variant else "")
         case "gameFinish":
             raw = _need(message, "game", dict)
             return GameFinished(_game_id(raw), _rating(raw, "ratingDiff"))

@@ -455,6 +455,21 @@ async def test_games_that_are_not_played_here_are_aborted(database: Database) ->
     assert server.calls.count("abort") == 2
 
 
+@pytest.mark.parametrize("is_too_late", [False, True])
+async def test_a_game_that_needs_an_engine_which_we_lack(database: Database, is_too_late: bool) -> None:
+    """No challenge to it would be accepted: it is aborted, or played as well as we can."""
+    server = FakeServer(pick=picker(1))
+    server.faults["abort"] = [RefusedError("both have moved", 400)] if is_too_late else []
+    async with open_lobby(server, database) as lobby:
+        await tell(server, GameStarted(GAME_ID, True, game="crazyhouse"))
+        await noted(database, "game_not_played_here")
+        await drained(lobby)
+        await tell(server, GameStarted(GAME_ID, True, game="crazyhouse"))
+        await drained(lobby)
+    assert server.calls.count("abort") == 1
+    assert bool(server.moves) == is_too_late
+
+
 async def test_a_game_that_crashes_is_taken_up_again(database: Database) -> None:
     server = FakeServer(pick=picker(1))
     server.faults["move"] = [ZeroDivisionError("a mistake of ours")]

@@ -286,7 +286,7 @@ def test_challenge_gone(kind: str) -> None:
 def test_game_start_and_finish() -> None:
     game = {"gameId": "abcd1234", "variant": {"key": "othello", "name": "Othello"}, "new field": [1]}
     start = {"type": "gameStart", "game": game}
-    assert read_account_event(start, ARENA, "x") == GameStarted("abcd1234", True)
+    assert read_account_event(start, ARENA, "x") == GameStarted("abcd1234", True, game="othello")
     chess = {"type": "gameStart", "game": game | {"variant": {"key": "antichess"}}}
     assert read_account_event(chess, ARENA, "x") == GameStarted("abcd1234", False)
     finish = {"type": "gameFinish", "game": game | {"ratingDiff": -7}}
