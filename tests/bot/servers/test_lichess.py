@@ -995,7 +995,7 @@ async def test_account_stream(peer: Peer, server: LichessServer) -> None:
     peer.script("/api/stream/event", stream(b"\n", CHALLENGE, GAME_START, b"\n", {"type": "new"}, GAME_START))
     challenge, *starts = await collect(server.account_events())
     assert isinstance(challenge, ChallengeReceived)
-    assert starts == [GameStarted(GAME, True)] * 2
+    assert starts == [GameStarted(GAME, True, game="othello")] * 2
     assert [path for _, path in peer.seen] == ["/api/account", "/api/stream/event"]
     await collect(server.account_events())
     assert [path for _, path in peer.seen][2:] == ["/api/stream/event"]

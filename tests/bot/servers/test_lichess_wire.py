@@ -663,7 +663,7 @@ def test_xiangqi_at_playstrategy_and_its_start() -> None:
         "variant": {"gameLogic": {"id": 2}, "key": "xiangqi"},
     }
     assert read_account_event({"type": "gameStart", "game": started}, PLAYSTRATEGY, "ann") == GameStarted(
-        "abcd1234", True
+        "abcd1234", True, game="xiangqi"
     )
 
 
