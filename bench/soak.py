@@ -39,12 +39,14 @@ from storage.arena import ArenaGameRecord
 from storage.database import Database
 from storage.events import list_events
 from storage.games import list_open_games
+from storage.records import AccountKey
 from tests.faults.proxy import NO_FAULTS, Chance, Fault, FaultProxy, Outage
 from tests.system.daemon import Daemon
 from tests.system.ledger import log_lines, troubles
 from tests.system.person import Habits, Person, Wish
 
 BOT = "desdemona"
+OWNER = AccountKey("arena", BOT)
 CLOCKS = (Clock(60, 0), Clock(0, 1), Clock(60, 1), Clock(180, 2))
 """Mostly bullet."""
 # Kinds of games, and their weights; those that the bot does not support are left out.
@@ -353,7 +355,7 @@ class Soak:
     @staticmethod
     async def _open(database: Database) -> list[str]:
         async with database.read() as session:
-            return [game.site_game_id for game in await list_open_games(session, "arena")]
+            return [game.site_game_id for game in await list_open_games(session, OWNER)]
 
     # --- Afterwards -------------------------------------------------------------------------------------
 

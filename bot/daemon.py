@@ -26,6 +26,7 @@ from bot.servers import Account, Server
 from bot.servers.adapters import make_server
 from engine.uci.source import EnginePool
 from storage.database import Database
+from storage.records import AccountKey
 
 logger = logging.getLogger(__name__)
 
@@ -108,7 +109,13 @@ async def open_server(config: Config, database: Database) -> AsyncIterator[Serve
             who = f"{config.server.name} plays" if config.uses_arena else "The arena is open"
             sys.stdout.write(f"{who} at {config.arena.public_url or arena_url}\n")
             sys.stdout.flush()
-        server = make_server(config, dialect, url, token, partial(unfinished_games, database, dialect.name))
+        server = make_server(
+            config,
+            dialect,
+            url,
+            token,
+            partial(unfinished_games, database, AccountKey(dialect.name, config.server.name.lower())),
+        )
         stack.push_async_callback(server.close)
         yield server
 

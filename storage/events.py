@@ -7,29 +7,43 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.records import StoredEvent
+from storage.records import AccountKey, StoredEvent
 from storage.tables.games import EventRow
 from storage.tables.types import now_utc
 
 
 async def record_event(
-    session: AsyncSession, site: str, kind: str, detail: Mapping[str, Any], game_id: int | None = None
+    session: AsyncSession,
+    owner: AccountKey,
+    kind: str,
+    detail: Mapping[str, Any],
+    game_id: int | None = None,
 ) -> None:
     """Store an event.
 
     Args:
+        owner: The account that it happened to.
         kind: A short key, for instance ``challenge_declined``.
         detail: Plain JSON values; never a secret.
         game_id: Our key of the game that it belongs to.
     """
-    session.add(EventRow(at=now_utc(), site=site, kind=kind, detail=dict(detail), game_id=game_id))
+    session.add(
+        EventRow(
+            at=now_utc(),
+            site=owner.site,
+            account=owner.name,
+            kind=kind,
+            detail=dict(detail),
+            game_id=game_id,
+        )
+    )
     await session.flush()
 
 
 async def list_events(
     session: AsyncSession,
     *,
-    site: str | None = None,
+    owner: AccountKey | None = None,
     kind: str | None = None,
     game_id: int | None = None,
     since: datetime | None = None,
@@ -37,8 +51,8 @@ async def list_events(
 ) -> list[StoredEvent]:
     """Events that match every given argument, the latest first."""
     statement = select(EventRow).order_by(EventRow.at.desc(), EventRow.id.desc()).limit(limit)
-    if site is not None:
-        statement = statement.where(EventRow.site == site)
+    if owner is not None:
+        statement = statement.where(EventRow.site == owner.site, EventRow.account == owner.name)
     if kind is not None:
         statement = statement.where(EventRow.kind == kind)
     if game_id is not None:
@@ -46,6 +60,6 @@ async def list_events(
     if since is not None:
         statement = statement.where(EventRow.at >= since)
     return [
-        StoredEvent(row.id, row.at, row.site, row.kind, row.detail, row.game_id)
+        StoredEvent(row.id, row.at, row.site, row.account, row.kind, row.detail, row.game_id)
         for row in (await session.execute(statement)).scalars()
     ]

@@ -13,6 +13,7 @@ from storage import tallies
 from storage.inserts import insert_new
 from storage.records import (
     MATCH_SITE,
+    AccountKey,
     DecisionState,
     Filters,
     GameResult,
@@ -20,7 +21,15 @@ from storage.records import (
     NewGame,
     StoredGame,
 )
-from storage.tables.games import DecisionRow, EngineConfigRow, GameRow, OpponentRow, OutcomeRow, TallyRow
+from storage.tables.games import (
+    DecisionRow,
+    EngineConfigRow,
+    EventRow,
+    GameRow,
+    OpponentRow,
+    OutcomeRow,
+    TallyRow,
+)
 from storage.tables.types import now_utc
 
 
@@ -30,7 +39,7 @@ async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None 
     Args:
         at: When the game began, aware; None: now.
     """
-    known = await get_game(session, new.site, new.site_game_id)
+    known = await get_game(session, new.owner, new.site_game_id)
     if known is not None:
         return known
     moment = at or now_utc()
@@ -38,6 +47,7 @@ async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None 
         session,
         GameRow,
         site=new.site,
+        account=new.account,
         site_game_id=new.site_game_id,
         game=new.game,
         variant=new.variant,
@@ -59,14 +69,14 @@ async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None 
     )
     if game_id is not None:
         await insert_new(session, TallyRow, game_id=game_id)
-    stored = await get_game(session, new.site, new.site_game_id)
+    stored = await get_game(session, new.owner, new.site_game_id)
     assert stored is not None, "inserted here, or by another writer a moment ago"  # noqa: S101
     return stored
 
 
-async def get_game(session: AsyncSession, site: str, site_game_id: str) -> StoredGame | None:
-    """The game with this key of the site."""
-    statement = games_statement().where(GameRow.site == site, GameRow.site_game_id == site_game_id)
+async def get_game(session: AsyncSession, owner: AccountKey, site_game_id: str) -> StoredGame | None:
+    """An account's game with this key of the site."""
+    statement = games_statement().where(*_of(owner), GameRow.site_game_id == site_game_id)
     row = (await session.execute(statement)).scalar_one_or_none()
     return None if row is None else _stored(row)
 
@@ -87,14 +97,14 @@ async def list_games(
 
 
 async def list_games_by_site_id(session: AsyncSession, site_game_id: str) -> list[StoredGame]:
-    """Games with this key on any site; rarely more than one."""
+    """Games with this key, of any account on any site; rarely more than one."""
     statement = games_statement().where(GameRow.site_game_id == site_game_id).order_by(GameRow.id)
     return [_stored(row) for row in (await session.execute(statement)).scalars()]
 
 
-async def list_open_games(session: AsyncSession, site: str) -> list[StoredGame]:
-    """A site's games that are still open in the database, the oldest first."""
-    statement = games_statement().where(GameRow.site == site, GameRow.state == GameStatus.OPEN)
+async def list_open_games(session: AsyncSession, owner: AccountKey) -> list[StoredGame]:
+    """An account's games that are still open in the database, the oldest first."""
+    statement = games_statement().where(*_of(owner), GameRow.state == GameStatus.OPEN)
     return [_stored(row) for row in (await session.execute(statement.order_by(GameRow.id))).scalars()]
 
 
@@ -160,44 +170,59 @@ async def reopen_game(session: AsyncSession, game_id: int) -> None:
     await tallies.refresh(session, game_id)
 
 
-async def set_rating_diff(session: AsyncSession, site: str, site_game_id: str, diff: int | None) -> None:
+async def set_rating_diff(
+    session: AsyncSession, owner: AccountKey, site_game_id: str, diff: int | None
+) -> None:
     """Store the change of our rating, which servers report after the game's end."""
-    statement = update(GameRow).where(GameRow.site == site, GameRow.site_game_id == site_game_id)
+    statement = update(GameRow).where(*_of(owner), GameRow.site_game_id == site_game_id)
     await session.execute(statement.values(rating_diff=diff))
 
 
 async def count_by_player(
-    session: AsyncSession, site: str, game: str, opponent_id: str | None = None
+    session: AsyncSession, owner: AccountKey, game: str, opponent_id: str | None = None
 ) -> dict[str, int]:
-    """The number of each player's games, without aborted ones; players without games are absent.
+    """The number of an account's games by player, without aborted ones; players without games are absent.
 
     Args:
         opponent_id: The site's key of one opponent; None: all opponents.
     """
     statement = select(GameRow.player, func.count().label("games")).where(
-        GameRow.site == site,
+        *_of(owner),
         GameRow.game == game,
         GameRow.state.in_((GameStatus.OPEN, GameStatus.FINISHED)),
     )
     if opponent_id is not None:
-        opponent = select(OpponentRow.id).where(OpponentRow.site == site, OpponentRow.site_id == opponent_id)
+        opponent = select(OpponentRow.id).where(
+            OpponentRow.site == owner.site, OpponentRow.site_id == opponent_id
+        )
         statement = statement.where(GameRow.opponent_id == opponent.scalar_subquery())
     counts = await session.execute(statement.group_by(GameRow.player))
     return {row.player: row.games for row in counts}
 
 
-async def count_bot_games(session: AsyncSession, site: str, since: datetime) -> dict[str, int]:
-    """The number of games against each bot since a moment, aborted ones too, by the site's key of the bot.
+async def count_bot_games(session: AsyncSession, owner: AccountKey, since: datetime) -> dict[str, int]:
+    """The number of an account's games against each bot since a moment, by the site's key of the bot.
 
-    Bots without games are absent.
+    Aborted games count, too.  Bots without games are absent.
     """
     statement = (
         select(OpponentRow.site_id, func.count().label("games"))
         .join(GameRow, GameRow.opponent_id == OpponentRow.id)
-        .where(GameRow.site == site, GameRow.started_at >= since, OpponentRow.is_bot.is_(True))
+        .where(*_of(owner), GameRow.started_at >= since, OpponentRow.is_bot.is_(True))
         .group_by(OpponentRow.site_id)
     )
     return {row.site_id: row.games for row in await session.execute(statement)}
+
+
+async def adopt_records(session: AsyncSession, owner: AccountKey) -> None:
+    """Give an account the games and events of its site that name none: those of earlier versions."""
+    for table in (GameRow, EventRow):
+        statement = update(table).where(table.site == owner.site, table.account == "")
+        await session.execute(statement.values(account=owner.name))
+
+
+def _of(owner: AccountKey) -> tuple[ColumnElement[bool], ...]:
+    return GameRow.site == owner.site, GameRow.account == owner.name
 
 
 def games_statement() -> Select[GameRow]:
@@ -214,6 +239,7 @@ def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool] | None] = [
         None if filters.player is None else GameRow.player == filters.player,
         None if filters.site is None else GameRow.site == filters.site,
+        None if filters.account is None else GameRow.account == filters.account.lower(),
         None if filters.game is None else GameRow.game == filters.game,
         None
         if filters.opponent_id is None
@@ -292,6 +318,7 @@ def _stored(row: GameRow) -> StoredGame:
     return StoredGame(
         id=row.id,
         site=row.site,
+        account=row.account,
         site_game_id=row.site_game_id,
         game=row.game,
         variant=row.variant,

@@ -42,12 +42,25 @@ class DecisionState(StrEnum):
     """The game ended before the server accepted the move: it was never played and has no outcome."""
 
 
+@dataclass(frozen=True, slots=True)
+class AccountKey:
+    """One of our accounts: whose games and events."""
+
+    site: str
+    """Key of the server, for instance ``arena``."""
+    name: str = ""
+    """The account's name there, in lower case; empty: a match on this machine, or a record from before
+    accounts were recorded."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewGame:
     """Everything known when a game begins; stored before the first move."""
 
     site: str
-    """Key of the server, for instance ``arena``."""
+    """See `AccountKey`."""
+    account: str = ""
+    """See `AccountKey`."""
     site_game_id: str
     """The site's key of the game."""
     game: str
@@ -77,6 +90,11 @@ class NewGame:
     engine_version: str
     selection: Mapping[str, Any]
     """Why this player was chosen; plain JSON values."""
+
+    @property
+    def owner(self) -> AccountKey:
+        """Whose game it is."""
+        return AccountKey(self.site, self.account)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +142,7 @@ class StoredEvent:
     id: int
     at: datetime
     site: str
+    account: str
     kind: str
     detail: Mapping[str, Any]
     game_id: int | None
@@ -139,6 +158,8 @@ class Filters:
 
     player: str | None = None
     site: str | None = None
+    account: str | None = None
+    """Name of our account, ignoring case."""
     game: str | None = None
     opponent_id: str | None = None
     """The site's key of the opponent's account."""

@@ -29,7 +29,6 @@ from engine.params import Scale, TrapParams, ValueScale
 from engine.player_kinds import PLAYER_KINDS
 from engine.trappy import reply_quality
 from storage.decisions import list_decisions
-from storage.games import get_game as get_stored_game
 from storage.records import StoredDecision, StoredGame
 
 _UNIT_CENTI = 100
@@ -173,16 +172,13 @@ class GameReport:
         }
 
 
-async def game_report(session: AsyncSession, site: str, site_game_id: str) -> GameReport | None:
-    """The report of the game with this key of the site; None: there is no such game.
+async def game_report(session: AsyncSession, stored: StoredGame) -> GameReport:
+    """The report of a game.
 
     Raises:
         KeyError: This program no longer knows the game's rules.
         ValueError: A recorded decision cannot be read.
     """
-    stored = await get_stored_game(session, site, site_game_id)
-    if stored is None:
-        return None
     decisions = await list_decisions(session, stored.id)
     # Naming thousands of moves is slow and must not block the event loop.
     return await asyncio.to_thread(_build_report, get_game(stored.game), stored, decisions)

@@ -24,7 +24,7 @@ class BackgroundTasks:
     """The group they run in; the owner sets it."""
 
     def __init__(self, services: Services, changed: Callable[[], None]) -> None:
-        self._site = services.server.site
+        self._owner = services.owner
         self._database = services.database
         self._changed = changed
         self._running = 0
@@ -70,6 +70,6 @@ class BackgroundTasks:
         """Record an event of the account, if the database is available."""
         try:
             async with self._database.write() as session:
-                await log_event(session, self._site, kind, detail)
+                await log_event(session, self._owner, kind, detail)
         except StorageError as error:
             logger.error("cannot record %s %s: %s", kind, detail, error)

@@ -291,7 +291,7 @@ class Lobby:
         if any(slot.is_bot for slot in self._slots.waiting):
             since = now_utc() - timedelta(hours=24)
             async with self._services.database.read() as session:
-                bot_games = await count_bot_games(session, self._server.site, since)
+                bot_games = await count_bot_games(session, self._services.owner, since)
         for challenge, decision in self._slots.answers(bot_games, self._services.clock()):
             match decision:
                 case Accept():
@@ -316,7 +316,7 @@ class Lobby:
         if not self._slots.unknown:
             return
         async with self._services.database.read() as session:
-            stored = await list_open_games(session, self._server.site)
+            stored = await list_open_games(session, self._services.owner)
         unknown = set(self._slots.unknown)
         for game in stored:
             if game.site_game_id in unknown:
@@ -387,7 +387,7 @@ class Lobby:
     async def _store_rating(self, game_id: str, diff: int) -> None:
         try:
             async with self._services.database.write() as session:
-                await set_rating_diff(session, self._server.site, game_id, diff)
+                await set_rating_diff(session, self._services.owner, game_id, diff)
         except StorageError as error:
             logger.error("game %s: cannot record the rating change of %+d: %s", game_id, diff, error)
 
@@ -416,7 +416,7 @@ class Lobby:
             is_start: The account's stream is not open yet and will list the same games.
         """
         async with self._services.database.read() as session:
-            stored = await list_open_games(session, self._server.site)
+            stored = await list_open_games(session, self._services.owner)
         for game in stored:
             self._play(game.site_game_id, _seat(game))
             self._games[game.site_game_id].was_open = True

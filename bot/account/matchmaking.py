@@ -217,12 +217,12 @@ class Matchmaker:
             await self._record(DECLINED, {**detail, "reason": reply.reason[:500]})
 
     async def _history(self) -> History:
-        now, site = now_utc(), self._server.site
+        now, owner = now_utc(), self._services.owner
         resting_since = now - timedelta(seconds=self._config.pause_after_decline_s)
         async with self._services.database.read() as session:
-            sent = await list_events(session, site=site, kind=SENT, since=now - _DAY)
-            declined = await list_events(session, site=site, kind=DECLINED, since=resting_since)
-            games = await count_bot_games(session, site, now - _DAY)
+            sent = await list_events(session, owner=owner, kind=SENT, since=now - _DAY)
+            declined = await list_events(session, owner=owner, kind=DECLINED, since=resting_since)
+            games = await count_bot_games(session, owner, now - _DAY)
         return History(
             sent=len(sent),
             last_opponent=sent[0].detail["opponent"] if sent else "",
@@ -232,4 +232,4 @@ class Matchmaker:
 
     async def _record(self, kind: str, detail: Mapping[str, str]) -> None:
         async with self._services.database.write() as session:
-            await log_event(session, self._server.site, kind, detail)
+            await log_event(session, self._services.owner, kind, detail)

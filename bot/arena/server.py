@@ -23,6 +23,7 @@ from bot.base.config import ArenaConfig, Config
 from bot.base.errors import ConfigError
 from storage.database import Database
 from storage.errors import StorageError
+from storage.games import list_games_by_site_id
 from storage.report import game_report
 
 __all__ = ["Arena", "add_bot", "serve", "stored_report"]
@@ -209,8 +210,9 @@ def stored_report(database: Database) -> LoadReport:
 
     async def report(game_id: str) -> dict[str, Any] | None:
         async with database.read() as session:
-            found = await game_report(session, SITE, game_id)
-        return None if found is None else found.to_json()
+            games = await list_games_by_site_id(session, game_id)
+            found = next((game for game in games if game.site == SITE), None)
+            return None if found is None else (await game_report(session, found)).to_json()
 
     return report
 

@@ -12,11 +12,16 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.base.log import printable
 from storage.events import record_event
+from storage.records import AccountKey
 
 
 async def log_event(
-    session: AsyncSession, site: str, kind: str, detail: Mapping[str, Any], game_id: int | None = None
+    session: AsyncSession,
+    owner: AccountKey,
+    kind: str,
+    detail: Mapping[str, Any],
+    game_id: int | None = None,
 ) -> None:
     """Call `record_event` with unprintable characters as escapes."""
     clean = {key: printable(value) if isinstance(value, str) else value for key, value in detail.items()}
-    await record_event(session, site, kind, clean, game_id)
+    await record_event(session, owner, kind, clean, game_id)

@@ -47,6 +47,9 @@ class UsageError(DesdemonaError):
 
 
 Site = Annotated[str | None, typer.Option(help="Only games on this site, for instance arena.")]
+AccountName = Annotated[
+    str | None, typer.Option("--account", help="Only games of our account of this name, in any case.")
+]
 GameName = Annotated[str | None, typer.Option("--game", help="Only this game, for instance othello.")]
 PlayerName = Annotated[
     str | None, typer.Option("--player", "--engine", help=f"Only {' or '.join(PLAYER_KINDS)}.")
@@ -110,6 +113,7 @@ def filters_of(
     max_rating: int | None,
     rated: bool | None,
     *,
+    account: str | None,
     opponent: str | None,
     match: str | None = None,
 ) -> "Filters":
@@ -122,6 +126,7 @@ def filters_of(
     return Filters(
         player=player,
         site=site,
+        account=account,
         game=game,
         opponent=opponent,
         match=match,

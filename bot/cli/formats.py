@@ -18,6 +18,7 @@ from bot.base.files import open_regular
 from bot.base.game_files import lines_of, wthor_games
 from bot.base.log import printable
 from bot.cli.common import (
+    AccountName,
     GameName,
     MatchId,
     MaxRating,
@@ -64,6 +65,7 @@ def export_games(
     context: typer.Context,
     player: PlayerName = None,
     site: Site = None,
+    account: AccountName = None,
     game: GameName = None,
     opponent: OpponentOption = None,
     match: MatchId = None,
@@ -93,7 +95,17 @@ def export_games(
     form = GameFormat(written_as)
     our_name = config_of(context).server.name
     filters = filters_of(
-        player, site, game, since, until, min_rating, max_rating, rated, opponent=opponent, match=match
+        player,
+        site,
+        game,
+        since,
+        until,
+        min_rating,
+        max_rating,
+        rated,
+        account=account,
+        opponent=opponent,
+        match=match,
     )
     if imported and replace(filters, game=None) != Filters():
         raise UsageError("with --imported, only --game and --name select games")

@@ -7,6 +7,7 @@ import typer
 from bot.base.errors import DesdemonaError
 from bot.cli.common import (
     MOST,
+    AccountName,
     FormatOption,
     GameName,
     MatchId,
@@ -40,6 +41,7 @@ def stats(
     context: typer.Context,
     player: PlayerName = None,
     site: Site = None,
+    account: AccountName = None,
     game: GameName = None,
     opponent: OpponentOption = None,
     match: MatchId = None,
@@ -58,7 +60,17 @@ def stats(
     from storage.statistics import player_statistics
 
     filters = filters_of(
-        player, site, game, since, until, min_rating, max_rating, rated, opponent=opponent, match=match
+        player,
+        site,
+        game,
+        since,
+        until,
+        min_rating,
+        max_rating,
+        rated,
+        account=account,
+        opponent=opponent,
+        match=match,
     )
 
     async def read(database: "Database") -> "list[PlayerStatistics]":
@@ -74,6 +86,7 @@ def games(
     context: typer.Context,
     player: PlayerName = None,
     site: Site = None,
+    account: AccountName = None,
     game: GameName = None,
     opponent: OpponentOption = None,
     match: MatchId = None,
@@ -90,7 +103,17 @@ def games(
     from storage.games import list_games
 
     filters = filters_of(
-        player, site, game, since, until, min_rating, max_rating, rated, opponent=opponent, match=match
+        player,
+        site,
+        game,
+        since,
+        until,
+        min_rating,
+        max_rating,
+        rated,
+        account=account,
+        opponent=opponent,
+        match=match,
     )
 
     async def read(database: "Database") -> "list[StoredGame]":
@@ -106,6 +129,9 @@ def show(
     context: typer.Context,
     game: Annotated[str, typer.Argument(help="The site's key of the game, as `games` shows it.")],
     site: Annotated[str | None, typer.Option(help="Needed when two sites use the same key.")] = None,
+    account: Annotated[
+        str | None, typer.Option(help="Needed when two of our accounts played each other.")
+    ] = None,
     traps: Annotated[bool, typer.Option("--traps", help="Only the moves that set a trap.")] = False,
     output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
 ) -> None:
@@ -120,15 +146,26 @@ def show(
     async def read(database: "Database") -> "GameReport":
         async with database.read() as session:
             found = [
-                known for known in await list_games_by_site_id(session, game) if site in (None, known.site)
+                known
+                for known in await list_games_by_site_id(session, game)
+                if site in (None, known.site)
+                and (account is None or known.account.casefold() == account.casefold())
             ]
             if not found:
-                raise UsageError(f"no game {game!r} is known{'' if site is None else f' on {site}'}")
+                where = "" if site is None else f" on {site}"
+                whose = "" if account is None else f" of {account}"
+                raise UsageError(f"no game {game!r} is known{where}{whose}")
+            if len(sites := {known.site for known in found}) > 1:
+                raise UsageError(
+                    f"game {game!r} is on several sites ({', '.join(sorted(sites))}): choose one with --site"
+                )
             if len(found) > 1:
-                sites = ", ".join(known.site for known in found)
-                raise UsageError(f"game {game!r} is on several sites ({sites}): choose one with --site")
+                accounts = ", ".join(known.account for known in found)
+                raise UsageError(
+                    f"game {game!r} is of several accounts ({accounts}): choose one with --account"
+                )
             try:
-                report = await game_report(session, found[0].site, game)
+                return await game_report(session, found[0])
             except StorageError:
                 raise
             except Exception as error:  # a damaged record may contain anything
@@ -136,8 +173,6 @@ def show(
                     f"game {game}: one of its records is damaged ({type(error).__name__}: {error!s:.200}); "
                     "`desdemona db recheck` lists all such records"
                 ) from error
-            assert report is not None, "it has just been read"  # noqa: S101
-            return report
 
     report = ask_database(context, read)
     if output is ShowFormat.JSON:

@@ -96,6 +96,7 @@ def games_rows(games: Sequence[StoredGame]) -> list[dict[str, Any]]:
     return [
         {
             "site": game.site,
+            "account": game.account,
             "game_id": game.site_game_id,
             "game": game.game,
             "variant": game.variant,
@@ -172,7 +173,7 @@ def _header(report: GameReport) -> RenderableType:
     ours, theirs = report.sides[game.our_side], report.sides[1 - game.our_side]
     table = Table.grid(padding=(0, 2))
     for name, value in (
-        ("game", f"{game.site_game_id} at {game.site}, {game.started_at:%Y-%m-%d %H:%M} UTC"),
+        ("game", f"{game.site_game_id} at {game.site}{_as(game)}, {game.started_at:%Y-%m-%d %H:%M} UTC"),
         ("kind", f"{get_game(game.game).title}, {kind}"),
         (
             "player",
@@ -306,6 +307,11 @@ def _flat(record: dict[str, Any]) -> dict[str, Any]:
 def _variant(game: StoredGame) -> str:
     """The variant's name; the game's name for a site's "standard"."""
     return game.game if game.variant == "standard" else game.variant
+
+
+def _as(game: StoredGame) -> str:
+    """Our account; empty if it is not recorded."""
+    return f" as {_printable(game.account)}" if game.account else ""
 
 
 def _or_none(value: object) -> str:

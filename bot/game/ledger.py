@@ -43,6 +43,7 @@ from storage.events import list_events
 from storage.games import count_by_player, finish_game, get_game, open_game, reopen_game, set_moves
 from storage.outcomes import record_outcome
 from storage.records import (
+    AccountKey,
     DecisionState,
     Filters,
     GameResult,
@@ -81,9 +82,9 @@ class Closed:
 class GameLedger:
     """The database record of one game; call `open` or `reopen` first."""
 
-    def __init__(self, database: Database, site: str, site_game_id: str) -> None:
+    def __init__(self, database: Database, owner: AccountKey, site_game_id: str) -> None:
         self._database = database
-        self._site = site
+        self._owner = owner
         self._site_game_id = site_game_id
         self._game: StoredGame | None = None
         self._turn = asyncio.Lock()
@@ -133,7 +134,7 @@ class GameLedger:
             Whether the game is new.
         """
         async with self._transaction() as session:
-            known = await get_game(session, self._site, self._site_game_id)
+            known = await get_game(session, self._owner, self._site_game_id)
             if known is None:
                 selection = choose(await self._occasion(session, snapshot))
                 new = self._new_game(snapshot, selection, params)
@@ -151,7 +152,7 @@ class GameLedger:
     async def reopen(self) -> bool:
         """Look the game up without data from the server; False if it is not in the database."""
         async with self._database.read() as session:
-            self._game = await get_game(session, self._site, self._site_game_id)
+            self._game = await get_game(session, self._owner, self._site_game_id)
         if self._game is not None:
             self._moves = self._game.moves
         return self._game is not None
@@ -273,7 +274,12 @@ class GameLedger:
 
     async def figures(self) -> list[PlayerStatistics]:
         """Statistics of earlier games with this opponent, by our player."""
-        filters = Filters(site=self._site, opponent_id=self.game.opponent_id, until=self.game.started_at)
+        filters = Filters(
+            site=self._owner.site,
+            account=self._owner.name,
+            opponent_id=self.game.opponent_id,
+            until=self.game.started_at,
+        )
         async with self._database.read() as session:
             return await player_statistics(session, filters)
 
@@ -284,7 +290,7 @@ class GameLedger:
             if len(granted) >= most:
                 return False
             detail = {"ply": len(self._moves), "site_game_id": self._site_game_id}
-            await log_event(session, self._site, TAKEBACK_GRANTED, detail, self.game.id)
+            await log_event(session, self._owner, TAKEBACK_GRANTED, detail, self.game.id)
             return True
 
     async def record_event(self, kind: str, detail: Mapping[str, Any]) -> None:
@@ -292,7 +298,7 @@ class GameLedger:
         async with self._transaction() as session:
             game_id = None if self._game is None else self._game.id
             detail = {**detail, "site_game_id": self._site_game_id}
-            await log_event(session, self._site, kind, detail, game_id)
+            await log_event(session, self._owner, kind, detail, game_id)
 
     async def _void(self, ply: int) -> None:
         self._scores = {known: score for known, score in self._scores.items() if known < ply}
@@ -327,7 +333,7 @@ class GameLedger:
             if all(event.detail["ply"] != ply for event in known):
                 logger.exception("game %s, ply %d: judging the reply crashed", self._site_game_id, ply)
                 detail = {**crash_detail(ply, error), "site_game_id": self._site_game_id}
-                await log_event(session, self._site, DECISION_UNJUDGED, detail, self.game.id)
+                await log_event(session, self._owner, DECISION_UNJUDGED, detail, self.game.id)
             return
         await record_outcome(session, stored.id, outcome)
 
@@ -351,7 +357,7 @@ class GameLedger:
         if stored is not None:
             await mark_dropped(session, stored.id)
         detail = {"ply": ply, "move": self._moves[ply], "decided": stored and stored.decision.move}
-        await log_event(session, self._site, "undecided_move", detail, self.game.id)
+        await log_event(session, self._owner, "undecided_move", detail, self.game.id)
 
     async def _drop_after(self, session: AsyncSession, ply: int) -> None:
         """Drop decisions that came too late: the game ended before the server took their moves."""
@@ -360,20 +366,21 @@ class GameLedger:
                 await mark_dropped(session, stored.id)
 
     async def _occasion(self, session: AsyncSession, snapshot: GameSnapshot) -> Occasion:
-        site, game = self._site, snapshot.game
+        owner, game = self._owner, snapshot.game
         return Occasion(
-            site=site,
+            site=owner.site,
             game=game,
             speed=snapshot.speed,
             opponent_rating=snapshot.opponent.rating,
-            against_opponent=await count_by_player(session, site, game, snapshot.opponent.id),
-            overall=await count_by_player(session, site, game),
+            against_opponent=await count_by_player(session, owner, game, snapshot.opponent.id),
+            overall=await count_by_player(session, owner, game),
         )
 
     def _new_game(self, snapshot: GameSnapshot, selection: Selection, params: TrapParams) -> NewGame:
         clock, opponent = snapshot.clock, snapshot.opponent
         return NewGame(
-            site=self._site,
+            site=self._owner.site,
+            account=self._owner.name,
             site_game_id=self._site_game_id,
             game=snapshot.game,
             variant=snapshot.variant,

@@ -31,7 +31,13 @@ async def latest_paths(database: Database, game: Game[Any], stored: StoredGame) 
     Games without a result do not count, as on the server: otherwise two aborted games would hide those that
     must not be repeated.
     """
-    filters = Filters(site=stored.site, game=stored.game, opponent_id=stored.opponent_id, has_result=True)
+    filters = Filters(
+        site=stored.site,
+        account=stored.account,
+        game=stored.game,
+        opponent_id=stored.opponent_id,
+        has_result=True,
+    )
     try:
         async with database.read() as session:
             latest = await list_games(session, filters, limit=GAMES)

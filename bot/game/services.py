@@ -13,6 +13,7 @@ from engine.human.registry import ModelRegistry
 from engine.players import StrongOptions
 from engine.uci.source import EnginePool
 from storage.database import Database
+from storage.records import AccountKey
 
 
 @dataclass(frozen=True)
@@ -35,3 +36,8 @@ class Services:
     """Other engines, for the players that need one."""
     models: ModelRegistry = field(default_factory=ModelRegistry)
     """Models of human players, for our players that use one."""
+
+    @property
+    def owner(self) -> AccountKey:
+        """Our account, as the key of its games and events."""
+        return AccountKey(self.server.site, self.bot_name.lower())

@@ -7,18 +7,18 @@ from bot.base.events import Clock, GameSnapshot, GameState, Opponent, Speed
 from storage.database import Database
 from storage.errors import StorageError
 from storage.games import list_open_games
-from storage.records import StoredGame
+from storage.records import AccountKey, StoredGame
 
 
-async def unfinished_games(database: Database, site: str) -> Sequence[GameSnapshot]:
-    """Return the games of a site that are open in the ledger, as last seen.
+async def unfinished_games(database: Database, owner: AccountKey) -> Sequence[GameSnapshot]:
+    """Return the games of an account that are open in the ledger, as last seen.
 
     Raises:
         TransientError: The database cannot be read at the moment.
     """
     try:
         async with database.read() as session:
-            return [snapshot_of(game) for game in await list_open_games(session, site)]
+            return [snapshot_of(game) for game in await list_open_games(session, owner)]
     except StorageError as error:
         raise TransientError(f"cannot look up the open games: {error}") from error
 

@@ -87,16 +87,17 @@ class GameRow(Base):
 
     __tablename__ = "games"
     __table_args__ = (
-        UniqueConstraint("site", "site_game_id"),
-        Index("ix_games_site_state", "site", "state"),
+        UniqueConstraint("site", "account", "site_game_id"),
+        Index("ix_games_account_state", "site", "account", "state"),
         Index("ix_games_started_at", "started_at"),
         # For the balanced selection, which counts games before every new one.
-        Index("ix_games_selection", "site", "game", "player", "state"),
+        Index("ix_games_selection", "site", "account", "game", "player", "state"),
         Index("ix_games_opponent", "opponent_id", "game", "player", "state"),
     )
 
     id: Mapped[IntPk]
     site: Mapped[KeyColumn]
+    account: Mapped[KeyColumn]
     site_game_id: Mapped[KeyColumn]
     game: Mapped[KeyColumn]
     variant: Mapped[KeyColumn]
@@ -196,6 +197,7 @@ class EventRow(Base):
     id: Mapped[IntPk]
     at: Mapped[UtcTime]
     site: Mapped[KeyColumn]
+    account: Mapped[KeyColumn]
     kind: Mapped[str] = mapped_column(String(64))
     game_id: Mapped[int | None] = mapped_column(BigInt, ForeignKey("games.id"))
     detail: Mapped[JsonColumn]

@@ -12,11 +12,12 @@ from storage.events import list_events
 from storage.games import get_game
 from storage.records import DecisionState, GameResult, GameStatus, StoredDecision, StoredGame
 from tests.bot.fakes import GAME_ID, FakeServer
+from tests.storage.samples import ARENA
 
 
 async def stored_game(database: Database) -> StoredGame:
     async with database.read() as session:
-        game = await get_game(session, "arena", GAME_ID)
+        game = await get_game(session, ARENA, GAME_ID)
     assert game is not None
     return game
 

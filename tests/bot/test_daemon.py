@@ -35,6 +35,7 @@ from storage.games import get_game
 from storage.records import GameStatus
 from tests.bot.fakes import FakeServer
 from tests.patience import PATIENCE_S
+from tests.storage.samples import ARENA
 from tests.system.daemon import Daemon, free_port
 from tests.system.person import Person
 
@@ -89,7 +90,7 @@ async def settled(folder: Path, game_id: str) -> int:
     database = await Database.open(f"sqlite:///{folder / 'desdemona.db'}")
     try:
         async with database.read() as session:
-            game = await get_game(session, "arena", game_id)
+            game = await get_game(session, ARENA, game_id)
             assert game is not None
             assert game.state is GameStatus.FINISHED
             assert await list_unsettled(session, game.id) == []

@@ -22,7 +22,7 @@ from engine.games import get_game
 from storage.database import Database
 from storage.decisions import list_decisions
 from storage.games import list_games
-from storage.records import DecisionState, GameStatus, StoredDecision, StoredGame
+from storage.records import AccountKey, DecisionState, GameStatus, StoredDecision, StoredGame
 from tests.bot.fakes import config, services
 from tests.ggs.client import Client, Habits, Over, Seat
 from tests.ggs.faults import Plan, Script, Strike
@@ -165,7 +165,7 @@ async def laid(
             f"ggs://127.0.0.1:{port}",
             BOT,
             PASSWORD,
-            recall=lambda: unfinished_games(database, "ggs"),
+            recall=lambda: unfinished_games(database, AccountKey("ggs", BOT.lower())),
             most_games=4,
             clock=loop.time,
             now=lambda: datetime.fromtimestamp(server.central.seconds(), UTC),

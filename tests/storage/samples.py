@@ -10,12 +10,16 @@ from engine.params import TrapParams
 from storage.decisions import commit_decision
 from storage.games import open_game
 from storage.outcomes import record_outcome
-from storage.records import NewGame, StoredGame
+from storage.records import AccountKey, NewGame, StoredGame
 
 OPENING = "8/8/8/3wb3/3bw3/8/8/8 b"
 
+ARENA = AccountKey("arena", "desdemona")
+"""The account of the sample games."""
+
 NEW_GAME = NewGame(
-    site="arena",
+    site=ARENA.site,
+    account=ARENA.name,
     site_game_id="game0001",
     game="othello",
     variant="othello",

@@ -13,7 +13,7 @@ from storage.errors import RoleTaken, StorageError
 from storage.events import list_events, record_event
 from storage.games import list_games
 from tests.storage.busy import BusyWriter
-from tests.storage.samples import opened
+from tests.storage.samples import ARENA, opened
 
 
 async def test_opening_makes_all_that_is_missing(empty_url: str) -> None:
@@ -30,7 +30,7 @@ async def test_opening_makes_all_that_is_missing(empty_url: str) -> None:
 async def test_a_write_that_raises_leaves_nothing(database: Database) -> None:
     async def fail() -> None:
         async with database.write() as session:
-            await record_event(session, "arena", "lost", {})
+            await record_event(session, ARENA, "lost", {})
             raise RuntimeError("on purpose")
 
     with pytest.raises(RuntimeError, match="on purpose"):
@@ -45,7 +45,7 @@ async def test_many_writers_at_once_all_succeed(database: Database, url: str) ->
     async def write(number: int) -> None:
         async with (other if number % 4 == 0 else database).write() as session:
             before = len(await list_events(session))
-            await record_event(session, "arena", "connected", {"number": number, "before": before})
+            await record_event(session, ARENA, "connected", {"number": number, "before": before})
 
     async with asyncio.TaskGroup() as tasks:
         for number in range(24):
@@ -191,7 +191,7 @@ async def test_a_patient_writer_waits_for_another_program(url: str, monkeypatch:
     database = await Database.open(url, patience_s=LONG_PATIENCE_S)
     writer = BusyWriter(monkeypatch, path_of(url), refusals=4)
     async with database.write() as session:
-        await record_event(session, "arena", "connected", {})
+        await record_event(session, ARENA, "connected", {})
     async with database.read() as session:
         assert len(await list_events(session)) == 1
     await database.close()
@@ -207,10 +207,10 @@ async def test_where_a_move_is_waited_for_a_writer_is_not_patient(
     writer = BusyWriter(monkeypatch, path_of(url), refusals=100)
     with pytest.raises(StorageError, match="database is locked"):
         async with database.write() as session:
-            await record_event(session, "arena", "connected", {})
+            await record_event(session, ARENA, "connected", {})
     writer.end()
     async with database.write() as session:
-        await record_event(session, "arena", "connected", {})
+        await record_event(session, ARENA, "connected", {})
     await database.close()
     assert writer.refusals == 1
 

@@ -2,15 +2,16 @@ from datetime import timedelta
 
 from storage.database import Database
 from storage.events import list_events, record_event
-from tests.storage.samples import opened
+from storage.records import AccountKey
+from tests.storage.samples import ARENA, opened
 
 
 async def test_events_come_back_the_latest_first(database: Database) -> None:
     async with database.write() as session:
         game = await opened(session)
-        await record_event(session, "arena", "connected", {"tries": 1})
-        await record_event(session, "arena", "challenge_declined", {"why": "too fast"}, game.id)
-        await record_event(session, "elsewhere", "connected", {})
+        await record_event(session, ARENA, "connected", {"tries": 1})
+        await record_event(session, ARENA, "challenge_declined", {"why": "too fast"}, game.id)
+        await record_event(session, AccountKey("elsewhere", "desdemona"), "connected", {})
     async with database.read() as session:
         events = await list_events(session)
         assert [event.kind for event in events] == ["connected", "challenge_declined", "connected"]
@@ -21,6 +22,6 @@ async def test_events_come_back_the_latest_first(database: Database) -> None:
             "elsewhere",
             "arena",
         ]
-        assert len(await list_events(session, site="arena", limit=1)) == 1
+        assert len(await list_events(session, owner=ARENA, limit=1)) == 1
         assert len(await list_events(session, game_id=game.id)) == 1
         assert await list_events(session, since=events[0].at + timedelta(seconds=1)) == []

@@ -3,7 +3,9 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from engine.params import Assessment, Decided, Scale, TrapParams
 from storage.database import Database
+from storage.events import list_events, record_event
 from storage.games import (
+    adopt_records,
     count_bot_games,
     count_by_player,
     finish_game,
@@ -16,8 +18,8 @@ from storage.games import (
     set_moves,
     set_rating_diff,
 )
-from storage.records import MATCH_SITE, Filters, GameResult, GameStatus, NewGame
-from tests.storage.samples import NEW_GAME, opened
+from storage.records import MATCH_SITE, AccountKey, Filters, GameResult, GameStatus, NewGame
+from tests.storage.samples import ARENA, NEW_GAME, opened
 
 
 async def test_a_game_comes_back_as_it_went_in(database: Database) -> None:
@@ -26,7 +28,7 @@ async def test_a_game_comes_back_as_it_went_in(database: Database) -> None:
     async with database.write() as session:
         stored = await open_game(session, new)
     async with database.read() as session:
-        again = await get_game(session, "arena", "game0001")
+        again = await get_game(session, ARENA, "game0001")
         assert again == await get_game_by_id(session, stored.id)
     assert again == stored
     assert {f.name: getattr(stored, f.name) for f in fields(NewGame)} == {
@@ -47,7 +49,7 @@ async def test_unknown_things_stay_unknown(database: Database) -> None:
     )
     async with database.write() as session:
         stored = await open_game(session, new)
-        assert await get_game(session, "elsewhere", "game0001") is None
+        assert await get_game(session, AccountKey("elsewhere", "desdemona"), "game0001") is None
         assert await get_game_by_id(session, stored.id + 1) is None
     assert (stored.clock_initial_s, stored.our_rating, stored.opponent_rating) == (None, None, None)
     assert stored.selection == {}
@@ -67,8 +69,8 @@ async def test_one_opponent_and_one_config_serve_many_games(database: Database) 
         await opened(session, "two", opponent_name="ANNA", opponent_is_bot=True)
         await opened(session, "three", site="elsewhere")
     async with database.read() as session:
-        one = await get_game(session, "arena", "one")
-        elsewhere = await get_game(session, "elsewhere", "three")
+        one = await get_game(session, ARENA, "one")
+        elsewhere = await get_game(session, AccountKey("elsewhere", "desdemona"), "three")
     assert one is not None
     assert elsewhere is not None
     # Same account on the site: its latest name; the same id on another site is somebody else.
@@ -83,7 +85,7 @@ async def test_a_game_ends_once(database: Database) -> None:
             session, game.id, result=GameResult.WIN, end_reason="resignation", moves=["f5", "f6", "pass"]
         )
     async with database.write() as session:
-        await set_rating_diff(session, "arena", "game0001", 7)
+        await set_rating_diff(session, ARENA, "game0001", 7)
         assert not await finish_game(session, game.id, result=GameResult.LOSS, end_reason="time")
         stored = await get_game_by_id(session, game.id)
     assert stored is not None
@@ -112,10 +114,10 @@ async def test_open_games_of_one_site(database: Database) -> None:
         for key in ("a", "b", "c"):
             await opened(session, key)
         await opened(session, "d", site="elsewhere")
-        b = await get_game(session, "arena", "b")
+        b = await get_game(session, ARENA, "b")
         assert b is not None
         await finish_game(session, b.id, result=GameResult.DRAW, end_reason="normal")
-        assert [game.site_game_id for game in await list_open_games(session, "arena")] == ["a", "c"]
+        assert [game.site_game_id for game in await list_open_games(session, ARENA)] == ["a", "c"]
         assert len(await list_games_by_site_id(session, "d")) == 1
 
 
@@ -163,15 +165,15 @@ async def test_games_are_counted_for_the_balanced_selection(database: Database) 
         await opened(session, "b", player="standard", opponent_id="ben")
         await opened(session, "c", player="standard", game="tictactoe")
         await opened(session, "d", player="standard", site="elsewhere")
-        aborted = await get_game(session, "arena", "a3")
-        finished = await get_game(session, "arena", "a2")
+        aborted = await get_game(session, ARENA, "a3")
+        finished = await get_game(session, ARENA, "a2")
         assert aborted is not None
         assert finished is not None
         await finish_game(session, aborted.id, result=None, end_reason="aborted", aborted=True)
         await finish_game(session, finished.id, result=None, end_reason="other")
-        assert await count_by_player(session, "arena", "othello") == {"standard": 2, "trappy": 2}
-        assert await count_by_player(session, "arena", "othello", "anna") == {"standard": 1, "trappy": 2}
-        assert await count_by_player(session, "arena", "othello", "nobody") == {}
+        assert await count_by_player(session, ARENA, "othello") == {"standard": 2, "trappy": 2}
+        assert await count_by_player(session, ARENA, "othello", "anna") == {"standard": 1, "trappy": 2}
+        assert await count_by_player(session, ARENA, "othello", "nobody") == {}
 
 
 async def test_games_with_programs_in_a_day(database: Database) -> None:
@@ -186,8 +188,8 @@ async def test_games_with_programs_in_a_day(database: Database) -> None:
         await opened(session, "four", at=day)
         await opened(session, "five", at=day, site="elsewhere", **robot)
     async with database.read() as session:
-        assert await count_bot_games(session, "arena", day) == {"robot": 2, "other": 1}
-        assert await count_bot_games(session, "arena", day + timedelta(days=1)) == {}
+        assert await count_bot_games(session, ARENA, day) == {"robot": 2, "other": 1}
+        assert await count_bot_games(session, ARENA, day + timedelta(days=1)) == {}
 
 
 async def test_filters_by_name_and_match(database: Database) -> None:
@@ -212,3 +214,31 @@ async def test_filters_by_name_and_match(database: Database) -> None:
         assert await keys(match="a-b", opponent="ntest") == ["a-b-0001"]
         assert await keys(match="A") == []
         assert await keys(opponent="Édax 10") == ["a-0001", "a-0002"]
+
+
+async def test_accounts_of_one_site_are_kept_apart(database: Database) -> None:
+    other = AccountKey("arena", "iago")
+    async with database.write() as session:
+        mine = await opened(session, "same")
+        theirs = await opened(session, "same", account="iago", player="standard")
+        assert (await get_game(session, ARENA, "same"), await get_game(session, other, "same")) == (
+            mine,
+            theirs,
+        )
+        assert [game.id for game in await list_open_games(session, other)] == [theirs.id]
+        assert await count_by_player(session, ARENA, "othello") == {"trappy": 1}
+        await set_rating_diff(session, other, "same", 5)
+        assert [game.rating_diff for game in await list_games_by_site_id(session, "same")] == [None, 5]
+        assert [game.id for game in await list_games(session, Filters(account="IAGO"))] == [theirs.id]
+
+
+async def test_records_that_name_no_account_are_adopted_once(database: Database) -> None:
+    async with database.write() as session:
+        old = await opened(session, "old", account="")
+        await record_event(session, AccountKey("arena"), "old", {})
+        elsewhere = await opened(session, "elsewhere", account="", site="elsewhere")
+        await adopt_records(session, ARENA)
+        await adopt_records(session, AccountKey("arena", "iago"))
+        assert [game.id for game in await list_open_games(session, ARENA)] == [old.id]
+        assert [event.kind for event in await list_events(session, owner=ARENA)] == ["old"]
+        assert [game.id for game in await list_open_games(session, AccountKey("elsewhere"))] == [elsewhere.id]

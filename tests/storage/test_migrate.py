@@ -15,9 +15,9 @@ from engine.params import Scale, TrapParams
 from storage import migrate
 from storage.database import Database, create_engine, parse_url
 from storage.errors import StorageError
-from storage.games import get_game
+from storage.games import adopt_records, get_game
 from storage.tables.games import EngineConfigRow
-from tests.storage.samples import opened
+from tests.storage.samples import ARENA, opened
 
 SCRIPTS = sorted((Path(migrations.__file__).parent / "versions").glob("*.py"))
 
@@ -73,12 +73,13 @@ async def test_games_of_the_first_schema_stay_whole(url: str) -> None:
 
     database = await Database.open(url)  # upgrades
     async with database.write() as session:
+        await adopt_records(session, ARENA)
         await opened(session, "second")
         await opened(session, "third", params=TrapParams(scale=Scale.EXPECTED))
         await opened(session, "sixth", params=TrapParams(scale=Scale.EXPECTED, risk_share_percent=10))
         await opened(session, "fourth", params=TrapParams(scale=Scale.EXPECTED, risk_percent=2.5))
         await opened(session, "fifth", params=TrapParams(scale=Scale.EXPECTED, risk_percent=2.5))
-        stored = [await get_game(session, "arena", key) for key in ("game0001", "second", "fifth", "sixth")]
+        stored = [await get_game(session, ARENA, key) for key in ("game0001", "second", "fifth", "sixth")]
         configs = await session.scalar(select(func.count()).select_from(EngineConfigRow))
     assert [game and game.params for game in stored] == [
         TrapParams(),
@@ -148,8 +149,9 @@ async def test_engines_of_the_fifth_schema_knew_no_share(url: str) -> None:
         await connection.run_sync(down)
     await engine.dispose()
     database = await Database.open(url)  # upgrades
-    async with database.read() as session:
-        stored = [await get_game(session, "arena", f"game{number}") for number in range(2)]
+    async with database.write() as session:
+        await adopt_records(session, ARENA)
+        stored = [await get_game(session, ARENA, f"game{number}") for number in range(2)]
     await database.close()
     assert [game and game.params for game in stored] == [
         params[0],

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.cli.rich_tables import game_view
 from engine.decision import (
@@ -24,16 +25,18 @@ from engine.human.value import NOBODY_LOOKED
 from engine.params import Scale, TrapParams, ValueParams
 from storage.database import Database
 from storage.decisions import commit_decision, get_decision, store_profile
-from storage.games import finish_game, set_moves
+from storage.games import finish_game, get_game, set_moves
 from storage.outcomes import record_outcome
 from storage.records import GameResult
 from storage.report import GameReport, game_report
-from tests.storage.samples import FELL, decision, opened
+from tests.storage.samples import ARENA, FELL, decision, opened
 
 
-async def test_there_is_none_of_an_unknown_game(database: Database) -> None:
-    async with database.read() as session:
-        assert await game_report(session, "arena", "nothing") is None
+async def reported(session: AsyncSession) -> GameReport:
+    """The report of the sample game."""
+    game = await get_game(session, ARENA, "game0001")
+    assert game is not None
+    return await game_report(session, game)
 
 
 async def test_a_game_is_told_move_by_move(database: Database) -> None:
@@ -44,8 +47,7 @@ async def test_a_game_is_told_move_by_move(database: Database) -> None:
         await finish_game(
             session, game.id, result=GameResult.WIN, end_reason="normal", moves=["f5", "d6", "c3"]
         )
-        report = await game_report(session, "arena", "game0001")
-    assert report is not None
+        report = await reported(session)
     (told,) = report.decisions
     assert (told.number, told.move, told.squares, told.depth) == (1, "f5", ("f5",), 4)
     assert told.rows_before[3:5] == ("...wb...", "...bw...")
@@ -71,8 +73,7 @@ async def test_it_is_plain_json(database: Database) -> None:
     async with database.write() as session:
         game = await opened(session)
         await commit_decision(session, game.id, 0, decision(quality=225.0))
-        report = await game_report(session, "arena", "game0001")
-    assert report is not None
+        report = await reported(session)
     told = json.loads(json.dumps(report.to_json()))
     assert (told["site_game_id"], told["player"], told["sides"]) == ("game0001", "trappy", ["black", "white"])
     assert (told["sets_traps"], told["decisions"][0]["sets_traps"]) == (True, True)
@@ -92,8 +93,7 @@ async def test_who_means_traps(database: Database, player: str, sets_traps: bool
     async with database.write() as session:
         game = await opened(session, player=player)
         await commit_decision(session, game.id, 0, replace(decision(quality=225.0), player=player))
-        report = await game_report(session, "arena", "game0001")
-    assert report is not None
+        report = await reported(session)
     assert report.sets_traps is sets_traps
     assert [told.sets_traps for told in report.decisions] == [sets_traps]
 
@@ -103,8 +103,7 @@ async def test_a_profile_that_is_not_there_yet(database: Database) -> None:
         game = await opened(session)
         await commit_decision(session, game.id, 0, decision(complete=False))
         await set_moves(session, game.id, ["f5", "f6"])
-        report = await game_report(session, "arena", "game0001")
-    assert report is not None
+        report = await reported(session)
     (told,) = report.decisions
     assert (told.is_complete, told.is_trap, told.outcome, told.reply) == (False, None, None, "f6")
 
@@ -154,9 +153,7 @@ async def _chess_report(database: Database, made: Decision, cost_centi: int = 28
         await finish_game(
             session, game.id, result=GameResult.WIN, end_reason="normal", moves=["g1f3", "b8c6", "e2e4"]
         )
-        report = await game_report(session, "arena", "game0001")
-    assert report is not None
-    return report
+        return await reported(session)
 
 
 async def test_moves_are_named_as_people_write_them(database: Database) -> None:
@@ -181,8 +178,7 @@ async def test_a_game_that_went_on_past_a_draw_of_our_rules(database: Database) 
         await finish_game(
             session, game.id, result=GameResult.WIN, end_reason="time", moves=[*shuffle, *shuffle, "e2e4"]
         )
-        report = await game_report(session, "arena", "game0001")
-    assert report is not None
+        report = await reported(session)
     assert report.names[-2:] == ("Ng8", "e4")
 
 
@@ -242,7 +238,7 @@ async def test_what_a_person_was_expected_to_reply(database: Database) -> None:
         game = await opened(session, player="opponent_model")
         await commit_decision(session, game.id, 0, made_for_a_person())
         await set_moves(session, game.id, ["f5", "d6"])
-        early = await game_report(session, "arena", "game0001")
+        early = await reported(session)
         full = decision(quality=225.0).chosen.replies
         odds = (0.58, 0.415, 0.005)
         whole = tuple(replace(reply, probability=p) for reply, p in zip(full, odds, strict=True))
@@ -252,9 +248,7 @@ async def test_what_a_person_was_expected_to_reply(database: Database) -> None:
         await store_profile(
             session, stored.id, made.with_chosen(replace(made.chosen, replies=whole, complete=True))
         )
-        report = await game_report(session, "arena", "game0001")
-    assert early is not None
-    assert report is not None
+        report = await reported(session)
     assert len(early.decisions[0].replies) == 2  # nobody has looked into the third
     (told,) = report.decisions
     assert told.model is not None
@@ -274,8 +268,7 @@ async def test_a_model_that_failed_is_told(database: Database) -> None:
         game = await opened(session, player="opponent_model")
         failed = replace(made, player="opponent_model", reckoning=reckoning)
         await commit_decision(session, game.id, 0, failed)
-        report = await game_report(session, "arena", "game0001")
-    assert report is not None
+        report = await reported(session)
     assert "Decided without a model of people: it said nan." in _shown(report)
     assert "trappy" in _shown(report)
 

@@ -31,13 +31,13 @@ from storage.database import Database
 from storage.errors import StorageError
 from storage.events import list_events, record_event
 from storage.games import finish_game
-from storage.records import GameResult
+from storage.records import AccountKey, GameResult
 from storage.tables.types import now_utc
 from tests.bot.fakes import GAME_ID, FakeServer, config, services
 from tests.bot.fakes import OFFER as OFFERED
 from tests.bot.times import FakeTime
 from tests.patience import PATIENCE_S
-from tests.storage.samples import opened
+from tests.storage.samples import ARENA, opened
 
 IDLE_S = 300.0
 LICHESS = get_dialect("lichess")
@@ -329,8 +329,8 @@ async def test_a_refusal_is_a_decline(database: Database) -> None:
 
 async def test_limits_hold_across_restarts(database: Database) -> None:
     async with database.write() as session:
-        await record_event(session, "arena", SENT, {"opponent": "x"})
-        await record_event(session, "elsewhere", SENT, {"opponent": "x"})
+        await record_event(session, ARENA, SENT, {"opponent": "x"})
+        await record_event(session, AccountKey("elsewhere", "desdemona"), SENT, {"opponent": "x"})
         began_at = now_utc() - timedelta(hours=1)
         game = await opened(session, at=began_at, opponent_id="anne", opponent_is_bot=True)
         await finish_game(session, game.id, result=GameResult.WIN, end_reason="mate")

@@ -24,6 +24,7 @@ from storage.records import DecisionState, GameResult, GameStatus
 from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
 from tests.bot.ledger_samples import check_books, event_kinds, stored_decisions, stored_game
 from tests.patience import PATIENCE_S
+from tests.storage.samples import ARENA
 
 
 async def play(server: FakeServer, database: Database, **more: Any) -> GamePlayer:
@@ -269,11 +270,11 @@ async def test_a_game_that_ends_while_away(database: Database) -> None:
     await leave(server, database, moves=2)
     server.finish(EndReason.RESIGNATION, winner=0)
     async with database.read() as session:
-        assert len(await list_open_games(session, "arena")) == 1
+        assert len(await list_open_games(session, ARENA)) == 1
     await play(server, database)
     await check_books(database, server)
     async with database.read() as session:
-        assert await list_open_games(session, "arena") == []
+        assert await list_open_games(session, ARENA) == []
 
 
 async def test_a_finished_game_is_left_alone(database: Database) -> None:

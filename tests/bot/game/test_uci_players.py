@@ -251,7 +251,7 @@ async def test_a_game_of_a_variant(database: Database, initial: str | None) -> N
     assert (game.player, game.selection["method"]) == ("trappy_uci", "only")
     assert game.selection["engine"]["command"] == sys.executable
     async with database.read() as session:
-        report = await game_report(session, game.site, game.site_game_id)
+        report = await game_report(session, game)
         assert await player_statistics(session, Filters(game="atomic"))
     assert report is not None
     assert {made.search_mode for made in report.decisions} == {"engine"}

@@ -13,7 +13,7 @@ from engine.decision import OutcomeKind
 from storage.database import Database
 from storage.decisions import list_decisions
 from storage.games import get_game, list_games
-from storage.records import MATCH_SITE, DecisionState, Filters, GameResult, GameStatus
+from storage.records import MATCH_SITE, AccountKey, DecisionState, Filters, GameResult, GameStatus
 from storage.report import game_report
 from storage.statistics import player_statistics
 from tests.bot.match.samples import fake, played, terms
@@ -28,10 +28,10 @@ async def test_a_game_of_ours(database: Database) -> None:
     game = one(given, 1)
     await store_game(database, "m", given, game)
     async with database.read() as session:
-        stored = await get_game(session, MATCH_SITE, "m-0002")
+        stored = await get_game(session, AccountKey(MATCH_SITE), "m-0002")
         assert stored is not None
         decisions = await list_decisions(session, stored.id)
-        report = await game_report(session, MATCH_SITE, "m-0002")
+        report = await game_report(session, stored)
         (figures,) = await player_statistics(session, Filters(site=MATCH_SITE))
     assert (stored.player, stored.opponent_name, stored.our_side) == ("trappy", "standard:depth=2", 1)
     assert stored.params.assessment == "last"

@@ -19,7 +19,7 @@ from bot.game.unfinished_games import unfinished_games
 from bot.servers.ggs import BACK_OFF_S, MOST_BACK_OFF_S, BackOff, GgsServer, read_address
 from storage.database import Database
 from storage.games import list_games
-from storage.records import GameResult, GameStatus, StoredGame
+from storage.records import AccountKey, GameResult, GameStatus, StoredGame
 from tests.bot.fakes import config, services
 from tests.bot.virtual_time import run
 from tests.ggs.client import Client, Habits
@@ -78,7 +78,7 @@ async def adapter_of(site: Site, given: Config) -> AsyncIterator[GgsServer]:
         f"ggs://127.0.0.1:{site.port}",
         BOT,
         PASSWORD,
-        recall=partial(unfinished_games, site.database, "ggs"),
+        recall=partial(unfinished_games, site.database, AccountKey("ggs", BOT.lower())),
         programs=given.ggs.programs,
         public=given.ggs.public,
         most_games=given.challenges.max_games,
