@@ -240,14 +240,14 @@ class Soak:
         database = await Database.open(f"sqlite:///{self._folder / 'arena.db'}")
         try:
             arena = Arena(ArenaConfig(port=0), database)
-            async with arena.running(bot=BOT.capitalize()) as url:
+            async with arena.running([BOT.capitalize()]) as url:
                 plan = Chance(self._rng, **self._faults)
                 # Down for a request or so of each game: for twenty one that backs off takes minutes.
                 self._proxy = FaultProxy(
                     url, plan, slow_s=SLOW_S, down_requests=self._at_once, stall_s=STALL_S
                 )
                 async with self._proxy.running() as address:
-                    self._bot = self._program(address, arena.bot_token)
+                    self._bot = self._program(address, arena.bot_tokens[BOT.capitalize()])
                     async with self._bot:
                         await self._play(url)
                         self._proxy.plan = NO_FAULTS

@@ -1,4 +1,4 @@
-"""The daemon: opens everything, plays until a stop signal, and shuts down in order."""
+"""The daemon: opens everything, plays all accounts until a stop signal, and shuts down in order."""
 
 import asyncio
 import logging
@@ -6,161 +6,263 @@ import os
 import random
 import signal
 import sys
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
-from bot.account.lobby import Lobby
+from bot.account.runner import STANDBY_S, AccountRunner, Machine
 from bot.arena.server import Arena, stored_report
 from bot.base import log
-from bot.base.config import Config, read_token
+from bot.base.config import RELOADABLE, Config, load_config, read_token
 from bot.base.dialects import get_dialect
-from bot.base.errors import AuthError, ConfigError, ServerError, TransientError
-from bot.base.reconnect import delays
+from bot.base.errors import ConfigError, DesdemonaError
+from bot.game.machine_limit import MachineLimit
 from bot.game.player import first_error
 from bot.game.search_pool import SearchPool
-from bot.game.services import Services
 from bot.game.unfinished_games import unfinished_games
-from bot.servers import Account, Server
+from bot.servers import Server
 from bot.servers.adapters import make_server
 from engine.uci.source import EnginePool
-from storage.database import Database
+from storage.database import ROLE_ANSWER_S, ROLE_CHECK_S, Database
+from storage.errors import RoleLost, RoleTaken
 from storage.records import AccountKey
 
 logger = logging.getLogger(__name__)
 
+THREADS = 32
+"""For look-ups of host names, above all: those of one account must not wait for another's."""
 
-def run(config: Config) -> int:
+
+def run(
+    config: Config, path: Path | None = None, *, only: Collection[str] = (), is_standby: bool = False
+) -> int:
     """Play until SIGINT or SIGTERM, and return the exit status.
 
     The first signal stops accepting challenges and waits for running games as long as the settings say; the
     next start resumes the rest.  A second signal exits at once, which loses nothing either.
 
+    Args:
+        config: The settings.
+        path: The file that they are from, which SIGHUP reads again; see `load_config`.
+        only: Names of the accounts to play; empty: all.
+        is_standby: Wait for accounts that another program plays, and take them over when it is gone.
+
     Raises:
         ConfigError, AuthError, StorageError: The message is one line for the operator to act on.
     """
     log.set_up(config.log)
-    try:
-        asyncio.run(play(config))
-    except BaseExceptionGroup as group:
-        raise first_error(group) from group
+    asyncio.run(play(config, path, only=only, is_standby=is_standby))
     return 0
 
 
-async def play(config: Config) -> None:
-    """Open everything, play until a signal comes, close everything."""
+async def play(
+    config: Config, path: Path | None = None, *, only: Collection[str] = (), is_standby: bool = False
+) -> None:
+    """Open everything, play until a signal comes, close everything; arguments and errors as of `run`."""
+    try:
+        await _play(config, path, only, is_standby)
+    except BaseExceptionGroup as group:
+        raise first_error(group) from group
+
+
+async def _play(config: Config, path: Path | None, only: Collection[str], is_standby: bool) -> None:
     stop = _signalled()
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS))
+    configs = choose_accounts(config, only)
+    # Read before the arena opens: a missing token must not result in an arena without a bot.
+    tokens = {name: read_token(each.server) for name, each in configs.items() if not each.uses_arena}
     async with AsyncExitStack() as stack:
         strong, models = config.engine.strong(), config.human.model_registry()
         database = await Database.open(config.storage.url)
         stack.push_async_callback(database.close)
-        server = await stack.enter_async_context(open_server(config, database))
         engines = EnginePool(config.uci.settings())
         stack.push_async_callback(asyncio.to_thread, engines.close)  # closed after the pool, its user
         pool = await stack.enter_async_context(SearchPool(config.engine.workers, config.engine.table_mb))
-        # Selecting players and spreading out retries need no cryptographic randomness.
-        rng = random.Random(config.selection.seed or None)  # noqa: S311
-        # Sites send each event once: two programs on one account would each get half of them.  Where signing
-        # in disconnects the other program, the role has to be taken before.
-        if server.login:
-            await stack.enter_async_context(database.sole(role_of(server.login, server.site)))
-        account = await sign_in(server, stop, rng)
-        if account is None:
-            return
-        if not server.login:
-            await stack.enter_async_context(database.sole(role_of(account.name, server.site)))
-        shared = Services(
-            server, database, pool, config, account.name, strong, rng, engines=engines, models=models
+        machine = Machine(
+            database,
+            pool,
+            strong,
+            engines,
+            models,
+            MachineLimit(config.engine.max_games),
+            # Selecting players and spreading out retries need no cryptographic randomness.
+            random.Random(config.selection.seed or None),  # noqa: S311
+            is_standby,
         )
-        lobby = Lobby(shared)
+        arena = ArenaHost(config, configs, database, is_standby=is_standby)
+        runners = {
+            name: AccountRunner(
+                name,
+                each,
+                machine,
+                partial(open_server, database=database, arena=arena, token=tokens.get(name, "")),
+                is_alone=len(configs) == 1,
+            )
+            for name, each in configs.items()
+        }
+        settings = LiveSettings(config, path, runners)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, settings.on_hangup)
+        opens_arena = config.arena.enabled and (not only or arena.has_bots)
         async with asyncio.TaskGroup() as tasks:
-            listening = tasks.create_task(lobby.listen())
-            await stop.wait()
-            await _drain(lobby, config.shutdown.drain_s)
-            listening.cancel()
+            opened = tasks.create_task(arena.run()) if opens_arena else None
+            async with asyncio.TaskGroup() as playing:
+                for runner in runners.values():
+                    playing.create_task(runner.run(stop), name=f"account {runner.name}")
+            if opened is not None:
+                opened.cancel()
 
 
-def role_of(name: str, site: str) -> str:
-    """The role that only one program may hold at a time (`Database.sole`)."""
-    return f"account {name} at {site}"
+def choose_accounts(config: Config, only: Collection[str]) -> dict[str, Config]:
+    """The settings of the accounts to play, by name.
+
+    Raises:
+        ConfigError: There is no account of such a name.
+    """
+    configs = config.by_account()
+    wanted = {name.casefold() for name in only}
+    chosen = {name: each for name, each in configs.items() if not only or name.casefold() in wanted}
+    if len(chosen) < len(wanted):
+        raise ConfigError(f"--only: no such account; known: {', '.join(configs)}")
+    return chosen
+
+
+class ArenaHost:
+    """Runs the embedded arena, and opens it again after the database was lost to another program.
+
+    Args:
+        config: The settings.
+        configs: Those of each account; the arena's have their tokens from it.
+        database: For its games, and for the role.
+        is_standby: Wait while another program runs the arena on this database.
+    """
+
+    def __init__(
+        self, config: Config, configs: Mapping[str, Config], database: Database, *, is_standby: bool
+    ) -> None:
+        self._config = config
+        self._bots = [each.server.name for each in configs.values() if each.uses_arena]
+        self._database = database
+        self._is_standby = is_standby
+        self._url = ""
+        self._tokens: Mapping[str, str] = {}
+        self._opened = asyncio.Event()
+
+    @property
+    def has_bots(self) -> bool:
+        """Whether one of the accounts plays there."""
+        return bool(self._bots)
+
+    async def run(self) -> None:
+        """Run the arena until cancelled.
+
+        Raises:
+            ConfigError: The arena cannot listen, or a name is taken.
+            RoleTaken: Another program runs the arena, and we are no standby.
+        """
+        is_waiting = False
+        while True:
+            try:
+                await self._run_once()
+            except RoleLost as error:
+                logger.warning("%s; opening it again", error)
+                # By then its accounts, whose tokens change, have lost their roles as well.
+                await asyncio.sleep(ROLE_CHECK_S + ROLE_ANSWER_S)
+            except RoleTaken as error:
+                if not self._is_standby:
+                    raise
+                if not is_waiting:
+                    logger.info("%s; waiting for it to end", error)
+                is_waiting = True
+            finally:
+                self._opened.clear()
+            await asyncio.sleep(STANDBY_S)
+
+    async def _run_once(self) -> None:
+        arena = Arena(self._config.arena, self._database, report=stored_report(self._database))
+        async with arena.running(self._bots) as url:
+            self._url, self._tokens = url, arena.bot_tokens
+            who = f"{', '.join(self._bots)} plays" if self._bots else "The arena is open"
+            sys.stdout.write(f"{who} at {self._config.arena.public_url or url}\n")
+            sys.stdout.flush()
+            self._opened.set()
+            await arena.role.watch()
+
+    async def address(self, bot: str) -> tuple[str, str]:
+        """The arena's local URL and a bot's token, once it is open."""
+        await self._opened.wait()
+        return self._url, self._tokens[bot]
 
 
 @asynccontextmanager
-async def open_server(config: Config, database: Database) -> AsyncIterator[Server]:
-    """Open the server to play on; the embedded arena runs as long as the context lasts.
+async def open_server(
+    config: Config, *, database: Database, arena: ArenaHost, token: str
+) -> AsyncIterator[Server]:
+    """Open the adapter to an account's server; at the embedded arena once that is open.
 
     Raises:
-        ConfigError: The arena cannot listen, or the token for another server is missing.
-        StorageError: Another program runs the arena on this database.
+        ConfigError: A setting is invalid.
     """
-    async with AsyncExitStack() as stack:
-        dialect = get_dialect(config.server.dialect)
-        url = config.server.url or dialect.home
-        # Read before the arena opens: a missing token must not result in an arena without a bot.
-        token = "" if config.uses_arena else read_token(config.server)
-        if config.arena.enabled:
-            arena = Arena(config.arena, database, report=stored_report(database))
-            name = config.server.name if config.uses_arena else None
-            arena_url = await stack.enter_async_context(arena.running(bot=name))
-            if config.uses_arena:
-                url, token = arena_url, arena.bot_token
-                dialect = replace(dialect, keep_alive_s=config.arena.keep_alive_s)
-            who = f"{config.server.name} plays" if config.uses_arena else "The arena is open"
-            sys.stdout.write(f"{who} at {config.arena.public_url or arena_url}\n")
-            sys.stdout.flush()
-        server = make_server(
-            config,
-            dialect,
-            url,
-            token,
-            partial(unfinished_games, database, AccountKey(dialect.name, config.server.name.lower())),
-        )
-        stack.push_async_callback(server.close)
+    dialect = get_dialect(config.server.dialect)
+    url = config.server.url or dialect.home
+    if config.uses_arena:
+        url, token = await arena.address(config.server.name)
+        dialect = replace(dialect, keep_alive_s=config.arena.keep_alive_s)
+    owner = AccountKey(dialect.name, config.server.name.lower())
+    server = make_server(config, dialect, url, token, partial(unfinished_games, database, owner))
+    try:
         yield server
+    finally:
+        await server.close()
 
 
-async def sign_in(server: Server, stop: asyncio.Event, rng: random.Random) -> Account | None:
-    """Return our account once the server answers; None if stopped first.
+class LiveSettings:
+    """The settings in use, which SIGHUP and `desdemona reload` read again.
 
-    Raises:
-        AuthError: The server does not accept the token; the message has its own words.
-        ConfigError: The account is not a bot account.
+    Args:
+        config: As read at the start.
+        path: See `load_config`.
+        runners: The accounts that follow them, by name.
     """
-    for wait_s in delays(rng):
+
+    def __init__(self, config: Config, path: Path | None, runners: Mapping[str, AccountRunner]) -> None:
+        self._config = config
+        self._path = path
+        self._runners = runners
+
+    def reload(self) -> str:
+        """Read the settings again and play on with them, or change nothing; returns what has changed.
+
+        Raises:
+            ConfigError: They are wrong, or one that needs a new start has changed.
+        """
+        old, config = self._config.by_account(), load_config(self._path)
+        new = config.by_account()
+        if old.keys() != new.keys():
+            raise ConfigError("accounts: another list of accounts needs a new start")
+        changed = {
+            field: name
+            for name in old
+            for field in Config.model_fields
+            if getattr(new[name], field) != getattr(old[name], field)
+        }
+        for field, name in changed.items():
+            if field not in RELOADABLE:
+                where = f"account {name}: " if self._config.accounts else ""
+                raise ConfigError(f"{where}{field}: a change there needs a new start; nothing was changed")
+        self._config = config
+        for name, runner in self._runners.items():
+            runner.reload(new[name])
+        return ", ".join(changed) or "nothing"
+
+    def on_hangup(self) -> None:
+        """Do so on SIGHUP."""
         try:
-            account = await server.account()
-        except AuthError as error:
-            raise AuthError(f"server.token: {server.site} does not accept it: {error}") from error
-        except ServerError as error:  # also a proxy's page or any other refusal while the site is down
-            if isinstance(error, TransientError):
-                wait_s = max(wait_s, error.retry_after_s or 0.0)
-            logger.warning("cannot sign in at %s: %s; next try in %.1f s", server.site, error, wait_s)
-        else:
-            if not account.is_bot:
-                raise ConfigError(
-                    f"server.token: the account {account.name} is not a bot account; "
-                    "`desdemona upgrade-account` makes it one"
-                )
-            about = f" ({account.about})" if account.about else ""
-            logger.info("signed in at %s as %s%s", server.site, account.name, about)
-            return account
-        with suppress(TimeoutError):
-            async with asyncio.timeout(wait_s):
-                await stop.wait()
-        if stop.is_set():
-            break
-    return None
-
-
-async def _drain(lobby: Lobby, drain_s: float) -> None:
-    lobby.accepting = False
-    logger.info("stopping; games going on: %d", lobby.running)
-    with suppress(TimeoutError):
-        async with asyncio.timeout(drain_s):
-            await lobby.drained()
-    if lobby.running:
-        logger.info("games left to the next start: %d", lobby.running)
+            logger.info("settings read again; changed: %s", self.reload())
+        except DesdemonaError as error:
+            logger.error("the settings stay as they were: %s", error)
 
 
 def _signalled() -> asyncio.Event:

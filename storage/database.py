@@ -14,8 +14,8 @@ import fcntl
 import os
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
@@ -25,11 +25,17 @@ from sqlalchemy import URL, event, make_url, text
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
-from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.ext.asyncio import (
+    AsyncConnection,
+    AsyncEngine,
+    AsyncSession,
+    async_sessionmaker,
+    create_async_engine,
+)
+from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from storage import migrate
-from storage.errors import RoleTaken, StorageError, UnreadableRow, is_undecodable
+from storage.errors import RoleLost, RoleTaken, StorageError, UnreadableRow, is_undecodable
 
 BUSY_TIMEOUT_MS = 10_000
 """How long one statement waits for another *process* that is writing."""
@@ -44,6 +50,18 @@ _WAL_RETRY_S = 0.05
 
 ROLE_LOCK = 0xDE5D
 """First half of PostgreSQL's advisory locks for `Database.sole`; an arbitrary number."""
+
+ROLE_CHECK_S = 2.0
+"""Seconds between two checks whether a role is still held."""
+ROLE_ANSWER_S = 4.0
+"""Seconds until an unanswered check means that the role is lost.  PostgreSQL must not give it away before."""
+POSTGRES_SETTINGS = {
+    "tcp_keepalives_idle": "5",
+    "tcp_keepalives_interval": "2",
+    "tcp_keepalives_count": "3",
+}
+"""PostgreSQL drops the connections of a machine that is gone after 11 s, with their locks; by default after
+two hours."""
 
 DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
 
@@ -134,38 +152,99 @@ class Database:
                 await session.execute(text("DELETE FROM events WHERE id < 0"))  # there are none
 
     @asynccontextmanager
-    async def sole(self, role: str) -> AsyncIterator[None]:
+    async def sole(self, name: str) -> AsyncIterator["Role"]:
         """Hold a role that only one program may have at this database, for the duration of the block.
 
-        The operating system, or PostgreSQL, releases it when the program dies.
+        The operating system, or PostgreSQL, releases it when the program dies or its connection is lost.
 
         Raises:
             RoleTaken: Another program has it.
             StorageError: The database failed.
         """
-        taken = RoleTaken(f"another program already runs the {role} on the database {self.url}")
+        taken = RoleTaken(f"another program already runs the {name} on the database {self.url}")
         async with AsyncExitStack() as stack:
             if self._url.drivername.startswith("sqlite"):
-                with _storage_errors(self._url, f"cannot lock the {role} on the database"):
-                    lock = os.open(f"{self.url}.{quote(role, safe='')}.lock", os.O_RDWR | os.O_CREAT, 0o644)
+                with _storage_errors(self._url, f"cannot lock the {name} on the database"):
+                    lock = os.open(f"{self.url}.{quote(name, safe='')}.lock", os.O_RDWR | os.O_CREAT, 0o644)
                 stack.callback(os.close, lock)
                 try:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except OSError:
                     raise taken from None
-            else:
-                with _storage_errors(self._url, f"cannot lock the {role} on the database"):
-                    connection = await stack.enter_async_context(self._engine.connect())
-                    got = await connection.scalar(
-                        text("SELECT pg_try_advisory_lock(:lock, hashtext(:role))"),
-                        {"lock": ROLE_LOCK, "role": role},
-                    )
-                    await connection.commit()  # the connection holds the lock, not the transaction
-                if not got:
-                    raise taken
-                # Returned to the pool, the connection would keep the lock.
-                stack.push_async_callback(connection.invalidate)
-            yield
+                yield Role(name)
+                return
+            # A connection of its own, for as long as the role is held.
+            engine = create_engine(self._url, poolclass=NullPool)
+            stack.push_async_callback(engine.dispose)
+            with _storage_errors(self._url, f"cannot lock the {name} on the database"):
+                connection = await engine.connect()
+                stack.push_async_callback(_close_or_leave, connection)
+                await connection.execution_options(isolation_level="AUTOCOMMIT")
+                row = await connection.execute(
+                    text("SELECT pg_try_advisory_lock(:lock, hashtext(:name)), pg_backend_pid()"),
+                    {"lock": ROLE_LOCK, "name": name},
+                )
+                got, backend = row.one()
+            if not got:
+                raise taken
+            yield Role(name, connection, backend)
+
+
+class Role:
+    """A role that this program holds at a database (`Database.sole`).
+
+    On SQLite the operating system keeps it until the program ends.  On PostgreSQL a connection keeps it, and
+    may be lost: the server was restarted, or the network failed.  Another program may then take the role.
+    """
+
+    def __init__(self, name: str, connection: AsyncConnection | None = None, backend: int = 0) -> None:
+        self._name = name
+        self._connection = connection
+        self._backend = backend
+
+    async def watch(self, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+        """Run as long as the role is held.
+
+        Raises:
+            RoleLost: It is not held any more, or we cannot know.
+        """
+        while True:
+            await sleep(ROLE_CHECK_S)
+            if self._connection is None:
+                continue
+            try:
+                async with asyncio.timeout(ROLE_ANSWER_S):
+                    await self._connection.execute(text("SELECT 1"))
+            except (TimeoutError, *_FAILURES) as error:
+                raise self._lost() from error
+
+    async def verify(self, session: AsyncSession) -> None:
+        """Check in a transaction that the role is still held, so that nothing is written without it.
+
+        Raises:
+            RoleLost: It is not.
+        """
+        if self._connection is None:
+            return
+        found = await session.scalar(
+            text(
+                "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted"
+                " AND pid = :backend AND classid = :lock AND objsubid = 2"
+            ),
+            {"backend": self._backend, "lock": ROLE_LOCK},
+        )
+        if found is None:
+            raise self._lost()
+
+    def _lost(self) -> RoleLost:
+        return RoleLost(f"the {self._name} is no longer ours: the connection to the database was lost")
+
+
+async def _close_or_leave(connection: AsyncConnection) -> None:
+    """Close a connection that may be dead: PostgreSQL then finds out by itself."""
+    with suppress(TimeoutError, *_FAILURES):
+        async with asyncio.timeout(ROLE_ANSWER_S):
+            await connection.close()
 
 
 async def current_schema(url: str) -> str | None:
@@ -208,19 +287,20 @@ def parse_url(url: str) -> URL:
     return parsed.set(drivername=DRIVERS.get(parsed.drivername, parsed.drivername))
 
 
-def create_engine(url: URL) -> AsyncEngine:
+def create_engine(url: URL, **options: Any) -> AsyncEngine:
     """An engine whose connections are set up as described above; it has not connected yet."""
     if not url.drivername.startswith("sqlite"):
         # The ping detects connections that died when the server restarted.
-        return _made(url, pool_pre_ping=True)
-    engine = _made(url)
+        settings = {"server_settings": POSTGRES_SETTINGS}
+        return _made(url, pool_pre_ping=True, connect_args=settings, **options)
+    engine = _made(url, **options)
     event.listen(engine.sync_engine, "connect", _set_up_sqlite)
     event.listen(engine.sync_engine, "begin", _begin_sqlite)
     event.listen(engine.sync_engine, "invalidate", _roll_back_sqlite)
     return engine
 
 
-def _made(url: URL, **options: bool) -> AsyncEngine:
+def _made(url: URL, **options: Any) -> AsyncEngine:
     try:
         return create_async_engine(url, **options)
     except (TypeError, ValueError) as error:

@@ -11,6 +11,10 @@ class RoleTaken(StorageError):
     """Another program holds a role that only one may hold at a database (`Database.sole`)."""
 
 
+class RoleLost(StorageError):
+    """A role is no longer ours: another program may have taken it."""
+
+
 class UnreadableRow(StorageError):
     """A row holds text that is not UTF-8 (SQLite stores it unchecked); the database itself works."""
 

@@ -79,7 +79,7 @@ STORAGE = {
     "storage.games": {"inserts", "records", "tables", "tallies"},
     "storage.outcomes": {"inserts", "tables", "tallies"},
     "storage.recheck": {"errors", "decisions", "outcomes", "records", "tables"},
-    "storage.report": {"decisions", "games", "records"},
+    "storage.report": {"decisions", "records"},
     "storage.statistics": {"games", "intervals", "records", "tables"},
 }
 BOT = {
@@ -93,9 +93,11 @@ BOT = {
     "bot.account": {"base", "servers", "game"},
     "bot.match": {"base", "game"},
     "bot.daemon": {"base", "servers", "arena", "game", "account"},
-    "bot.cli": {"base", "servers", "arena", "analysis", "engine_protocols", "game", "match", "daemon"},
+    "bot.cli": {
+        "base", "servers", "arena", "analysis", "engine_protocols", "game", "account", "match", "daemon",
+    },
     "bot.__main__": {"base", "cli"},
-}
+}  # fmt: skip
 BETWEEN = {
     "engine": set[str](),
     "storage": {"engine", "migrations"},

@@ -1,5 +1,6 @@
 """Decides which challenges to accept, and always says why not.  Pure."""
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -34,6 +35,8 @@ class Load:
     """Games with programs in the last 24 hours, by the program's id, including those of `games`."""
     is_open: bool = True
     """False while the program shuts down."""
+    machine_free: float = math.inf
+    """The most games with a real-time clock that this machine has room for, those of `games` included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +219,7 @@ def _day(slot: GameSlot, load: Load, config: ChallengesConfig) -> Decline | None
 def _slots(slot: GameSlot, load: Load, config: ChallengesConfig) -> WaitForSlot | Decline | None:
     if not load.is_open:
         return Decline(DeclineReason.LATER, "shutting down")
-    why = _full(slot, load.games, config)
+    why = _full(slot, load, config)
     if why is None:
         return None
     if len(load.ahead) >= config.waiting:
@@ -228,8 +231,9 @@ def _slots(slot: GameSlot, load: Load, config: ChallengesConfig) -> WaitForSlot 
     return WaitForSlot(why)
 
 
-def _full(slot: GameSlot, games: Sequence[GameSlot], config: ChallengesConfig) -> str | None:
+def _full(slot: GameSlot, load: Load, config: ChallengesConfig) -> str | None:
     """Why there is no free slot at the moment; None if there is one."""
+    games = load.games
     with_them = _boards_of(each for each in games if each.opponent_id == slot.opponent_id)
     if with_them + slot.boards > config.max_games_per_opponent:
         return f"games with the same opponent: {with_them}"
@@ -240,6 +244,8 @@ def _full(slot: GameSlot, games: Sequence[GameSlot], config: ChallengesConfig) -
         return None if is_free else f"games without a clock: {going_on}"
     if going_on + slot.boards > config.max_games:
         return f"games going on: {going_on}"
+    if going_on + slot.boards > load.machine_free:
+        return "games of all accounts: as many as engine.max_games allows"
     with_bots = _boards_of(each for each in alike if each.is_bot)
     if slot.is_bot and with_bots + slot.boards > config.max_games - config.reserved_for_humans:
         return f"games with programs going on: {with_bots}; the other slots are reserved for people"

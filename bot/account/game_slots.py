@@ -11,6 +11,7 @@ than allowed, in whatever order events arrive.  A game that begins without a cha
 program of the account, a tournament) is counted as soon as it is known.
 """
 
+import math
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -56,7 +57,9 @@ class GameSlots:
     def __init__(self, config: ChallengesConfig) -> None:
         self.is_open = True
         """False while the program shuts down: waiting challenges are declined."""
-        self._config = config
+        self.config = config
+        self.machine_free = math.inf
+        """The most games with a real-time clock that the machine has room for, ours included."""
         self._waiting: dict[str, _Waiting] = {}
         """In order of arrival."""
         self._queued: set[str] = set()
@@ -165,6 +168,11 @@ class GameSlots:
         return taken is not None and taken.slot.is_slow
 
     @property
+    def live_boards(self) -> int:
+        """Running and accepted games with a real-time clock."""
+        return sum(taken.slot.boards for taken in self._taken.values() if not taken.slot.is_slow)
+
+    @property
     def is_quiet(self) -> bool:
         """Whether no challenge waits and no game with a real-time clock is running or accepted."""
         return not self._waiting and all(taken.slot.is_slow for taken in self._taken.values())
@@ -181,7 +189,8 @@ class GameSlots:
         # which errs on the safe side.
         unstored = (taken.slot for taken in self._taken.values() if not taken.is_stored)
         today = Counter(bot_games) + Counter(slot.opponent_id for slot in unstored if slot.is_bot)
-        return Load([taken.slot for taken in self._taken.values()], list(ahead), today, self.is_open)
+        games = [taken.slot for taken in self._taken.values()]
+        return Load(games, list(ahead), today, self.is_open, self.machine_free)
 
     # --- Decisions --------------------------------------------------------------------------------------
 
@@ -202,7 +211,7 @@ class GameSlots:
             if challenge.clock is not None and waited_s >= WAITS_S:
                 decision: ChallengeAnswer = Decline(DeclineReason.LATER, f"has waited for {waited_s:.0f} s")
             else:
-                decision = decide(challenge, self.load(bot_games, ahead), self._config)
+                decision = decide(challenge, self.load(bot_games, ahead), self.config)
             match decision:
                 case Accept():
                     self.accept(challenge.id, slot_of(challenge))

@@ -18,6 +18,7 @@ from bot.account.challenge_answers import ChallengeResponder, about, detail_of
 from bot.account.challenge_policy import Accept, Decline, GameSlot, WaitForSlot, lasting_refusal
 from bot.account.game_slots import GameSlots
 from bot.account.matchmaking import Matchmaker
+from bot.base.config import Config
 from bot.base.errors import AuthError, ProtocolError, RefusedError, ServerError, TransientError
 from bot.base.events import (
     AccountEvent,
@@ -88,12 +89,14 @@ class Lobby:
         self._server = services.server
         self._slots = GameSlots(services.config.challenges)
         self._block_file = BlockFile(services.config.challenges.block_file)
+        self._matching: asyncio.Task[None] | None = None
+        """The task that challenges other programs."""
         self._background = BackgroundTasks(services, self._change)
         self._answers = ChallengeResponder(
             services, self._slots, self._background, take_up=self._take_up_served, changed=self._change
         )
         self._matchmaker = Matchmaker(
-            services, quiet_s=self._quiet_s, ask=self._ask, blocked=self._block_file.names
+            services, quiet_s=self._quiet_s, ask=self._ask, blocked=lambda: self._block_file.names()
         )
         limits = services.config.challenges
         self._max_players = max(MAX_PLAYERS, limits.max_games + limits.max_slow_games)
@@ -129,7 +132,7 @@ class Lobby:
             await self._take_up_games(is_start=True)
             tasks.create_task(self._fill_slots())
             tasks.create_task(self._follow_link())
-            tasks.create_task(self._matchmaker.run())
+            self._matching = tasks.create_task(self._matchmaker.run())
             await stay_connected(
                 self._server.account_events,
                 self._handle,
@@ -139,6 +142,18 @@ class Lobby:
                 clock=self._services.clock,
                 rng=self._services.rng,
             )
+
+    def reload(self, config: Config) -> None:
+        """Go on with other settings; running games keep the manners and chat that they began with."""
+        self._services.config = config
+        self._slots.config = config.challenges
+        if self._block_file.path != config.challenges.block_file:
+            self._block_file = BlockFile(config.challenges.block_file)
+            self._block_file.names()  # logs at once if it cannot be read
+        if self._matching is not None:
+            self._matching.cancel()
+            self._matching = self._background.tasks.create_task(self._matchmaker.run())
+        self._change()
 
     @property
     def accepting(self) -> bool:
@@ -248,6 +263,9 @@ class Lobby:
         self._changed.set()
 
     def _update_state(self) -> None:
+        machine, owner = self._services.machine, self._services.owner
+        machine.count(owner, self._slots.live_boards, self._changed.set)
+        self._slots.machine_free = machine.free(owner)
         for game_id, game in self._games.items():
             player = game.player
             if player is not None and player.is_over and not (player.is_adjourned and game.is_started_again):
@@ -284,6 +302,7 @@ class Lobby:
                 self._changed.set()
 
     async def _decide(self) -> None:
+        self._slots.machine_free = self._services.machine.free(self._services.owner)
         if not self._slots.waiting and self.accepting:
             return
         await self._name_opponents()
@@ -356,7 +375,7 @@ class Lobby:
     async def _ask(self, opponent: Bot, proposal: Proposal) -> Reply | None:
         """Challenge a program and hold a slot until it answers; None: withdrawn because the slot is
         needed."""
-        if not self._slots.is_quiet or not self.accepting:
+        if not self._slots.is_quiet or not self.accepting or self._slots.machine_free < 1:
             return None
         slot = GameSlot(opponent.id, is_bot=True)
         self._slots.accept(_OURS, slot)

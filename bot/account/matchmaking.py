@@ -131,10 +131,13 @@ class Matchmaker:
     ) -> None:
         self._services = services
         self._server = services.server
-        self._config = services.config.matchmaking
         self._quiet_s = quiet_s
         self._ask = ask
         self._blocked = blocked
+
+    @property
+    def _config(self) -> MatchmakingConfig:
+        return self._services.config.matchmaking
 
     async def run(self) -> None:
         """Challenge others until cancelled; return at once if matchmaking is disabled or unsupported.

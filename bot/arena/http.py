@@ -84,8 +84,8 @@ class RequestGate:
     def __init__(self, accounts: Accounts, proxies: Proxies, clock: Callable[[], float]) -> None:
         self._accounts = accounts
         self._proxies = proxies
-        self.embedded = ""
-        """Account id of the bot that runs the arena; limits by address do not apply to it."""
+        self.embedded: frozenset[str] = frozenset()
+        """Ids of the accounts that this program plays; limits by address do not apply to them."""
         self._requests = RateLimiter(REQUESTS, clock)
         self._persons = RateLimiter(PERSON_REQUESTS, clock)
         self._bots = RateLimiter(BOT_REQUESTS, clock)
@@ -149,13 +149,13 @@ class RequestGate:
         """Count a challenge by its account and by its address.
 
         Returns:
-            The address; empty for the embedded bot, which is not counted by address.
+            The address; empty for an embedded bot, which is not counted by address.
 
         Raises:
             TooMany: A limit is reached.
         """
         count(self._challenges, account.id)
-        if account.id == self.embedded:
+        if account.id in self.embedded:
             return ""
         address = self.address(request)
         count(self._address_challenges, address)

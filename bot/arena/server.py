@@ -5,7 +5,7 @@ import errno
 import logging
 import signal
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
 
@@ -21,7 +21,7 @@ from bot.arena.routes_play import PlayRoutes
 from bot.arena.routes_site import LoadReport, SiteRoutes
 from bot.base.config import ArenaConfig, Config
 from bot.base.errors import ConfigError
-from storage.database import Database
+from storage.database import Database, Role
 from storage.errors import StorageError
 from storage.games import list_games_by_site_id
 from storage.report import game_report
@@ -75,9 +75,11 @@ class Arena:
             wake=self._wake.set,
         )
         self._proxies = Proxies(config.trusted_proxies)
+        self.role = Role("")
+        """That this program, and no other, runs the arena."""
         self._door = door = RequestGate(self._accounts, self._proxies, clock)
-        self.bot_token = ""
-        """Token of the account named in `running`."""
+        self.bot_tokens: dict[str, str] = {}
+        """Tokens of the accounts named in `running`, by name."""
         play = PlayRoutes(
             database=database,
             door=door,
@@ -101,21 +103,20 @@ class Arena:
         self._app.on_shutdown.append(self._close_streams)
 
     @asynccontextmanager
-    async def running(self, bot: str | None = None) -> AsyncIterator[str]:
+    async def running(self, bots: Collection[str] = ()) -> AsyncIterator[str]:
         """Listen while the block runs; yields the local URL.
 
         Args:
-            bot: Account of a program, created before a visitor can take the name; its token is then in
-                `bot_token`.
+            bots: Accounts of programs, created before a visitor can take a name; their tokens are then in
+                `bot_tokens`.
 
         Raises:
-            ConfigError: The arena cannot listen on the address, or the name is not allowed or a person's.
+            ConfigError: The arena cannot listen on the address, or a name is not allowed or a person's.
             StorageError: Another program runs the arena on this database.
         """
-        async with self._database.sole("arena"):
-            if bot is not None:
-                self.bot_token = await self.ensure_bot(bot)
-                self._door.embedded = bot.lower()
+        async with self._database.sole("arena") as self.role:
+            self.bot_tokens = {bot: await self.ensure_bot(bot) for bot in bots}
+            self._door.embedded = frozenset(bot.lower() for bot in bots)
             await self._referee.load()
             async with self._open() as url:
                 yield url

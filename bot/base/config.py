@@ -10,6 +10,7 @@ import os
 import re
 import tomllib
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from ipaddress import ip_network
@@ -51,6 +52,8 @@ ENV_PREFIX = "DESDEMONA_"
 GREETING_PLACEHOLDERS = ("opponent", "bot", "game")
 FAREWELL_PLACEHOLDERS = (*GREETING_PLACEHOLDERS, "result", "traps", "fell")
 
+TOKEN_PREFIX = f"{ENV_PREFIX}TOKEN_"
+"""Before an account's name in the environment variable of its token."""
 EXAMPLE_VARIABLE = f"{ENV_PREFIX}ENGINE__MAX_DEPTH"
 _TRAP = TrapParams()
 _VALUE = ValueParams()
@@ -110,6 +113,9 @@ def _known_site(name: str) -> str:
 def _is_plain(text: str) -> bool:
     """Whether a text is one line of characters that are safe to show, to send, and in file names."""
     return not any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in text)
+
+
+DialectName = Literal["arena", "lichess", "playstrategy", "pychess", "ggs"]
 
 
 class SelectionMethod(StrEnum):
@@ -194,7 +200,7 @@ class ArenaConfig(Section):
 class ServerConfig(Section):
     """The game server that the bot plays on."""
 
-    dialect: Literal["arena", "lichess", "playstrategy", "pychess", "ggs"] = "arena"
+    dialect: DialectName = "arena"
     """The site's protocol: arena, lichess (lichess.org), playstrategy (playstrategy.org), pychess
     (www.pychess.org) or ggs (skatgame.net, Othello)."""
     url: ServerAddress = ""
@@ -206,6 +212,61 @@ class ServerConfig(Section):
     environment variable DESDEMONA_SERVER__TOKEN."""
     token: SecretStr = Field(default=SecretStr(""), exclude=True)
     """Never in config.toml."""
+
+
+class AccountConfig(Section):
+    """One of several accounts that the bot plays at once, at any sites; there is no [server] then.
+
+    Its tables replace settings of the tables of the same name, one by one, for this account only.
+    """
+
+    name: str = Field(pattern=r"^[A-Za-z0-9_-]{2,20}$")
+    """What the log, `check` and `run --only` call it; at the arena and on GGS also the account's name."""
+    dialect: DialectName
+    """As in [server]."""
+    url: ServerAddress = ""
+    """As in [server]."""
+    login: str = Field(default="", pattern=r"^([A-Za-z0-9_-]{2,20})?$")
+    """The account's name at the arena or on GGS, if it differs from `name`."""
+    token_file: str = ""
+    """As in [server]. Or set the environment variable DESDEMONA_TOKEN_NAME, with the account's name in
+    capital letters and _ for each -."""
+    challenges: dict[str, Any] = Field(default_factory=dict)
+    selection: dict[str, Any] = Field(default_factory=dict)
+    manners: dict[str, Any] = Field(default_factory=dict)
+    matchmaking: dict[str, Any] = Field(default_factory=dict)
+    ggs: dict[str, Any] = Field(default_factory=dict)
+    chat: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def token_variable(self) -> str:
+        """The environment variable that may hold its token."""
+        return TOKEN_PREFIX + self.name.upper().replace("-", "_")
+
+    def server(self) -> ServerConfig:
+        """Where it plays."""
+        return ServerConfig(
+            dialect=self.dialect,
+            url=self.url,
+            name=self.login or self.name,
+            token_file=self.token_file,
+            token=SecretStr(os.environ.get(self.token_variable, "")),
+        )
+
+
+EXAMPLE_ACCOUNT = (
+    "[[accounts]]",
+    'name = "lichess"',
+    'dialect = "lichess"',
+    'token_file = "lichess.token"',
+    "[accounts.challenges]",
+    "max_games = 4",
+)
+"""For config.toml, which has none by default."""
+ACCOUNT_SECTIONS = ("challenges", "selection", "manners", "matchmaking", "ggs", "chat")
+"""The tables that an account may override."""
+RELOADABLE = ("challenges", "selection", "manners", "matchmaking", "chat")
+"""The tables that may change while the program plays."""
 
 
 class EngineConfig(Section):
@@ -232,6 +293,8 @@ class EngineConfig(Section):
     strong_confidence: Literal[73, 87, 95, 99, 100] = 73
     """Confidence that the strong player's ProbCut requires, in per cent: 73, 87, 95, 99, or 100 (full
     width)."""
+    max_games: int = Field(default=0, ge=0, le=1000)
+    """Concurrent games with a real-time clock at all accounts together; 0: as many as the accounts allow."""
     threads: int = Field(default=1, ge=1, le=64)
     """Threads per search of the strong player."""
     variety_centi: int = Field(default=40, ge=0, le=1000)
@@ -757,6 +820,8 @@ class Config(BaseSettings):
     chat: ChatConfig = ChatConfig()
     shutdown: ShutdownConfig = ShutdownConfig()
     log: LogConfig = LogConfig()
+    accounts: tuple[AccountConfig, ...] = ()
+    """Empty: the one account of `server`."""
 
     @classmethod
     def settings_customise_sources(
@@ -770,9 +835,31 @@ class Config(BaseSettings):
         """The environment takes precedence; the file arrives as arguments of the constructor."""
         return env_settings, init_settings
 
+    def by_account(self) -> dict[str, "Config"]:
+        """The settings of each account, as if it were the only one, by the account's name.
+
+        Raises:
+            ConfigError: An account's table has an unknown or invalid setting.
+        """
+        if not self.accounts:
+            return {self.server.dialect: self}
+        return {account.name: self._of(account) for account in self.accounts}
+
+    def _of(self, account: AccountConfig) -> "Config":
+        changes: dict[str, Any] = {"server": account.server(), "accounts": ()}
+        for name in ACCOUNT_SECTIONS:
+            common: Section = getattr(self, name)
+            try:
+                changes[name] = type(common).model_validate({**dict(common), **getattr(account, name)})
+            except ValidationError as error:
+                first = error.errors()[0]
+                problem = _problem({**first, "loc": (name, *first["loc"])})
+                raise ConfigError(f"account {account.name}: {problem}") from None
+        return self.model_copy(update=changes)
+
     @property
     def uses_arena(self) -> bool:
-        """Whether the bot plays at the embedded arena."""
+        """Whether the bot plays at the embedded arena; of one account (see `by_account`)."""
         return self.server.dialect == "arena" and not self.server.url
 
 
@@ -795,6 +882,12 @@ def load_config(path: Path | None = None) -> Config:
     if path is None and Path("config.toml").exists():
         path = Path("config.toml")
     values = {} if path is None else _read(path)
+    given = values.get("accounts")
+    tables = [each for each in given if isinstance(each, Mapping)] if isinstance(given, list) else []
+    if any("token" in each for each in tables):
+        raise ConfigError(
+            f"{path}: accounts: a token does not belong in this file; set {TOKEN_PREFIX}NAME or token_file"
+        )
     if "token" in _table(values, "server"):
         raise ConfigError(
             f"{path}: server.token does not belong in this file; "
@@ -807,11 +900,26 @@ def load_config(path: Path | None = None) -> Config:
         raise ConfigError(f"environment: {error.__cause__ or error} (lists are written as JSON)") from error
     except ValidationError as error:
         raise ConfigError(_explain(error.errors()[0], path)) from None
+    _refuse_unknown_tokens(config)
+    _refuse_equal_accounts(config)
+    try:
+        accounts = config.by_account()
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    for name, each in accounts.items():
+        try:
+            _check(each)
+        except ConfigError as error:
+            raise ConfigError(f"account {name}: {error}" if config.accounts else str(error)) from None
+    return config
+
+
+def _check(config: Config) -> None:
+    """Check what settings of one account say together."""
     if config.uses_arena and not config.arena.enabled:
         raise ConfigError("server.url is empty and arena.enabled is false: there is no server to play on")
     _refuse_missing_engines(config)
     _refuse_unknown_variants(config)
-    return config
 
 
 def _refuse_missing_engines(config: Config) -> None:
@@ -931,23 +1039,53 @@ def _refuse_unknown_variables() -> None:
         | {_variable(section, key) for section, model in sections().items() for key in model.model_fields}
     )
     for name in sorted(os.environ):
+        if name.upper().startswith(TOKEN_PREFIX):
+            continue  # `_refuse_unknown_tokens`
         if name.upper().startswith(ENV_PREFIX) and name.upper() not in known:
             raise ConfigError(
                 f"environment: {name} is not a setting; settings look like {_variable('engine', 'max_depth')}"
             )
 
 
+def _refuse_unknown_tokens(config: Config) -> None:
+    known = [account.token_variable for account in config.accounts]
+    for name in sorted(os.environ):
+        if name.upper().startswith(TOKEN_PREFIX) and name not in known:
+            raise ConfigError(f"environment: {name}: no such account; known: {', '.join(known) or 'none'}")
+
+
+def _refuse_equal_accounts(config: Config) -> None:
+    if config.accounts and config.server != ServerConfig():
+        raise ConfigError("there are both [server] and [[accounts]]: make [server] one of the accounts")
+    names = Counter(account.name.casefold() for account in config.accounts)
+    logins = Counter(_login_of(account) for account in config.accounts)
+    for account in config.accounts:
+        if names[account.name.casefold()] > 1 or logins[_login_of(account)] > 1:
+            raise ConfigError(f"accounts: {account.name} is there twice")
+
+
+def _login_of(account: AccountConfig) -> tuple[str, str, str]:
+    """What is different for each account; elsewhere only the token says whose it is."""
+    names_account = account.dialect in ("arena", "ggs")
+    name = (account.login if names_account else "") or account.name
+    return account.dialect, account.url, name.casefold()
+
+
 def _explain(error: ErrorDetails, path: Path | None) -> str:
+    """The error of a setting, its source first."""
+    return f"{_where(error['loc'], path)}: {_problem(error)}"
+
+
+def _problem(error: ErrorDetails) -> str:
     loc = error["loc"]
     key = ".".join(str(part) for part in loc)
-    where = _where(loc, path)
     if error["type"] == "extra_forbidden":
-        return f"{where}: {key} is not a setting; known here: {', '.join(_known(loc))}"
+        return f"{key} is not a setting; known here: {', '.join(_known(loc))}"
     message = error["msg"].removeprefix("Value error, ")
     given = error["input"]
     is_secret = key in ("storage.url", "server.token")
     shown = "" if is_secret or not isinstance(given, (str, int, float)) else f" (it is {given!r})"
-    return f"{where}: {key}: {message}{shown}"
+    return f"{key}: {message}{shown}"
 
 
 def _where(loc: tuple[int | str, ...], path: Path | None) -> str:
@@ -965,6 +1103,8 @@ def _where(loc: tuple[int | str, ...], path: Path | None) -> str:
 def _known(loc: tuple[int | str, ...]) -> list[str]:
     if len(loc) == 1:
         return list(Config.model_fields)
+    if loc[0] == "accounts":
+        return list(AccountConfig.model_fields)
     rows: dict[str, type[Section]] = {"selection": SelectionRule, "uci": UciEngine}
     model = rows[str(loc[0])] if len(loc) > 2 else sections()[str(loc[0])]
     return [key for key, field in model.model_fields.items() if not field.exclude]

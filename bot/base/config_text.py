@@ -7,7 +7,7 @@ import textwrap
 from itertools import pairwise
 from typing import Any
 
-from bot.base.config import EXAMPLE_VARIABLE, sections
+from bot.base.config import EXAMPLE_ACCOUNT, EXAMPLE_VARIABLE, AccountConfig, sections
 
 
 def render() -> str:
@@ -26,7 +26,17 @@ def render() -> str:
             meaning = _line(meanings[key]) + _allowed(field.metadata)
             lines += _comment(meaning)
             lines.append(f"{key} = {_toml(field.default)}")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_accounts()]) + "\n"
+
+
+def _accounts() -> list[str]:
+    """The list of accounts, which is empty by default, as a comment."""
+    meanings = _meanings(AccountConfig)
+    lines = ["", *_comment(_line(AccountConfig.__doc__)), "# [[accounts]]"]
+    for key in AccountConfig.model_fields:
+        if key in meanings:
+            lines += _comment(f"{key}: {_line(meanings[key])}")
+    return [*lines, "# For instance:", *(f"# {line}" for line in EXAMPLE_ACCOUNT)]
 
 
 def _meanings(model: type) -> dict[str, str]:

@@ -7,6 +7,7 @@ or control the operator's terminal.
 import json
 import logging
 import sys
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,19 @@ OWN = ("bot", "engine", "storage")
 """Our packages, whose loggers `log.level` sets."""
 _USUAL = set(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
 """Attributes of every record; any other comes from the caller's ``extra``."""
+
+
+account: ContextVar[str] = ContextVar("account", default="")
+"""Name of the account that the running task plays, if there are several."""
+
+
+class AccountFilter(logging.Filter):
+    """Adds the account to each record."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if name := account.get():
+            record.account = name
+        return True
 
 
 class JsonFormatter(logging.Formatter):
@@ -43,7 +57,8 @@ class TextFormatter(logging.Formatter):
     """One line per message, and the lines of an exception indented below it."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
-        return printable(super().formatMessage(record))
+        name = getattr(record, "account", "")
+        return printable(f"{super().formatMessage(record)}{name and f' [{name}]'}")
 
     def formatException(self, exc_info: Any) -> str:  # noqa: N802 - logging's name
         lines = super().formatException(exc_info).split("\n")
@@ -79,6 +94,7 @@ def set_up(config: "LogConfig") -> None:
         handler.setFormatter(
             TextFormatter("%(asctime)s %(levelname)-7s %(name)s: %(message)s", "%Y-%m-%d %H:%M:%S")
         )
+    handler.addFilter(AccountFilter())
     # Lines of drivers, one for each statement and request, would bury ours: of others only warnings.
     others = max(logging.WARNING, logging.getLevelNamesMapping()[config.level])
     logging.basicConfig(level=others, handlers=[handler], force=True)

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import typer
 
+from bot.account.runner import role_of
 from bot.base.config import Config, read_token, source_of
 from bot.base.dialects import Ability, get_dialect
 from bot.base.errors import AuthError, ConfigError, DesdemonaError
 from bot.base.events import FROM_POSITION
 from bot.base.log import printable
 from bot.cli.common import config_of
-from bot.daemon import role_of
 from bot.servers import Server
 from bot.servers.adapters import make_server
 from engine import ENGINE_VERSION

@@ -1,20 +1,30 @@
 """`desdemona run` and `desdemona arena`: play, or serve the arena alone, until stopped."""
 
 import asyncio
+from typing import Annotated
 
 import typer
 
 from bot.cli.common import config_of
 
 
-def run(context: typer.Context) -> None:
+def run(
+    context: typer.Context,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Play this account only; may be repeated.")
+    ] = None,
+    standby: Annotated[
+        bool,
+        typer.Option("--standby", help="Wait for accounts that another program plays, and take them over."),
+    ] = False,
+) -> None:
     """Play until SIGINT or SIGTERM.
 
-    Opens the arena too, and prints the address of its page.
+    Opens the arena too, and prints the address of its page.  SIGHUP reads the settings again.
     """
     from bot import daemon
 
-    raise typer.Exit(daemon.run(config_of(context)))
+    raise typer.Exit(daemon.run(config_of(context), context.obj, only=only or (), is_standby=standby))
 
 
 def arena(context: typer.Context) -> None:

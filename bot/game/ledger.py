@@ -27,7 +27,7 @@ from engine.decision import Decision, OutcomeKind
 from engine.games import get_game as get_rules
 from engine.params import TrapParams
 from engine.trappy import classify_reply
-from storage.database import Database
+from storage.database import Database, Role
 from storage.decisions import (
     commit_decision,
     get_decision,
@@ -82,8 +82,9 @@ class Closed:
 class GameLedger:
     """The database record of one game; call `open` or `reopen` first."""
 
-    def __init__(self, database: Database, owner: AccountKey, site_game_id: str) -> None:
+    def __init__(self, database: Database, owner: AccountKey, role: Role, site_game_id: str) -> None:
         self._database = database
+        self._role = role
         self._owner = owner
         self._site_game_id = site_game_id
         self._game: StoredGame | None = None
@@ -312,6 +313,7 @@ class GameLedger:
         """One transaction at a time: of two that cannot see each other's writes, neither would record an
         outcome."""
         async with self._turn, self._database.write() as session:
+            await self._role.verify(session)
             yield session
 
     def _keep_score(self, stored: StoredDecision) -> None:

@@ -71,7 +71,7 @@ class GamePlayer:
         self.game_id = game_id
         self._services = services
         self._server = services.server
-        self._ledger = GameLedger(services.database, services.owner, game_id)
+        self._ledger = GameLedger(services.database, services.owner, services.role, game_id)
         self._session = Session()
         self._handling = asyncio.Lock()
         self._end: GameEnd | None = None

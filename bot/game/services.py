@@ -7,23 +7,25 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from bot.base.config import Config
+from bot.game.machine_limit import MachineLimit
 from bot.game.search_pool import SearchPool
 from bot.servers import Server
 from engine.human.registry import ModelRegistry
 from engine.players import StrongOptions
 from engine.uci.source import EnginePool
-from storage.database import Database
+from storage.database import Database, Role
 from storage.records import AccountKey
 
 
-@dataclass(frozen=True)
+@dataclass
 class Services:
-    """What every game shares."""
+    """What every game of an account shares."""
 
     server: Server
     database: Database
     pool: SearchPool
     config: Config
+    """The account's settings; some change while it plays (`bot.account.lobby.Lobby.reload`)."""
     bot_name: str
     strong: StrongOptions = field(default_factory=StrongOptions)
     """Settings of the strong player."""
@@ -36,6 +38,10 @@ class Services:
     """Other engines, for the players that need one."""
     models: ModelRegistry = field(default_factory=ModelRegistry)
     """Models of human players, for our players that use one."""
+    role: Role = field(default_factory=lambda: Role(""))
+    """That this program, and no other, plays the account."""
+    machine: MachineLimit = field(default_factory=MachineLimit)
+    """The games of all accounts."""
 
     @property
     def owner(self) -> AccountKey:

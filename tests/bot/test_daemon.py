@@ -15,6 +15,7 @@ import aiohttp
 import pytest
 from pydantic import SecretStr
 
+from bot.account.runner import sign_in
 from bot.arena.server import Arena
 from bot.base.config import (
     ArenaConfig,
@@ -26,7 +27,7 @@ from bot.base.config import (
     StorageConfig,
 )
 from bot.base.errors import AuthError, ConfigError, ProtocolError, RefusedError, TransientError
-from bot.daemon import open_server, play, run, sign_in
+from bot.daemon import ArenaHost, open_server, play, run
 from bot.servers.lichess import LichessServer
 from storage.database import Database
 from storage.decisions import list_decisions, list_unsettled
@@ -189,7 +190,8 @@ async def test_sites_have_their_own_address(
         arena=ArenaConfig(enabled=False),
         server=ServerConfig(dialect=dialect, token=SecretStr("lip_token")),
     )
-    async with open_server(config, database) as server:
+    arena = ArenaHost(config, {}, database, is_standby=False)
+    async with open_server(config, database=database, arena=arena, token="x") as server:
         assert isinstance(server, LichessServer)
         assert (server.site, server._url) == (dialect, url)
 

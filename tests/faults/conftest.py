@@ -110,10 +110,11 @@ def lay(template: Path, tmp_path: Path) -> Laid:
         arena = Arena(ArenaConfig(port=0, keep_alive_s=KEEP_ALIVE_S, first_move_s=3600), database)
         dialect = replace(DIALECTS["arena"], keep_alive_s=KEEP_ALIVE_S)
         try:
-            async with arena.running(bot="Desdemona") as url:
+            async with arena.running(["Desdemona"]) as url:
                 proxy = FaultProxy(url, Script(*strikes), **options)
                 async with proxy.running() as proxy_url:
-                    server = LichessServer(dialect, proxy_url, arena.bot_token, slack_s=SLACK_S, clock=clock)
+                    token = arena.bot_tokens["Desdemona"]
+                    server = LichessServer(dialect, proxy_url, token, slack_s=SLACK_S, clock=clock)
                     try:
                         async with services(server, database, sleep=sleep, settings=settings) as shared:
                             lobby = Lobby(shared)

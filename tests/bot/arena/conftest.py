@@ -192,7 +192,7 @@ class Street:
         """An arena that runs for the length of the block, perhaps inside a bot's program."""
         clock = FakeClock()
         arena = Arena(ArenaConfig(port=0, **settings), self.database, clock=clock, report=report)
-        async with arena.running(bot) as url:
+        async with arena.running([bot] if bot else []) as url:
             house = House(arena, url, self.database, clock)
             try:
                 yield house

@@ -102,15 +102,15 @@ async def test_one_arena_at_a_database(street: Street) -> None:
 async def test_the_bot_is_there_before_the_door_opens(street: Street) -> None:
     clock = FakeClock()
     first = Arena(ArenaConfig(port=0), street.database, clock=clock)
-    async with first.running(bot="Desdemona") as url:
+    async with first.running(["Desdemona"]) as url:
         house = House(first, url, street.database, clock)
         try:
             assert (await house.request("POST", "/api/person", json={"name": "Desdemona"}))[0] == 409
-            bot = Player(house, "Desdemona", first.bot_token, "bot")
+            bot = Player(house, "Desdemona", first.bot_tokens["Desdemona"], "bot")
             assert (await bot.get("/api/account"))["title"] == "BOT"
             second = Arena(ArenaConfig(port=0), street.database)
             with pytest.raises(StorageError):
-                await second.running(bot="Desdemona").__aenter__()
+                await second.running(["Desdemona"]).__aenter__()
             assert (await bot.get("/api/account"))["title"] == "BOT", "its token is still good"
         finally:
             await house.close()

@@ -1,0 +1,237 @@
+"""Plays one account for as long as the program runs, whatever happens to it or to other accounts."""
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from dataclasses import dataclass, field
+
+from bot.account.lobby import Lobby
+from bot.base import log
+from bot.base.config import Config
+from bot.base.errors import AuthError, ConfigError, ServerError, TransientError
+from bot.base.reconnect import delays
+from bot.game.machine_limit import MachineLimit
+from bot.game.player import first_error
+from bot.game.search_pool import SearchPool
+from bot.game.services import Services
+from bot.servers import Account, Server
+from engine.human.registry import ModelRegistry
+from engine.players import StrongOptions
+from engine.uci.source import EnginePool
+from storage.database import Database, Role
+from storage.errors import RoleLost, RoleTaken, StorageError
+from storage.games import adopt_records
+from storage.records import AccountKey
+
+logger = logging.getLogger(__name__)
+
+STANDBY_S = 1.0
+"""Seconds between two attempts to take over a role that another program holds."""
+REFUSED_S = 600.0
+"""Seconds before an account is tried again whose token or settings were refused."""
+CRASH_CAP_S = 60.0
+"""Longest wait, in seconds, before an account is tried again after any other failure."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What all accounts share."""
+
+    database: Database
+    pool: SearchPool
+    strong: StrongOptions
+    engines: EnginePool
+    models: ModelRegistry
+    limit: MachineLimit
+    rng: random.Random = field(default_factory=random.Random)
+    is_standby: bool = False
+    """Whether to wait for an account that another program plays, and to take it over."""
+
+
+OpenServer = Callable[[Config], AbstractAsyncContextManager[Server]]
+"""Opens the adapter to an account's server."""
+
+
+class AccountRunner:
+    """Signs in, holds the account's role, and runs its lobby; starts over after failures.
+
+    Args:
+        name: What the operator calls the account.
+        config: The account's settings.
+        machine: What all accounts share.
+        open_server: Opens the account's server.
+        is_alone: It is the only account.  A failure that an operator has to mend then ends the program.
+    """
+
+    def __init__(
+        self, name: str, config: Config, machine: Machine, open_server: OpenServer, *, is_alone: bool
+    ) -> None:
+        self.name = name
+        self._config = config
+        self._machine = machine
+        self._open_server = open_server
+        self._is_alone = is_alone
+        self._trouble = ""
+        """The failure that was reported last."""
+        self.lobby: Lobby | None = None
+        """None: the account is not being played at the moment."""
+
+    def reload(self, config: Config) -> None:
+        """Go on with other settings (`bot.account.lobby.Lobby.reload`)."""
+        self._config = config
+        if self.lobby is not None:
+            self.lobby.reload(config)
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Play until told to stop.
+
+        Raises:
+            AuthError, ConfigError, StorageError: As said of `is_alone`.
+        """
+        if not self._is_alone:
+            log.account.set(self.name)
+        waits = delays(self._machine.rng, cap_s=CRASH_CAP_S)
+        while not stop.is_set():
+            try:
+                await self._play(stop)
+            except Exception as error:
+                cause = first_error(error) if isinstance(error, BaseExceptionGroup) else error
+                await _stopped(stop, self._wait_s(cause, next(waits)))
+            else:
+                return
+
+    def _wait_s(self, error: BaseException, wait_s: float) -> float:
+        """How long to wait after a failure; raises it if it has to end the program."""
+        match error:
+            case RoleLost():
+                return self._report(error, STANDBY_S)
+            case RoleTaken() if self._machine.is_standby or not self._is_alone:
+                return self._report(error, STANDBY_S)
+            case _ if self._is_alone:
+                raise error
+            case AuthError() | ConfigError():
+                return self._report(error, REFUSED_S)
+            case StorageError():
+                return self._report(error, wait_s)
+            case _:
+                logger.error("the account crashed; next try in %.0f s", wait_s, exc_info=error)
+                return wait_s
+
+    def _report(self, error: BaseException, wait_s: float) -> float:
+        """Log a failure once, however often it is repeated."""
+        if str(error) != self._trouble:
+            self._trouble = str(error)
+            logger.warning("%s; next try in %.0f s", error, wait_s)
+        return wait_s
+
+    async def _play(self, stop: asyncio.Event) -> None:
+        machine, config = self._machine, self._config
+        async with AsyncExitStack() as stack:
+            server = await stack.enter_async_context(self._open_server(config))
+            role = Role("")
+            # Sites send each event once: two programs on one account would each get half of them.  Where
+            # signing in disconnects the other program, the role has to be taken before.
+            if server.login:
+                role = await stack.enter_async_context(
+                    machine.database.sole(role_of(server.login, server.site))
+                )
+            account = await sign_in(server, stop, machine.rng)
+            if account is None:
+                return
+            if not server.login:
+                role = await stack.enter_async_context(
+                    machine.database.sole(role_of(account.name, server.site))
+                )
+            self._trouble = ""
+            services = Services(
+                server,
+                machine.database,
+                machine.pool,
+                config,
+                account.name,
+                machine.strong,
+                machine.rng,
+                engines=machine.engines,
+                models=machine.models,
+                role=role,
+                machine=machine.limit,
+            )
+            stack.callback(machine.limit.forget, services.owner)
+            await self._adopt(services.owner)
+            self.lobby = Lobby(services)
+            stack.callback(self._leave)
+            await self._listen(self.lobby, role, stop)
+
+    async def _listen(self, lobby: Lobby, role: Role, stop: asyncio.Event) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            listening = tasks.create_task(lobby.listen())
+            watching = tasks.create_task(role.watch())
+            await stop.wait()
+            await _drain(lobby, self._config.shutdown.drain_s)
+            listening.cancel()
+            watching.cancel()
+
+    def _leave(self) -> None:
+        self.lobby = None
+
+    async def _adopt(self, owner: AccountKey) -> None:
+        async with self._machine.database.write() as session:
+            await adopt_records(session, owner)
+
+
+def role_of(name: str, site: str) -> str:
+    """The role that only one program may hold at a time (`Database.sole`)."""
+    return f"account {name} at {site}"
+
+
+async def sign_in(server: Server, stop: asyncio.Event, rng: random.Random) -> Account | None:
+    """Return our account once the server answers; None if stopped first.
+
+    Raises:
+        AuthError: The server does not accept the token; the message has its own words.
+        ConfigError: The account is not a bot account.
+    """
+    trouble = ""
+    for wait_s in delays(rng):
+        try:
+            account = await server.account()
+        except AuthError as error:
+            raise AuthError(f"server.token: {server.site} does not accept it: {error}") from error
+        except ServerError as error:  # also a proxy's page or any other refusal while the site is down
+            if isinstance(error, TransientError):
+                wait_s = max(wait_s, error.retry_after_s or 0.0)
+            level = logging.DEBUG if str(error) == trouble else logging.WARNING  # an outage may last for days
+            trouble = str(error)
+            logger.log(level, "cannot sign in at %s: %s; next try in %.1f s", server.site, error, wait_s)
+        else:
+            if not account.is_bot:
+                raise ConfigError(
+                    f"server.token: the account {account.name} is not a bot account; "
+                    "`desdemona upgrade-account` makes it one"
+                )
+            about = f" ({account.about})" if account.about else ""
+            logger.info("signed in at %s as %s%s", server.site, account.name, about)
+            return account
+        if await _stopped(stop, wait_s):
+            break
+    return None
+
+
+async def _stopped(stop: asyncio.Event, wait_s: float) -> bool:
+    """Wait some seconds; True if told to stop meanwhile."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(wait_s):
+            await stop.wait()
+    return stop.is_set()
+
+
+async def _drain(lobby: Lobby, drain_s: float) -> None:
+    lobby.accepting = False
+    logger.info("stopping; games going on: %d", lobby.running)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(drain_s):
+            await lobby.drained()
+    if lobby.running:
+        logger.info("games left to the next start: %d", lobby.running)
