@@ -16,7 +16,7 @@ from pathlib import Path
 from bot.account.runner import STANDBY_S, AccountRunner, Machine
 from bot.arena.server import Arena, stored_report
 from bot.base import log
-from bot.base.config import RELOADABLE, Config, load_config, read_token
+from bot.base.config import RELOADABLE, Config, choose_accounts, load_config, read_token
 from bot.base.dialects import get_dialect
 from bot.base.errors import ConfigError, DesdemonaError
 from bot.game.machine_limit import MachineLimit
@@ -113,20 +113,6 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
                     playing.create_task(runner.run(stop), name=f"account {runner.name}")
             if opened is not None:
                 opened.cancel()
-
-
-def choose_accounts(config: Config, only: Collection[str]) -> dict[str, Config]:
-    """The settings of the accounts to play, by name.
-
-    Raises:
-        ConfigError: There is no account of such a name.
-    """
-    configs = config.by_account()
-    wanted = {name.casefold() for name in only}
-    chosen = {name: each for name, each in configs.items() if not only or name.casefold() in wanted}
-    if len(chosen) < len(wanted):
-        raise ConfigError(f"--only: no such account; known: {', '.join(configs)}")
-    return chosen
 
 
 class ArenaHost:

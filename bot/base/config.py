@@ -11,7 +11,7 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from ipaddress import ip_network
 from pathlib import Path
@@ -861,6 +861,24 @@ class Config(BaseSettings):
     def uses_arena(self) -> bool:
         """Whether the bot plays at the embedded arena; of one account (see `by_account`)."""
         return self.server.dialect == "arena" and not self.server.url
+
+
+def choose_accounts(config: Config, only: Collection[str]) -> dict[str, Config]:
+    """The settings of some accounts, by name.
+
+    Args:
+        config: All settings.
+        only: The accounts' names, in any case; empty: all accounts.
+
+    Raises:
+        ConfigError: There is no account of such a name.
+    """
+    configs = config.by_account()
+    wanted = {name.casefold() for name in only}
+    chosen = {name: each for name, each in configs.items() if not only or name.casefold() in wanted}
+    if len(chosen) < len(wanted):
+        raise ConfigError(f"no such account; known: {', '.join(configs)}")
+    return chosen
 
 
 def source_of(path: Path | None) -> str:

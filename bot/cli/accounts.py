@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bot.base.config import read_token
+from bot.base.config import choose_accounts, read_token
 from bot.base.dialects import Ability, get_dialect
 from bot.cli.common import T, UsageError, config_of, note
 from bot.servers import Server
@@ -23,10 +23,9 @@ def add_bot(
     from bot.arena.accounts import add_bot as add
 
     config = config_of(context)
-    if config.uses_arena and name.lower() == config.server.name.lower():
-        raise UsageError(
-            f"{name} is the bot's own account (server.name): `run` gives it a token at every start"
-        )
+    own = [each.server.name.lower() for each in config.by_account().values() if each.uses_arena]
+    if name.lower() in own:
+        raise UsageError(f"{name} is an account of the bot: `run` gives it a token at every start")
 
     async def work() -> str:
         database = await Database.open(config.storage.url)
@@ -42,6 +41,9 @@ def add_bot(
 
 def upgrade_account(
     context: typer.Context,
+    name: Annotated[
+        str | None, typer.Option("--account", metavar="NAME", help="Which one, if there are several.")
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Skip the confirmation.")] = False,
 ) -> None:
     """Make the configured account a bot account, permanently.
@@ -50,7 +52,10 @@ def upgrade_account(
     """
     from bot.servers.adapters import make_server
 
-    config = config_of(context)
+    accounts = choose_accounts(config_of(context), [name] if name else [])
+    if len(accounts) > 1:
+        raise UsageError(f"there are several accounts ({', '.join(accounts)}): choose one with --account")
+    (config,) = accounts.values()
     if config.uses_arena:
         raise UsageError("the embedded arena creates the bot's account itself")
     dialect = get_dialect(config.server.dialect)

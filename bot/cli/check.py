@@ -80,9 +80,18 @@ async def check(config: Config, source: str = "settings") -> list[Finding]:
             await _try(f"uci.engines, {each.game}", partial(asyncio.to_thread, _other_engine, config, each))
             for each in config.uci.settings()
         ],
-        await _try("site", lambda: _site(config)),
-        await _try("account", lambda: _account(config)),
+        *[
+            await _try(f"{what} {name}" if config.accounts else what, partial(look, each))
+            for name, each in config.by_account().items()
+            for what, look in (("site", _site), ("account", _account))
+        ],
     ]
+
+
+def _games(config: Config) -> list[str]:
+    """The games of all accounts that our own engine plays."""
+    names = dict.fromkeys(name for each in config.by_account().values() for name in each.challenges.games)
+    return [name for name in names if name not in ENGINE_GAMES]
 
 
 async def _try(what: str, look: Callable[[], Awaitable[str]]) -> Finding:
@@ -112,9 +121,7 @@ def _where(url: str) -> str:
 def _engine(config: Config) -> str:
     """Let each player decide in each game, and verify the decision from its record."""
     shown, strong = [], config.engine.strong()
-    for name in config.challenges.games:
-        if name in ENGINE_GAMES:
-            continue  # we have no search for it
+    for name in _games(config):
         game = get_game(name)
         position = game.initial()
         position = game.play(position, game.legal_moves(position)[0])
@@ -136,9 +143,7 @@ def _engine(config: Config) -> str:
 def _people(config: Config) -> str:
     """Let the players with an opponent model decide, and verify each decision from its record."""
     shown, registry = [], config.human.model_registry()
-    for name in config.challenges.games:
-        if name in ENGINE_GAMES:
-            continue
+    for name in _games(config):
         game = get_game(name)
         position = game.initial()
         searcher = make_searcher(name, 1)
