@@ -16,13 +16,15 @@ from pathlib import Path
 from bot.account.runner import STANDBY_S, AccountRunner, Machine
 from bot.arena.server import Arena, stored_report
 from bot.base import log
-from bot.base.config import RELOADABLE, Config, choose_accounts, load_config, read_token
+from bot.base.config import ACCOUNT_SECTIONS, RELOADABLE, Config, choose_accounts, load_config, read_token
 from bot.base.dialects import get_dialect
 from bot.base.errors import ConfigError, DesdemonaError
+from bot.control import listening
 from bot.game.machine_limit import MachineLimit
 from bot.game.player import first_error
 from bot.game.search_pool import SearchPool
 from bot.game.unfinished_games import unfinished_games
+from bot.operator_commands import OperatorCommands
 from bot.servers import Server
 from bot.servers.adapters import make_server
 from engine.uci.source import EnginePool
@@ -105,6 +107,8 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
         }
         settings = LiveSettings(config, path, runners)
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, settings.on_hangup)
+        commands = OperatorCommands(runners, database, settings.reload)
+        await stack.enter_async_context(listening(config.control_socket, commands.table()))
         opens_arena = config.arena.enabled and (not only or arena.has_bots)
         async with asyncio.TaskGroup() as tasks:
             opened = tasks.create_task(arena.run()) if opens_arena else None
@@ -170,7 +174,8 @@ class ArenaHost:
         arena = Arena(self._config.arena, self._database, report=stored_report(self._database))
         async with arena.running(self._bots) as url:
             self._url, self._tokens = url, arena.bot_tokens
-            who = f"{', '.join(self._bots)} plays" if self._bots else "The arena is open"
+            names = ", ".join(self._bots)
+            who = f"{names} {'play' if len(self._bots) > 1 else 'plays'}" if names else "The arena is open"
             sys.stdout.write(f"{who} at {self._config.arena.public_url or url}\n")
             sys.stdout.flush()
             self._opened.set()
@@ -236,7 +241,8 @@ class LiveSettings:
         }
         for field, name in changed.items():
             if field not in RELOADABLE:
-                where = f"account {name}: " if self._config.accounts else ""
+                is_own = self._config.accounts and field in ("server", *ACCOUNT_SECTIONS)
+                where = f"account {name}: " if is_own else ""
                 raise ConfigError(f"{where}{field}: a change there needs a new start; nothing was changed")
         self._config = config
         for name, runner in self._runners.items():

@@ -92,9 +92,12 @@ BOT = {
     "bot.game": {"base", "servers"},
     "bot.account": {"base", "servers", "game"},
     "bot.match": {"base", "game"},
-    "bot.daemon": {"base", "servers", "arena", "game", "account"},
+    "bot.control": {"base"},
+    "bot.operator_commands": {"account", "base", "control"},
+    "bot.daemon": {"control", "operator_commands", "base", "servers", "arena", "game", "account"},
     "bot.cli": {
-        "base", "servers", "arena", "analysis", "engine_protocols", "game", "account", "match", "daemon",
+        "base", "servers", "arena", "analysis", "engine_protocols", "game", "account", "match",
+        "control", "daemon",
     },
     "bot.__main__": {"base", "cli"},
 }  # fmt: skip

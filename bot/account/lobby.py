@@ -8,9 +8,11 @@ one never blocks the stream.
 import asyncio
 import logging
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
+from http import HTTPStatus
+from typing import Any
 
 from bot.account.background_tasks import BackgroundTasks
 from bot.account.block_list import BlockFile
@@ -38,7 +40,7 @@ from bot.servers import goes_on
 from engine.games import ENGINE_GAMES
 from storage.errors import StorageError
 from storage.games import count_bot_games, list_open_games, set_rating_diff
-from storage.records import StoredGame
+from storage.records import AccountKey, StoredGame
 from storage.tables.types import now_utc
 
 logger = logging.getLogger(__name__)
@@ -72,6 +74,10 @@ class _Game:
     """The server reported its start while it was being played: perhaps it resumes after an adjournment."""
     was_open: bool = False
     """It was open in the ledger when we connected: the server may never report its end."""
+    challenge_id: str = ""
+    """The challenge that it came from, if that has another id."""
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when it is no longer played."""
     is_end_reported: bool = False
     """The account's stream has reported its end."""
 
@@ -107,6 +113,8 @@ class Lobby:
         self._unreported: set[str] = set()
         """Ended games whose end the account's stream has not reported: the rating change may have been sent
         while the link was lost."""
+        self._begun: dict[str, asyncio.Future[str]] = {}
+        """By challenge of the operator's: set to the game's id when it begins."""
         self._link_changes: asyncio.Queue[str | None] = asyncio.Queue()
         """The reason when the account's link is lost; None when it is back."""
         self._is_watching = False
@@ -172,6 +180,16 @@ class Lobby:
         Games without such a clock last for weeks and are left to the next start.
         """
         await self._empty.wait()
+
+    @property
+    def owner(self) -> AccountKey:
+        """The account."""
+        return self._services.owner
+
+    @property
+    def playing(self) -> list[str]:
+        """Keys of the games whose ledger is open."""
+        return [game_id for game_id, game in self._games.items() if game.player is not None]
 
     @property
     def running(self) -> int:
@@ -401,6 +419,61 @@ class Lobby:
             self._change()
         return reply
 
+    async def challenge(self, opponent: str, proposal: Proposal) -> str:
+        """Challenge somebody by name for the operator, and play the game to its end.
+
+        Cancelling withdraws the challenge; a game that has begun goes on.
+
+        Args:
+            opponent: The account's name at the site.
+            proposal: The terms.
+
+        Returns:
+            The site's key of the game.
+
+        Raises:
+            RefusedError: The challenge was declined or could not be sent, or there is no room for a game.
+            ServerError: As `bot.servers.Server.challenge`.
+        """
+        if not self.accepting or self._slots.machine_free <= self._slots.live_boards:
+            raise RefusedError("there is no room for another game now", HTTPStatus.CONFLICT)
+        slot = GameSlot(opponent.lower())
+        key = f"{_OURS} to {opponent}"
+        if self._slots.is_accepted(key):
+            raise RefusedError(f"{opponent} is being challenged already", HTTPStatus.CONFLICT)
+        self._slots.accept(key, slot)
+        self._change()
+        try:
+            reply = await self._server.challenge(opponent, proposal)
+            if reply.accepted is False:
+                raise RefusedError(f"{opponent} did not accept: {reply.reason}", HTTPStatus.FORBIDDEN)
+            self._slots.accept(reply.challenge_id, slot)
+        finally:
+            self._slots.leave(key)
+            self._change()
+        return await self._until_over(reply.challenge_id)
+
+    async def _until_over(self, challenge_id: str) -> str:
+        """Wait for the game of an accepted challenge to begin and to end; returns its key."""
+        begun: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._begun[challenge_id] = begun
+        expiry = self._answers.expect(challenge_id)
+        for game_id, game in self._games.items():
+            if challenge_id in (game_id, game.challenge_id):
+                begun.set_result(game_id)
+                break
+        try:
+            started: list[asyncio.Future[Any]] = [begun, expiry]
+            await asyncio.wait(started, return_when=asyncio.FIRST_COMPLETED)
+            if not begun.done():
+                raise RefusedError("the game has not begun", HTTPStatus.NOT_FOUND)
+            game_id = begun.result()
+            if game_id in self._games:
+                await self._games[game_id].over.wait()
+            return game_id
+        finally:
+            del self._begun[challenge_id]
+
     # --- Rating changes ---------------------------------------------------------------------------------
 
     async def _store_rating(self, game_id: str, diff: int) -> None:
@@ -467,7 +540,10 @@ class Lobby:
         # Accepted games are limited already, so they always begin at once.
         is_accepted = self._slots.is_accepted(challenge_id or game_id)
         self._slots.start(game_id, slot, challenge_id)
-        game = self._games[game_id] = _Game()
+        game = self._games[game_id] = _Game(challenge_id=challenge_id)
+        begun = self._begun.get(challenge_id or game_id)
+        if begun is not None and not begun.done():
+            begun.set_result(game_id)
         if is_accepted or self.running < self._max_players:
             self._begin(game_id, game)
         else:
@@ -483,6 +559,7 @@ class Lobby:
             await self._play_through(game_id, game, player)
         finally:
             game.player = None
+            game.over.set()
             if not game.is_given_up:
                 del self._games[game_id]
             self._slots.end(game_id)

@@ -73,7 +73,7 @@ class AccountRunner:
         self._machine = machine
         self._open_server = open_server
         self._is_alone = is_alone
-        self._trouble = ""
+        self.trouble = ""
         """The failure that was reported last."""
         self.lobby: Lobby | None = None
         """None: the account is not being played at the moment."""
@@ -121,8 +121,8 @@ class AccountRunner:
 
     def _report(self, error: BaseException, wait_s: float) -> float:
         """Log a failure once, however often it is repeated."""
-        if str(error) != self._trouble:
-            self._trouble = str(error)
+        if str(error) != self.trouble:
+            self.trouble = str(error)
             logger.warning("%s; next try in %.0f s", error, wait_s)
         return wait_s
 
@@ -144,7 +144,7 @@ class AccountRunner:
                 role = await stack.enter_async_context(
                     machine.database.sole(role_of(account.name, server.site))
                 )
-            self._trouble = ""
+            self.trouble = ""
             services = Services(
                 server,
                 machine.database,
@@ -160,6 +160,7 @@ class AccountRunner:
             )
             stack.callback(machine.limit.forget, services.owner)
             await self._adopt(services.owner)
+            logger.info("playing the account %s at %s", services.owner.name, server.site)
             self.lobby = Lobby(services)
             stack.callback(self._leave)
             await self._listen(self.lobby, role, stop)

@@ -787,6 +787,14 @@ class ShutdownConfig(Section):
     """Seconds to wait for running games; the others resume at the next start."""
 
 
+class ControlConfig(Section):
+    """Commands to the running program: `desdemona status`, `reload`, `challenge`."""
+
+    socket: str = ""
+    """Unix socket that it listens on; empty: beside a SQLite database, or data/control.sock with
+    PostgreSQL."""
+
+
 class LogConfig(Section):
     """Logging."""
 
@@ -819,6 +827,7 @@ class Config(BaseSettings):
     ggs: GgsConfig = GgsConfig()
     chat: ChatConfig = ChatConfig()
     shutdown: ShutdownConfig = ShutdownConfig()
+    control: ControlConfig = ControlConfig()
     log: LogConfig = LogConfig()
     accounts: tuple[AccountConfig, ...] = ()
     """Empty: the one account of `server`."""
@@ -856,6 +865,16 @@ class Config(BaseSettings):
                 problem = _problem({**first, "loc": (name, *first["loc"])})
                 raise ConfigError(f"account {account.name}: {problem}") from None
         return self.model_copy(update=changes)
+
+    @property
+    def control_socket(self) -> Path:
+        """Where the running program listens for commands."""
+        if self.control.socket:
+            return Path(self.control.socket)
+        sqlite = "sqlite:///"
+        if self.storage.url.startswith(sqlite):
+            return Path(self.storage.url.removeprefix(sqlite) + ".control")
+        return Path("data/control.sock")
 
     @property
     def uses_arena(self) -> bool:

@@ -142,6 +142,8 @@ class Proposal:
     """The site's key."""
     rated: bool
     clock: Clock
+    side: int | None = None
+    """0: we move first; 1: the opponent does; None: the site draws lots."""
 
 
 @dataclass(frozen=True, slots=True)

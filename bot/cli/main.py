@@ -39,6 +39,15 @@ COMMANDS = {
         "Study traps in analysed games of people, with 95 % intervals by games.",
     ),
     "run": LazyCommand("bot.cli.serve", "run", "Play until SIGINT or SIGTERM."),
+    "status": LazyCommand(
+        "bot.cli.control", "status", "Show what the running program does: its accounts and games."
+    ),
+    "reload": LazyCommand(
+        "bot.cli.control", "reload", "Make the running program read its settings again, as SIGHUP does."
+    ),
+    "challenge": LazyCommand(
+        "bot.cli.control", "challenge", "Challenge somebody by name, and wait for the end of the game."
+    ),
     "arena": LazyCommand("bot.cli.serve", "arena", "Run the arena alone, until SIGINT or SIGTERM."),
     "add-bot": LazyCommand("bot.cli.accounts", "add_bot", "Make an arena account for another bot program."),
     "upgrade-account": LazyCommand(

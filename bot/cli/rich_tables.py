@@ -76,11 +76,13 @@ def games_table(games: Sequence[StoredGame]) -> RenderableType:
         "ended by",
     ):
         table.add_column(name, justify="right" if name in ("rating", "plies") else "left")
+    are_several = len({game.owner for game in games if not match_of(game)}) > 1
     for game in games:
+        whose = f"{game.site}{_as(game)}" if are_several else game.site
         table.add_row(
             f"{game.started_at:%Y-%m-%d %H:%M}",
             game.site_game_id,
-            f"{game.site} {_variant(game)}{'' if game.rated or match_of(game) else ' (casual)'}",
+            f"{whose} {_variant(game)}{'' if game.rated or match_of(game) else ' (casual)'}",
             _printable(game.opponent_name) + (" (bot)" if game.opponent_is_bot else ""),
             _or_none(game.opponent_rating),
             game.player,

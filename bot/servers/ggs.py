@@ -537,7 +537,10 @@ class GgsServer:
         clock = wire.GgsClock(proposal.clock.initial_s, proposal.clock.increment_s, self._extension_s)
         try:
             async with self._request_lock:
-                attempt, outputs = self._state.ask(opponent_id, proposal.variant, clock, rated=proposal.rated)
+                # Pairs have both colours.
+                colour = "bw"[proposal.side] if proposal.side is not None and proposal.variant == "8" else ""
+                variant = proposal.variant + colour
+                attempt, outputs = self._state.ask(opponent_id, variant, clock, rated=proposal.rated)
                 await self._do(outputs)
                 shown = f"asking {opponent_id}"
                 await self._answered(lambda: bool(attempt.key) or attempt.is_settled, shown)

@@ -382,7 +382,7 @@ class LichessServer:
             "clock.limit": str(proposal.clock.initial_s),
             "clock.increment": str(proposal.clock.increment_s),
             "variant": proposal.variant,
-            "color": "random",
+            "color": self._colour(proposal),
             "keepAliveStream": "true",
         }
         challenge_id = ""
@@ -410,6 +410,10 @@ class LichessServer:
         if not challenge_id:
             raise ProtocolError("a challenge without an id")
         return Reply(challenge_id, None, "no answer")
+
+    def _colour(self, proposal: Proposal) -> str:
+        variant = self._dialect.variants.get(proposal.variant)
+        return "random" if variant is None or proposal.side is None else variant.sides[proposal.side].key
 
     async def online_bots(self) -> list[Bot]:
         self._require(Ability.CHALLENGE)

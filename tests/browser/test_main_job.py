@@ -38,7 +38,7 @@ async def test_a_person_plays_and_the_operator_reads(
     async with Daemon(tmp_path, **settings) as daemon:
         tab.forget_everything(daemon.url)
         game_id, told = await asyncio.to_thread(_play, tab, daemon.url, variant, resigns_after)
-        records = await exported(daemon, [game_id])
+        records = await exported(daemon.url, [game_id])
         status, said = await daemon.stop()
         assert (status, "Traceback" in said) == (0, False)
         assert complaints(daemon.log) == []

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from storage.database import Database
 from tests.ggs.client import Client, Over
@@ -32,12 +33,12 @@ class Outside:
     """
 
     def __init__(
-        self, folder: Path, port: int, *, name: str = BOT, password: str = PASSWORD, **settings: object
+        self, folder: Path, port: int, *, name: str = BOT, password: str = PASSWORD, **settings: Any
     ) -> None:
         self.folder = folder
         self.port = port
         self.name = name
-        quick = {
+        quick: dict[str, Any] = {
             "engine__max_depth": 4,
             "engine__workers": 1,
             "engine__table_mb": 1,

@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -26,15 +27,19 @@ def free_port() -> int:
 class Daemon:
     """`desdemona run` with its arena; may be killed and started again, on the same port and database."""
 
-    def __init__(self, folder: Path, *, has_arena: bool = True, **settings: object) -> None:
+    def __init__(
+        self, folder: Path, *, has_arena: bool = True, options: Sequence[str] = (), **settings: object
+    ) -> None:
         """
         Args:
             folder: Working directory; the database and the log are kept here.
             has_arena: Whether it runs the arena itself, whose address says that it is up.
+            options: Of `desdemona run`.
             settings: Overrides as in the environment, for instance ``engine__max_depth=4``.
         """
         self.folder = folder
         self._has_arena = has_arena
+        self._options = options
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = folder / "desdemona.log"
@@ -68,7 +73,7 @@ class Daemon:
     async def start(self) -> None:
         """Start it, and wait until its page is there if it has one."""
         self._process = await asyncio.create_subprocess_exec(
-            *self.command("run"),
+            *self.command("run", *self._options),
             cwd=self.folder,
             env=self.environment,
             stdout=asyncio.subprocess.PIPE,

@@ -29,10 +29,10 @@ _BUSY = re.compile(r"(no answer|no connection|silent) (in|for) [0-9.]+ s")
 """A call that was given up, and is made again."""
 
 
-async def exported(daemon: Daemon, game_ids: list[str]) -> dict[str, dict[str, Any]]:
+async def exported(url: str, game_ids: list[str]) -> dict[str, dict[str, Any]]:
     """The server's own records of games."""
     records = {}
-    async with aiohttp.ClientSession(daemon.url, headers={"Accept": "application/json"}) as http:
+    async with aiohttp.ClientSession(url, headers={"Accept": "application/json"}) as http:
         for game_id in game_ids:
             async with http.get(f"/game/export/{game_id}") as answer:
                 assert answer.status == 200, await answer.text()

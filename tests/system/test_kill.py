@@ -41,7 +41,7 @@ async def test_killed_at_random_moments(tmp_path: Path) -> None:
                 tasks.create_task(sit(number))
             tasks.create_task(strike())
         assert daemon.starts == KILLS + 1
-        records = await exported(daemon, ids)
+        records = await exported(daemon.url, ids)
         status, said = await daemon.stop()
         assert status == 0, said
         assert "Traceback" not in said + daemon.log.read_text()

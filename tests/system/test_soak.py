@@ -32,7 +32,7 @@ async def test_many_games(tmp_path: Path) -> None:
         async with asyncio.TaskGroup() as tasks:
             for number in range(PEOPLE):
                 tasks.create_task(sit(number))
-        records = await exported(daemon, ids)
+        records = await exported(daemon.url, ids)
         assert len(records) == GAMES
         status, said = await daemon.stop()
         assert status == 0, said

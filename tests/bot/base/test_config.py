@@ -9,7 +9,7 @@ from typing import Any
 import chess.polyglot
 import pytest
 
-from bot.base.config import FILE_LIMIT, Config, ServerConfig, load_config, read_token
+from bot.base.config import FILE_LIMIT, Config, ServerConfig, choose_accounts, load_config, read_token
 from bot.base.config_text import render
 from bot.base.errors import ConfigError
 from bot.base.events import CHAT_LIMIT
@@ -21,6 +21,16 @@ ROOT = Path(__file__).parents[3]
 @pytest.fixture(autouse=True)
 def _empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+
+
+TWO_ACCOUNTS = """
+[[accounts]]
+name = "aa"
+dialect = "arena"
+[[accounts]]
+name = "bb"
+dialect = "arena"
+"""
 
 
 def written(tmp_path: Path, text: str) -> Path:
@@ -142,6 +152,19 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ('[server]\nurl = "ftp://host"\n', "server.url: must begin with http://, https:// or ggs://"),
         ('[server]\ntoken = "secret"\n', "server.token does not belong in this file; set DESDEMONA_SERVER__"),
         ("[arena]\nenabled = false\n", "arena.enabled is false: there is no server to play on"),
+        (f"{TWO_ACCOUNTS}[accounts.challenges]\nmax_gams = 3\n", "account bb: challenges.max_gams is not a"),
+        (f"{TWO_ACCOUNTS}[accounts.challenges]\nmax_games = 0\n", "account bb: challenges.max_games: Input"),
+        (f"{TWO_ACCOUNTS}[accounts.chat]\nfarewell = '{{'\n", "account bb: chat.farewell: the only placeh"),
+        (f"{TWO_ACCOUNTS}tokn = 'x'\n", "my.toml: accounts.1.tokn is not a setting; known here: name"),
+        (f"{TWO_ACCOUNTS}token = 'secret'\n", "a token does not belong in this file; set DESDEMONA"),
+        (f"{TWO_ACCOUNTS}[server]\nname = 'x9'\n", "there are both [server] and [[accounts]]"),
+        (f"{TWO_ACCOUNTS}{TWO_ACCOUNTS}", "accounts: aa is there twice"),
+        (f"{TWO_ACCOUNTS}login = 'AA'\n", "accounts: aa is there twice"),
+        (f"{TWO_ACCOUNTS}[arena]\nenabled = false\n", "account aa: server.url is empty and arena.enabled"),
+        (
+            f"{TWO_ACCOUNTS}[accounts.matchmaking]\nenabled = true\nvariants = ['8']\n",
+            "account bb: matchmaking.variants: arena allows no challenges in '8'",
+        ),
         ("[engine\n", "my.toml: not a TOML file"),
         ("a = " + "[" * 100_000, "my.toml: not a TOML file"),
         ("# " + "x" * FILE_LIMIT, "my.toml: larger than 1 MiB"),
@@ -266,3 +289,48 @@ def test_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert read_token(config.server) == "xyz"
     assert "xyz" not in repr(config)
     assert "xyz" not in config.model_dump_json()
+
+
+def test_accounts_have_settings_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DESDEMONA_TOKEN_MY_LICHESS", "secret")
+    text = """
+[challenges]
+max_games = 3
+casual = false
+[[accounts]]
+name = "home"
+login = "Desdemona"
+dialect = "arena"
+[[accounts]]
+name = "my-lichess"
+dialect = "lichess"
+[accounts.challenges]
+max_games = 5
+[accounts.selection]
+method = "rules"
+rules = [{ player = "standard", game = "chess" }]
+"""
+    config = load_config(written(tmp_path, text))
+    home, lichess = config.by_account().values()
+    assert list(config.by_account()) == ["home", "my-lichess"]
+    assert (home.server.name, home.uses_arena, home.challenges.max_games) == ("Desdemona", True, 3)
+    assert (lichess.server.dialect, lichess.uses_arena, lichess.challenges.max_games) == ("lichess", False, 5)
+    assert not lichess.challenges.casual
+    assert lichess.selection.rules[0].player == "standard"
+    assert home.selection == config.selection
+    assert read_token(lichess.server) == "secret"
+    assert choose_accounts(config, ["MY-LICHESS"]) == {"my-lichess": lichess}
+    with pytest.raises(ConfigError, match="no such account; known: home, my-lichess"):
+        choose_accounts(config, ["home", "ggs"])
+
+
+def test_a_token_of_no_account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DESDEMONA_TOKEN_CC", "secret")
+    with pytest.raises(ConfigError, match="DESDEMONA_TOKEN_CC: no such account; known: DESDEMONA_TOKEN_AA"):
+        load_config(written(tmp_path, TWO_ACCOUNTS))
+
+
+def test_a_server_alone_is_the_one_account() -> None:
+    config = Config()
+    assert config.by_account() == {"arena": config}
+    assert choose_accounts(config, []) == {"arena": config}

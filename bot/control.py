@@ -1,0 +1,176 @@
+"""The control socket: an operator's commands to the running program.
+
+A client connects to a Unix socket that only the program's own user may open, and sends one line of JSON:
+``{"command": "reload"}``, with further keys as arguments.  The program answers with lines of JSON: any number
+of ``{"text": ...}`` and at the end ``{"done": true}`` or ``{"error": ...}``.  Hanging up cancels the command.
+"""
+
+import asyncio
+import json
+import logging
+import os
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from bot.base.errors import DesdemonaError
+from storage.errors import StorageError
+
+logger = logging.getLogger(__name__)
+
+Command = Callable[[Mapping[str, Any], Callable[[str], None]], Awaitable[None]]
+"""A command: gets the request and a function that sends a line of text to the client."""
+
+LINE_LIMIT = 1 << 16
+"""Longest request, in bytes."""
+
+
+class ControlError(DesdemonaError):
+    """A command cannot be carried out; the message says why."""
+
+
+@asynccontextmanager
+async def listening(path: Path, commands: Mapping[str, Command]) -> AsyncIterator[None]:
+    """Serve commands while the block runs; the program also runs without a socket, and logs why.
+
+    Args:
+        path: The socket's file.
+        commands: By name.
+    """
+    try:
+        bound = _bind(path)
+    except OSError as error:
+        logger.warning("no control socket at %s: %s (setting control.socket)", path, error.strerror or error)
+        yield
+        return
+    clients: set[asyncio.Task[None]] = set()
+
+    def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(_serve(reader, writer, commands))
+        clients.add(task)
+        task.add_done_callback(clients.discard)
+
+    server = await asyncio.start_unix_server(connected, sock=bound, limit=LINE_LIMIT)
+    try:
+        yield
+    finally:
+        server.close()
+        _remove(path)
+        for client in list(clients):
+            client.cancel()
+        await asyncio.gather(*clients, return_exceptions=True)
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()
+
+
+def _bind(path: Path) -> socket.socket:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with _address(path) as address:
+        if path.is_socket():
+            # One that nobody listens on is left over from a program that was killed.
+            with socket.socket(socket.AF_UNIX) as probe:
+                try:
+                    probe.connect(address)
+                except ConnectionRefusedError:
+                    path.unlink()
+                else:
+                    raise OSError("another program listens there")
+        bound = socket.socket(socket.AF_UNIX)
+        before = os.umask(0o177)
+        try:
+            bound.bind(address)
+        except OSError:
+            bound.close()
+            raise
+        finally:
+            os.umask(before)
+    bound.setblocking(False)
+    return bound
+
+
+@contextmanager
+def _address(path: Path) -> Iterator[str]:
+    """The path as an address, by its folder's descriptor: an address holds about 100 characters only."""
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield f"/proc/self/fd/{folder}/{path.name}"
+    finally:
+        os.close(folder)
+
+
+async def _serve(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, commands: Mapping[str, Command]
+) -> None:
+    def send(**fields: object) -> None:
+        if not writer.is_closing():
+            writer.write(json.dumps(fields).encode() + b"\n")
+
+    try:
+        request = _parse(await reader.readline())
+        command = commands.get(str(request.get("command")))
+        if command is None:
+            raise ControlError(f"unknown command; known: {', '.join(commands)}")
+        work = asyncio.ensure_future(command(request, lambda text: send(text=text)))
+        hung_up = asyncio.ensure_future(reader.read(1))
+        try:
+            await asyncio.wait([work, hung_up], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            hung_up.cancel()
+            work.cancel()
+            await asyncio.wait([work, hung_up])
+        if not work.cancelled():
+            work.result()
+        send(done=True)
+    except (DesdemonaError, StorageError) as error:
+        send(error=str(error))
+    except (ConnectionError, ValueError):  # ValueError: the line is too long
+        pass
+    except Exception:
+        logger.exception("a command on the control socket crashed")
+        send(error="the program could not do it; its log says why")
+    finally:
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+def _parse(line: bytes) -> dict[str, Any]:
+    try:
+        request = json.loads(line)
+    except (ValueError, RecursionError):
+        request = None
+    if not isinstance(request, dict):
+        raise ControlError("a command is a line with a JSON object")
+    return request
+
+
+def ask(path: Path, request: Mapping[str, Any]) -> Iterator[str]:
+    """Send a command to the running program, and yield its lines of text.
+
+    Raises:
+        ControlError: No program listens there, or the command failed.
+    """
+    with socket.socket(socket.AF_UNIX) as link:
+        try:
+            with _address(path) as address:
+                link.connect(address)
+        except OSError as error:
+            raise ControlError(
+                f"no running program listens at {path} ({error.strerror or error}); is `desdemona run` up, "
+                "with the same settings?"
+            ) from None
+        link.sendall(json.dumps(request).encode() + b"\n")
+        with link.makefile("rb") as lines:
+            for line in lines:
+                answer = json.loads(line)
+                if "error" in answer:
+                    raise ControlError(answer["error"])
+                if answer.get("done"):
+                    return
+                yield answer["text"]
+    raise ControlError("the program ended before the command did")

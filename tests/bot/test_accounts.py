@@ -1,0 +1,239 @@
+"""Several accounts in one program: each plays, none harms the others, and the operator can talk to them."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from bot.arena.server import Arena
+from bot.base.config import ArenaConfig, load_config
+from bot.base.errors import AuthError, ConfigError
+from bot.control import ControlError, ask
+from bot.daemon import play
+from storage.database import Database
+from storage.games import list_games
+from storage.records import AccountKey, Filters, GameStatus
+from tests.bot.test_daemon import is_there, person
+from tests.patience import PATIENCE_S
+from tests.system.daemon import free_port
+from tests.system.person import Habits, Wish
+
+COMMON = """
+[storage]
+url = "sqlite:///{folder}/desdemona.db"
+[arena]
+port = {port}
+first_move_s = 0
+[engine]
+max_depth = 3
+workers = 1
+table_mb = 1
+[shutdown]
+drain_s = 20
+"""
+HOME = """
+[[accounts]]
+name = "home"
+login = "Desdemona"
+dialect = "arena"
+"""
+IAGO = """
+[[accounts]]
+name = "iago"
+dialect = "arena"
+[accounts.selection]
+method = "fixed"
+player = "standard"
+"""
+ABROAD = """
+[[accounts]]
+name = "abroad"
+dialect = "lichess"
+url = "{url}"
+token_file = "{token}"
+"""
+
+
+class Program:
+    """The program in this process, with a settings file of its own."""
+
+    def __init__(self, folder: Path, *accounts: str) -> None:
+        self.folder = folder
+        self.path = folder / "config.toml"
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.write(*accounts)
+        self._running: asyncio.Task[None] | None = None
+
+    def write(self, *accounts: str, more: str = "") -> None:
+        self.path.write_text(COMMON.format(folder=self.folder, port=self.port) + more + "".join(accounts))
+
+    async def __aenter__(self) -> "Program":
+        self._running = asyncio.create_task(play(load_config(self.path), self.path))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._running is not None
+        if not self._running.done():
+            os.kill(os.getpid(), signal.SIGTERM)
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                await self._running
+        finally:
+            self._running.cancel()
+
+    async def ask(self, command: str, **request: Any) -> list[str]:
+        path = self.folder / "desdemona.db.control"
+        return await asyncio.to_thread(lambda: list(ask(path, {"command": command, **request})))
+
+    async def shows(self, *words: str) -> None:
+        """Wait until `status` has each of these texts."""
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                assert self._running is not None
+                assert not self._running.done(), self._running
+                try:
+                    lines = "\n".join(await self.ask("status"))
+                except ControlError:
+                    lines = ""
+                if all(word in lines for word in words):
+                    return
+                await asyncio.sleep(0.01)
+
+    async def games(self, owner: AccountKey) -> dict[str, GameStatus]:
+        database = await Database.open(f"sqlite:///{self.folder}/desdemona.db")
+        try:
+            async with database.read() as session:
+                found = await list_games(session, Filters(site=owner.site, account=owner.name))
+        finally:
+            await database.close()
+        return {game.site_game_id: game.state for game in found}
+
+
+async def online(*urls: str) -> None:
+    """Wait until the bot takes challenges at each site."""
+    async with aiohttp.ClientSession() as http, asyncio.timeout(PATIENCE_S):
+        for url in urls:
+            while not await is_there(http, url):
+                pass
+
+
+async def test_two_sites_at_once(tmp_path: Path) -> None:
+    site = await Database.open(f"sqlite:///{tmp_path / 'site.db'}")
+    arena = Arena(ArenaConfig(port=0, first_move_s=0), site)
+    async with arena.running(["Desdemona"]) as url:
+        token = tmp_path / "token"
+        token.write_text(arena.bot_tokens["Desdemona"])
+        async with Program(tmp_path, HOME, ABROAD.format(url=url, token=token)) as program:
+            await program.shows("home: playing as desdemona at arena")
+            await program.shows("abroad: playing as desdemona at lichess")
+            await online(program.url, url)
+            anna, ben = person(program.url, 1), person(url, 2)
+            async with asyncio.timeout(PATIENCE_S):
+                game_ids = await asyncio.gather(
+                    anna.play(), ben.play(Wish("standard", habits=Habits(resign_at=6)))
+                )
+            await anna.close()
+            await ben.close()
+    await site.close()
+    for place, game_id in zip(("arena", "lichess"), game_ids, strict=True):
+        assert await program.games(AccountKey(place, "desdemona")) == {game_id: GameStatus.FINISHED}
+
+
+async def test_an_account_that_is_refused_harms_no_other(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    token = tmp_path / "token"
+    token.write_text("wrong")
+    program = Program(tmp_path)
+    program.write(HOME, ABROAD.format(url=program.url, token=token))
+    async with program:
+        await program.shows("home: playing", "abroad: server.token: lichess does not accept it")
+        await online(program.url)
+        anna = person(program.url, 1)
+        async with asyncio.timeout(PATIENCE_S):
+            game_id = await anna.play()
+        await anna.close()
+    assert await program.games(AccountKey("arena", "desdemona")) == {game_id: GameStatus.FINISHED}
+    assert caplog.text.count("does not accept it") == 1
+
+
+async def test_one_that_is_refused_alone_ends_the_program(tmp_path: Path) -> None:
+    site = await Database.open(f"sqlite:///{tmp_path / 'site.db'}")
+    async with Arena(ArenaConfig(port=0), site).running() as url:
+        token = tmp_path / "token"
+        token.write_text("wrong")
+        program = Program(tmp_path, HOME, ABROAD.format(url=url, token=token))
+        with pytest.raises(AuthError, match="does not accept it"):
+            await play(load_config(program.path), program.path, only=("abroad",))
+    await site.close()
+
+
+async def test_two_of_our_accounts_play_each_other(tmp_path: Path) -> None:
+    async with Program(tmp_path, HOME, IAGO) as program:
+        await program.shows("home: playing", "iago: playing")
+        terms = {"name": "iago", "variant": "othello", "clock": "10+0", "rated": True, "account": "home"}
+        said = await program.ask("challenge", **terms, colour="second", games=2)
+        with pytest.raises(ControlError, match="choose one with --account"):
+            await program.ask("challenge", **{**terms, "account": None})
+        with pytest.raises(ControlError, match="no account 'cassio'; known: home, iago"):
+            await program.ask("challenge", **{**terms, "account": "cassio"})
+        with pytest.raises(ControlError, match="arena has no variant 'go'"):
+            await program.ask("challenge", **{**terms, "variant": "go"})
+        with pytest.raises(ControlError, match="clock '3' is not of the form"):
+            await program.ask("challenge", **{**terms, "clock": "3"})
+        with pytest.raises(ControlError, match="There is no player with that name"):
+            await program.ask("challenge", **{**terms, "name": "cassio"})
+        program.write(HOME, IAGO, more="[challenges]\nrated = false\n")
+        await program.ask("reload")
+        with pytest.raises(ControlError, match="Desdemona did not accept: declined"):
+            await program.ask("challenge", **{**terms, "name": "Desdemona", "account": "iago"})
+    assert [line.split()[0] for line in said] == ["challenging", "game"] * 2
+    home = await program.games(AccountKey("arena", "desdemona"))
+    assert len(home) == 2
+    assert home == await program.games(AccountKey("arena", "iago"))
+    assert set(home.values()) == {GameStatus.FINISHED}
+    database = await Database.open(f"sqlite:///{tmp_path}/desdemona.db")
+    async with database.read() as session:
+        latest, first = await list_games(session, Filters(account="Desdemona"))
+    await database.close()
+    assert (first.our_side, latest.our_side) == (1, 0)
+
+
+async def test_settings_are_read_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    async with Program(tmp_path, HOME, IAGO) as program:
+        await program.shows("home: playing", "iago: playing")
+        assert await program.ask("reload") == ["settings read again; changed: nothing"]
+        program.write(HOME, IAGO, more="[chat]\ngreeting = 'Hello'\n")
+        assert await program.ask("reload") == ["settings read again; changed: chat"]
+        refused: Mapping[str, str] = {
+            "[trap]\nmargin_centi = 7\n": "trap: a change there needs a new start",
+            "[chat]\ngreting = 'x'\n": "chat.greting is not a setting",
+        }
+        for more, message in refused.items():
+            program.write(HOME, IAGO, more=more)
+            with pytest.raises(ControlError, match=message):
+                await program.ask("reload")
+        program.write(HOME)
+        with pytest.raises(ControlError, match="another list of accounts needs a new start"):
+            await program.ask("reload")
+        program.write(HOME, IAGO.replace('"arena"', '"arena"\nlogin = "other"'))
+        with pytest.raises(ControlError, match="account iago: server: a change there needs a new start"):
+            await program.ask("reload")
+        os.kill(os.getpid(), signal.SIGHUP)
+        await program.shows("home: playing")
+        program.write(HOME, IAGO)
+        assert await program.ask("reload") == ["settings read again; changed: chat"]
+    assert "the settings stay as they were: account iago: server" in caplog.text
+
+
+async def test_an_account_that_is_not_there(tmp_path: Path) -> None:
+    program = Program(tmp_path, HOME)
+    with pytest.raises(ConfigError, match="no such account; known: home"):
+        await play(load_config(program.path), program.path, only=("iago",))

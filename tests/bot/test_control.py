@@ -1,0 +1,105 @@
+"""The control socket: commands, errors, and clients that hang up."""
+
+import asyncio
+import os
+import socket
+import stat
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.base.errors import ConfigError
+from bot.control import ControlError, ask, listening
+from tests.patience import PATIENCE_S
+
+Tell = Callable[[str], None]
+
+
+async def echo(request: Mapping[str, Any], tell: Tell) -> None:
+    tell(str(request["word"]))
+    tell("twice")
+
+
+async def fail(_request: Mapping[str, Any], _tell: Tell) -> None:
+    raise ConfigError("engine: no")
+
+
+async def crash(_request: Mapping[str, Any], _tell: Tell) -> None:
+    raise ZeroDivisionError
+
+
+TABLE = {"echo": echo, "fail": fail, "crash": crash}
+
+
+async def asked(path: Path, **request: Any) -> list[str]:
+    return await asyncio.to_thread(lambda: list(ask(path, request)))
+
+
+async def test_commands(tmp_path: Path) -> None:
+    path = tmp_path / ("x" * 80) / ("y" * 80)  # longer than a socket's address may be
+    async with listening(path, TABLE):
+        assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+        assert await asked(path, command="echo", word="a\nb") == ["a\nb", "twice"]
+        with pytest.raises(ControlError, match=r"^engine: no$"):
+            await asked(path, command="fail")
+        with pytest.raises(ControlError, match="its log says why"):
+            await asked(path, command="crash")
+        with pytest.raises(ControlError, match="unknown command; known: echo, fail, crash"):
+            await asked(path, command=["echo"])
+    assert not path.exists()
+    with pytest.raises(ControlError, match="no running program listens at"):
+        await asked(path, command="echo")
+
+
+@pytest.mark.parametrize("line", [b"[]\n", b"{\n", b"\xff\n", b"", b"[" * 50_000 + b"\n", b"x" * 200_000])
+async def test_garbage(tmp_path: Path, line: bytes) -> None:
+    path = tmp_path / "socket"
+    async with listening(path, TABLE):
+        reader, writer = await asyncio.open_unix_connection(str(path))
+        writer.write(line)
+        if writer.can_write_eof() and not line.endswith(b"\n"):
+            writer.write_eof()
+        async with asyncio.timeout(PATIENCE_S):
+            said = await reader.read()
+        writer.close()
+        assert said in (b"", b'{"error": "a command is a line with a JSON object"}\n')
+        assert await asked(path, command="echo", word="still there") == ["still there", "twice"]
+
+
+async def test_hanging_up_cancels_the_command(tmp_path: Path) -> None:
+    begun, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def wait(_request: Mapping[str, Any], _tell: Tell) -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+
+    async with listening(tmp_path / "socket", {"wait": wait}), asyncio.timeout(PATIENCE_S):
+        _, writer = await asyncio.open_unix_connection(str(tmp_path / "socket"))
+        writer.write(b'{"command": "wait"}\n')
+        await begun.wait()
+        writer.close()
+        await cancelled.wait()
+
+
+async def test_a_socket_left_behind_is_replaced_and_another_programs_is_not(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "socket"
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(path))
+    async with listening(path, TABLE):
+        async with listening(path, {}):
+            assert "no control socket at" in caplog.text
+            assert "another program listens there" in caplog.text
+        assert await asked(path, command="echo", word="mine") == ["mine", "twice"]
+
+
+async def test_a_folder_that_cannot_be_made(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "file").write_text("")
+    async with listening(tmp_path / "file" / "socket", TABLE):
+        assert "setting control.socket" in caplog.text
