@@ -8,11 +8,21 @@ import pytest
 from sqlalchemy import text
 
 from storage import migrate
-from storage.database import LONG_PATIENCE_S, Database, create_engine, current_schema, parse_url
-from storage.errors import RoleTaken, StorageError
+from storage.database import (
+    LONG_PATIENCE_S,
+    POSTGRES_SETTINGS,
+    ROLE_ANSWER_S,
+    ROLE_CHECK_S,
+    Database,
+    create_engine,
+    current_schema,
+    parse_url,
+)
+from storage.errors import RoleLost, RoleTaken, StorageError
 from storage.events import list_events, record_event
 from storage.games import list_games
 from tests.storage.busy import BusyWriter
+from tests.storage.conftest import create_database
 from tests.storage.samples import ARENA, opened
 
 
@@ -110,6 +120,52 @@ async def test_a_role_is_held_by_one_program_at_a_time(empty_url: str) -> None:
                 pass
     await first.close()
     await second.close()
+
+
+async def test_a_role_is_lost_with_its_connection(postgres: str) -> None:
+    url = await create_database(postgres, "roles")
+    first, second = await Database.open(url), await Database.open(url)
+    async with first.sole("arena") as role:
+        async with first.write() as session:
+            await role.verify(session)
+            await session.execute(
+                text("SELECT pg_terminate_backend(pid, 60000) FROM pg_locks WHERE locktype = 'advisory'")
+            )
+        async with second.sole("arena") as taken:  # as soon as the server has noticed
+            with pytest.raises(RoleLost, match="the arena is no longer ours"):
+                async with first.write() as session:
+                    await role.verify(session)
+            async with second.write() as session:
+                await taken.verify(session)
+            with pytest.raises(RoleLost, match="the arena is no longer ours"):
+                await role.watch(sleep=no_sleep)
+    await first.close()
+    await second.close()
+
+
+async def test_a_role_whose_server_is_silent_is_lost(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("storage.database.ROLE_ANSWER_S", 0.0)
+    database = await Database.open(await create_database(postgres, "silent"))
+    async with database.sole("arena") as role:
+        with pytest.raises(RoleLost):
+            await role.watch(sleep=no_sleep)
+    await database.close()
+
+
+async def test_a_gone_machines_connections_are_dropped(postgres: str) -> None:
+    """By its keep-alive probes, and only after the program itself has given its roles up."""
+    database = await Database.open(await create_database(postgres, "probes"))
+    async with database.read() as session:
+        for name, value in POSTGRES_SETTINGS.items():
+            reset = await session.scalar(text(f"SELECT reset_val FROM pg_settings WHERE name = '{name}'"))
+            assert reset == value
+    await database.close()
+    idle_s, interval_s, count = (int(value) for value in POSTGRES_SETTINGS.values())
+    assert ROLE_CHECK_S + ROLE_ANSWER_S < idle_s + interval_s * count <= 12
+
+
+async def no_sleep(_seconds: float) -> None:
+    await asyncio.sleep(0)
 
 
 async def test_an_odd_option_of_a_url(tmp_path: Path) -> None:
