@@ -1,0 +1,58 @@
+"""How soon a standby takes an account over: ``python -m bench.standby --kills 20``.
+
+Two programs share a PostgreSQL database and an account at an arena; the one that plays is killed (`kill -9`)
+again and again while people play.  Prints the seconds until the other one plays, and what is wrong in the
+records, held against the arena's.
+"""
+
+import argparse
+import asyncio
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+
+from bot.arena.server import Arena
+from bot.base.config import ArenaConfig
+from storage.database import Database
+from tests.storage.conftest import postgres_url
+from tests.storage.postgres import running_postgres
+from tests.system.ledger import exported, troubles
+from tests.system.standby import play_through_kills, standby
+
+LIMIT_S = 15.0
+
+
+async def measure(folder: Path, url: str, kills: int) -> bool:
+    """Run it and print the result; returns whether all is well."""
+    books, site = await Database.open(url), await Database.open(f"sqlite:///{folder / 'site.db'}")
+    arena = Arena(ArenaConfig(port=0, first_move_s=0), site)
+    async with arena.running(["Desdemona"]) as address:
+        token = arena.bot_tokens["Desdemona"]
+        programs = [standby(folder / name, url, address, token) for name in ("one", "two")]
+        game_ids, took_s = await play_through_kills(address, programs, kills)
+        wrong = await troubles(books, await exported(address, game_ids))
+    await books.close()
+    await site.close()
+    print(
+        f"kills: {kills}, games: {len(game_ids)}; taken over after {median(took_s):.2f} s (median), "
+        f"{max(took_s):.2f} s (longest); allowed: {LIMIT_S:.0f} s"
+    )
+    print(f"wrong in the records: {len(wrong)}")
+    for line in wrong:
+        print(f"  {line}")
+    return not wrong and max(took_s) <= LIMIT_S
+
+
+def main() -> int:
+    """Parse the options and measure."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=20)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, running_postgres() as server:
+        is_well = asyncio.run(measure(Path(folder), postgres_url(server, "postgres"), options.kills))
+    return 0 if is_well else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
