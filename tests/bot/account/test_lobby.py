@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from bot.account import lobby as lobby_module
+from bot.account import account_games
+from bot.account.account_games import CRASH_FORGOTTEN_S, GIVEN_UP_S, MAX_CRASHES
 from bot.account.challenge_answers import ACCEPTED_S, DECLINE_TRIES, MAX_DECLINES, PERSON_WAITS_S
 from bot.account.game_slots import WAITS_S
-from bot.account.lobby import CRASH_FORGOTTEN_S, GIVEN_UP_S, MAX_CRASHES, Lobby
+from bot.account.lobby import Lobby
 from bot.base.config import ChallengesConfig
 from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientError
 from bot.base.events import (
@@ -409,7 +410,7 @@ async def test_who_cannot_be_asked_at_a_start_is_no_news(
     database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The account's stream, not open yet, will report the same; later on it could have been missed."""
-    caplog.set_level(logging.INFO, "bot.account.lobby")
+    caplog.set_level(logging.INFO, "bot.account.account_games")
     server, told = FakeServer(), "cannot query running games: there is no connection"
     server.faults["playing"] = [TransientError("there is no connection")]
     async with open_lobby(server, database):
@@ -463,7 +464,6 @@ async def test_a_game_that_needs_an_engine_which_we_lack(database: Database, is_
     async with open_lobby(server, database) as lobby:
         await tell(server, GameStarted(GAME_ID, True, game="crazyhouse"))
         await noted(database, "game_not_played_here")
-        await drained(lobby)
         await tell(server, GameStarted(GAME_ID, True, game="crazyhouse"))
         await drained(lobby)
     assert server.calls.count("abort") == 1
@@ -594,7 +594,7 @@ async def test_a_game_of_weeks_does_not_hold_the_shutdown(database: Database) ->
 async def test_a_game_of_weeks_that_is_to_be_taken_up_does_not_either(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lobby_module, "MAX_PLAYERS", 1)
+    monkeypatch.setattr(account_games, "MAX_PLAYERS", 1)
     async with database.write() as session:
         for key in ("one", "two", "three"):
             await opened(session, key, clock_initial_s=None, clock_increment_s=None)
@@ -1056,7 +1056,7 @@ async def test_never_more_games_than_allowed(database: Database, seed: int) -> N
 async def test_games_beyond_the_most_wait_for_others_to_end(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lobby_module, "MAX_PLAYERS", 2)
+    monkeypatch.setattr(account_games, "MAX_PLAYERS", 2)
 
     class Patient(Crowded):
         async def accept(self, challenge_id: str) -> None:

@@ -1,0 +1,360 @@
+"""Plays the games of an account: begins, resumes, gives up and forgets them.
+
+`bot.account.game_life` has the phases of a game, and what moves it from one to the next; this module carries
+the actions out.
+"""
+
+import asyncio
+import logging
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from bot.account.background_tasks import BackgroundTasks
+from bot.account.challenge_policy import GameSlot
+from bot.account.game_life import HELD, Action, GameEvent, Phase, advance
+from bot.account.game_slots import GameSlots
+from bot.base.errors import AuthError, ProtocolError, RefusedError, ServerError, TransientError
+from bot.base.reconnect import delays
+from bot.game.player import GamePlayer
+from bot.game.services import Services
+from bot.servers import goes_on
+from engine.games import ENGINE_GAMES
+from storage.errors import StorageError
+from storage.games import list_open_games, set_rating_diff
+from storage.records import StoredGame
+
+logger = logging.getLogger(__name__)
+
+MAX_PLAYERS = 50
+"""Most games played at once, unless the settings allow more: lichess.org lists at most this many.  Further
+games begin when others end, except those whose challenge was accepted here."""
+MAX_CRASHES = 5
+"""Crashes of this program after which a game is given up."""
+GIVEN_UP_S = 600.0
+"""Seconds between queries whether a given-up game is still running."""
+CRASH_FORGOTTEN_S = 600.0
+"""A game that runs this many seconds after a crash starts with a fresh crash count."""
+
+
+@dataclass(slots=True, eq=False)
+class _Game:
+    """A game that is not `Phase.UNKNOWN`."""
+
+    phase: Phase = Phase.UNKNOWN
+    player: GamePlayer | None = None
+    """With an open ledger."""
+    challenge_id: str = ""
+    """The challenge that it came from, if that has another id."""
+    was_open: bool = False
+    """It was open in the ledger when we connected: the server may never report its end."""
+    has_rules: bool = True
+    """We can play it, though perhaps without its engine."""
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when it is no longer played."""
+
+
+class AccountGames:
+    """The games of one account, each with a `GamePlayer` while it is played.
+
+    Args:
+        services: What the games share.
+        slots: The game slots, which the games take and free.
+        background: Runs slow work.
+        changed: Called after every change.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        slots: GameSlots,
+        background: BackgroundTasks,
+        changed: Callable[[], None],
+    ) -> None:
+        self._services = services
+        self._server = services.server
+        self._slots = slots
+        self._background = background
+        self._changed = changed
+        self._games: dict[str, _Game] = {}
+        """In order of their start."""
+        self._begun: dict[str, asyncio.Future[str]] = {}
+        """By challenge that somebody waits for: set to the game's id when it begins."""
+
+    def __contains__(self, game_id: str) -> bool:
+        return game_id in self._games
+
+    @property
+    def playing(self) -> list[str]:
+        """Keys of the games whose ledger is open."""
+        return [game_id for game_id, game in self._games.items() if game.player is not None]
+
+    # --- What happens -----------------------------------------------------------------------------------
+
+    def start(
+        self, game_id: str, *, slot: GameSlot | None = None, challenge_id: str = "", was_open: bool = False
+    ) -> None:
+        """Play a running game that challenges would accept, now or once others have ended.
+
+        Args:
+            game_id: The site's id.
+            slot: Given if the game is in the database already.
+            challenge_id: The challenge that it came from, if that has another id.
+            was_open: It is open in the ledger.
+        """
+        self._apply(game_id, GameEvent.STARTED, slot=slot, challenge_id=challenge_id)
+        if was_open:
+            self._games[game_id].was_open = True
+
+    def see_start(self, game_id: str, *, is_played_here: bool, challenge_id: str, game: str) -> None:
+        """Take note of a start that the account's stream reports.
+
+        Args:
+            game_id: The site's id.
+            is_played_here: We know the rules.
+            challenge_id: As `start`.
+            game: Name of the game, if the site says.
+        """
+        lacks_engine = game in ENGINE_GAMES and self._services.engines.settings(game) is None
+        if is_played_here and not lacks_engine:
+            self.start(game_id, challenge_id=challenge_id)
+            return
+        if game_id not in self._games:
+            self._slots.leave(challenge_id)
+        self._apply(game_id, GameEvent.STARTED_ELSEWHERE)
+        self._games[game_id].has_rules = is_played_here
+
+    def see_end(self, game_id: str) -> None:
+        """Take note of an end that the account's stream reports."""
+        self._apply(game_id, GameEvent.END_REPORTED)
+
+    async def take_up(self, *, is_start: bool = False) -> None:
+        """Resume the games that are open in the ledger or on the server.
+
+        Args:
+            is_start: The account's stream is not open yet and will list the same games.
+        """
+        async with self._services.database.read() as session:
+            stored = await list_open_games(session, self._services.owner)
+        for game in stored:
+            self.start(game.site_game_id, slot=slot_of_stored(game), was_open=True)
+        try:
+            await self.take_up_served()
+        except AuthError:
+            raise
+        except ServerError as error:  # the account's stream lists the same games
+            # Where that stream is the only connection, no query is possible before it is open.
+            is_unexpected = not (is_start and isinstance(error, TransientError))
+            logger.log(
+                logging.INFO if is_unexpected else logging.DEBUG, "cannot query running games: %s", error
+            )
+
+    async def take_up_served(self) -> None:
+        """Resume the games that the server lists; raises as `Server.playing`."""
+        for game_id in await self._server.playing():
+            self.start(game_id)
+
+    def free_slots(self) -> None:
+        """Free the slots of games that are over or adjourned, though their players still work."""
+        for game_id, game in self._games.items():
+            player = game.player
+            resumes = game.phase in (Phase.RESUMING, Phase.ENDING_RESUMING)
+            if player is not None and player.is_over and not (player.is_adjourned and resumes):
+                self._slots.end(game_id)
+
+    async def until_over(self, challenge_id: str, expiry: asyncio.Task[bool]) -> str | None:
+        """Wait for the game of an accepted challenge to begin and to end.
+
+        Args:
+            challenge_id: The challenge.
+            expiry: Ends when it is clear that no game came of it.
+
+        Returns:
+            The game's id; None: it has not begun.
+        """
+        begun: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._begun[challenge_id] = begun
+        for game_id, game in self._games.items():
+            if challenge_id in (game_id, game.challenge_id) and not begun.done():
+                begun.set_result(game_id)
+        started: list[asyncio.Future[Any]] = [begun, expiry]
+        try:
+            await asyncio.wait(started, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            del self._begun[challenge_id]
+        if not begun.done():
+            return None
+        if (found := self._games.get(begun.result())) is not None:
+            await found.over.wait()
+        return begun.result()
+
+    # --- The table's actions ----------------------------------------------------------------------------
+
+    def _apply(
+        self, game_id: str, event: GameEvent, *, slot: GameSlot | None = None, challenge_id: str = ""
+    ) -> None:
+        game = self._games.get(game_id) or _Game(challenge_id=challenge_id)
+        game.phase, actions = advance(game.phase, event)
+        if game.phase is Phase.UNKNOWN:
+            self._games.pop(game_id, None)
+        else:
+            self._games[game_id] = game
+        for action in actions:
+            self._do(action, game_id, game, slot)
+        if game.player is None and game.phase not in HELD:
+            game.over.set()
+        self._changed()
+
+    def _do(self, action: Action, game_id: str, game: _Game, slot: GameSlot | None) -> None:
+        start = self._background.start
+        match action:
+            case Action.TAKE_SLOT:
+                game.over.clear()
+                # Accepted games are limited already, so they always begin at once.
+                is_accepted = self._slots.is_accepted(game.challenge_id or game_id)
+                self._slots.start(game_id, slot, game.challenge_id)
+                begun = self._begun.get(game.challenge_id or game_id)
+                if begun is not None and not begun.done():
+                    begun.set_result(game_id)
+                if is_accepted:
+                    self._apply(game_id, GameEvent.ROOM)
+            case Action.RETAKE_SLOT:
+                if game.player is not None and game.player.is_adjourned:
+                    self._slots.start(game_id)
+            case Action.FREE_SLOT:
+                self._slots.end(game_id)
+            case Action.SEEK_ROOM:
+                if game.phase in HELD and not self._fill_room():
+                    logger.warning("game %s: waits for one of %d others to end", game_id, len(self.playing))
+            case Action.BEGIN:
+                game.player = GamePlayer(game_id, self._services)
+                self._background.tasks.create_task(self._look_after(game_id, game, game.player))
+            case Action.AWAIT_END:
+                self._background.tasks.create_task(self._await_end(game_id))
+            case Action.ASK_RATING:
+                if game.was_open:
+                    start(f"game {game_id}: asking for the rating change", partial(self._ask_rating, game_id))
+            case Action.ABORT:
+                start(f"game {game_id}: aborting", partial(self._abort, game_id, game))
+
+    def _fill_room(self) -> bool:
+        """Begin the first game that waits, if there is room; returns whether none waits any more."""
+        held = [game_id for game_id, game in self._games.items() if game.phase in HELD]
+        if held and len(self.playing) < self._max_players():
+            self._apply(held.pop(0), GameEvent.ROOM)
+        return not held
+
+    def _max_players(self) -> int:
+        limits = self._services.config.challenges
+        return max(MAX_PLAYERS, limits.max_games + limits.max_slow_games)
+
+    async def _look_after(self, game_id: str, game: _Game, player: GamePlayer) -> None:
+        try:
+            outcome = await self._play(game_id, game, player)
+        finally:
+            game.player = None
+        self._apply(game_id, outcome)
+        self._fill_room()
+
+    async def _play(self, game_id: str, game: _Game, player: GamePlayer) -> GameEvent:
+        """Play a game to its end and handle all its errors, except a refused account."""
+        waits = delays(self._services.rng)
+        crashes, crashed_at = 0, -math.inf
+        while crashes < MAX_CRASHES:
+            try:
+                await player.run()
+            except AuthError:
+                raise
+            except (ProtocolError, RefusedError) as error:
+                logger.error("game %s: given up: %.500s", game_id, error)
+                await self._record_trouble(game_id, "game_given_up", error)
+                break
+            except StorageError as error:  # the database will come back, and the game must not be forgotten
+                logger.error("game %s: %s", game_id, error)
+            except Exception as error:
+                now = self._services.clock()
+                if now - crashed_at >= CRASH_FORGOTTEN_S:
+                    crashes, waits = 0, delays(self._services.rng)
+                crashes, crashed_at = crashes + 1, now
+                logger.exception("game %s: crashed", game_id)
+                await self._record_trouble(game_id, "game_crashed", error)
+            else:
+                return GameEvent.ADJOURNED if player.is_adjourned else GameEvent.ENDED
+            await self._services.sleep(next(waits))
+            player = game.player = GamePlayer(game_id, self._services)
+        return GameEvent.FAILED
+
+    async def _await_end(self, game_id: str) -> None:
+        """Poll whether a given-up game is still running: the server may not report its end."""
+        while game_id in self._games and self._games[game_id].phase is Phase.GIVEN_UP:
+            await self._services.sleep(GIVEN_UP_S)
+            if await goes_on(self._server, game_id) is False:
+                self._apply(game_id, GameEvent.NOT_RUNNING)
+
+    async def _abort(self, game_id: str, game: _Game) -> None:
+        """Abort a game that we would decline: the opponent would wait in vain, or meet a bad player."""
+        logger.warning("game %s: not a game that is played here; aborting it", game_id)
+        await self._background.record_event("game_not_played_here", {"site_game_id": game_id})
+        try:
+            await self._server.abort(game_id)
+        except TransientError:
+            self._apply(game_id, GameEvent.ABORT_LATER)  # retry when the server next reports it
+            raise
+        except RefusedError as error:
+            if not game.has_rules:
+                raise
+            logger.warning("game %s: cannot be aborted (%s); playing it without its engine", game_id, error)
+            self._apply(game_id, GameEvent.MUST_PLAY)
+
+    async def _record_trouble(self, game_id: str, kind: str, error: Exception) -> None:
+        raw = getattr(error, "raw", None)
+        try:
+            shown = None if raw is None else repr(raw)[:2000]
+        except RecursionError:  # JSON may be nested nearly to Python's recursion limit
+            shown = "too deeply nested"
+        detail: Mapping[str, str | None] = {
+            "site_game_id": game_id,
+            "error": f"{error!s:.500}",
+            "raw": shown,
+        }
+        await self._background.record_event(kind, detail)
+
+    # --- Rating changes ---------------------------------------------------------------------------------
+
+    async def store_rating(self, game_id: str, diff: int) -> None:
+        """Record the change of our rating by a game."""
+        try:
+            async with self._services.database.write() as session:
+                await set_rating_diff(session, self._services.owner, game_id, diff)
+        except StorageError as error:
+            logger.error("game %s: cannot record the rating change of %+d: %s", game_id, diff, error)
+
+    def unreported(self) -> list[str]:
+        """Games that have ended without a report of the account's stream: it may have been lost."""
+        return [game_id for game_id, game in self._games.items() if game.phase is Phase.UNREPORTED]
+
+    async def ask_ratings(self, game_ids: list[str]) -> None:
+        """Query the rating changes of some `unreported` games: servers do not repeat their events."""
+        for game_id in game_ids:
+            await self._ask_rating(game_id)
+
+    async def _ask_rating(self, game_id: str) -> None:
+        try:
+            diff = await self._server.rating_diff(game_id, self._services.bot_name)
+        except AuthError:
+            raise
+        except ServerError as error:
+            if not isinstance(error, TransientError):
+                self._apply(game_id, GameEvent.RATING_KNOWN)
+            logger.info("game %s: cannot query the rating change: %s", game_id, error)
+            return
+        self._apply(game_id, GameEvent.RATING_KNOWN)
+        if diff is not None:
+            await self.store_rating(game_id, diff)
+
+
+def slot_of_stored(game: StoredGame) -> GameSlot:
+    """The slot that a game in the database needs."""
+    return GameSlot(game.opponent_id, game.opponent_is_bot, game.clock_initial_s is None)

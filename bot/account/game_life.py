@@ -1,0 +1,190 @@
+"""The life of a game in the lobby, from its start to its forgotten end, as one table of transitions.  No I/O.
+
+::
+
+    UNKNOWN --STARTED--> HELD --ROOM--> PLAYING --ENDED--> UNREPORTED --END_REPORTED--> UNKNOWN
+       |                                   |
+       |                                   +--END_REPORTED--> ENDING --ENDED--> UNKNOWN
+       |                                   +--STARTED-------> RESUMING --ADJOURNED--> PLAYING
+       |                                   +--ADJOURNED-----> UNKNOWN
+       |                                   +--FAILED--------> GIVEN_UP --NOT_RUNNING--> READING_HELD
+       |
+       |                        READING_HELD --ROOM--> READING --ENDED--> UNREPORTED
+       |
+       +--STARTED_ELSEWHERE--> ABORTING --END_REPORTED--> UNKNOWN
+                                  +--MUST_PLAY----> HELD
+"""
+
+from enum import Enum, auto
+
+
+class Phase(Enum):
+    """How far a game has come."""
+
+    UNKNOWN = auto()
+    """Not yet begun, or over and done with: the lobby keeps nothing of it."""
+    HELD = auto()
+    """It waits for other games to end."""
+    HELD_OVER = auto()
+    """The same, and the account's stream has reported its end: only its ledger is left to close."""
+    PLAYING = auto()
+    """It has a player."""
+    RESUMING = auto()
+    """The server reported its start while it was played: perhaps it resumes after an adjournment, which its
+    own stream may report later."""
+    ENDING = auto()
+    """The account's stream has reported its end; the player is closing the ledger."""
+    ENDING_RESUMING = auto()
+    """The same, and then its start was reported."""
+    UNREPORTED = auto()
+    """Played to its end, which the account's stream has not reported: the rating change is not known yet."""
+    GIVEN_UP = auto()
+    """Left alone after errors, until it ends."""
+    READING_HELD = auto()
+    """Given up and over: it waits for other games to end, to be read once more."""
+    READING = auto()
+    """Given up and over: played once more to close its ledger."""
+    UNREADABLE = auto()
+    """Given up and over, and not even its end could be read."""
+    ABORTING = auto()
+    """Not a game that this program plays: aborted, or about to be."""
+
+
+class GameEvent(Enum):
+    """What happens to a game."""
+
+    STARTED = auto()
+    """The server, or the database, says that it is running."""
+    STARTED_ELSEWHERE = auto()
+    """The same, of a game that this program does not play."""
+    END_REPORTED = auto()
+    """The account's stream says that it is over."""
+    ROOM = auto()
+    """It may have a player."""
+    ENDED = auto()
+    """Its player has closed the ledger."""
+    ADJOURNED = auto()
+    """Its player has left it for now."""
+    FAILED = auto()
+    """Its player cannot go on."""
+    NOT_RUNNING = auto()
+    """The server does not list it any more."""
+    RATING_KNOWN = auto()
+    """The server was asked for the rating change."""
+    MUST_PLAY = auto()
+    """It cannot be aborted."""
+    ABORT_LATER = auto()
+    """The server could not be asked to abort it."""
+
+
+class Action(Enum):
+    """What the lobby has to do."""
+
+    TAKE_SLOT = auto()
+    RETAKE_SLOT = auto()
+    """If its player has noticed the adjournment already, and freed the slot."""
+    FREE_SLOT = auto()
+    SEEK_ROOM = auto()
+    """`GameEvent.ROOM` at once if there is room, or later."""
+    BEGIN = auto()
+    """Give it a player."""
+    AWAIT_END = auto()
+    """Ask the server from time to time; `GameEvent.NOT_RUNNING`."""
+    ASK_RATING = auto()
+    """If its end may have been reported before we were connected; `GameEvent.RATING_KNOWN`."""
+    ABORT = auto()
+    """`GameEvent.MUST_PLAY` if the server refuses, `GameEvent.ABORT_LATER` if it does not answer."""
+
+
+_P, _E, _A = Phase, GameEvent, Action
+
+_STARTS = (_E.STARTED, _E.STARTED_ELSEWHERE)
+
+TABLE: dict[tuple[Phase, GameEvent], tuple[Phase, tuple[Action, ...]]] = {
+    (_P.UNKNOWN, _E.STARTED): (_P.HELD, (_A.TAKE_SLOT, _A.SEEK_ROOM)),
+    (_P.UNKNOWN, _E.STARTED_ELSEWHERE): (_P.ABORTING, (_A.FREE_SLOT, _A.ABORT)),
+    (_P.UNKNOWN, _E.END_REPORTED): (_P.UNKNOWN, (_A.FREE_SLOT,)),
+    (_P.HELD, _E.ROOM): (_P.PLAYING, (_A.BEGIN,)),
+    (_P.HELD, _E.END_REPORTED): (_P.HELD_OVER, (_A.FREE_SLOT,)),
+    (_P.HELD_OVER, _E.ROOM): (_P.ENDING, (_A.BEGIN,)),
+    (_P.HELD_OVER, _E.END_REPORTED): (_P.HELD_OVER, (_A.FREE_SLOT,)),
+    **{(_P.PLAYING, start): (_P.RESUMING, (_A.RETAKE_SLOT,)) for start in _STARTS},
+    (_P.PLAYING, _E.END_REPORTED): (_P.ENDING, (_A.FREE_SLOT,)),
+    (_P.PLAYING, _E.ENDED): (_P.UNREPORTED, (_A.FREE_SLOT, _A.ASK_RATING)),
+    (_P.PLAYING, _E.ADJOURNED): (_P.UNKNOWN, (_A.FREE_SLOT,)),
+    (_P.PLAYING, _E.FAILED): (_P.GIVEN_UP, (_A.FREE_SLOT, _A.AWAIT_END)),
+    **{(_P.RESUMING, start): (_P.RESUMING, (_A.RETAKE_SLOT,)) for start in _STARTS},
+    (_P.RESUMING, _E.END_REPORTED): (_P.ENDING_RESUMING, (_A.FREE_SLOT,)),
+    (_P.RESUMING, _E.ENDED): (_P.UNREPORTED, (_A.FREE_SLOT, _A.ASK_RATING)),
+    (_P.RESUMING, _E.ADJOURNED): (_P.PLAYING, (_A.BEGIN,)),
+    (_P.RESUMING, _E.FAILED): (_P.GIVEN_UP, (_A.FREE_SLOT, _A.AWAIT_END)),
+    **{(_P.ENDING, start): (_P.ENDING_RESUMING, (_A.RETAKE_SLOT,)) for start in _STARTS},
+    (_P.ENDING, _E.END_REPORTED): (_P.ENDING, (_A.FREE_SLOT,)),
+    (_P.ENDING, _E.ENDED): (_P.UNKNOWN, (_A.FREE_SLOT,)),
+    (_P.ENDING, _E.ADJOURNED): (_P.UNKNOWN, (_A.FREE_SLOT,)),
+    (_P.ENDING, _E.FAILED): (_P.GIVEN_UP, (_A.FREE_SLOT, _A.AWAIT_END)),
+    **{(_P.ENDING_RESUMING, start): (_P.ENDING_RESUMING, (_A.RETAKE_SLOT,)) for start in _STARTS},
+    (_P.ENDING_RESUMING, _E.END_REPORTED): (_P.ENDING_RESUMING, (_A.FREE_SLOT,)),
+    (_P.ENDING_RESUMING, _E.ENDED): (_P.UNKNOWN, (_A.FREE_SLOT,)),
+    (_P.ENDING_RESUMING, _E.ADJOURNED): (_P.ENDING, (_A.BEGIN,)),
+    (_P.ENDING_RESUMING, _E.FAILED): (_P.GIVEN_UP, (_A.FREE_SLOT, _A.AWAIT_END)),
+    (_P.UNREPORTED, _E.STARTED): (_P.HELD, (_A.TAKE_SLOT, _A.SEEK_ROOM)),
+    (_P.UNREPORTED, _E.END_REPORTED): (_P.UNKNOWN, (_A.FREE_SLOT,)),
+    (_P.UNREPORTED, _E.RATING_KNOWN): (_P.UNKNOWN, ()),
+    (_P.GIVEN_UP, _E.END_REPORTED): (_P.READING_HELD, (_A.FREE_SLOT, _A.SEEK_ROOM)),
+    (_P.GIVEN_UP, _E.NOT_RUNNING): (_P.READING_HELD, (_A.SEEK_ROOM,)),
+    (_P.READING_HELD, _E.ROOM): (_P.READING, (_A.BEGIN,)),
+    (_P.READING_HELD, _E.END_REPORTED): (_P.READING_HELD, (_A.FREE_SLOT,)),
+    (_P.READING, _E.END_REPORTED): (_P.READING, (_A.FREE_SLOT,)),
+    (_P.READING, _E.ENDED): (_P.UNREPORTED, (_A.FREE_SLOT, _A.ASK_RATING)),
+    (_P.READING, _E.ADJOURNED): (_P.UNKNOWN, (_A.FREE_SLOT,)),
+    (_P.READING, _E.FAILED): (_P.UNREADABLE, (_A.FREE_SLOT,)),
+    (_P.UNREADABLE, _E.END_REPORTED): (_P.READING_HELD, (_A.FREE_SLOT, _A.SEEK_ROOM)),
+    (_P.ABORTING, _E.END_REPORTED): (_P.UNKNOWN, (_A.FREE_SLOT,)),
+    (_P.ABORTING, _E.ABORT_LATER): (_P.UNKNOWN, ()),
+    (_P.ABORTING, _E.MUST_PLAY): (_P.HELD, (_A.TAKE_SLOT, _A.SEEK_ROOM)),
+}
+"""By phase and event: the next phase, and what to do.  Any other pair is in `IGNORED` or a bug."""
+
+IGNORED: frozenset[tuple[Phase, GameEvent]] = frozenset(
+    {
+        # Servers repeat the start of a game whenever a stream is opened.
+        *(
+            (phase, start)
+            for phase in (
+                _P.HELD, _P.HELD_OVER, _P.GIVEN_UP, _P.READING_HELD, _P.READING, _P.UNREADABLE, _P.ABORTING,
+            )
+            for start in _STARTS
+        ),
+        (_P.UNREPORTED, _E.STARTED_ELSEWHERE),  # old news
+        # Answers to questions that were overtaken by events.
+        *((phase, _E.NOT_RUNNING) for phase in Phase if phase is not _P.GIVEN_UP),
+        *((phase, _E.RATING_KNOWN) for phase in Phase if phase is not _P.UNREPORTED),
+        *((phase, _E.MUST_PLAY) for phase in Phase if phase is not _P.ABORTING),
+        *((phase, _E.ABORT_LATER) for phase in Phase if phase is not _P.ABORTING),
+    }
+)  # fmt: skip
+"""Pairs that change nothing."""
+
+HELD = frozenset({Phase.HELD, Phase.HELD_OVER, Phase.READING_HELD})
+"""Phases of a game that waits for others to end."""
+PLAYED = frozenset({Phase.PLAYING, Phase.RESUMING, Phase.ENDING, Phase.ENDING_RESUMING, Phase.READING})
+"""Phases of a game that has a player."""
+
+
+class ImpossibleEvent(Exception):
+    """An event that cannot happen in a phase: a bug of the lobby."""
+
+
+def advance(phase: Phase, event: GameEvent) -> tuple[Phase, tuple[Action, ...]]:
+    """The next phase, and what to do, in order.
+
+    Raises:
+        ImpossibleEvent: The table does not know the pair.
+    """
+    if (phase, event) in IGNORED:
+        return phase, ()
+    try:
+        return TABLE[phase, event]
+    except KeyError:
+        raise ImpossibleEvent(f"{event.name} in the phase {phase.name}") from None
