@@ -111,7 +111,7 @@ async def _serve(
             writer.write(json.dumps(fields).encode() + b"\n")
 
     try:
-        request = _parse(await reader.readline())
+        request = await _request(reader)
         command = commands.get(str(request.get("command")))
         if command is None:
             raise ControlError(f"unknown command; known: {', '.join(commands)}")
@@ -128,7 +128,7 @@ async def _serve(
         send(done=True)
     except (DesdemonaError, StorageError) as error:
         send(error=str(error))
-    except (ConnectionError, ValueError):  # ValueError: the line is too long
+    except ConnectionError:
         pass
     except Exception:
         logger.exception("a command on the control socket crashed")
@@ -139,10 +139,10 @@ async def _serve(
             await writer.wait_closed()
 
 
-def _parse(line: bytes) -> dict[str, Any]:
+async def _request(reader: asyncio.StreamReader) -> dict[str, Any]:
     try:
-        request = json.loads(line)
-    except (ValueError, RecursionError):
+        request = json.loads(await reader.readline())
+    except (ValueError, RecursionError):  # also a line that is too long
         request = None
     if not isinstance(request, dict):
         raise ControlError("a command is a line with a JSON object")

@@ -177,7 +177,7 @@ async def test_one_that_is_refused_alone_ends_the_program(tmp_path: Path) -> Non
 async def test_two_of_our_accounts_play_each_other(tmp_path: Path) -> None:
     async with Program(tmp_path, HOME, IAGO) as program:
         await program.shows("home: playing", "iago: playing")
-        terms = {"name": "iago", "variant": "othello", "clock": "10+0", "rated": True, "account": "home"}
+        terms = {"name": "iago", "variant": "connect4", "clock": "10+0", "rated": True, "account": "home"}
         said = await program.ask("challenge", **terms, colour="second", games=2)
         with pytest.raises(ControlError, match="choose one with --account"):
             await program.ask("challenge", **{**terms, "account": None})

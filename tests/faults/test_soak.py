@@ -14,8 +14,8 @@ DENSE = 4
 async def test_games_with_everything_going_wrong(tmp_path: Path) -> None:
     soak = Soak(
         tmp_path,
-        games=8,
-        at_once=4,
+        games=6,
+        at_once=3,
         seed=4,
         kills=2,
         clocks=CLOCKS,
@@ -25,5 +25,5 @@ async def test_games_with_everything_going_wrong(tmp_path: Path) -> None:
     )
     summary = await soak.run()
     assert summary.complaints == [], "\n".join(summary.lines())
-    assert (summary.games, summary.kills) == (8, 2)
+    assert (summary.games, summary.kills) == (6, 2)
     assert len(summary.faults) > 8

@@ -9,7 +9,7 @@ from tests.system.daemon import Daemon
 from tests.system.ledger import check_books, check_stats, exported, log_lines
 from tests.system.person import Person
 
-KILLS = int(os.environ.get("KILLS", "4"))
+KILLS = int(os.environ.get("KILLS", "3"))
 PEOPLE = 3
 
 

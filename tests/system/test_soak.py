@@ -8,8 +8,8 @@ from tests.system.daemon import Daemon
 from tests.system.ledger import check_books, check_stats, complaints, exported
 from tests.system.person import Habits, Person, Wish
 
-GAMES = int(os.environ.get("SOAK_GAMES", "6"))
-PEOPLE = 6
+GAMES = int(os.environ.get("SOAK_GAMES", "4"))
+PEOPLE = 4
 
 
 async def test_many_games(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tests.system.standby import play_through_kills, standby
 
 __all__ = ["postgres", "postgres_template"]  # fixtures, used by name
 
-KILLS = int(os.environ.get("KILLS", "4"))
+KILLS = int(os.environ.get("KILLS", "2"))
 BOT = "Desdemona"
 
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Awaitable, Callable, Collection
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 from sqlalchemy import text
@@ -265,20 +265,21 @@ def test_a_wrong_key_in_the_file_is_named(desdemona: Command, tmp_path: Path) ->
 def test_run_hands_over_the_settings_and_the_status(
     desdemona: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[Config] = []
+    seen: list[Any] = []
 
-    def run(config: Config) -> int:
-        seen.append(config)
+    def run(config: Config, path: Path | None, *, only: Collection[str], is_standby: bool) -> int:
+        seen.append((config.engine.max_depth, path, list(only), is_standby))
         return 3
 
     monkeypatch.setattr(daemon, "run", run)
     (tmp_path / "mine.toml").write_text("[engine]\nmax_depth = 4\n")
     assert desdemona("--config", "mine.toml", "run")[0] == 3
-    assert seen[0].engine.max_depth == 4
+    assert desdemona("run", "--only", "a", "--only", "b", "--standby")[0] == 3
+    assert seen == [(4, Path("mine.toml"), [], False), (10, None, ["a", "b"], True)]
 
 
 def test_an_error_of_run_is_told_in_one_line(desdemona: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(_config: Config) -> int:
+    def run(_config: Config, _path: Path | None, **_options: object) -> int:
         raise AuthError("the server does not accept the token")
 
     monkeypatch.setattr(daemon, "run", run)
@@ -314,7 +315,7 @@ def test_a_bot_account_gets_a_token(desdemona: Command) -> None:
     assert desdemona("add-bot", "Brabantio")[1].strip() not in ("", token)
     status, _, err = desdemona("add-bot", "desdemona")
     assert status == 2
-    assert "the bot's own account (server.name)" in err
+    assert "is an account of the bot" in err
     assert err.count("\n") == 1
     status, _, err = desdemona("add-bot", "no spaces, please")
     assert status == 2

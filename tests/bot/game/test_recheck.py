@@ -414,7 +414,9 @@ async def test_a_reply_that_nobody_wrote_down_is_not_guessed(database: Database)
     async with database.write() as session:
         detail = {"ply": first.ply + 2, "site_game_id": GAME_ID}
         game_id, at = first.game_id, first.created_at
-        session.add(EventRow(at=at, site="arena", kind=TAKEBACK_GRANTED, game_id=game_id, detail=detail))
+        session.add(
+            EventRow(at=at, site="arena", account="", kind=TAKEBACK_GRANTED, game_id=game_id, detail=detail)
+        )
     found = await recheck(database)
     assert found.left == {"the reply to it was taken back, and there is no record of it": 1}
     assert found.judged == found.verified - 1
