@@ -44,7 +44,7 @@ from engine.lookup.source import BadSource, RootSource
 from engine.params import Assessment, Decided, Scale, TrapParams, ValueParams, ValueScale
 from engine.player_kinds import COMPARED_KINDS, kind_named
 from engine.players import StrongOptions, kinds_for
-from engine.uci.settings import EngineSettings
+from engine.uci.settings import EngineSettings, MoveLimit
 
 ENV_PREFIX = "DESDEMONA_"
 
@@ -385,6 +385,10 @@ class UciEngine(Section):
     """Most moves to analyse."""
     max_lines: int = Field(default=0, ge=0, le=500)
     """Most MultiPV lines per search; 0: as many as the engine allows."""
+    limit: MoveLimit = MoveLimit.DEPTH
+    """What ends a search of standard_uci."""
+    nodes: int = Field(default=100_000, ge=1, le=10**12)
+    """Positions to visit with limit = "nodes"."""
 
     @field_validator("command", mode="before")
     @classmethod
@@ -413,21 +417,24 @@ class UciEngine(Section):
             window_centi=self.window_centi,
             candidates=self.candidates,
             max_lines=self.max_lines,
+            limit=self.limit,
+            nodes=self.nodes,
             start_s=start_s,
             silence_s=silence_s,
         )
 
 
 class UciConfig(Section):
-    """Other engines, whose scores the players ending in _uci use; they must support MultiPV."""
+    """Other engines, whose scores or moves the players ending in _uci use; they must support MultiPV."""
 
     engines: tuple[UciEngine, ...] = ()
     """At most one per game. Required keys: game (chess, xiangqi, crazyhouse, antichess, atomic, horde,
     kingOfTheHill, racingKings, threeCheck) and command (program and arguments). Optional: protocol (uci,
     ucci), options, depth (10), window_centi (50: moves at most this far below the best are analysed),
-    candidates (at most 8 of them), max_lines (0: as many MultiPV lines as the engine allows). Only trappy_uci
-    plays the variants of chess, whatever `selection` says. Example: [{ game = "chess", command =
-    ["stockfish"], depth = 12, options = { Hash = 64 } }]"""
+    candidates (at most 8 of them), max_lines (0: as many MultiPV lines as the engine allows); and for
+    standard_uci, limit (what ends its search: depth; nodes; or clock, the engine's own time management) and
+    nodes (100000). Only trappy_uci and standard_uci play the variants of chess, whatever `selection` says.
+    Example: [{ game = "chess", command = ["stockfish"], depth = 12, options = { Hash = 64 } }]"""
     start_s: float = Field(default=10.0, gt=0, le=600)
     """Seconds that an engine may take to start."""
     silence_s: float = Field(default=30.0, gt=0, le=3600)
@@ -463,8 +470,8 @@ class SelectionConfig(Section):
     """balanced (randomised, equal numbers of games: a fair comparison), fixed, or rules."""
     player: PlayerName = "trappy"
     """The player for `fixed`, and for `rules` when no rule matches: standard, trappy, strong, opponent_model,
-    calibrated, or trappy_uci, opponent_model_uci, calibrated_uci (which need another engine for every game
-    they play: see uci.engines)."""
+    calibrated, or trappy_uci, standard_uci, opponent_model_uci, calibrated_uci (which need another engine for
+    every game they play: see uci.engines)."""
     players: tuple[PlayerName, ...] = Field(default=COMPARED_KINDS, min_length=1)
     """The players that `balanced` compares."""
     rules: tuple[SelectionRule, ...] = ()
@@ -824,7 +831,8 @@ def _refuse_missing_engines(config: Config) -> None:
     if selection.method is SelectionMethod.RULES:
         for number, rule in enumerate(selection.rules):
             if rule.game and rule.player not in (kinds := kinds_for(rule.game)):
-                raise ConfigError(f"selection.rules.{number}: {rule.game} is played by {kinds[0]} only")
+                players = " and ".join(kinds)
+                raise ConfigError(f"selection.rules.{number}: {rule.game} is played by {players} only")
             chosen += [(f"selection.rules.{number}", rule.player, [rule.game] if rule.game else games)]
     known = {engine.game for engine in config.uci.engines}
     wanted = [("challenges.variants", game) for game in games]

@@ -235,6 +235,8 @@ class GamePlayer:
             engine = self._services.engines.settings(occasion.game)
             if kind.asks_engine and engine is not None:
                 detail["engine"] = engine.asked()
+                if kind.plays_engine_moves:
+                    detail["engine"] |= engine.asked_for_moves()
             if kind.models_opponent:
                 detail["value"] = asdict(config.human.value())
             return replace(found, detail=detail)

@@ -27,7 +27,8 @@ from engine.player_kinds import kind_named
 from engine.players import Player
 from engine.search.reference import Searcher
 from engine.stop import Stopped
-from engine.time_management import Limits, limits_from_clock
+from engine.time_management import Limits, engine_clock, limits_from_clock
+from engine.uci.settings import MoveLimit
 from engine.variety import Detour
 from storage.records import StoredGame
 
@@ -95,8 +96,8 @@ class MoveSearch:
             limits = self._limits(stop.queue_per_thread)
             if limits is None:
                 stop.set_deadline(0)
-            elif limits.time_s is not None:
-                stop.set_deadline(max(0.0, limits.time_s - (self._services.clock() - began)))
+            elif limits.longest_s is not None:
+                stop.set_deadline(max(0.0, limits.longest_s - (self._services.clock() - began)))
 
     def __call__(self, searcher: Searcher, stop: JobStop) -> Decision:
         """Search until the time is spent or the stop flag ends it early.
@@ -162,10 +163,21 @@ class MoveSearch:
             lag_s=services.server.lag_s,
             queue_per_thread=queue_per_thread,
         )
+        if left_s is not None and self._engine_manages_clock():
+            increment_s = self._stored.clock_increment_s or 0
+            clock = engine_clock(
+                left_s, self._person.clock_s, increment_s, engine.overhead_s, services.server.lag_s
+            )
+            limits = replace(limits, engine_clock=clock)
         if self._spent_s == 0 or limits.time_s is None:
             return limits
         rest_s = limits.time_s - self._spent_s
         return replace(limits, time_s=rest_s) if rest_s > 0 else None
+
+    def _engine_manages_clock(self) -> bool:
+        settings = self._services.engines.settings(self._game.name)
+        is_asked = kind_named(self._stored.player).plays_engine_moves
+        return is_asked and settings is not None and settings.limit is MoveLimit.CLOCK
 
 
 @dataclass(frozen=True, slots=True)

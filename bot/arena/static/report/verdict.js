@@ -93,6 +93,8 @@ function howPicked({ search_mode: mode, pick, pick_text: text, source, depth }, 
       return `This move is from an opening book${worth}; ${unmeant}.`;
     case "tablebase":
       return `This move is from an endgame tablebase${worth}; ${unmeant}.`;
+    case "engine_move":
+      return `This is the best move of another engine, ${source?.name}, ${pick?.depth} plies deep${worth}; ${unmeant}.`;
     case "lot":
       return `${bot} chose this move at random from those nearly as good as the best, so as not to repeat your last games; ${unmeant}.`;
     case "engine":
