@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from bot.account.lobby import Lobby
 from bot.arena.server import Arena, stored_report
@@ -19,6 +20,7 @@ from bot.base.dialects import get_dialect
 from bot.base.errors import AuthError, ConfigError, ServerError, TransientError
 from bot.base.reconnect import delays
 from bot.game.player import first_error
+from bot.game.saved_games import SavedGames
 from bot.game.search_pool import SearchPool
 from bot.game.services import Services
 from bot.game.unfinished_games import unfinished_games
@@ -69,8 +71,19 @@ async def play(config: Config) -> None:
             return
         if not server.login:
             await stack.enter_async_context(database.sole(role_of(account.name, server.site)))
+        folder = config.storage.games_folder
+        saved_games = SavedGames(Path(folder), account.name) if folder else None
         shared = Services(
-            server, database, pool, config, account.name, strong, rng, engines=engines, models=models
+            server,
+            database,
+            pool,
+            config,
+            account.name,
+            strong,
+            rng,
+            engines=engines,
+            models=models,
+            saved_games=saved_games,
         )
         lobby = Lobby(shared)
         async with asyncio.TaskGroup() as tasks:

@@ -156,6 +156,9 @@ class StorageConfig(Section):
     url: str = "sqlite:///data/desdemona.db"
     """Database URL: sqlite:///path (relative to the working directory) or postgresql://user@host/name. Put a
     URL with a password in the environment: DESDEMONA_STORAGE__URL."""
+    games_folder: str = ""
+    """Folder in which each finished game is written to a file of its own, in a folder for its month: PGN,
+    Othello as GGF; empty: none. The database has every game regardless."""
 
     @field_validator("url")
     @classmethod

@@ -457,6 +457,8 @@ class GamePlayer:
         while pending := [task for task in self._profiles.values() if not task.done()]:
             await asyncio.wait(pending)
         closed = await self._ledger.finish(end)
+        if (saved := self._services.saved_games) is not None:
+            await saved.save(self._services.database, self._server.site, self.game_id)
         game = self._ledger.game
         logger.info(
             "game %s: %s (%s) against %s; traps set: %d, fell: %d",

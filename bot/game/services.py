@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from bot.base.config import Config
+from bot.game.saved_games import SavedGames
 from bot.game.search_pool import SearchPool
 from bot.servers import Server
 from engine.human.registry import ModelRegistry
@@ -35,3 +36,5 @@ class Services:
     """Other engines, for the players that need one."""
     models: ModelRegistry = field(default_factory=ModelRegistry)
     """Models of human players, for our players that use one."""
+    saved_games: SavedGames | None = None
+    """Where finished games are written; None: nowhere."""

@@ -22,7 +22,7 @@ import chess.engine
 
 from engine.process import POLL_S, EngineError, end_group, not_started
 from engine.stop import StopFlag, Stopped
-from engine.uci.link import ANSWER_S, EngineOutput, InfoLine, MoveRequest, Patience, SearchRequest
+from engine.uci.link import ANSWER_S, BestMoveRequest, EngineOutput, InfoLine, Patience, SearchRequest
 from engine.uci.settings import EngineSettings
 
 _END_S = 1.0  # for an engine to exit by itself
@@ -76,7 +76,7 @@ class ChessLink:
         except (CancelledError, chess.engine.EngineError) as error:
             raise EngineError(f"{self.name}: {error}") from error
 
-    def search(self, ask: SearchRequest | MoveRequest, patience: Patience) -> EngineOutput:
+    def search(self, ask: SearchRequest | BestMoveRequest, patience: Patience) -> EngineOutput:
         """See `Link.search`."""
         patience.check(self.name, patience.clock())
         if self._running is not None:  # a stopped search; python-chess waits for its end
@@ -152,7 +152,7 @@ class ChessLink:
 class _Search:
     """One search, on the engine's loop."""
 
-    def __init__(self, ask: SearchRequest | MoveRequest, clock: Callable[[], float]) -> None:
+    def __init__(self, ask: SearchRequest | BestMoveRequest, clock: Callable[[], float]) -> None:
         self._ask = ask
         self._clock = clock
         self._analysis: chess.engine.AnalysisResult | None = None
@@ -175,7 +175,7 @@ class _Search:
 
     async def _begin(self, engine: chess.engine.Protocol) -> chess.engine.AnalysisResult:
         ask, board, new_game = self._ask, board_of(self._ask.position), object()  # each time: ``ucinewgame``
-        if isinstance(ask, MoveRequest):
+        if isinstance(ask, BestMoveRequest):
             analyses = "UCI_AnalyseMode" in engine.options
             options = {"UCI_AnalyseMode": False} if analyses else {}
             limit = _limit(ask, board.turn)
@@ -215,7 +215,7 @@ def _protocol(greeting_s: float) -> type[chess.engine.UciProtocol]:
     return Protocol
 
 
-def _limit(ask: MoveRequest, turn: chess.Color) -> chess.engine.Limit | None:
+def _limit(ask: BestMoveRequest, turn: chess.Color) -> chess.engine.Limit | None:
     """The limits of a search for a move; None: it goes on until it is stopped."""
     if ask.depth is None and ask.nodes is None and ask.clock is None:
         return None

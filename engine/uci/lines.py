@@ -16,7 +16,7 @@ from engine.games import ENGINE_GAMES, get_game
 from engine.games.standard_chess import StandardChess
 from engine.process import EngineError, EngineProcess
 from engine.stop import StopFlag, Stopped
-from engine.uci.link import ANSWER_S, EngineOutput, InfoLine, MoveRequest, Patience, SearchRequest
+from engine.uci.link import ANSWER_S, BestMoveRequest, EngineOutput, InfoLine, Patience, SearchRequest
 from engine.uci.scores import split_text
 from engine.uci.settings import EngineSettings
 
@@ -140,15 +140,15 @@ class LineLink:
         """See `Link.max_lines`."""
         return self._option("MultiPV").high or 1
 
-    def search(self, ask: SearchRequest | MoveRequest, patience: Patience) -> EngineOutput:
+    def search(self, ask: SearchRequest | BestMoveRequest, patience: Patience) -> EngineOutput:
         """See `Link.search`."""
         self._settle(patience)
-        self._set("MultiPV", "1" if isinstance(ask, MoveRequest) else str(ask.lines), patience)
+        self._set("MultiPV", "1" if isinstance(ask, BestMoveRequest) else str(ask.lines), patience)
         self._clear(patience)
         self._ready(patience)
         fen, moves = split_text(ask.position)
         self._process.say(f"position fen {' '.join(fen)}" + self._moves(" moves", moves), patience)
-        if isinstance(ask, MoveRequest):
+        if isinstance(ask, BestMoveRequest):
             is_second = (fen[1] == "b") != (len(moves) % 2 == 1)
             self._process.say(_go_for_move(ask, is_second=is_second), patience)
         else:
@@ -286,7 +286,7 @@ class _Heard:
     best: str | None = None
 
 
-def _go_for_move(ask: MoveRequest, *, is_second: bool) -> str:
+def _go_for_move(ask: BestMoveRequest, *, is_second: bool) -> str:
     words = ["go"]
     if ask.depth is not None:
         words.append(f"depth {ask.depth}")

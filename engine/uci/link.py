@@ -25,7 +25,7 @@ class SearchRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class MoveRequest:
+class BestMoveRequest:
     """A search for the engine's own best move, with an empty transposition table; it ends at the first limit,
     or when the patience is over."""
 
@@ -105,10 +105,10 @@ class Link(Protocol):
     def max_lines(self) -> int:
         """Largest MultiPV value."""
 
-    def search(self, ask: SearchRequest | MoveRequest, patience: Patience) -> EngineOutput:
+    def search(self, ask: SearchRequest | BestMoveRequest, patience: Patience) -> EngineOutput:
         """Search one position within the requested limits.
 
-        When the patience with a `MoveRequest` ends during the search, the engine is told to stop, and its
+        When the patience with a `BestMoveRequest` ends during the search, the engine is told to stop, and its
         best move so far is returned.
 
         Raises:

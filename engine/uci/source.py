@@ -27,7 +27,7 @@ from engine.stop import StopFlag, Stopped
 from engine.time_management import MIN_TIME_S, EngineClock, Limits
 from engine.trappy import is_swindle, with_trap
 from engine.uci.lines import LineLink
-from engine.uci.link import EngineOutput, Link, MoveRequest, Patience, SearchRequest
+from engine.uci.link import BestMoveRequest, EngineOutput, Link, Patience, SearchRequest
 from engine.uci.scores import by_depth, centi, plies_played
 from engine.uci.settings import EngineSettings, MoveLimit
 
@@ -411,17 +411,17 @@ class EngineSource:
 
     # --- The engine's own move --------------------------------------------------------------------------
 
-    def _move_request(self, text: str, limits: Limits, clock: EngineClock | None) -> MoveRequest:
+    def _move_request(self, text: str, limits: Limits, clock: EngineClock | None) -> BestMoveRequest:
         settings = self.settings
         match settings.limit:
             case MoveLimit.NODES:
-                return MoveRequest(text, nodes=settings.nodes)
+                return BestMoveRequest(text, nodes=settings.nodes)
             case MoveLimit.CLOCK if clock is not None:
-                return MoveRequest(text, clock=clock)
+                return BestMoveRequest(text, clock=clock)
             case MoveLimit.CLOCK if limits.time_s is not None:
-                return MoveRequest(text)
+                return BestMoveRequest(text)
         depth = settings.depth if limits.time_s is not None else min(settings.depth, limits.depth)
-        return MoveRequest(text, depth=depth)
+        return BestMoveRequest(text, depth=depth)
 
     def _own_move(self, link: Link, position: Any, answer: EngineOutput) -> EngineMove:
         """The move of an answer, not judged yet.

@@ -22,7 +22,7 @@ from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
 from engine.time_management import Limits
 from engine.trappy import classify_reply
-from engine.uci.link import EngineOutput, InfoLine, Link, MoveRequest, Patience, SearchRequest
+from engine.uci.link import BestMoveRequest, EngineOutput, InfoLine, Link, Patience, SearchRequest
 from engine.uci.settings import EngineSettings
 from engine.uci.source import EnginePool, EngineSource
 from tests.engine.uci.fake_uci import NAME, fake_moves, fake_score
@@ -53,7 +53,7 @@ class Scripted:
         self.game = game
         self.score = score
         self.asked: list[SearchRequest] = []
-        self.moves_asked: list[MoveRequest] = []
+        self.moves_asked: list[BestMoveRequest] = []
         self.thinking_s = 0.0
         """What a search for a move takes, unless it is stopped earlier."""
         self.names: str | None = None
@@ -67,10 +67,10 @@ class Scripted:
     def connect(self, _settings: EngineSettings) -> Link:
         return self
 
-    def search(self, ask: SearchRequest | MoveRequest, patience: Patience) -> EngineOutput:
+    def search(self, ask: SearchRequest | BestMoveRequest, patience: Patience) -> EngineOutput:
         began = patience.clock()
         patience.check(self.name, began)
-        if isinstance(ask, MoveRequest):
+        if isinstance(ask, BestMoveRequest):
             return self._best(ask, patience)
         self.asked.append(ask)
         self.clock.now += self.costs(ask)
@@ -84,7 +84,7 @@ class Scripted:
         ]
         return EngineOutput(tuple(lines), 10)
 
-    def _best(self, ask: MoveRequest, patience: Patience) -> EngineOutput:
+    def _best(self, ask: BestMoveRequest, patience: Patience) -> EngineOutput:
         """The best move of the last depth; until then each depth takes as long as the test says."""
         self.moves_asked.append(ask)
         board, legal = fake_moves(self.game, ["fen", *ask.position.split()])
