@@ -82,6 +82,8 @@ class Pick:
     another engine."""
     solved: bool
     """The score is the game's true result."""
+    origin: str = ""
+    """Where the move is from, and how it was drawn there, for people; empty: nothing to add."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +240,10 @@ class Decision:
 
     def to_record(self) -> dict[str, Any]:
         """A dictionary of plain JSON values; `from_record` turns it back into an equal decision."""
-        return asdict(self)
+        record = asdict(self)
+        if self.pick is not None and not self.pick.origin:
+            del record["pick"]["origin"]
+        return record
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Self:

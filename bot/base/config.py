@@ -10,8 +10,9 @@ import os
 import re
 import tomllib
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
+from functools import partial
 from ipaddress import ip_network
 from pathlib import Path
 from string import Formatter
@@ -37,8 +38,10 @@ from bot.base.errors import ConfigError
 from bot.base.events import CHAT_LIMIT, CHESS960, FROM_POSITION, OTHELLO_RANDOM, Clock, Speed, speed_of
 from bot.base.files import read_regular
 from engine.games import ENGINE_GAMES, GAMES
+from engine.games.chess_variants import CHESS_VARIANTS
 from engine.human.model import BadModel
 from engine.human.registry import ModelRegistry, ModelSettings
+from engine.lookup.polyglot import BookChoice, BookUse, PolyglotBook
 from engine.lookup.registry import ROOT_SOURCES
 from engine.lookup.source import BadSource, RootSource
 from engine.params import Assessment, Decided, Scale, TrapParams, ValueParams, ValueScale
@@ -211,6 +214,41 @@ class ServerConfig(Section):
     """Never in config.toml."""
 
 
+class OpeningBook(Section):
+    """A Polyglot opening book, and when to use it."""
+
+    file: str = Field(min_length=1)
+    """The book."""
+    game: str = "chess"
+    """chess or one of its variants."""
+    colour: Literal["white", "black", "both"] = "both"
+    """The side that uses it."""
+    choose: BookChoice = BookChoice.WEIGHTED
+    """How a move is chosen."""
+    max_ply: int = Field(default=0, ge=0, le=1000)
+    """Only for this many plies of a game; 0: no limit."""
+    min_weight: int = Field(default=1, ge=1, le=65_535)
+    """Moves of a lower weight are left out."""
+
+    @field_validator("game")
+    @classmethod
+    def _game_is_chess(cls, game: str) -> str:
+        known = ("chess", *(variant.name for variant in CHESS_VARIANTS))
+        if game not in known:
+            raise ValueError(f"a book is for one of {', '.join(known)}")
+        return game
+
+    def use(self) -> BookUse:
+        """The section as the engine's own type."""
+        return BookUse(
+            game=self.game,
+            side={"white": 0, "black": 1}.get(self.colour),
+            choice=self.choose,
+            max_ply=self.max_ply or None,
+            min_weight=self.min_weight,
+        )
+
+
 class EngineConfig(Section):
     """Time management and search."""
 
@@ -246,8 +284,14 @@ class EngineConfig(Section):
     draws."""
     book: str = ""
     """The strong player's opening book for Othello; empty: none."""
+    books: tuple[OpeningBook, ...] = ()
+    """Opening books in Polyglot's format for strong and standard_uci; the first one with a move decides.
+    Required key: file. Optional: game (chess, or a variant of it), colour (both; white, black), choose
+    (weighted: at random by the weights; best: the largest weight; even: at random), max_ply (0: no limit),
+    min_weight (1). Example: [{ file = "white.bin", colour = "white", choose = "best" }, { file = "all.bin",
+    max_ply = 16 }]"""
     polyglot: str = ""
-    """The strong player's opening book for chess, in Polyglot's format; empty: none."""
+    """One such book for chess, drawn by its weights, that precedes `books`; empty: none."""
     syzygy: str = ""
     """Folder of Syzygy endgame tablebases (*.rtbw, *.rtbz) for the strong player at chess; empty: none."""
 
@@ -268,11 +312,18 @@ class EngineConfig(Section):
     def _sources(self) -> dict[str, tuple[RootSource, ...]]:
         """The opened books and tablebases by game, in order of precedence."""
         sources: dict[str, list[RootSource]] = {}
-        for key, (game, opened) in ROOT_SOURCES.items():
-            path = getattr(self, key)
+        wanted: list[tuple[str, str, Callable[[], RootSource]]] = [
+            (key, game, partial(opened, Path(path)))
+            for key, (game, opened) in ROOT_SOURCES.items()
+            if (path := getattr(self, key))
+        ]
+        wanted += [
+            (f"books.{number}", book.game, partial(PolyglotBook.open, Path(book.file), book.use()))
+            for number, book in enumerate(self.books)
+        ]
+        for key, game, opened in wanted:
             try:
-                if path:
-                    sources.setdefault(game, []).append(opened(Path(path)))
+                sources.setdefault(game, []).append(opened())
             except BadSource as error:
                 raise ConfigError(f"engine.{key}: {error}") from error
         return {game: tuple(found) for game, found in sources.items()}
@@ -976,6 +1027,6 @@ def _where(loc: tuple[int | str, ...], path: Path | None) -> str:
 def _known(loc: tuple[int | str, ...]) -> list[str]:
     if len(loc) == 1:
         return list(Config.model_fields)
-    rows: dict[str, type[Section]] = {"selection": SelectionRule, "uci": UciEngine}
+    rows: dict[str, type[Section]] = {"selection": SelectionRule, "uci": UciEngine, "engine": OpeningBook}
     model = rows[str(loc[0])] if len(loc) > 2 else sections()[str(loc[0])]
     return [key for key, field in model.model_fields.items() if not field.exclude]

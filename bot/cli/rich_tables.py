@@ -252,7 +252,8 @@ def _search(decision: DecisionReport) -> str:
     if decision.source is not None:
         found = f"depth {pick.depth} by {_printable(decision.source.name)}"
     elif decision.search_mode != "strong":  # an opening book or an endgame tablebase
-        found = decision.search_mode
+        origin = f" ({_printable(pick.origin)})" if pick.origin else ""
+        found = f"{decision.search_mode}{origin}"
     else:
         found = "solved" if pick.solved else f"depth {pick.depth} at {pick.confidence} %"
     score = "" if decision.pick_text is None else f", {decision.pick_text}"

@@ -47,7 +47,7 @@ class SavedGames:
             await asyncio.to_thread(_write, self._folder / _name(game, form), text)
         except BadGame as error:  # a game that has no such notation
             logger.debug("game %s: not written to a file: %s", site_game_id, error)
-        except Exception as error:  # the game is over and in the database; no fault of a file may disturb others
+        except Exception as error:  # the game is in the database; a file's fault may disturb nothing
             level = logging.DEBUG if self._is_failing else logging.WARNING
             self._is_failing = True
             logger.log(level, "storage.games_folder: game %s is not written: %s", site_game_id, error)
