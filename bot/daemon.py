@@ -26,6 +26,7 @@ from bot.game.services import Services
 from bot.game.unfinished_games import unfinished_games
 from bot.servers import Account, Server
 from bot.servers.adapters import make_server
+from bot.servers.online_lookup import open_lookup
 from engine.uci.source import EnginePool
 from storage.database import Database
 
@@ -71,6 +72,9 @@ async def play(config: Config) -> None:
             return
         if not server.login:
             await stack.enter_async_context(database.sole(role_of(account.name, server.site)))
+        online = open_lookup(config)
+        if online is not None:
+            stack.push_async_callback(online.close)
         folder = config.storage.games_folder
         saved_games = SavedGames(Path(folder), account.name) if folder else None
         shared = Services(
@@ -84,6 +88,7 @@ async def play(config: Config) -> None:
             engines=engines,
             models=models,
             saved_games=saved_games,
+            online=online,
         )
         lobby = Lobby(shared)
         async with asyncio.TaskGroup() as tasks:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from engine.decision import ENGINE_MOVE, Candidate, Decision
+from engine.decision import ENGINE_MOVE, EXPLORER, ONLINE_TABLEBASE, Candidate, Decision
 from engine.errors import BadSettings, IncompleteProfile, RecordError
 from engine.human.value import choose_by_value, goes_by_values, verify_values
 from engine.params import TrapParams
@@ -91,7 +91,7 @@ def _may_choose_by(kind: PlayerKind, search_mode: str) -> bool:
         return kind.searches_selectively
     if search_mode == ENGINE_MOVE:
         return kind.plays_engine_moves
-    return kind.looks_up and search_mode in ("book", "tablebase")
+    return kind.looks_up and search_mode in ("book", "tablebase", EXPLORER, ONLINE_TABLEBASE)
 
 
 def _verify_engine_move(decision: Decision) -> None:

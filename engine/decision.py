@@ -15,6 +15,8 @@ from engine.player_kinds import PlayerKind, kind_named
 
 ENGINE_MOVE = "engine_move"
 """`Decision.search_mode` of the best move of another engine's own search."""
+EXPLORER, ONLINE_TABLEBASE = "explorer", "online_tablebase"
+"""The same of moves that were looked up online."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +190,8 @@ class Decision:
     engine_version: str
     search_mode: str = "exact"
     """What chose the move.  ``exact``: the candidates' full-width, fixed-depth scores.  ``strong``: a
-    selective search.  ``book``: an opening book.  ``tablebase``: an endgame tablebase.  ``lot``: a random
+    selective search.  ``book``: an opening book.  ``tablebase``: an endgame tablebase.  ``explorer``,
+    ``online_tablebase``: the same at a site, looked up for this move.  ``lot``: a random
     draw among the moves whose exact scores are nearly the best, ignoring traps, to vary the opening (`lot`).
     In all these modes the candidates' scores are exact at `depth`, so that the reply can be judged.
     ``engine``: another engine's scores (`source`), from selective searches of the candidates sent to it.

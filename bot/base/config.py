@@ -506,6 +506,32 @@ class UciConfig(Section):
         return tuple(engine.settings(self.start_s, self.silence_s) for engine in self.engines)
 
 
+class OnlineConfig(Section):
+    """Look-ups at lichess.org for the players strong and standard_uci at chess, within the time for the move;
+    books and tablebases of your own come first."""
+
+    explorer: Literal["", "masters", "lichess"] = ""
+    """Opening explorer: masters or lichess (games of the site's players); empty: none. It demands the token
+    of a lichess.org account: that of the bot, which is sent when the bot plays at lichess.org."""
+    explorer_max_ply: int = Field(default=20, ge=1, le=200)
+    """Only for this many plies of a game."""
+    explorer_min_games: int = Field(default=20, ge=1, le=1_000_000)
+    """Moves with fewer games are left out; one of the others is drawn by its number of games."""
+    explorer_url: WebAddress = "https://explorer.lichess.org"
+    """Address of the explorer."""
+    tablebase: bool = False
+    """Endgame tablebase of up to seven pieces."""
+    tablebase_url: WebAddress = "https://tablebase.lichess.org"
+    """Address of the tablebase."""
+    timeout_s: float = Field(default=1.0, gt=0, le=10)
+    """Longest time for one look-up, in seconds; with a clock at most a twentieth of what is left on it."""
+
+    @property
+    def is_used(self) -> bool:
+        """Whether anything is looked up."""
+        return bool(self.explorer) or self.tablebase
+
+
 class SelectionRule(Section):
     """A rule that chooses a player; a missing key matches every game."""
 
@@ -810,6 +836,7 @@ class Config(BaseSettings):
     trap: TrapConfig = TrapConfig()
     human: HumanConfig = HumanConfig()
     uci: UciConfig = UciConfig()
+    online: OnlineConfig = OnlineConfig()
     selection: SelectionConfig = SelectionConfig()
     challenges: ChallengesConfig = ChallengesConfig()
     manners: MannersConfig = MannersConfig()

@@ -19,6 +19,7 @@ from bot.cli.common import config_of
 from bot.daemon import role_of
 from bot.servers import Server
 from bot.servers.adapters import make_server
+from bot.servers.online_lookup import open_lookup
 from engine import ENGINE_VERSION
 from engine._native import UNIT
 from engine.choice import verify
@@ -81,6 +82,7 @@ async def check(config: Config, source: str = "settings") -> list[Finding]:
             await _try(f"uci.engines, {each.game}", partial(asyncio.to_thread, _other_engine, config, each))
             for each in config.uci.settings()
         ],
+        *([await _try("online", lambda: _online(config))] if config.online.is_used else []),
         await _try("site", lambda: _site(config)),
         await _try("account", lambda: _account(config)),
     ]
@@ -189,6 +191,16 @@ def _other_engine(config: Config, settings: EngineSettings) -> str:
         return f"{found} in {time.monotonic() - began:.2f} s"
     finally:
         source.close()
+
+
+async def _online(config: Config) -> str:
+    lookup = open_lookup(config)
+    if lookup is None:
+        return "nothing is looked up"
+    try:
+        return await lookup.try_out()
+    finally:
+        await lookup.close()
 
 
 async def _site(config: Config) -> str:

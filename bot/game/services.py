@@ -10,6 +10,7 @@ from bot.base.config import Config
 from bot.game.saved_games import SavedGames
 from bot.game.search_pool import SearchPool
 from bot.servers import Server
+from bot.servers.online_lookup import OnlineLookup
 from engine.human.registry import ModelRegistry
 from engine.players import StrongOptions
 from engine.uci.source import EnginePool
@@ -38,3 +39,5 @@ class Services:
     """Models of human players, for our players that use one."""
     saved_games: SavedGames | None = None
     """Where finished games are written; None: nowhere."""
+    online: OnlineLookup | None = None
+    """Looks moves up at a site; None: nothing is."""

@@ -12,6 +12,7 @@ clock.  The search is used all the same, because the clock matters least to the 
 
 import asyncio
 import logging
+import random
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ from bot.game.services import Services
 from engine.decision import Decision, Person
 from engine.game import Game, positions
 from engine.human.opponent_model_search import Background
+from engine.lookup.source import FoundMove, LookupMove
 from engine.player_kinds import kind_named
 from engine.players import Player
 from engine.search.reference import Searcher
@@ -68,8 +70,14 @@ class MoveSearch:
         paths: Paths,
         moves: Sequence[str] = (),
         their_remaining_s: float | None = None,
+        found: LookupMove | None = None,
     ) -> None:
         self._services = services
+        self._strong = services.strong
+        if found is not None:
+            local = services.strong.sources.get(game.name, ())
+            sources = {**services.strong.sources, game.name: (*local, FoundMove(found))}
+            self._strong = replace(services.strong, sources=sources)
         self._stored = stored
         self._game = game
         self._position = position
@@ -134,7 +142,7 @@ class MoveSearch:
                 models = lent.enter_context(services.models.lend(game.name))
                 background = self._background()
             player = Player(
-                stored.player, game, stored.params, searcher, services.strong, source=source, models=models
+                stored.player, game, stored.params, searcher, self._strong, source=source, models=models
             )
             return player.choose(self._position, limits, stop, self._detour, background)
 
@@ -225,27 +233,44 @@ class GameThinker:
             their_remaining_s: Time on the opponent's clock; None without one.
         """
         pool, clock = self._services.pool, self._services.clock
+        if self._paths is None:
+            varies = self._services.config.engine.variety_centi > 0
+            self._paths = await latest_paths(self._services.database, game, stored) if varies else {}
+        online = await self._look_up(stored, game, position, remaining_s)
         turn = Turn(remaining_s, received_at)
         deadline = received_at + (UNTIMED_S if remaining_s is None else remaining_s)
         patience_s = None if remaining_s is None else PATIENCE * remaining_s
         found = None
         ahead, self._ahead = self._ahead, None
-        if ahead is not None and ahead.search.is_for(game, position):
+        if ahead is not None and online is None and ahead.search.is_for(game, position):
             ahead.search.begin(turn)
             pool.promote(ahead.search, deadline, patience_s)
             found = await ahead.task
         elif ahead is not None:
             ahead.task.cancel()
-        if self._paths is None:
-            varies = self._services.config.engine.variety_centi > 0
-            self._paths = await latest_paths(self._services.database, game, stored) if varies else {}
         if found is None:
-            search = MoveSearch(self._services, stored, game, position, self._paths, moves, their_remaining_s)
+            search = MoveSearch(
+                self._services, stored, game, position, self._paths, moves, their_remaining_s, online
+            )
             search.begin(turn)
             rank = Rank.SLOW if is_slow(stored) else Rank.LIVE
             found = await pool.run(search, game.name, deadline, rank=rank, patience_s=patience_s)
         self._left_s = None if remaining_s is None else remaining_s - (clock() - received_at)
         return found
+
+    async def _look_up(
+        self, stored: StoredGame, game: Game[Any], position: Any, remaining_s: float | None
+    ) -> LookupMove | None:
+        """A move from a site, for players that use books and tables; not if ours have the position."""
+        online = self._services.online
+        if online is None or not kind_named(stored.player).looks_up:
+            return None
+        root, rng = game.for_search(position), random.Random(0)  # noqa: S311 - the move itself does not matter
+        for source in self._services.strong.sources.get(game.name, ()):
+            if await asyncio.to_thread(source.choose, root, rng) is not None:
+                return None
+        avoid = (self._paths or {}).get(game.position_text(position), ())
+        return await online.find(game.name, position, remaining_s, avoid)
 
     def expect(
         self,

@@ -94,6 +94,10 @@ function howPicked({ search_mode: mode, pick, pick_text: text, source, depth }, 
       return `This move is from an opening book${origin}${worth}; ${unmeant}.`;
     case "tablebase":
       return `This move is from an endgame tablebase${worth}; ${unmeant}.`;
+    case "explorer":
+      return `This move is from an online opening explorer${origin}; ${unmeant}.`;
+    case "online_tablebase":
+      return `This move is from an online endgame tablebase${origin}${worth}; ${unmeant}.`;
     case "engine_move":
       return `This is the best move of another engine, ${source?.name}, ${pick?.depth} plies deep${worth}; ${unmeant}.`;
     case "lot":
