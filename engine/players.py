@@ -238,11 +238,10 @@ class Player:
             if isinstance(answered, Decision):
                 return answered
             engine_move, searching_since = answered, time.monotonic()
-            if limits.time_s is not None:
-                # An engine that managed the clock may have used more than this time.
-                spent_s = 0.0 if limits.engine_clock is not None else searching_since - began
-                left_s = max(_LEAST_S, limits.time_s - spent_s)
-                stop.set_deadline(left_s)
+            if limits.engine_clock is not None and limits.time_s is not None:
+                stop.set_deadline(limits.time_s)  # what the engine used may be longer than this
+            elif limits.time_s is not None:
+                left_s = max(_LEAST_S, limits.time_s - (searching_since - began))
         if engine_move is not None:
             number = game.parse_move(position, engine_move.move)
             found_at_root = LookupMove(number, ENGINE_MOVE, engine_move.pick)
