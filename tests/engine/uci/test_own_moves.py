@@ -15,14 +15,17 @@ from engine.games import get_game
 from engine.lookup.source import LookupMove
 from engine.params import TrapParams
 from engine.players import Player, StrongOptions, complete
+from engine.process import EngineError
 from engine.search.searchers import make_searcher
-from engine.stop import StopFlag
+from engine.stop import StopFlag, Stopped
 from engine.time_management import MIN_TIME_S, EngineClock, Limits, engine_clock
 from engine.trappy import classify_reply
+from engine.uci import chess_link, lines
+from engine.uci.link import BestMoveRequest, Patience
 from engine.uci.settings import EngineSettings, MoveLimit
-from engine.uci.source import EngineSource
+from engine.uci.source import EngineSource, open_link
 from tests.engine.uci.fake_uci import NAME, fake_score
-from tests.engine.uci.test_links import KINDS, MIDDLE_GAMES, board, fake, legal
+from tests.engine.uci.test_links import KINDS, LONG_S, MIDDLE_GAMES, UntilThere, board, fake, legal
 from tests.engine.uci.test_source import MATE_IN_ONE, Scripted, source
 from tests.programs import installed
 
@@ -154,15 +157,34 @@ def test_without_a_clock_it_thinks_as_long_as_we_would() -> None:
 
 @pytest.mark.parametrize(("game", "protocol"), KINDS)
 def test_a_stopped_engine_plays_its_best_so_far(
-    opened: Opener, game: str, protocol: str, tmp_path: Path
+    game: str, protocol: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A search without an end is ended by our limit on time; the replies are then judged in the rest."""
-    engine = opened(game, protocol, "endless=1", f"begun={tmp_path / 'begun'}", depth=3)
-    engine.open()
-    decision = decide(engine, MIDDLE_GAMES[game], Limits(3, 1.0), game=game)
-    if decision.search_mode == ENGINE_MOVE:  # unless the machine is too busy
-        assert decision.move in best(game, 3)
-    assert decision.move in legal(game)
+    for module in (lines, chess_link):
+        monkeypatch.setattr(module, "ANSWER_S", LONG_S)
+    begun = tmp_path / "begun"
+    link = open_link(fake(game, protocol, "endless=1", f"begun={begun}"))
+    try:
+        asked = BestMoveRequest(MIDDLE_GAMES[game])
+        answer = link.search(asked, UntilThere(StopFlag(), LONG_S, path=begun))
+        assert answer.best in best(game, 4)
+        assert answer.lines[-1].variation[0] == answer.best
+        # Before the search begins there is nothing to take, and the link works on.
+        with pytest.raises(Stopped):
+            link.search(asked, Patience(StopFlag(), LONG_S, until=0.0))
+        assert link.search(replace(asked, depth=3), Patience(StopFlag(), LONG_S)).best in best(game, 3)
+    finally:
+        link.close(quickly=True)
+
+
+@pytest.mark.parametrize(("game", "protocol"), KINDS)
+def test_an_engine_that_names_no_move_when_stopped(game: str, protocol: str, tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    link = open_link(fake(game, protocol, "hang=1", "deaf", f"begun={begun}"))
+    try:
+        with pytest.raises(EngineError, match=r"names no move on 'stop'|has been silent"):
+            link.search(BestMoveRequest(MIDDLE_GAMES[game]), UntilThere(StopFlag(), LONG_S, path=begun))
+    finally:
+        link.close(quickly=True)
 
 
 def test_a_move_that_ends_the_game() -> None:
