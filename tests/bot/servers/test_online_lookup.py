@@ -315,6 +315,20 @@ async def test_faults_cost_no_more_than_the_look_up(
     assert "works again" in told[1][1]
 
 
+async def test_a_redirection_is_not_followed(site: Site) -> None:
+    """It might lead the token elsewhere."""
+
+    async def answer(_site: Site, request: web.Request) -> web.StreamResponse:
+        if request.path == "/elsewhere":
+            return web.json_response(OPENINGS)
+        return web.Response(status=307, headers={"Location": f"{site.url}/elsewhere"})
+
+    site.answer = answer
+    async with lookup(site) as online:
+        assert await online.find("chess", START, None) is None
+    assert [request.path for request in site.requests] == ["/masters"]
+
+
 async def test_one_success_forgets_the_failures(site: Site) -> None:
     async with lookup(site) as online:
         for _ in range(3):

@@ -228,6 +228,15 @@ def test_an_engine_that_manages_the_clock_may_take_half_of_it() -> None:
     verify(complete(decision, make_searcher("chess", 1), StopFlag()))
 
 
+def test_what_it_leaves_of_the_clock_is_not_for_judging() -> None:
+    link = Scripted()
+    link.thinking_s, link.costs = 100.0, lambda ask: 5.0 * 2.0 ** (ask.depth - 3)
+    limits = Limits(4, 5.0, EngineClock(1000.0, 1000.0, 0.0))
+    decision = decide(source(link, limit=MoveLimit.CLOCK, depth=9), MIDDLE_GAMES["chess"], limits)
+    assert (decision.search_mode, decision.profile_source) == (ENGINE_MOVE, link.name)
+    assert 1100.0 < link.clock.now <= 1120.0
+
+
 def test_the_clocks_for_an_engine() -> None:
     assert engine_clock(60.0, 50.0, 1.0, 0.3, 0.0) == EngineClock(59.7, 50.0, 1.0)
     assert engine_clock(60.0, None, 1.0, 0.3, 2.0) == EngineClock(60.0 - 1.1 * 2.0, 60.0, 1.0)
