@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from engine.decision import Candidate, Decision
+from engine.decision import ENGINE_MOVE, EXPLORER, ONLINE_TABLEBASE, Candidate, Decision
 from engine.errors import BadSettings, IncompleteProfile, RecordError
 from engine.human.value import choose_by_value, goes_by_values, verify_values
 from engine.params import TrapParams
@@ -34,7 +34,8 @@ def verify(decision: Decision) -> None:
     Checks the arithmetic of every candidate, and that nothing the search left open (raw values and replies
     with only a proven bound, moves whose replies it never searched) could have changed the choice.  It does
     not check the scores themselves, nor that every legal move is there: that takes the rules and a searcher.
-    A choice that did not follow from the candidates' scores (`Decision.search_mode`) is accepted as it is.
+    A choice that did not follow from the candidates' scores (`Decision.search_mode`) is accepted as it is; of
+    another engine's own move we check that the record has the engine, its score and the whole profile.
     Another engine's scores prove nothing about moves that it did not analyse: here we check that these are
     exactly the moves below the record's floor, and that all others have whole profiles; for players with an
     opponent model, that all likely replies were searched.
@@ -67,10 +68,12 @@ def _verify(decision: Decision) -> None:
         _verify_lot(decision)
         return
     if decision.search_mode not in ("exact", "engine"):
-        if not kind.searches_selectively or decision.search_mode not in ("strong", "book", "tablebase"):
+        if not _may_choose_by(kind, decision.search_mode):
             raise RecordError(f"{decision.player} players do not choose by {decision.search_mode!r}")
         if decision.pick is None or decision.chosen.raw_is_bound:
             raise RecordError(f"{decision.move}: chosen by {decision.search_mode}, which left no exact score")
+        if decision.search_mode == ENGINE_MOVE:
+            _verify_engine_move(decision)
         return
     if kind.models_opponent:
         verify_values(decision)
@@ -80,6 +83,33 @@ def _verify(decision: Decision) -> None:
         _verify_window(decision, trappy)
     elif not goes_by_values(decision):
         _verify_left_out(decision, trappy, swindle)
+
+
+def _may_choose_by(kind: PlayerKind, search_mode: str) -> bool:
+    """Whether a player may choose by something else than the candidates' scores."""
+    if search_mode == "strong":
+        return kind.searches_selectively
+    if search_mode == ENGINE_MOVE:
+        return kind.plays_engine_moves
+    return kind.looks_up and search_mode in ("book", "tablebase", EXPLORER, ONLINE_TABLEBASE)
+
+
+def _verify_engine_move(decision: Decision) -> None:
+    source, pick = decision.source, decision.pick
+    if source is None:
+        raise RecordError(f"{decision.move} was an engine's, but the engine is not in the record")
+    if decision.profile_source != source.name:
+        return  # judged by exact scores
+    if not decision.is_complete or any(r.bound_centi is not None for r in decision.chosen.replies):
+        raise RecordError(f"{decision.move} was judged by {source.name}, but its profile is not whole")
+    if pick is not None and pick.score_centi not in (None, source.floor_centi):
+        raise RecordError(
+            f"{decision.move}: {source.name} found {pick.score_centi}, not {source.floor_centi}"
+        )
+    for other in decision.candidates:
+        is_bound = other.raw_is_bound and not other.replies and other.raw_centi == source.floor_centi
+        if other.move != decision.move and not is_bound:
+            raise RecordError(f"{other.move} was not analysed, and is not bounded by {source.floor_centi}")
 
 
 def _verify_left_out(decision: Decision, trappy: bool, swindle: bool) -> None:

@@ -13,6 +13,11 @@ from engine.errors import RecordError
 from engine.params import Assessment, Decided, Scale, TrapParams, ValueParams, ValueScale
 from engine.player_kinds import PlayerKind, kind_named
 
+ENGINE_MOVE = "engine_move"
+"""`Decision.search_mode` of the best move of another engine's own search."""
+EXPLORER, ONLINE_TABLEBASE = "explorer", "online_tablebase"
+"""The same of moves that were looked up online."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReplyProfile:
@@ -66,17 +71,21 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """The result of a selective search, book or table that chose the move instead of exact scores."""
+    """The result of a selective search, another engine's own search, a book or a table that chose the move
+    instead of exact scores."""
 
     score_centi: int | None
     """Score of the chosen move, our view; a forced win or loss is beyond `WIN_CENTI`, or exactly `WIN_CENTI`
-    when its distance is unknown.  None: the book lists moves without scores."""
+    when its distance is unknown.  None: the book lists moves without scores, or the engine reported none."""
     depth: int
     """Depth of the search that found it, in plies; 0: no search."""
     confidence: int
-    """Confidence of each cut of the search, in per cent; 100: full width; 0: unknown, from a book."""
+    """Confidence of each cut of the search, in per cent; 100: full width; 0: unknown, from a book or
+    another engine."""
     solved: bool
     """The score is the game's true result."""
+    origin: str = ""
+    """Where the move is from, and how it was drawn there, for people; empty: nothing to add."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,14 +190,18 @@ class Decision:
     engine_version: str
     search_mode: str = "exact"
     """What chose the move.  ``exact``: the candidates' full-width, fixed-depth scores.  ``strong``: a
-    selective search.  ``book``: an opening book.  ``tablebase``: an endgame tablebase.  ``lot``: a random
+    selective search.  ``book``: an opening book.  ``tablebase``: an endgame tablebase.  ``explorer``,
+    ``online_tablebase``: the same at a site, looked up for this move.  ``lot``: a random
     draw among the moves whose exact scores are nearly the best, ignoring traps, to vary the opening (`lot`).
     In all these modes the candidates' scores are exact at `depth`, so that the reply can be judged.
-    ``engine``: another engine's scores (`source`), from selective searches of the candidates sent to it."""
+    ``engine``: another engine's scores (`source`), from selective searches of the candidates sent to it.
+    ``engine_move``: the best move of such an engine's own search.  The replies to it have the engine's
+    scores, and its score of that move bounds all others; or, if `profile_source` is not the engine, the
+    candidates' scores are exact."""
     pick: Pick | None = None
-    """What chose the move if `search_mode` is ``strong``, ``book`` or ``tablebase``."""
+    """What chose the move if `search_mode` is neither ``exact``, ``engine`` nor ``lot``."""
     source: SourceInfo | None = None
-    """The other engine, if `search_mode` is ``engine``."""
+    """The other engine, if `search_mode` is ``engine`` or ``engine_move``."""
     lot: RandomDraw | None = None
     """The draw, if `search_mode` is ``lot``."""
     model: ModelInfo | None = None
@@ -230,7 +243,10 @@ class Decision:
 
     def to_record(self) -> dict[str, Any]:
         """A dictionary of plain JSON values; `from_record` turns it back into an equal decision."""
-        return asdict(self)
+        record = asdict(self)
+        if self.pick is not None and not self.pick.origin:
+            del record["pick"]["origin"]
+        return record
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Self:

@@ -54,8 +54,18 @@ class PlayerKind:
 
     @property
     def searches_selectively(self) -> bool:
-        """Whether it uses the selective search, books and tables."""
+        """Whether it uses the selective search."""
         return self.choosing is Choosing.SELECTIVE
+
+    @property
+    def plays_engine_moves(self) -> bool:
+        """Whether it plays the best move of the other engine's own search."""
+        return self.asks_engine and self.choosing is Choosing.RAW
+
+    @property
+    def looks_up(self) -> bool:
+        """Whether it uses books and tables (`engine.lookup`)."""
+        return self.searches_selectively or self.plays_engine_moves
 
 
 STANDARD = PlayerKind(name="standard", choosing=Choosing.RAW, is_compared=True)
@@ -78,6 +88,11 @@ TRAPPY_UCI = PlayerKind(
 )
 """`TRAPPY` on another engine's scores."""
 
+STANDARD_UCI = PlayerKind(
+    name="standard_uci", choosing=Choosing.RAW, asks_engine=True, plays_engine_games=True
+)
+"""The best move of another engine's own search; sets no traps."""
+
 OPPONENT_MODEL_UCI = PlayerKind(name="opponent_model_uci", choosing=Choosing.EXPECTED, asks_engine=True)
 """`OPPONENT_MODEL` on another engine's scores."""
 
@@ -96,6 +111,7 @@ PLAYER_KINDS: Mapping[str, PlayerKind] = MappingProxyType(
             OPPONENT_MODEL,
             CALIBRATED,
             TRAPPY_UCI,
+            STANDARD_UCI,
             OPPONENT_MODEL_UCI,
             CALIBRATED_UCI,
         )

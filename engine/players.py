@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from engine import ENGINE_VERSION, is_same_search
 from engine.choice import choose
-from engine.decision import Candidate, Decision, Pick, RandomDraw
+from engine.decision import ENGINE_MOVE, Candidate, Decision, Pick, RandomDraw
 from engine.errors import EngineMismatch, RecordError
 from engine.game import WIN_CENTI, Game
 from engine.games import ENGINE_GAMES, get_game
@@ -25,7 +25,7 @@ from engine.search.result import SearchResult
 from engine.stop import StopFlag, Stopped
 from engine.time_management import Limits
 from engine.trappy import is_swindle, with_trap, worth
-from engine.uci.source import EngineAnalysis, EngineSource
+from engine.uci.source import EngineAnalysis, EngineMove, EngineSource
 from engine.variety import Detour, draw_move
 
 
@@ -175,11 +175,13 @@ class Player:
             raise ValueError(f"the game is over: {game.position_text(position)}")
         began = time.monotonic()
         nodes_before = self._searcher.nodes
-        if limits.time_s is not None:
-            stop.set_deadline(limits.time_s)
+        if self._source is None and limits.engine_clock is not None:
+            limits = replace(limits, engine_clock=None)
+        if limits.longest_s is not None:
+            stop.set_deadline(limits.longest_s)
         root = game.for_search(position)
         params = self._params.for_position(game.expected_scale_centi(root))
-        found_at_root = self._ask_sources(root, detour) if self.kind.searches_selectively else None
+        found_at_root = self._ask_sources(root, detour) if self.kind.looks_up else None
         # A draw uses the core's scores, which are too weak to play by in games that need another engine.
         if detour is not None and found_at_root is None and game.name not in ENGINE_GAMES:
             decision = self._drawn(detour, position, params, limits, stop, began)
@@ -230,19 +232,22 @@ class Player:
         game = self._game
         root = game.for_search(position)
         searching_since, left_s = began, limits.time_s
-        # In games that need another engine it gets a second try, which is better than our own search.
-        for _ in range(2 if game.name in ENGINE_GAMES else 1):
-            if self._source is None:
-                break
-            found = self._source.analyse(position, params, Limits(limits.depth, left_s), stop, om_search)
-            if found is not None:
-                return self._by_engine(found, position, params)
-            searching_since = time.monotonic()
-            if limits.time_s is not None:
+        engine_move: EngineMove | None = None
+        if self._source is not None and found_at_root is None:
+            answered = self._ask_engine(position, params, limits, stop, om_search)
+            if isinstance(answered, Decision):
+                return answered
+            engine_move, searching_since = answered, time.monotonic()
+            if limits.engine_clock is not None and limits.time_s is not None:
+                stop.set_deadline(limits.time_s)  # what the engine used may be longer than this
+            elif limits.time_s is not None:
                 left_s = max(_LEAST_S, limits.time_s - (searching_since - began))
+        if engine_move is not None:
+            number = game.parse_move(position, engine_move.move)
+            found_at_root = LookupMove(number, ENGINE_MOVE, engine_move.pick)
         selective = self.kind.searches_selectively and isinstance(self._searcher, SelectiveSearcher)
         most = Limits(min(limits.depth, game.deepest_search), left_s)
-        if selective:
+        if selective or found_at_root is not None:
             share_s = None if left_s is None else _JUDGED_SHARE * left_s
             most = Limits(min(most.depth, _JUDGED_DEPTH), share_s)
         candidates, depth = self._deepen(root, params, most, stop, searching_since, om_search=om_search)
@@ -261,7 +266,7 @@ class Player:
             profile_source=self._searcher.source,
             engine_version=ENGINE_VERSION,
         )
-        if self.kind.searches_selectively:
+        if self.kind.searches_selectively or found_at_root is not None:
             # Without a clock it searches as deep as the other players, otherwise as deep as time allows.
             rest = limits
             if limits.time_s is not None:
@@ -270,8 +275,74 @@ class Player:
                 left_s = min(max(_LEAST_S, left_s), _MOST_S)
                 rest = Limits(min(max(limits.depth, self._strong.depth), game.deepest_search), left_s)
             decision = self._picked(decision, found_at_root, root, rest, stop)
+        if engine_move is not None:
+            decision = replace(decision, source=engine_move.info)
         line = decision.principal_variation or self._line(root, depth, hurried=stop.is_set())
         return replace(decision, principal_variation=line or (choose(candidates, STANDARD, params),))
+
+    def _ask_engine(
+        self,
+        position: Any,
+        params: TrapParams,
+        limits: Limits,
+        stop: StopFlag,
+        om_search: OpponentModelSearch | None,
+    ) -> Decision | EngineMove | None:
+        """The decision on the other engine's scores; only its move, if it did not judge it; None: nothing.
+
+        Raises:
+            BadModel: A model gives no answer.
+        """
+        assert self._source is not None  # noqa: S101 - for the type checker
+        began, left = time.monotonic(), limits
+        # In games that need another engine it gets a second try, which is better than our own search.
+        for _ in range(2 if self._game.name in ENGINE_GAMES else 1):
+            if self.kind.plays_engine_moves:
+                played = self._source.play(position, left, stop)
+                if played is not None:
+                    judged = played.replies is not None
+                    return self._by_engine_move(played, position, params) if judged else played
+            else:
+                found = self._source.analyse(position, params, left, stop, om_search)
+                if found is not None:
+                    return self._by_engine(found, position, params)
+            if limits.time_s is not None:
+                left_s = max(_LEAST_S, limits.time_s - (time.monotonic() - began))
+                left = Limits(limits.depth, left_s)
+        return None
+
+    def _by_engine_move(self, found: EngineMove, position: Any, params: TrapParams) -> Decision:
+        """The decision for an engine's own move, with the engine's profiles of the replies."""
+        game, replies = self._game, found.replies or ()
+        # The engine's search says that no other move is better.
+        bound = found.info.floor_centi
+        candidates = tuple(
+            with_trap(
+                Candidate(move, found.raw_centi, False, 0.0, replies=replies, complete=True)
+                if move == found.move
+                else Candidate(move, bound, raw_is_bound=True, adjusted_centi=0.0),
+                params,
+                swindle=True,
+            )
+            for move in map(game.move_text, game.legal_moves(position))
+        )
+        return Decision(
+            game=game.name,
+            position=game.position_text(position),
+            player=self.kind.name,
+            params=params,
+            move=found.move,
+            candidates=candidates,
+            depth=found.depth,
+            principal_variation=found.variation or (found.move,),
+            nodes=found.info.nodes,
+            time_s=0.0,
+            profile_source=found.info.name,
+            engine_version=ENGINE_VERSION,
+            search_mode=ENGINE_MOVE,
+            pick=found.pick,
+            source=found.info,
+        )
 
     def _by_engine(self, found: EngineAnalysis, position: Any, params: TrapParams) -> Decision:
         """The decision on another engine's scores, with the chosen move's profile already whole."""

@@ -24,6 +24,25 @@ LARGEST_SHARE = 0.2
 """Largest share of the clock for thinking about one move."""
 
 
+LARGEST_ENGINE_SHARE = 0.5
+"""Largest share of the clock that another engine may use for one move when it manages the clock itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineClock:
+    """The clocks that another engine manages itself, in seconds."""
+
+    remaining_s: float
+    """Our time left, less what the move costs besides thinking."""
+    their_remaining_s: float
+    increment_s: float
+
+    @property
+    def longest_s(self) -> float:
+        """The time after which the engine must stop."""
+        return max(MIN_TIME_S, LARGEST_ENGINE_SHARE * self.remaining_s)
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """When a search ends: at whichever limit comes first."""
@@ -32,6 +51,13 @@ class Limits:
     """Deepest search in plies, at least 2."""
     time_s: float | None = None
     """Thinking time in seconds; None: no limit other than the depth."""
+    engine_clock: EngineClock | None = None
+    """For a player whose engine manages the clock itself; `time_s` is then for deciding without it."""
+
+    @property
+    def longest_s(self) -> float | None:
+        """The time after which the search ends in any case; None: no limit."""
+        return self.time_s if self.engine_clock is None else self.engine_clock.longest_s
 
     def __post_init__(self) -> None:
         if self.depth < 2:
@@ -89,3 +115,20 @@ def limits_from_clock(
     return Limits(
         max_depth, max(MIN_TIME_S, min(max_time_s, min(share_s, ceiling_s) / (1 + queue_per_thread)))
     )
+
+
+def engine_clock(
+    remaining_s: float, their_remaining_s: float | None, increment_s: float, overhead_s: float, lag_s: float
+) -> EngineClock:
+    """The clocks for an engine that manages them itself.
+
+    Args:
+        remaining_s: Our time left in seconds.
+        their_remaining_s: The opponent's; None: unknown, taken to be the same.
+        increment_s: Added after each move.
+        overhead_s: As for `limits_from_clock`.
+        lag_s: As for `limits_from_clock`.
+    """
+    reserve_s = min(max(overhead_s, LAG_MARGIN * lag_s), LARGEST_LAG_SHARE * remaining_s)
+    ours_s = max(MIN_TIME_S, remaining_s - reserve_s)
+    return EngineClock(ours_s, remaining_s if their_remaining_s is None else their_remaining_s, increment_s)

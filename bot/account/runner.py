@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from bot.account.lobby import Lobby
 from bot.base import log
@@ -14,9 +15,11 @@ from bot.base.errors import AuthError, ConfigError, ServerError, TransientError
 from bot.base.reconnect import delays
 from bot.game.machine_limit import MachineLimit
 from bot.game.player import first_error
+from bot.game.saved_games import SavedGames
 from bot.game.search_pool import SearchPool
 from bot.game.services import Services
 from bot.servers import Account, Server
+from bot.servers.online_lookup import open_lookup
 from engine.human.registry import ModelRegistry
 from engine.players import StrongOptions
 from engine.uci.source import EnginePool
@@ -145,6 +148,10 @@ class AccountRunner:
                     machine.database.sole(role_of(account.name, server.site))
                 )
             self.trouble = ""
+            online = open_lookup(config)
+            if online is not None:
+                stack.push_async_callback(online.close)
+            folder = config.storage.games_folder
             services = Services(
                 server,
                 machine.database,
@@ -155,6 +162,8 @@ class AccountRunner:
                 machine.rng,
                 engines=machine.engines,
                 models=machine.models,
+                saved_games=SavedGames(Path(folder), account.name) if folder else None,
+                online=online,
                 role=role,
                 machine=machine.limit,
             )

@@ -11,8 +11,9 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import StrEnum
+from functools import partial
 from ipaddress import ip_network
 from pathlib import Path
 from string import Formatter
@@ -38,14 +39,16 @@ from bot.base.errors import ConfigError
 from bot.base.events import CHAT_LIMIT, CHESS960, FROM_POSITION, OTHELLO_RANDOM, Clock, Speed, speed_of
 from bot.base.files import read_regular
 from engine.games import ENGINE_GAMES, GAMES
+from engine.games.chess_variants import CHESS_VARIANTS
 from engine.human.model import BadModel
 from engine.human.registry import ModelRegistry, ModelSettings
+from engine.lookup.polyglot import BookChoice, BookUse, PolyglotBook
 from engine.lookup.registry import ROOT_SOURCES
 from engine.lookup.source import BadSource, RootSource
 from engine.params import Assessment, Decided, Scale, TrapParams, ValueParams, ValueScale
 from engine.player_kinds import COMPARED_KINDS, kind_named
 from engine.players import StrongOptions, kinds_for
-from engine.uci.settings import EngineSettings
+from engine.uci.settings import EngineSettings, MoveLimit
 
 ENV_PREFIX = "DESDEMONA_"
 
@@ -162,6 +165,9 @@ class StorageConfig(Section):
     url: str = "sqlite:///data/desdemona.db"
     """Database URL: sqlite:///path (relative to the working directory) or postgresql://user@host/name. Put a
     URL with a password in the environment: DESDEMONA_STORAGE__URL."""
+    games_folder: str = ""
+    """Folder in which each finished game is written to a file of its own, in a folder for its month: PGN,
+    Othello as GGF; empty: none. The database has every game regardless."""
 
     @field_validator("url")
     @classmethod
@@ -269,6 +275,41 @@ RELOADABLE = ("challenges", "selection", "manners", "matchmaking", "chat")
 """The tables that may change while the program plays."""
 
 
+class OpeningBook(Section):
+    """A Polyglot opening book, and when to use it."""
+
+    file: str = Field(min_length=1)
+    """The book."""
+    game: str = "chess"
+    """chess or one of its variants."""
+    colour: Literal["white", "black", "both"] = "both"
+    """The side that uses it."""
+    choose: BookChoice = BookChoice.WEIGHTED
+    """How a move is chosen."""
+    max_ply: int = Field(default=0, ge=0, le=1000)
+    """Only for this many plies of a game; 0: no limit."""
+    min_weight: int = Field(default=1, ge=1, le=65_535)
+    """Moves of a lower weight are left out."""
+
+    @field_validator("game")
+    @classmethod
+    def _game_is_chess(cls, game: str) -> str:
+        known = ("chess", *(variant.name for variant in CHESS_VARIANTS))
+        if game not in known:
+            raise ValueError(f"a book is for one of {', '.join(known)}")
+        return game
+
+    def use(self) -> BookUse:
+        """The section as the engine's own type."""
+        return BookUse(
+            game=self.game,
+            side={"white": 0, "black": 1}.get(self.colour),
+            choice=self.choose,
+            max_ply=self.max_ply or None,
+            min_weight=self.min_weight,
+        )
+
+
 class EngineConfig(Section):
     """Time management and search."""
 
@@ -306,8 +347,14 @@ class EngineConfig(Section):
     draws."""
     book: str = ""
     """The strong player's opening book for Othello; empty: none."""
+    books: tuple[OpeningBook, ...] = ()
+    """Opening books in Polyglot's format for strong and standard_uci; the first one with a move decides.
+    Required key: file. Optional: game (chess, or a variant of it), colour (both; white, black), choose
+    (weighted: at random by the weights; best: the largest weight; even: at random), max_ply (0: no limit),
+    min_weight (1). Example: [{ file = "white.bin", colour = "white", choose = "best" }, { file = "all.bin",
+    max_ply = 16 }]"""
     polyglot: str = ""
-    """The strong player's opening book for chess, in Polyglot's format; empty: none."""
+    """One such book for chess, drawn by its weights, that precedes `books`; empty: none."""
     syzygy: str = ""
     """Folder of Syzygy endgame tablebases (*.rtbw, *.rtbz) for the strong player at chess; empty: none."""
 
@@ -328,11 +375,18 @@ class EngineConfig(Section):
     def _sources(self) -> dict[str, tuple[RootSource, ...]]:
         """The opened books and tablebases by game, in order of precedence."""
         sources: dict[str, list[RootSource]] = {}
-        for key, (game, opened) in ROOT_SOURCES.items():
-            path = getattr(self, key)
+        wanted: list[tuple[str, str, Callable[[], RootSource]]] = [
+            (key, game, partial(opened, Path(path)))
+            for key, (game, opened) in ROOT_SOURCES.items()
+            if (path := getattr(self, key))
+        ]
+        wanted += [
+            (f"books.{number}", book.game, partial(PolyglotBook.open, Path(book.file), book.use()))
+            for number, book in enumerate(self.books)
+        ]
+        for key, game, opened in wanted:
             try:
-                if path:
-                    sources.setdefault(game, []).append(opened(Path(path)))
+                sources.setdefault(game, []).append(opened())
             except BadSource as error:
                 raise ConfigError(f"engine.{key}: {error}") from error
         return {game: tuple(found) for game, found in sources.items()}
@@ -448,6 +502,10 @@ class UciEngine(Section):
     """Most moves to analyse."""
     max_lines: int = Field(default=0, ge=0, le=500)
     """Most MultiPV lines per search; 0: as many as the engine allows."""
+    limit: MoveLimit = MoveLimit.DEPTH
+    """What ends a search of standard_uci."""
+    nodes: int = Field(default=100_000, ge=1, le=10**12)
+    """Positions to visit with limit = "nodes"."""
 
     @field_validator("command", mode="before")
     @classmethod
@@ -476,21 +534,24 @@ class UciEngine(Section):
             window_centi=self.window_centi,
             candidates=self.candidates,
             max_lines=self.max_lines,
+            limit=self.limit,
+            nodes=self.nodes,
             start_s=start_s,
             silence_s=silence_s,
         )
 
 
 class UciConfig(Section):
-    """Other engines, whose scores the players ending in _uci use; they must support MultiPV."""
+    """Other engines, whose scores or moves the players ending in _uci use; they must support MultiPV."""
 
     engines: tuple[UciEngine, ...] = ()
     """At most one per game. Required keys: game (chess, xiangqi, crazyhouse, antichess, atomic, horde,
     kingOfTheHill, racingKings, threeCheck) and command (program and arguments). Optional: protocol (uci,
     ucci), options, depth (10), window_centi (50: moves at most this far below the best are analysed),
-    candidates (at most 8 of them), max_lines (0: as many MultiPV lines as the engine allows). Only trappy_uci
-    plays the variants of chess, whatever `selection` says. Example: [{ game = "chess", command =
-    ["stockfish"], depth = 12, options = { Hash = 64 } }]"""
+    candidates (at most 8 of them), max_lines (0: as many MultiPV lines as the engine allows); and for
+    standard_uci, limit (what ends its search: depth; nodes; or clock, the engine's own time management) and
+    nodes (100000). Only trappy_uci and standard_uci play the variants of chess, whatever `selection` says.
+    Example: [{ game = "chess", command = ["stockfish"], depth = 12, options = { Hash = 64 } }]"""
     start_s: float = Field(default=10.0, gt=0, le=600)
     """Seconds that an engine may take to start."""
     silence_s: float = Field(default=30.0, gt=0, le=3600)
@@ -506,6 +567,32 @@ class UciConfig(Section):
     def settings(self) -> tuple[EngineSettings, ...]:
         """The engines as the engine's own type."""
         return tuple(engine.settings(self.start_s, self.silence_s) for engine in self.engines)
+
+
+class OnlineConfig(Section):
+    """Look-ups at lichess.org for the players strong and standard_uci at chess, within the time for the move;
+    books and tablebases of your own come first."""
+
+    explorer: Literal["", "masters", "lichess"] = ""
+    """Opening explorer: masters or lichess (games of the site's players); empty: none. It demands the token
+    of a lichess.org account: that of the bot, which is sent when the bot plays at lichess.org."""
+    explorer_max_ply: int = Field(default=20, ge=1, le=200)
+    """Only for this many plies of a game."""
+    explorer_min_games: int = Field(default=20, ge=1, le=1_000_000)
+    """Moves with fewer games are left out; one of the others is drawn by its number of games."""
+    explorer_url: WebAddress = "https://explorer.lichess.org"
+    """Address of the explorer."""
+    tablebase: bool = False
+    """Endgame tablebase of up to seven pieces."""
+    tablebase_url: WebAddress = "https://tablebase.lichess.org"
+    """Address of the tablebase."""
+    timeout_s: float = Field(default=1.0, gt=0, le=10)
+    """Longest time for one look-up, in seconds; with a clock at most a twentieth of what is left on it."""
+
+    @property
+    def is_used(self) -> bool:
+        """Whether anything is looked up."""
+        return bool(self.explorer) or self.tablebase
 
 
 class SelectionRule(Section):
@@ -526,8 +613,8 @@ class SelectionConfig(Section):
     """balanced (randomised, equal numbers of games: a fair comparison), fixed, or rules."""
     player: PlayerName = "trappy"
     """The player for `fixed`, and for `rules` when no rule matches: standard, trappy, strong, opponent_model,
-    calibrated, or trappy_uci, opponent_model_uci, calibrated_uci (which need another engine for every game
-    they play: see uci.engines)."""
+    calibrated, or trappy_uci, standard_uci, opponent_model_uci, calibrated_uci (which need another engine for
+    every game they play: see uci.engines)."""
     players: tuple[PlayerName, ...] = Field(default=COMPARED_KINDS, min_length=1)
     """The players that `balanced` compares."""
     rules: tuple[SelectionRule, ...] = ()
@@ -820,6 +907,7 @@ class Config(BaseSettings):
     trap: TrapConfig = TrapConfig()
     human: HumanConfig = HumanConfig()
     uci: UciConfig = UciConfig()
+    online: OnlineConfig = OnlineConfig()
     selection: SelectionConfig = SelectionConfig()
     challenges: ChallengesConfig = ChallengesConfig()
     manners: MannersConfig = MannersConfig()
@@ -969,7 +1057,8 @@ def _refuse_missing_engines(config: Config) -> None:
     if selection.method is SelectionMethod.RULES:
         for number, rule in enumerate(selection.rules):
             if rule.game and rule.player not in (kinds := kinds_for(rule.game)):
-                raise ConfigError(f"selection.rules.{number}: {rule.game} is played by {kinds[0]} only")
+                players = " and ".join(kinds)
+                raise ConfigError(f"selection.rules.{number}: {rule.game} is played by {players} only")
             chosen += [(f"selection.rules.{number}", rule.player, [rule.game] if rule.game else games)]
     known = {engine.game for engine in config.uci.engines}
     wanted = [("challenges.variants", game) for game in games]
@@ -1142,6 +1231,6 @@ def _known(loc: tuple[int | str, ...]) -> list[str]:
         return list(Config.model_fields)
     if loc[0] == "accounts":
         return list(AccountConfig.model_fields)
-    rows: dict[str, type[Section]] = {"selection": SelectionRule, "uci": UciEngine}
+    rows: dict[str, type[Section]] = {"selection": SelectionRule, "uci": UciEngine, "engine": OpeningBook}
     model = rows[str(loc[0])] if len(loc) > 2 else sections()[str(loc[0])]
     return [key for key, field in model.model_fields.items() if not field.exclude]

@@ -19,6 +19,7 @@ from bot.base.log import printable
 from bot.cli.common import config_of
 from bot.servers import Server
 from bot.servers.adapters import make_server
+from bot.servers.online_lookup import open_lookup
 from engine import ENGINE_VERSION
 from engine._native import UNIT
 from engine.choice import verify
@@ -26,13 +27,13 @@ from engine.errors import EngineFault
 from engine.games import ENGINE_GAMES, get_game
 from engine.human.model import SHALLOW, BadModel
 from engine.human.opponent_model_search import Models
-from engine.player_kinds import PLAYER_KINDS, TRAPPY_UCI
+from engine.player_kinds import ENGINE_GAME_KINDS, PLAYER_KINDS
 from engine.players import Player, complete
 from engine.process import EngineError
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.time_management import Limits
-from engine.uci.settings import EngineSettings
+from engine.uci.settings import EngineSettings, MoveLimit
 from engine.uci.source import EngineSource
 from storage.database import Database
 from storage.errors import RoleTaken, StorageError
@@ -40,6 +41,7 @@ from storage.errors import RoleTaken, StorageError
 SELF_TEST_DEPTH = 6
 PEOPLE_DEPTH = 3
 OTHER_ENGINES_DEPTH = 4
+OTHER_ENGINES_NODES = 10_000
 OTHER_ENGINES_S = 10.0
 
 
@@ -80,6 +82,7 @@ async def check(config: Config, source: str = "settings") -> list[Finding]:
             await _try(f"uci.engines, {each.game}", partial(asyncio.to_thread, _other_engine, config, each))
             for each in config.uci.settings()
         ],
+        *([await _try("online", lambda: _online(config))] if config.online.is_used else []),
         *[
             await _try(f"{what} {name}" if config.accounts else what, partial(look, each))
             for name, each in config.by_account().items()
@@ -170,23 +173,39 @@ def _odd_pair(models: Models) -> str:
 
 
 def _other_engine(config: Config, settings: EngineSettings) -> str:
-    """Decide by another engine's scores, and verify the decision from its record."""
+    """Decide by another engine's scores and by its own move, and verify the decisions from their records."""
     game = get_game(settings.game)
-    source = EngineSource(replace(settings, depth=min(settings.depth, OTHER_ENGINES_DEPTH)))
+    small = replace(
+        settings,
+        depth=min(settings.depth, OTHER_ENGINES_DEPTH),
+        nodes=min(settings.nodes, OTHER_ENGINES_NODES),
+        limit=MoveLimit.DEPTH if settings.limit is MoveLimit.CLOCK else settings.limit,
+    )
+    source = EngineSource(small)
     try:
         began = time.monotonic()
         source.open()
-        player = Player(
-            TRAPPY_UCI.name, game, config.trap.params(), make_searcher(game.name, 1), source=source
-        )
-        decision = player.choose(game.initial(), Limits(OTHER_ENGINES_DEPTH, OTHER_ENGINES_S), StopFlag())
-        verify(decision)
-        took_s = time.monotonic() - began
-        if decision.source is None:
-            raise EngineError(f"{settings.command[0]} starts, but fails to analyse: {source.trouble}")
-        return f"{decision.source.name} to depth {decision.depth} in {took_s:.2f} s"
+        for kind in ENGINE_GAME_KINDS:
+            player = Player(kind, game, config.trap.params(), make_searcher(game.name, 1), source=source)
+            limits = Limits(OTHER_ENGINES_DEPTH, OTHER_ENGINES_S)
+            decision = player.choose(game.initial(), limits, StopFlag())
+            verify(decision)
+            if decision.source is None:
+                raise EngineError(f"{settings.command[0]} starts, but fails to analyse: {source.trouble}")
+            found = f"{decision.source.name} to depth {decision.depth}"
+        return f"{found} in {time.monotonic() - began:.2f} s"
     finally:
         source.close()
+
+
+async def _online(config: Config) -> str:
+    lookup = open_lookup(config)
+    if lookup is None:
+        return "nothing is looked up"
+    try:
+        return await lookup.try_out()
+    finally:
+        await lookup.close()
 
 
 async def _site(config: Config) -> str:

@@ -246,14 +246,17 @@ def _judged_text(candidate: CandidateReport, *, goes_by_values: bool) -> str:
 def _search(decision: DecisionReport) -> str:
     """Describe the search that found the move."""
     pick = decision.pick
-    if decision.source is not None:
+    if decision.source is not None and pick is None:
         return f"depth {decision.depth} by {_printable(decision.source.name)}"
     if decision.search_mode == "lot":
         return f"drawn at random, depth {decision.depth}"
     if pick is None:
         return f"depth {decision.depth}"
-    if decision.search_mode != "strong":  # an opening book or an endgame tablebase
-        found = decision.search_mode
+    if decision.source is not None:
+        found = f"depth {pick.depth} by {_printable(decision.source.name)}"
+    elif decision.search_mode != "strong":  # an opening book or an endgame tablebase
+        origin = f" ({_printable(pick.origin)})" if pick.origin else ""
+        found = f"{decision.search_mode}{origin}"
     else:
         found = "solved" if pick.solved else f"depth {pick.depth} at {pick.confidence} %"
     score = "" if decision.pick_text is None else f", {decision.pick_text}"

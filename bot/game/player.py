@@ -235,6 +235,8 @@ class GamePlayer:
             engine = self._services.engines.settings(occasion.game)
             if kind.asks_engine and engine is not None:
                 detail["engine"] = engine.asked()
+                if kind.plays_engine_moves:
+                    detail["engine"] |= engine.asked_for_moves()
             if kind.models_opponent:
                 detail["value"] = asdict(config.human.value())
             return replace(found, detail=detail)
@@ -455,6 +457,8 @@ class GamePlayer:
         while pending := [task for task in self._profiles.values() if not task.done()]:
             await asyncio.wait(pending)
         closed = await self._ledger.finish(end)
+        if (saved := self._services.saved_games) is not None:
+            await saved.save(self._services.database, self._services.owner, self.game_id)
         game = self._ledger.game
         logger.info(
             "game %s: %s (%s) against %s; traps set: %d, fell: %d",

@@ -39,17 +39,18 @@ class Selection:
 
 
 def select(occasion: Occasion, config: SelectionConfig, random: Random) -> Selection:
-    """Choose the player of a game; if only one can play it, that overrides the settings."""
+    """Choose the player of a game; if the settings choose none that can play it, the first that can."""
     kinds = kinds_for(occasion.game)
-    if len(kinds) == 1:
-        return Selection(kinds[0], {"method": "only"})
+    only = Selection(kinds[0], {"method": "only"})
     match config.method:
         case SelectionMethod.FIXED:
-            return Selection(config.player, {"method": "fixed"})
+            found = Selection(config.player, {"method": "fixed"})
         case SelectionMethod.RULES:
-            return _by_rules(occasion, config)
+            found = _by_rules(occasion, config)
         case SelectionMethod.BALANCED:
-            return _balanced(occasion, config.players, random)
+            players = [player for player in config.players if player in kinds]
+            found = _balanced(occasion, players, random) if players else only
+    return found if found.player in kinds else only
 
 
 def _by_rules(occasion: Occasion, config: SelectionConfig) -> Selection:

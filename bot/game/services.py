@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 
 from bot.base.config import Config
 from bot.game.machine_limit import MachineLimit
+from bot.game.saved_games import SavedGames
 from bot.game.search_pool import SearchPool
 from bot.servers import Server
+from bot.servers.online_lookup import OnlineLookup
 from engine.human.registry import ModelRegistry
 from engine.players import StrongOptions
 from engine.uci.source import EnginePool
@@ -38,6 +40,10 @@ class Services:
     """Other engines, for the players that need one."""
     models: ModelRegistry = field(default_factory=ModelRegistry)
     """Models of human players, for our players that use one."""
+    saved_games: SavedGames | None = None
+    """Where finished games are written; None: nowhere."""
+    online: OnlineLookup | None = None
+    """Looks moves up at a site; None: nothing is."""
     role: Role = field(default_factory=lambda: Role(""))
     """That this program, and no other, plays the account."""
     machine: MachineLimit = field(default_factory=MachineLimit)

@@ -12,6 +12,7 @@ clock.  The search is used all the same, because the clock matters least to the 
 
 import asyncio
 import logging
+import random
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -23,11 +24,13 @@ from bot.game.services import Services
 from engine.decision import Decision, Person
 from engine.game import Game, positions
 from engine.human.opponent_model_search import Background
+from engine.lookup.source import FoundMove, LookupMove
 from engine.player_kinds import kind_named
 from engine.players import Player
 from engine.search.reference import Searcher
 from engine.stop import Stopped
-from engine.time_management import Limits, limits_from_clock
+from engine.time_management import Limits, engine_clock, limits_from_clock
+from engine.uci.settings import MoveLimit
 from engine.variety import Detour
 from storage.records import StoredGame
 
@@ -67,8 +70,14 @@ class MoveSearch:
         paths: Paths,
         moves: Sequence[str] = (),
         their_remaining_s: float | None = None,
+        found: LookupMove | None = None,
     ) -> None:
         self._services = services
+        self._strong = services.strong
+        if found is not None:
+            local = services.strong.sources.get(game.name, ())
+            sources = {**services.strong.sources, game.name: (*local, FoundMove(found))}
+            self._strong = replace(services.strong, sources=sources)
         self._stored = stored
         self._game = game
         self._position = position
@@ -95,8 +104,8 @@ class MoveSearch:
             limits = self._limits(stop.queue_per_thread)
             if limits is None:
                 stop.set_deadline(0)
-            elif limits.time_s is not None:
-                stop.set_deadline(max(0.0, limits.time_s - (self._services.clock() - began)))
+            elif limits.longest_s is not None:
+                stop.set_deadline(max(0.0, limits.longest_s - (self._services.clock() - began)))
 
     def __call__(self, searcher: Searcher, stop: JobStop) -> Decision:
         """Search until the time is spent or the stop flag ends it early.
@@ -133,7 +142,7 @@ class MoveSearch:
                 models = lent.enter_context(services.models.lend(game.name))
                 background = self._background()
             player = Player(
-                stored.player, game, stored.params, searcher, services.strong, source=source, models=models
+                stored.player, game, stored.params, searcher, self._strong, source=source, models=models
             )
             return player.choose(self._position, limits, stop, self._detour, background)
 
@@ -162,10 +171,21 @@ class MoveSearch:
             lag_s=services.server.lag_s,
             queue_per_thread=queue_per_thread,
         )
+        if left_s is not None and self._engine_manages_clock():
+            increment_s = self._stored.clock_increment_s or 0
+            clock = engine_clock(
+                left_s, self._person.clock_s, increment_s, engine.overhead_s, services.server.lag_s
+            )
+            limits = replace(limits, engine_clock=clock)
         if self._spent_s == 0 or limits.time_s is None:
             return limits
         rest_s = limits.time_s - self._spent_s
         return replace(limits, time_s=rest_s) if rest_s > 0 else None
+
+    def _engine_manages_clock(self) -> bool:
+        settings = self._services.engines.settings(self._game.name)
+        is_asked = kind_named(self._stored.player).plays_engine_moves
+        return is_asked and settings is not None and settings.limit is MoveLimit.CLOCK
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,27 +233,44 @@ class GameThinker:
             their_remaining_s: Time on the opponent's clock; None without one.
         """
         pool, clock = self._services.pool, self._services.clock
+        if self._paths is None:
+            varies = self._services.config.engine.variety_centi > 0
+            self._paths = await latest_paths(self._services.database, game, stored) if varies else {}
+        online = await self._look_up(stored, game, position, remaining_s)
         turn = Turn(remaining_s, received_at)
         deadline = received_at + (UNTIMED_S if remaining_s is None else remaining_s)
         patience_s = None if remaining_s is None else PATIENCE * remaining_s
         found = None
         ahead, self._ahead = self._ahead, None
-        if ahead is not None and ahead.search.is_for(game, position):
+        if ahead is not None and online is None and ahead.search.is_for(game, position):
             ahead.search.begin(turn)
             pool.promote(ahead.search, deadline, patience_s)
             found = await ahead.task
         elif ahead is not None:
             ahead.task.cancel()
-        if self._paths is None:
-            varies = self._services.config.engine.variety_centi > 0
-            self._paths = await latest_paths(self._services.database, game, stored) if varies else {}
         if found is None:
-            search = MoveSearch(self._services, stored, game, position, self._paths, moves, their_remaining_s)
+            search = MoveSearch(
+                self._services, stored, game, position, self._paths, moves, their_remaining_s, online
+            )
             search.begin(turn)
             rank = Rank.SLOW if is_slow(stored) else Rank.LIVE
             found = await pool.run(search, game.name, deadline, rank=rank, patience_s=patience_s)
         self._left_s = None if remaining_s is None else remaining_s - (clock() - received_at)
         return found
+
+    async def _look_up(
+        self, stored: StoredGame, game: Game[Any], position: Any, remaining_s: float | None
+    ) -> LookupMove | None:
+        """A move from a site, for players that use books and tables; not if ours have the position."""
+        online = self._services.online
+        if online is None or not kind_named(stored.player).looks_up:
+            return None
+        root, rng = game.for_search(position), random.Random(0)  # noqa: S311 - the move itself does not matter
+        for source in self._services.strong.sources.get(game.name, ()):
+            if await asyncio.to_thread(source.choose, root, rng) is not None:
+                return None
+        avoid = (self._paths or {}).get(game.position_text(position), ())
+        return await online.find(game.name, position, remaining_s, avoid)
 
     def expect(
         self,

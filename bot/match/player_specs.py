@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bot.base.errors import DesdemonaError
@@ -12,12 +12,15 @@ from engine.games import ENGINE_GAMES, GAMES
 from engine.human.registry import ModelSettings
 from engine.lookup.registry import ROOT_SOURCES
 from engine.params import Assessment, Decided, Scale, TrapParams, ValueParams, ValueScale
-from engine.player_kinds import OWN_KINDS, PlayerKind, kind_named
+from engine.player_kinds import PLAYER_KINDS, PlayerKind, kind_named
+from engine.uci.settings import PROTOCOLS, UCI_GAMES, EngineSettings, MoveLimit
 
 HUMAN = "human"
 """Simulated people: not one of our players, but one to play against."""
 
 _OURS_EXAMPLE = "trappy:depth=8,assessment=last"
+_ENGINE_EXAMPLE = "standard_uci:engine=stockfish,depth=12,option.Threads=1"
+_UCCI_GAME = "xiangqi"
 _OTHERS_EXAMPLE = "uci:PROGRAM ARGUMENTS; option.Threads=1; time=0.1"
 
 
@@ -32,7 +35,6 @@ class OurSpec:
     text: str
     """The text as typed, without surrounding blanks."""
     kind: PlayerKind
-    """One of `engine.player_kinds.OWN_KINDS`."""
     depth: int | None = None
     """Deepest search in plies; replaces the match's limits."""
     move_s: float | None = None
@@ -48,6 +50,16 @@ class OurSpec:
     """Models of people, and the risk limits for relying on them."""
     rating: int | None = None
     """The opponent's rating that the models receive; None: unknown."""
+    engine: EngineSettings | None = None
+    """The other engine of a player that needs one, as if for chess (`engine_for`)."""
+
+    def engine_for(self, game_name: str) -> EngineSettings | None:
+        """The settings of the other engine for a game.
+
+        Raises:
+            BadSettings: The engine cannot play it.
+        """
+        return None if self.engine is None else replace(self.engine, game=game_name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +115,7 @@ def parse_spec(text: str) -> PlayerSpec:
     ::
 
         KIND[:KEY=VALUE,KEY=VALUE...]           KIND: standard, trappy, strong, opponent_model, calibrated
+        KIND:engine=COMMAND[,KEY=VALUE...]      KIND: trappy_uci, standard_uci, opponent_model_uci, ...
         human[:KEY=VALUE,KEY=VALUE...]
         PROTOCOL:COMMAND[; KEY=VALUE]...        PROTOCOL: nboard, gtp, uci, ucci
 
@@ -114,13 +127,13 @@ def parse_spec(text: str) -> PlayerSpec:
     """
     text = text.strip()
     kind, _, rest = text.partition(":")
-    if kind in OWN_KINDS:
+    if kind in PLAYER_KINDS:
         return _ours(text, kind_named(kind), rest)
     if kind == HUMAN:
         return _human(text, rest)
     if kind in PROTOCOL_GAMES:
         return _other(text, kind, rest)
-    known = ", ".join((*OWN_KINDS, HUMAN, *PROTOCOL_GAMES))
+    known = ", ".join((*PLAYER_KINDS, HUMAN, *PROTOCOL_GAMES))
     raise MatchError(
         f"player {text!r}: {kind!r} is not known; known: {known}; write {_OURS_EXAMPLE!r} or "
         f"{_OTHERS_EXAMPLE!r}, for instance"
@@ -137,9 +150,12 @@ def game_of(a: PlayerSpec, b: PlayerSpec, wanted: str | None) -> str:
         MatchError: The two players cannot both play it.
     """
     others = [spec for spec in (a, b) if isinstance(spec, OtherSpec)]
-    name = wanted or next((PROTOCOL_GAMES[spec.kind][0] for spec in others), "othello")
-    if wanted is None and any(spec.kind == "ucci" for spec in others):
-        name = "xiangqi"  # UCCI, unlike the other protocols, leaves no choice
+    engines = [spec.engine for spec in (a, b) if isinstance(spec, OurSpec) and spec.engine is not None]
+    usual = UCI_GAMES[0] if engines else "othello"
+    name = wanted or next((PROTOCOL_GAMES[spec.kind][0] for spec in others), usual)
+    protocols = [spec.kind for spec in others] + [engine.protocol for engine in engines]
+    if wanted is None and "ucci" in protocols:
+        name = _UCCI_GAME  # UCCI, unlike the other protocols, leaves no choice
     if name not in GAMES:
         raise MatchError(f"no game named {name!r}; known: {', '.join(GAMES)}")
     for spec in others:
@@ -152,6 +168,10 @@ def game_of(a: PlayerSpec, b: PlayerSpec, wanted: str | None) -> str:
         raise MatchError(f"{name} needs another engine's scores and is not available in matches")
     for ours in (a, b):
         if isinstance(ours, OurSpec):
+            try:
+                ours.engine_for(name)
+            except BadSettings as error:
+                raise MatchError(f"player {ours.text!r}: {error}") from None
             for key, _ in ours.sources:
                 known = ROOT_SOURCES[key][0]
                 if known != name:
@@ -166,8 +186,14 @@ def _ours(text: str, kind: PlayerKind, rest: str) -> OurSpec:
     people: dict[str, Any] = {}
     worth: dict[str, Any] = {}
     sources: list[tuple[str, str]] = []
+    engine: dict[str, Any] = {}
     for key, value in values.items():
-        if key in _TRAP_KEYS:
+        if kind.asks_engine and key.startswith("option."):
+            engine.setdefault("options", []).append((key.removeprefix("option."), value))
+        elif kind.asks_engine and key in _ENGINE_KEYS:
+            name, read = _ENGINE_KEYS[key]
+            engine[name] = _read(text, key, value, read)
+        elif key in _TRAP_KEYS:
             params[key] = _read(text, key, value, _TRAP_KEYS[key])
         elif key in _VALUE_KEYS:
             name, read = _VALUE_KEYS[key]
@@ -184,8 +210,11 @@ def _ours(text: str, kind: PlayerKind, rest: str) -> OurSpec:
                 known
                 for known in (*_OUR_KEYS, *_TRAP_KEYS, *_MODEL_KEYS, *_VALUE_KEYS, *ROOT_SOURCES)
                 if (kind.searches_selectively or known not in _STRONG_KEYS)
+                and (kind.looks_up or known not in ROOT_SOURCES)
                 and (kind.models_opponent or known not in _PERSON_KEYS)
             ]
+            if kind.asks_engine:
+                known += [*_ENGINE_KEYS, "option.NAME"]
             raise MatchError(f"player {text!r}: {key!r} is not known; known: {', '.join(known)}")
     try:
         trap, valued = TrapParams(**params), ValueParams(**worth)
@@ -194,6 +223,8 @@ def _ours(text: str, kind: PlayerKind, rest: str) -> OurSpec:
     for key in values:
         if key in _STRONG_KEYS and not kind.searches_selectively:
             raise MatchError(f"player {text!r}: {key} is for the strong player")
+        if key in ROOT_SOURCES and not kind.looks_up:
+            raise MatchError(f"player {text!r}: {key} is for the strong player and standard_uci")
         if key in _PERSON_KEYS and not kind.models_opponent:
             raise MatchError(f"player {text!r}: {key} is for players that model the opponent")
     return OurSpec(
@@ -202,8 +233,22 @@ def _ours(text: str, kind: PlayerKind, rest: str) -> OurSpec:
         params=trap,
         sources=tuple(sources),
         people=ModelSettings(**people, value=valued),
+        engine=_engine(text, engine, found.get("depth")) if kind.asks_engine else None,
         **found,
     )
+
+
+def _engine(text: str, found: dict[str, Any], depth: int | None) -> EngineSettings:
+    if "command" not in found:
+        raise MatchError(f"player {text!r}: engine is missing; write {_ENGINE_EXAMPLE!r}, for instance")
+    game = _UCCI_GAME if found.get("protocol") == "ucci" else UCI_GAMES[0]
+    given: dict[str, Any] = {**found, "options": tuple(found.get("options", ()))}
+    if depth is not None:
+        given["depth"] = depth
+    try:
+        return EngineSettings(game=game, **given)
+    except BadSettings as error:
+        raise MatchError(f"player {text!r}: {error}") from None
 
 
 def _human(text: str, rest: str) -> HumanSpec:
@@ -292,6 +337,19 @@ def _temperature(value: str) -> float:
     return _number(value)
 
 
+def _command(value: str) -> tuple[str, ...]:
+    words = tuple(shlex.split(value))
+    if not words or not words[0]:
+        raise ValueError("there is no command")
+    return words
+
+
+def _protocol(value: str) -> str:
+    if value not in PROTOCOLS:
+        raise ValueError(f"it must be one of {', '.join(PROTOCOLS)}")
+    return value
+
+
 def _confidence(value: str) -> int:
     if value not in ("73", "87", "95", "99", "100"):
         raise ValueError("it must be 73, 87, 95, 99 or 100")
@@ -308,7 +366,7 @@ _OUR_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "contempt_centi": ("contempt_centi", _whole(0, 1000)),
     "rating": ("rating", _whole(0, 5000)),
 }
-_STRONG_KEYS = ("confidence", "threads", "contempt_centi", *ROOT_SOURCES)
+_STRONG_KEYS = ("confidence", "threads", "contempt_centi")
 _TRAP_KEYS: dict[str, Callable[[str], Any]] = {
     "assessment": Assessment,
     "margin_centi": _whole(0, _LARGE),
@@ -325,6 +383,14 @@ _VALUE_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "least_percent": ("least_percent", _number),
     "value_scale": ("scale", ValueScale),
     "checkmate_centi": ("checkmate_centi", _whole(1, _LARGE)),
+}
+_ENGINE_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "engine": ("command", _command),
+    "protocol": ("protocol", _protocol),
+    "limit": ("limit", MoveLimit),
+    "nodes": ("nodes", _whole(1, 10**12)),
+    "window_centi": ("window_centi", _whole(0, 10_000)),
+    "candidates": ("candidates", _whole(1, 500)),
 }
 _HUMAN_KEYS: dict[str, Callable[[str], Any]] = {
     "model": str,

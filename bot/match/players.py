@@ -4,6 +4,7 @@ import logging
 import random
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,9 +22,12 @@ from engine.human.opponent_model_search import Background, Models
 from engine.lookup.registry import ROOT_SOURCES
 from engine.lookup.source import BadSource
 from engine.players import Player, StrongOptions, complete
+from engine.process import EngineError
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
-from engine.time_management import Limits, limits_from_clock
+from engine.time_management import Limits, engine_clock, limits_from_clock
+from engine.uci.settings import MoveLimit
+from engine.uci.source import EngineSource
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +63,7 @@ class OurPlayer:
         seed: Seeds the random choice among book moves.
 
     Raises:
-        MatchError: A book, a table or a model cannot be read.
+        MatchError: A book, a table or a model cannot be read, or the player's engine does not start.
     """
 
     def __init__(self, spec: OurSpec, game_name: str, seed: str) -> None:
@@ -79,6 +83,7 @@ class OurPlayer:
             contempt_centi=spec.contempt_centi,
             sources={game_name: sources},
         )
+        self._source = _engine_source(spec, game_name)
         rng = random.Random(seed)  # noqa: S311 - needs no secrecy
         self._rating = spec.rating
         self._player = Player(
@@ -88,6 +93,7 @@ class OurPlayer:
             self._searcher,
             strong,
             rng,
+            source=self._source,
             models=_models(spec, game_name),
         )
 
@@ -122,7 +128,9 @@ class OurPlayer:
         )
 
     def close(self) -> None:
-        """Do nothing: no resource is open."""
+        """End the other engine, if there is one."""
+        if self._source is not None:
+            self._source.close()
 
     def complete_decisions(self) -> list[tuple[int, Decision]]:
         """The decisions with whole profiles, so that any reply can be judged."""
@@ -141,7 +149,7 @@ class OurPlayer:
         if allowance.remaining_s is None:
             return Limits(depth, allowance.move_s)
         remaining_s = allowance.remaining_s[game.side_to_move(position)]
-        return limits_from_clock(
+        limits = limits_from_clock(
             remaining_s,
             allowance.increment_s,
             game.plies_left(position),
@@ -150,6 +158,24 @@ class OurPlayer:
             max_time_s=remaining_s,
             overhead_s=_OVERHEAD_S,
         )
+        if self._source is None or self._source.settings.limit is not MoveLimit.CLOCK:
+            return limits
+        theirs_s = allowance.remaining_s[1 - game.side_to_move(position)]
+        clock = engine_clock(remaining_s, theirs_s, allowance.increment_s, _OVERHEAD_S, lag_s=0.0)
+        return replace(limits, engine_clock=clock)
+
+
+def _engine_source(spec: OurSpec, game_name: str) -> EngineSource | None:
+    """The other engine of a player that needs one, running."""
+    settings = spec.engine_for(game_name)
+    if settings is None:
+        return None
+    source = EngineSource(settings)
+    try:
+        source.open()
+    except EngineError as error:
+        raise MatchError(f"player {spec.text!r}: {error}") from None
+    return source
 
 
 def _models(spec: OurSpec, game_name: str) -> Models | None:

@@ -1,32 +1,70 @@
-"""Opening books for chess in Polyglot's format, read by python-chess.
+"""Opening books for chess and its variants in Polyglot's format, read by python-chess.
 
-The format has moves and weights but no scores; so a decision from such a book has no score either.
+The format has moves and weights but no scores; so a decision from such a book has no score either.  Positions
+are found by their squares, side to move, castling rights and en passant square; so a book also serves games
+of Chess960 that reach its positions.
 """
 
 import random
 import struct
+from dataclasses import dataclass
+from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import chess.polyglot
 
 from engine.decision import Pick
-from engine.games.standard_chess import ChessPosition, StandardChess
+from engine.games import get_game
+from engine.games.standard_chess import ChessPosition
 from engine.lookup.source import BadSource, LookupMove
 
 _KEY = struct.Struct(">Q8x")
 
 
+class BookChoice(StrEnum):
+    """How a move is chosen among those of a book."""
+
+    WEIGHTED = "weighted"
+    """At random, in proportion to the weights."""
+    BEST = "best"
+    """The one of the largest weight; ties go to the first in the book."""
+    EVEN = "even"
+    """At random, each with the same probability."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BookUse:
+    """When a book is used, and how."""
+
+    game: str = "chess"
+    """Chess or one of its variants."""
+    side: int | None = None
+    """Only for this side: 0 White, 1 Black; None: both."""
+    choice: BookChoice = BookChoice.WEIGHTED
+    max_ply: int | None = None
+    """Only for this many plies of a game; None: no limit."""
+    min_weight: int = 1
+    """Moves of a lower weight are left out; books use weight 0 for moves that must not be played."""
+
+
 class PolyglotBook:
     """A book on disk; immutable, so all players share it."""
 
-    def __init__(self, reader: chess.polyglot.MemoryMappedReader) -> None:
+    def __init__(self, reader: chess.polyglot.MemoryMappedReader, use: BookUse, name: str) -> None:
         self._reader = reader
-        self._game = StandardChess()
+        self._use = use
+        self._name = name
+        self._game: Any = get_game(use.game)
 
     @classmethod
-    def open(cls, path: Path) -> "PolyglotBook":
+    def open(cls, path: Path, use: BookUse | None = None) -> "PolyglotBook":
         """Open a book and check its format.
+
+        Args:
+            path: The book.
+            use: When and how to use it; None: always, by the weights.
 
         Raises:
             BadSource: It is missing, truncated, or not a book: its positions are not in order.
@@ -44,20 +82,31 @@ class PolyglotBook:
         keys = (key for (key,) in _KEY.iter_unpack(reader.mmap))
         if any(before > after for before, after in pairwise(keys)):
             raise BadSource(f"{path}: not a Polyglot book: its positions are not in order")
-        return cls(reader)
+        return cls(reader, use or BookUse(), path.name)
 
     @property
     def about(self) -> str:
         return f"a Polyglot book of {len(self._reader)} moves"
 
     def choose(self, position: ChessPosition, rng: random.Random) -> LookupMove | None:
-        """A move of the book, drawn by the weights (see `engine.lookup.source.RootSource`).
-
-        Books use weight 0 for moves that must not be played.
-        """
-        entries = list(self._reader.find_all(position.board.copy(stack=False)))
+        """A move of the book, if it is to be used here (see `engine.lookup.source.RootSource`)."""
+        use, board = self._use, position.board
+        if use.side not in (None, self._game.side_to_move(position)):
+            return None
+        if use.max_ply is not None and board.ply() >= use.max_ply:
+            return None
+        least = max(1, use.min_weight)
+        entries = list(self._reader.find_all(board.copy(stack=False), minimum_weight=least))
         if not entries:
             return None
-        entry = rng.choices(entries, [entry.weight for entry in entries])[0]
+        weights = [entry.weight for entry in entries]
+        match use.choice:
+            case BookChoice.WEIGHTED:
+                entry = rng.choices(entries, weights)[0]
+            case BookChoice.BEST:
+                entry = max(entries, key=lambda entry: entry.weight)
+            case BookChoice.EVEN:
+                entry = rng.choice(entries)
         move = self._game.parse_move(position, entry.move.uci())
-        return LookupMove(move, "book", Pick(score_centi=None, depth=0, confidence=0, solved=False))
+        origin = f"{self._name}, {use.choice}: weight {entry.weight} of {sum(weights)}"
+        return LookupMove(move, "book", Pick(None, depth=0, confidence=0, solved=False, origin=origin))

@@ -16,7 +16,8 @@ class LookupMove(NamedTuple):
 
     move: Move
     mode: str
-    """`Decision.search_mode` of a decision that plays it: ``book`` or ``tablebase``."""
+    """`Decision.search_mode` of a decision that plays it: ``book``, ``tablebase``, ``explorer`` or
+    ``online_tablebase``."""
     pick: Pick
 
 
@@ -34,3 +35,19 @@ class RootSource(Protocol):
             position: Of the source's game, with the game before it if that matters to the rules.
             rng: Decides among equally good moves; the same state selects the same move.
         """
+
+
+class FoundMove:
+    """A source that has one move, found elsewhere for the position that it will be asked about."""
+
+    def __init__(self, found: LookupMove) -> None:
+        self._found = found
+
+    @property
+    def about(self) -> str:
+        """See `RootSource.about`."""
+        return self._found.pick.origin
+
+    def choose(self, position: Any, rng: random.Random) -> LookupMove | None:  # noqa: ARG002
+        """See `RootSource.choose`."""
+        return self._found

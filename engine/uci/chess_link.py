@@ -21,8 +21,8 @@ import chess
 import chess.engine
 
 from engine.process import POLL_S, EngineError, end_group, not_started
-from engine.stop import Stopped
-from engine.uci.link import EngineOutput, InfoLine, Patience, SearchRequest
+from engine.stop import StopFlag, Stopped
+from engine.uci.link import ANSWER_S, BestMoveRequest, EngineOutput, InfoLine, Patience, SearchRequest
 from engine.uci.settings import EngineSettings
 
 _END_S = 1.0  # for an engine to exit by itself
@@ -76,7 +76,7 @@ class ChessLink:
         except (CancelledError, chess.engine.EngineError) as error:
             raise EngineError(f"{self.name}: {error}") from error
 
-    def search(self, ask: SearchRequest, patience: Patience) -> EngineOutput:
+    def search(self, ask: SearchRequest | BestMoveRequest, patience: Patience) -> EngineOutput:
         """See `Link.search`."""
         patience.check(self.name, patience.clock())
         if self._running is not None:  # a stopped search; python-chess waits for its end
@@ -94,7 +94,13 @@ class ChessLink:
         except Stopped:
             self._stopped_at = patience.clock()
             self._loop.call_soon_threadsafe(search.stop)
-            raise
+            if isinstance(ask, SearchRequest):
+                raise
+        try:
+            until = patience.clock() + ANSWER_S
+            return self._wait(Patience(StopFlag(), math.inf, until, patience.clock))
+        except Stopped as error:
+            raise EngineError(f"{self.name} names no move on 'stop'") from error
 
     def _wait(self, patience: Patience) -> EngineOutput:
         """The output of the running search, when it ends."""
@@ -146,7 +152,7 @@ class ChessLink:
 class _Search:
     """One search, on the engine's loop."""
 
-    def __init__(self, ask: SearchRequest, clock: Callable[[], float]) -> None:
+    def __init__(self, ask: SearchRequest | BestMoveRequest, clock: Callable[[], float]) -> None:
         self._ask = ask
         self._clock = clock
         self._analysis: chess.engine.AnalysisResult | None = None
@@ -156,14 +162,7 @@ class _Search:
 
     async def run(self, engine: chess.engine.Protocol) -> EngineOutput:
         lines, nodes = [], 0
-        self._analysis = await engine.analysis(
-            board_of(self._ask.position),
-            chess.engine.Limit(depth=self._ask.depth),
-            multipv=self._ask.lines,
-            game=object(),  # a new game each time: ``ucinewgame``
-            info=_WANTED,
-            root_moves=[chess.Move.from_uci(move) for move in self._ask.moves] or None,
-        )
+        self._analysis = await self._begin(engine)
         if self._is_unwanted:
             self._analysis.stop()
         async for info in self._analysis:
@@ -171,7 +170,24 @@ class _Search:
             nodes = info.get("nodes", nodes)
             if line := _line(info):
                 lines.append(line)
-        return EngineOutput(tuple(lines), nodes)
+        best = (await self._analysis.wait()).move
+        return EngineOutput(tuple(lines), nodes, None if best is None else best.uci())
+
+    async def _begin(self, engine: chess.engine.Protocol) -> chess.engine.AnalysisResult:
+        ask, board, new_game = self._ask, board_of(self._ask.position), object()  # each time: ``ucinewgame``
+        if isinstance(ask, BestMoveRequest):
+            analyses = "UCI_AnalyseMode" in engine.options
+            options = {"UCI_AnalyseMode": False} if analyses else {}
+            limit = _limit(ask, board.turn)
+            return await engine.analysis(board, limit, game=new_game, info=_WANTED, options=options)
+        return await engine.analysis(
+            board,
+            chess.engine.Limit(depth=ask.depth),
+            multipv=ask.lines,
+            game=new_game,
+            info=_WANTED,
+            root_moves=[chess.Move.from_uci(move) for move in ask.moves] or None,
+        )
 
     def stop(self) -> None:
         """End it, but only once it has begun: python-chess fails if a search is cancelled earlier."""
@@ -197,6 +213,18 @@ def _protocol(greeting_s: float) -> type[chess.engine.UciProtocol]:
                 ) from None
 
     return Protocol
+
+
+def _limit(ask: BestMoveRequest, turn: chess.Color) -> chess.engine.Limit | None:
+    """The limits of a search for a move; None: it goes on until it is stopped."""
+    if ask.depth is None and ask.nodes is None and ask.clock is None:
+        return None
+    limit = chess.engine.Limit(depth=ask.depth, nodes=ask.nodes)
+    if ask.clock is not None:
+        ours, theirs, increment = ask.clock.remaining_s, ask.clock.their_remaining_s, ask.clock.increment_s
+        limit.white_clock, limit.black_clock = (ours, theirs) if turn == chess.WHITE else (theirs, ours)
+        limit.white_inc = limit.black_inc = increment
+    return limit
 
 
 def _line(info: chess.engine.InfoDict) -> InfoLine | None:

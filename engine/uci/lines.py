@@ -10,19 +10,20 @@ after a race is won, and python-chess then rejects the whole line.)
 import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from engine.games import ENGINE_GAMES, get_game
 from engine.games.standard_chess import StandardChess
 from engine.process import EngineError, EngineProcess
 from engine.stop import StopFlag, Stopped
-from engine.uci.link import EngineOutput, InfoLine, Patience, SearchRequest
+from engine.uci.link import ANSWER_S, BestMoveRequest, EngineOutput, InfoLine, Patience, SearchRequest
 from engine.uci.scores import split_text
 from engine.uci.settings import EngineSettings
 
 _STOP_S = 5.0  # for an engine to end a search
 _MOVE = re.compile(r"([a-z])(\d+)([a-z])(\d+)([a-z]?)")
 _OPTION = re.compile(r"option (?:name )?(.+?) type (\w+)(.*)")
+_NO_MOVES = ("(none)", "0000")
 _CLEARING = ("newgame", "clearhash")  # UCCI has no ucinewgame; its options differ from engine to engine
 
 
@@ -139,31 +140,55 @@ class LineLink:
         """See `Link.max_lines`."""
         return self._option("MultiPV").high or 1
 
-    def search(self, ask: SearchRequest, patience: Patience) -> EngineOutput:
+    def search(self, ask: SearchRequest | BestMoveRequest, patience: Patience) -> EngineOutput:
         """See `Link.search`."""
         self._settle(patience)
-        self._set("MultiPV", str(ask.lines), patience)
+        self._set("MultiPV", "1" if isinstance(ask, BestMoveRequest) else str(ask.lines), patience)
         self._clear(patience)
         self._ready(patience)
         fen, moves = split_text(ask.position)
         self._process.say(f"position fen {' '.join(fen)}" + self._moves(" moves", moves), patience)
-        self._process.say(f"go depth {ask.depth}" + self._moves(" searchmoves", ask.moves), patience)
+        if isinstance(ask, BestMoveRequest):
+            is_second = (fen[1] == "b") != (len(moves) % 2 == 1)
+            self._process.say(_go_for_move(ask, is_second=is_second), patience)
+        else:
+            self._process.say(f"go depth {ask.depth}" + self._moves(" searchmoves", ask.moves), patience)
         self._is_searching = True
-        lines, nodes = [], 0
+        heard = _Heard()
         try:
-            while not _is_end(said := self._process.hear(patience)):
-                if said.startswith("info "):
-                    line, so_far = read_info(said, self._from_wire)
-                    nodes = nodes if so_far is None else so_far
-                    if line is not None:
-                        lines.append(line)
+            self._listen(heard, patience)
         except Stopped:
             # `_settle` drops the rest of its output before the next search.
             self._process.say("stop", Patience(StopFlag(), _STOP_S))
             self._stopped_at = time.monotonic()
-            raise
+            if isinstance(ask, SearchRequest):
+                raise
+            self._hear_best(heard)
         self._is_searching = False
-        return EngineOutput(tuple(lines), nodes)
+        return EngineOutput(tuple(heard.lines), heard.nodes, heard.best)
+
+    def _listen(self, heard: "_Heard", patience: Patience) -> None:
+        """Collect a search's output to its end."""
+        while not _is_end(said := self._process.hear(patience)):
+            if said.startswith("info "):
+                line, so_far = read_info(said, self._from_wire)
+                heard.nodes = heard.nodes if so_far is None else so_far
+                if line is not None:
+                    heard.lines.append(line)
+        words = said.split()
+        if len(words) > 1 and words[1] not in _NO_MOVES:
+            heard.best = self._from_wire(words[1])
+
+    def _hear_best(self, heard: "_Heard") -> None:
+        """Collect the rest of a stopped search's output.
+
+        Raises:
+            EngineError: The search does not end.
+        """
+        try:
+            self._listen(heard, Patience(StopFlag(), ANSWER_S, time.monotonic() + ANSWER_S))
+        except Stopped as error:
+            raise EngineError(f"{self.name} names no move on 'stop'") from error
 
     def close(self, *, quickly: bool = False) -> None:
         """See `Link.close`."""
@@ -250,6 +275,31 @@ class LineLink:
 
     def _from_wire(self, move: str) -> str:
         return shift_ranks(move, 1) if self._is_ucci else move
+
+
+@dataclass(slots=True)
+class _Heard:
+    """What an engine has said during a search."""
+
+    lines: list[InfoLine] = field(default_factory=list)
+    nodes: int = 0
+    best: str | None = None
+
+
+def _go_for_move(ask: BestMoveRequest, *, is_second: bool) -> str:
+    words = ["go"]
+    if ask.depth is not None:
+        words.append(f"depth {ask.depth}")
+    if ask.nodes is not None:
+        words.append(f"nodes {ask.nodes}")
+    if ask.clock is not None:
+        ours, theirs, increment = (
+            max(0, round(1000 * seconds))
+            for seconds in (ask.clock.remaining_s, ask.clock.their_remaining_s, ask.clock.increment_s)
+        )
+        first, second = (theirs, ours) if is_second else (ours, theirs)
+        words.append(f"wtime {first} btime {second} winc {increment} binc {increment}")
+    return " ".join(words) if len(words) > 1 else "go infinite"
 
 
 def _is_end(said: str) -> bool:

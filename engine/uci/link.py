@@ -8,6 +8,7 @@ from typing import Protocol
 
 from engine.process import EngineError
 from engine.stop import StopFlag, Stopped
+from engine.time_management import EngineClock
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,21 @@ class SearchRequest:
     """How many of the best moves to show (MultiPV)."""
     moves: tuple[str, ...] = ()
     """Search only these; empty: all."""
+
+
+@dataclass(frozen=True, slots=True)
+class BestMoveRequest:
+    """A search for the engine's own best move, with an empty transposition table; it ends at the first limit,
+    or when the patience is over."""
+
+    position: str
+    """`Game.position_text`."""
+    depth: int | None = None
+    """Plies."""
+    nodes: int | None = None
+    """Positions."""
+    clock: EngineClock | None = None
+    """The clocks, which the engine manages itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +59,8 @@ class EngineOutput:
     lines: tuple[InfoLine, ...]
     """In order of arrival; the same move and depth may occur more than once."""
     nodes: int
+    best: str | None = None
+    """The move that the engine would play; None: it named none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +90,10 @@ class Patience:
             raise EngineError(f"{name} has been silent for {self.silence_s:g} s")
 
 
+ANSWER_S = 0.5
+"""Longest wait for the move of an engine that was told to stop, in seconds; a busy machine may need it."""
+
+
 class Link(Protocol):
     """A running engine, used by one thread at a time."""
 
@@ -83,8 +105,11 @@ class Link(Protocol):
     def max_lines(self) -> int:
         """Largest MultiPV value."""
 
-    def search(self, ask: SearchRequest, patience: Patience) -> EngineOutput:
-        """Search one position to the requested depth.
+    def search(self, ask: SearchRequest | BestMoveRequest, patience: Patience) -> EngineOutput:
+        """Search one position within the requested limits.
+
+        When the patience with a `BestMoveRequest` ends during the search, the engine is told to stop, and its
+        best move so far is returned.
 
         Raises:
             Stopped: The wait ended early; the engine stops its search and is ready for the next one.

@@ -1,6 +1,7 @@
 """Which engine analyses which game, and with what limits."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from engine.errors import BadSettings
@@ -11,6 +12,17 @@ UCI_GAMES = ("chess", "xiangqi", *(game.name for game in CHESS_VARIANTS))
 PROTOCOLS = ("uci", "ucci")
 MANAGED_OPTIONS = ("multipv", "ponder", "uci_variant", "uci_chess960")
 """Engine options that we set ourselves, in lower case."""
+
+
+class MoveLimit(StrEnum):
+    """What ends an engine's search for its own best move."""
+
+    DEPTH = "depth"
+    """A number of plies: `EngineSettings.depth`."""
+    NODES = "nodes"
+    """A number of positions: `EngineSettings.nodes`."""
+    CLOCK = "clock"
+    """The engine's own time management."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +46,10 @@ class EngineSettings:
     """Largest number of moves analysed, the best ones."""
     max_lines: int = 0
     """Largest MultiPV value to use; 0: the engine's own limit.  More moves are searched in several parts."""
+    limit: MoveLimit = MoveLimit.DEPTH
+    """What ends the search for the engine's own best move; our limits on time may end it earlier."""
+    nodes: int = 100_000
+    """Positions to visit with the limit ``nodes``."""
     start_s: float = 10.0
     """Timeout for the engine's start, in seconds."""
     silence_s: float = 30.0
@@ -50,6 +66,11 @@ class EngineSettings:
             "candidates": self.candidates,
         }
 
+    def asked_for_moves(self) -> dict[str, Any]:
+        """The settings of the search for the engine's own best move, as plain JSON values."""
+        given: dict[str, Any] = {"limit": self.limit.value}
+        return given | {"nodes": self.nodes} if self.limit is MoveLimit.NODES else given
+
     def __post_init__(self) -> None:
         if self.game not in UCI_GAMES:
             raise BadSettings(f"game is {self.game!r}, must be one of {', '.join(UCI_GAMES)}")
@@ -57,6 +78,8 @@ class EngineSettings:
             raise BadSettings(f"protocol is {self.protocol!r}, must be one of {', '.join(PROTOCOLS)}")
         if self.protocol == "ucci" and self.game != "xiangqi":
             raise BadSettings(f"protocol ucci is for xiangqi, {self.game} engines speak uci")
+        if self.protocol == "ucci" and self.limit is MoveLimit.CLOCK:
+            raise BadSettings("limit clock is for protocol uci")
         if not self.command or not self.command[0]:
             raise BadSettings("command is empty")
         for name, value in self.options:
@@ -69,5 +92,6 @@ class EngineSettings:
         for key in ("window_centi", "max_lines"):
             if getattr(self, key) < 0:
                 raise BadSettings(f"{key} is {getattr(self, key)}, must be 0 or more")
-        if self.candidates < 1:
-            raise BadSettings(f"candidates is {self.candidates}, must be at least 1")
+        for key in ("candidates", "nodes"):
+            if getattr(self, key) < 1:
+                raise BadSettings(f"{key} is {getattr(self, key)}, must be at least 1")

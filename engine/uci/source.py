@@ -13,30 +13,34 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, TypeVar
 
-from engine.decision import Candidate, ReplyProfile, SourceInfo
+from engine.decision import Candidate, Pick, ReplyProfile, SourceInfo
 from engine.game import Game, IllegalMove
 from engine.games import get_game
 from engine.human.opponent_model_search import OpponentModelSearch
 from engine.params import TrapParams
 from engine.process import POLL_S, EngineError
 from engine.stop import StopFlag, Stopped
-from engine.time_management import Limits
+from engine.time_management import MIN_TIME_S, EngineClock, Limits
 from engine.trappy import is_swindle, with_trap
 from engine.uci.lines import LineLink
-from engine.uci.link import EngineOutput, Link, Patience, SearchRequest
-from engine.uci.scores import by_depth, plies_played
-from engine.uci.settings import EngineSettings
+from engine.uci.link import BestMoveRequest, EngineOutput, Link, Patience, SearchRequest
+from engine.uci.scores import by_depth, centi, plies_played
+from engine.uci.settings import EngineSettings, MoveLimit
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 # With a clock: first profiles that take hardly any time, then some as deep as the remaining time allows.
 _FIRST_DEPTH = 4
 _FIRST_SHARE = 0.5  # of the time; if they take longer, the move is better decided without the engine
 _GROWTH = 2.0  # cost of a profile relative to that of one ply less
 _USE = 0.8  # share of the remaining time, in case the forecast is too optimistic
+_JUDGING_SHARE = 0.2  # of the time, for the profile of an engine's own move
 _LEAST_SILENCE_S = 0.5  # on a busy machine an engine may take this long to print anything
 _BACK_OFF_S = (0.0, 1.0, 5.0, 15.0, 60.0)  # before the next start, by failures in a row
 
@@ -70,6 +74,23 @@ class EngineAnalysis:
     info: SourceInfo
     variation: tuple[str, ...]
     """The line that the engine expects."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineMove:
+    """The best move of an engine's own search."""
+
+    move: str
+    pick: Pick
+    variation: tuple[str, ...]
+    """The line that the engine expects."""
+    info: SourceInfo
+    replies: tuple[ReplyProfile, ...] | None
+    """The engine's profiles of all replies; None: there was no time for them."""
+    raw_centi: int
+    """The least final score of the replies; without profiles or replies, the engine's own score or 0."""
+    depth: int
+    """Depth of the profiles, in plies."""
 
 
 class EngineHealth:
@@ -187,7 +208,7 @@ class EngineSource:
             if link is None:
                 return None
             root = self._root(position, params, om_search)
-            found = self._deepen(link, root, limits, stop, first_until, until)
+            found = self._deepen(link, partial(self._at_depth, root=root), limits, stop, first_until, until)
         except EngineError as error:
             self._fail(error)
             return None
@@ -196,6 +217,43 @@ class EngineSource:
         if self._link is not None:  # otherwise it failed at a greater depth
             self._health.worked(self.settings)
         return found
+
+    def play(self, position: Any, limits: Limits, stop: StopFlag) -> EngineMove | None:
+        """The best move of the engine's own search, and the profiles of the replies to it.
+
+        Args:
+            position: An unfinished game.
+            limits: As for `analyse`; in addition, the clocks that the engine manages itself
+                (`EngineSettings.limit`).
+            stop: Ends the search early, which then has the best move so far.
+
+        Returns:
+            None: the engine had no move in time, or failed, which is in the log.
+        """
+        began = self._clock()
+        clock, longest_s = limits.engine_clock, limits.longest_s
+        until = move_until = math.inf if longest_s is None else began + longest_s
+        if clock is None and longest_s is not None:
+            move_until = began + (1 - _JUDGING_SHARE) * longest_s
+        try:
+            link = self._ready(self._patience(stop, math.inf, move_until))
+            if link is None:
+                return None
+            if clock is not None:
+                left_s = clock.remaining_s - (self._clock() - began)
+                clock = replace(clock, remaining_s=max(MIN_TIME_S, left_s))
+            request = self._move_request(self._game.position_text(position), limits, clock)
+            answer = link.search(request, self._patience(stop, self.settings.silence_s, move_until))
+            found = self._own_move(link, position, answer)
+        except EngineError as error:
+            self._fail(error)
+            return None
+        except Stopped:
+            return None
+        if clock is not None:
+            now = self._clock()
+            until = min(until, now + _JUDGING_SHARE * (now - began))
+        return self._judged(link, position, found, limits, stop, until)
 
     def close(self) -> None:
         """End the process, if it is running; a later `analyse` starts another."""
@@ -244,12 +302,12 @@ class EngineSource:
     def _deepen(
         self,
         link: Link,
-        root: "_Root",
+        at_depth: "Callable[[_EngineSearches, int], T]",
         limits: Limits,
         stop: StopFlag,
         first_until: float,
         until: float,
-    ) -> EngineAnalysis:
+    ) -> T:
         """The deepest profiles completed in time.
 
         Raises:
@@ -260,13 +318,13 @@ class EngineSource:
         if limits.time_s is None:
             patience = self._patience(stop, silence_s)
             depth = min(self.settings.depth, limits.depth)
-            return self._at_depth(_EngineSearches(link, patience), root, depth)
+            return at_depth(_EngineSearches(link, patience), depth)
         # An engine that hangs must not use up the time of every move.
         silence_s = min(silence_s, max(_LEAST_SILENCE_S, 0.9 * _FIRST_SHARE * limits.time_s))
         depth = min(_FIRST_DEPTH, self.settings.depth)
         began = self._clock()
         patience = self._patience(stop, silence_s, first_until)
-        found = self._at_depth(_EngineSearches(link, patience), root, depth)
+        found = at_depth(_EngineSearches(link, patience), depth)
         while depth < self.settings.depth:
             took_s, left_s = max(1e-3, self._clock() - began), until - self._clock()
             further = int(math.log(max(1.0, _USE * left_s / took_s), _GROWTH))
@@ -276,7 +334,7 @@ class EngineSource:
             began = self._clock()
             patience = self._patience(stop, silence_s, until)
             try:
-                found = self._at_depth(_EngineSearches(link, patience), root, depth)
+                found = at_depth(_EngineSearches(link, patience), depth)
             except Stopped:
                 break  # the last completed profiles count
             except EngineError as error:
@@ -295,7 +353,7 @@ class EngineSource:
         }
         return _Root(position, params, after, over, om_search)
 
-    def _at_depth(self, searches: "_EngineSearches", root: "_Root", depth: int) -> EngineAnalysis:
+    def _at_depth(self, searches: "_EngineSearches", depth: int, root: "_Root") -> EngineAnalysis:
         settings = self.settings
         searches.max_lines = settings.max_lines
         scores = self._scores(searches, root.position, tuple(root.after), depth)
@@ -310,17 +368,20 @@ class EngineSource:
             )
         else:
             candidates, floor_centi = self._whole_profiles(searches, root, values, depth)
-        info = SourceInfo(
-            name=searches.link.name,
-            protocol=settings.protocol,
-            options=settings.options,
-            window_centi=settings.window_centi,
-            floor_centi=floor_centi,
-            nodes=searches.nodes,
-        )
+        info = self._info(searches.link, settings.window_centi, floor_centi, searches.nodes)
         best = max(values, key=lambda move: values[move])  # ties go to the first
         line = _legal_part(self._game, root.position, searches.variations.get(best, (best,)))
         return EngineAnalysis(tuple(candidates), depth, info, line)
+
+    def _info(self, link: Link, window_centi: int, floor_centi: int, nodes: int) -> SourceInfo:
+        return SourceInfo(
+            name=link.name,
+            protocol=self.settings.protocol,
+            options=self.settings.options,
+            window_centi=window_centi,
+            floor_centi=floor_centi,
+            nodes=nodes,
+        )
 
     def _whole_profiles(
         self, searches: "_EngineSearches", root: "_Root", values: dict[str, int], depth: int
@@ -347,6 +408,78 @@ class EngineSource:
         swindle = is_swindle(candidates, root.params)
         judged = [with_trap(candidate, root.params, swindle) for candidate in candidates]
         return judged, values[best_first[looked_into - 1]]
+
+    # --- The engine's own move --------------------------------------------------------------------------
+
+    def _move_request(self, text: str, limits: Limits, clock: EngineClock | None) -> BestMoveRequest:
+        settings = self.settings
+        match settings.limit:
+            case MoveLimit.NODES:
+                return BestMoveRequest(text, nodes=settings.nodes)
+            case MoveLimit.CLOCK if clock is not None:
+                return BestMoveRequest(text, clock=clock)
+            case MoveLimit.CLOCK if limits.time_s is not None:
+                return BestMoveRequest(text)
+        depth = settings.depth if limits.time_s is not None else min(settings.depth, limits.depth)
+        return BestMoveRequest(text, depth=depth)
+
+    def _own_move(self, link: Link, position: Any, answer: EngineOutput) -> EngineMove:
+        """The move of an answer, not judged yet.
+
+        Raises:
+            EngineError: It has no move, or an illegal one.
+        """
+        game = self._game
+        move = answer.best
+        if move is None or move not in map(game.move_text, game.legal_moves(position)):
+            raise EngineError(f"{link.name} plays {move or 'no move'}, which is not legal")
+        lines = [line for line in answer.lines if line.variation[0] == move]
+        after = game.play(position, game.parse_move(position, move))
+        score_centi = None
+        if not game.legal_moves(after):
+            score_centi = -game.result_centi(after)  # by the rules
+        elif lines:
+            ply = plies_played(game.position_text(position))
+            score_centi = centi(lines[-1].value, lines[-1].is_mate, ply)
+        variation = _legal_part(game, position, lines[-1].variation) if lines else (move,)
+        return EngineMove(
+            move=move,
+            pick=Pick(score_centi, lines[-1].depth if lines else 0, confidence=0, solved=False),
+            variation=variation,
+            info=self._info(link, 0, score_centi or 0, answer.nodes),
+            replies=None,
+            raw_centi=score_centi or 0,
+            depth=0,
+        )
+
+    def _judged(
+        self, link: Link, position: Any, found: EngineMove, limits: Limits, stop: StopFlag, until: float
+    ) -> EngineMove:
+        """The move with the profiles of all replies, if there is time."""
+        game = self._game
+        after = game.play(position, game.parse_move(position, found.move))
+        if not game.legal_moves(after):
+            return replace(found, replies=(), depth=self.settings.depth)
+
+        def profiles(searches: _EngineSearches, depth: int) -> tuple[tuple[ReplyProfile, ...], int, int]:
+            searches.max_lines = self.settings.max_lines
+            return self._replies(searches, after, depth), depth, searches.nodes
+
+        left_s = None if until == math.inf else max(MIN_TIME_S, until - self._clock())
+        try:
+            timed = Limits(limits.depth, left_s)
+            replies, depth, nodes = self._deepen(link, profiles, timed, stop, until, until)
+        except EngineError as error:
+            self._fail(error)
+            return found
+        except Stopped:
+            return found
+        if self._link is not None:  # otherwise it failed at a greater depth
+            self._health.worked(self.settings)
+        raw_centi = min(reply.final_centi for reply in replies)
+        score_centi = raw_centi if found.pick.score_centi is None else found.pick.score_centi
+        info = replace(found.info, floor_centi=score_centi, nodes=found.info.nodes + nodes)
+        return replace(found, replies=replies, raw_centi=raw_centi, depth=depth, info=info)
 
     def _replies(
         self, searches: "_EngineSearches", after: Any, depth: int, wanted: Sequence[str] | None = None

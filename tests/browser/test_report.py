@@ -180,6 +180,27 @@ def test_another_engine_is_named(finished: Page) -> None:
     assert "the score by Fake 1.0" in finished.text(".moment-tables")
 
 
+def test_where_a_move_is_from_is_told(finished: Page) -> None:
+    report = report_of(finished)
+    report |= {"player": "standard_uci", "sets_traps": False}
+    source = {"name": "Fake 1.0", "protocol": "uci", "options": [], "window_centi": 0, "floor_centi": 125}
+    told = {
+        "engine_move": "the best move of another engine, Fake 1.0, 14 plies deep",
+        "explorer": "an online opening explorer (masters: 3 of 9 games)",
+        "online_tablebase": "an online endgame tablebase (masters: 3 of 9 games)",
+    }
+    for decision, mode in zip(report["decisions"], told, strict=False):
+        decision |= {"player": "standard_uci", "sets_traps": False, "search_mode": mode, "pick_text": "+1.25"}
+        pick = {"score_centi": 125, "depth": 14, "confidence": 0, "solved": False}
+        decision["pick"] = pick | {"origin": "masters: 3 of 9 games"}
+        decision["source"] = source if mode == "engine_move" else None
+    show_report(finished, report)
+    for i, words in enumerate(told.values()):
+        finished.click(f".chip[data-index='{i}']")
+        finished.until_text(".moment-words", words)
+        assert "no trap was intended" in finished.text(".moment-words")
+
+
 def test_what_was_expected_of_the_person_is_told(finished: Page) -> None:
     report = report_of(finished)
     report["player"] = "opponent_model"

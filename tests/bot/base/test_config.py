@@ -1,5 +1,6 @@
 """Settings: their sources, and clear errors for wrong ones."""
 
+import random
 import struct
 import tomllib
 from itertools import pairwise
@@ -13,6 +14,8 @@ from bot.base.config import FILE_LIMIT, Config, ServerConfig, choose_accounts, l
 from bot.base.config_text import render
 from bot.base.errors import ConfigError
 from bot.base.events import CHAT_LIMIT
+from engine.games import get_game
+from engine.lookup.polyglot import BookChoice, BookUse
 from engine.params import Assessment, TrapParams, ValueParams, ValueScale
 
 ROOT = Path(__file__).parents[3]
@@ -230,6 +233,71 @@ def test_books_and_tables_are_opened(tmp_path: Path) -> None:
     assert [each.about for each in config.engine.strong().sources["chess"]] == ["a Polyglot book of 1 moves"]
 
 
+def test_several_books_in_order(tmp_path: Path) -> None:
+    """The old key's book, then the others; each with its own use, and for its own game."""
+    for name, squares in (("old.bin", 0o1434), ("white.bin", 0o1333), ("atomic.bin", 0o1232)):
+        entry = struct.pack(">QHHI", chess.polyglot.zobrist_hash(chess.Board()), squares, 5, 0)
+        (tmp_path / name).write_bytes(entry)
+    text = """
+        [engine]
+        polyglot = "old.bin"
+        [[engine.books]]
+        file = "white.bin"
+        colour = "white"
+        choose = "best"
+        max_ply = 12
+        min_weight = 3
+        [[engine.books]]
+        file = "atomic.bin"
+        game = "atomic"
+        """
+    config = load_config(written(tmp_path, text))
+    assert config.engine.books[0].use() == BookUse(side=0, choice=BookChoice.BEST, max_ply=12, min_weight=3)
+    assert config.engine.books[1].use() == BookUse(game="atomic")
+    found = {
+        game: [source.choose(get_game(game).initial(), random.Random(1)) for source in sources]
+        for game, sources in config.engine.strong().sources.items()
+    }
+    origins = {game: [move.pick.origin for move in moves if move] for game, moves in found.items()}
+    assert origins == {
+        "chess": ["old.bin, weighted: weight 5 of 5", "white.bin, best: weight 5 of 5"],
+        "atomic": ["atomic.bin, weighted: weight 5 of 5"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('colour = "white"', "engine.books.0.file: Field required"),
+        ('file = "a.bin"\ngame = "othello"', "engine.books.0.game: a book is for one of chess, "),
+        (
+            'file = "a.bin"\ncolour = "red"',
+            "books.0.colour: Input should be 'white', 'black'",
+        ),
+        (
+            'file = "a.bin"\nchoose = "any"',
+            "books.0.choose: Input should be 'weighted', 'best'",
+        ),
+        (
+            'file = "a.bin"\nmax_ply = -1',
+            "books.0.max_ply: Input should be greater than",
+        ),
+        (
+            'file = "a.bin"\nmin_weight = 0',
+            "books.0.min_weight: Input should be greater than",
+        ),
+        (
+            'file = "a.bin"\nvariant = "x"',
+            "books.0.variant is not a setting; known here: file, game",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_book(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_config(written(tmp_path, f"[[engine.books]]\n{text}\n"))
+    assert message in str(caught.value)
+
+
 def test_models_of_people_are_opened(tmp_path: Path) -> None:
     config = load_config(written(tmp_path, '[human]\nbudget_percent = 5\nscale = "pawns"\n'))
     assert config.human.value() == ValueParams(ValueScale.PAWNS, 5)
@@ -254,6 +322,7 @@ def test_players_on_another_engines_scores_need_one(tmp_path: Path) -> None:
     [
         ('book = "none.gz"', "engine.book: none.gz: cannot be read: No such file"),
         ('polyglot = "none.bin"', "engine.polyglot: none.bin: cannot be read: no such file"),
+        ('books = [{ file = "none.bin" }]', "engine.books.0: none.bin: cannot be read: no such file"),
         ('polyglot = "my.toml"', "engine.polyglot: my.toml: truncated, or not a Polyglot book"),
         ('syzygy = "none"', "engine.syzygy: none: no such folder"),
         ('syzygy = "."', "engine.syzygy: .: no Syzygy tables of the kind *.rtbw there"),

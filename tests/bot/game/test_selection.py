@@ -36,6 +36,17 @@ def test_a_game_that_only_one_player_can_play(method: SelectionMethod) -> None:
     assert found == Selection("trappy_uci", {"method": "only"})
 
 
+def test_a_game_that_some_players_can_play() -> None:
+    fixed = SelectionConfig(method=SelectionMethod.FIXED, player="standard_uci")
+    assert select(occasion(game="atomic"), fixed, Random(1)) == Selection("standard_uci", {"method": "fixed"})
+    balanced = SelectionConfig(players=("standard", "standard_uci", "trappy_uci"))
+    found = {select(occasion(game="atomic"), balanced, Random(seed)).player for seed in range(20)}
+    assert found == {"standard_uci", "trappy_uci"}
+    rule = SelectionRule(player="standard_uci", game="atomic")
+    rules = SelectionConfig(method=SelectionMethod.RULES, rules=(rule,))
+    assert select(occasion(game="atomic"), rules, Random(1)).player == "standard_uci"
+
+
 @pytest.mark.parametrize(
     ("changes", "player", "rule"),
     [

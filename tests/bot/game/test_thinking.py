@@ -17,9 +17,10 @@ from bot.game.search_pool import JobStop, Rank, SearchPool
 from bot.game.services import Services
 from bot.game.thinking import GameThinker, MoveSearch, Turn, expected_reply
 from engine.choice import verify
-from engine.decision import Decision, Person
+from engine.decision import EXPLORER, Decision, Person, Pick
 from engine.game import positions
 from engine.games import get_game
+from engine.lookup.source import LookupMove
 from engine.players import Player
 from engine.search.reference import ReferenceSearcher
 from engine.stop import StopFlag, Stopped
@@ -315,6 +316,38 @@ async def test_players_that_reckon_with_a_person_are_told_the_game_and_the_clock
         assert second.reckoning is not None
         assert second.reckoning.person == Person(1432, None)
         assert {ask.positions[:-1] for ask in model.asked} == {line[1:]}
+        verify(second)
+
+
+async def test_a_move_that_was_looked_up_replaces_the_search_ahead() -> None:
+    """Also when the reply was expected and the search for it is done."""
+
+    class Online:
+        """Has a move for the second turn alone."""
+
+        async def find(
+            self, _game: str, position: Any, _remaining_s: float, _avoid: Any
+        ) -> LookupMove | None:
+            if position == START:
+                return None
+            return LookupMove(GAME.legal_moves(position)[-1], EXPLORER, Pick(None, 0, 0, False, "somewhere"))
+
+    async with scene() as found:
+        found.searcher.open.set()
+        online: Any = Online()
+        mind = GameThinker(replace(found.given, online=online), found.tasks)
+        stored = a_game(player="strong")
+        first = await mind.decide(stored, GAME, START, 60.0, found.clock())
+        reply = expected_reply(first)
+        assert reply is not None
+        line = tuple(positions(GAME, (first.move, reply)))
+        mind.expect(stored, GAME, line[1], first)
+        await found.given.pool.run(lambda *_: None, "tictactoe", 9e9, rank=Rank.SPARE)
+        second = await mind.decide(stored, GAME, line[2], 60.0, found.clock())
+        assert (first.search_mode, second.search_mode) == ("exact", EXPLORER)
+        assert second.pick is not None
+        assert second.pick.origin == "somewhere"
+        assert second.move == GAME.move_text(GAME.legal_moves(line[2])[-1])
         verify(second)
 
 

@@ -29,7 +29,7 @@ from bot.cli.check import check
 from bot.cli.rich_tables import game_view
 from bot.game.player import GamePlayer
 from engine.choice import verify
-from engine.uci.settings import EngineSettings
+from engine.uci.settings import EngineSettings, MoveLimit
 from engine.uci.source import EnginePool
 from storage.database import Database
 from storage.records import Filters
@@ -89,6 +89,12 @@ ENGINE = '[[uci.engines]]\ngame = "chess"\ncommand = ["x"]\n'
     ("text", "message"),
     [
         ('[[uci.engines]]\ngame = "chess"\n', "uci.engines.0.command: Field required"),
+        (ENGINE + 'limit = "movetime"\n', "uci.engines.0.limit: Input should be 'depth', 'nodes' or 'clock'"),
+        (ENGINE + "nodes = 0\n", "uci.engines.0.nodes: Input should be greater than or equal to 1"),
+        (
+            ENGINE.replace("chess", "xiangqi") + 'protocol = "ucci"\nlimit = "clock"\n',
+            "uci.engines.0: limit clock is for protocol uci",
+        ),
         (ENGINE + "dept = 3\n", "uci.engines.0.dept is not a setting; known here: game, command, protocol"),
         (ENGINE + "depth = 1\n", "uci.engines.0.depth: Input should be greater than or equal to 2"),
         (ENGINE + "[uci.engines.options]\nMultiPV = 3\n", "uci.engines.0: options: MultiPV is set by"),
@@ -104,7 +110,7 @@ ENGINE = '[[uci.engines]]\ngame = "chess"\ncommand = ["x"]\n'
         ),
         (
             '[selection]\nmethod = "rules"\nrules = [{ player = "strong", game = "atomic" }]\n',
-            "selection.rules.0: atomic is played by trappy_uci only",
+            "selection.rules.0: atomic is played by trappy_uci and standard_uci only",
         ),
         (ENGINE.replace("chess", "othello"), "uci.engines.0: game is 'othello', must be one of chess"),
         (ENGINE + 'protocol = "ucci"\n', "uci.engines.0: protocol ucci is for xiangqi"),
@@ -225,6 +231,39 @@ async def test_a_game_on_another_engines_scores(database: Database, tmp_path: Pa
         verify(decision)
         assert (decision.profile_source, decision.is_complete) == (NAME, True)
         assert decision.source is not None
+
+
+@pytest.mark.parametrize("has_clock", [False, True])
+async def test_a_game_of_an_engines_own_moves(database: Database, tmp_path: Path, has_clock: bool) -> None:
+    """With a clock the engine manages it: it is told ours and the opponent's."""
+    given_settings = config(
+        selection=SelectionConfig(method=SelectionMethod.FIXED, player="standard_uci"),
+        engine=EngineConfig(max_depth=3, max_time_s=600, workers=1, table_mb=1),
+    )
+    path = tmp_path / "log"
+    engines = EnginePool([fake("chess", "uci", f"log={path}", depth=3, limit=MoveLimit.CLOCK)])
+    server = (FakeServer if has_clock else Untimed)("chess", pick=picker(3))
+    async with services(server, database, settings=given_settings) as given, asyncio.timeout(PATIENCE_S):
+        running = asyncio.create_task(GamePlayer(GAME_ID, replace(given, engines=engines)).run())
+        await server.until(lambda: sum(call.startswith("move") for call in server.calls) == 3)
+        server.finish(EndReason.RESIGNATION, 0)
+        await running
+    engines.close()
+    await check_books(database, server)
+    game = await stored_game(database)
+    assert (game.player, game.selection["engine"]["limit"]) == ("standard_uci", "clock")
+    decisions = [stored.decision for stored in await stored_decisions(database)]
+    assert {decision.search_mode for decision in decisions} == {"engine_move"}
+    for decision in decisions:
+        verify(decision)
+    told = {line.split()[1] for line in path.read_text().splitlines() if "searchmoves" not in line}
+    assert ("wtime" in told) is has_clock
+    async with database.read() as session:
+        report = await game_report(session, game)
+    assert not report.sets_traps
+    shown = io.StringIO()
+    Console(file=shown, width=200).print(game_view(report))
+    assert f"by {NAME}" in shown.getvalue()
 
 
 @pytest.mark.parametrize("initial", [None, "rnbqkb1r/pppppppp/8/6N1/8/8/PPPPPPPP/R1BQKBNR w KQkq - 0 3"])

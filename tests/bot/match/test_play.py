@@ -1,4 +1,6 @@
 import pickle
+import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from engine.player_kinds import OPPONENT_MODEL, STANDARD
 from engine.stop import StopFlag
 from tests.bot.match.samples import fake, terms
 from tests.engine.human.fakes import FakeModel, OneModel
+from tests.engine.uci.test_links import SCRIPT
 
 START = Opening(None, ())
 NEARLY_OVER = "bbbbbbbb/bbbbbbbb/bbbbbbbb/bbbbbbbb/wwwwwwww/wwwwwwww/wwwwwwww/wwwwww1. b".replace("1.", "..")
@@ -321,6 +324,52 @@ def test_a_player_that_reckons_with_a_person_is_told_the_game(monkeypatch: pytes
     assert decision.is_complete
     assert decision.model == model.info
     verify(decision)
+
+
+def ours_on(kind: str, *faults: str, more: str = "") -> str:
+    """The text of a player of ours on the made-up engine's scores or moves."""
+    command = shlex.join([sys.executable, str(SCRIPT), "chess", "uci", *faults])
+    return f"{kind}:engine={command}{more}"
+
+
+def test_trappy_and_plain_play_on_one_engine() -> None:
+    given = terms(ours_on("standard_uci", more=",depth=3"), ours_on("trappy_uci", more=",depth=3"), depth=3)
+    assert given.game == "chess"
+    for which, mode in ((0, "engine_move"), (1, "engine")):
+        player = make_player(given, which, "")
+        assert isinstance(player, OurPlayer)
+        try:
+            player.new_game()
+            found = player.choose(("e2e4",), Allowance(depth=3), StopFlag())
+            ((_, decision),) = player.complete_decisions()
+        finally:
+            player.close()
+        verify(decision)
+        assert (decision.search_mode, decision.depth, decision.move) == (mode, 3, found.move)
+        assert decision.is_complete
+    mate_in_one = Opening("6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 30", ())
+    assert play(GameTask(given, 0, 1, mate_in_one)).moves
+
+
+def test_an_engine_is_told_the_clocks_of_a_match(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    given = terms(
+        ours_on("standard_uci", f"log={path}", more=",limit=clock"), "standard", depth=None, move_s=9.0
+    )
+    player = make_player(given, 0, "")
+    try:
+        player.new_game()
+        allowance = Allowance(remaining_s=(4000.0, 5000.0), increment_s=2.0)
+        player.choose((), allowance, StopFlag())
+    finally:
+        player.close()
+    assert path.read_text().startswith("go wtime 39")
+    assert " btime 5000000 winc 2000 binc 2000\n" in path.read_text()
+
+
+def test_an_engine_that_does_not_start_stops_the_match() -> None:
+    with pytest.raises(MatchError, match=r"player 'standard_uci:engine=/no/such': cannot start /no/such"):
+        make_player(terms("standard_uci:engine=/no/such", "trappy", game="chess"), 0, "")
 
 
 def test_a_model_that_cannot_be_used(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from bot.match.conditions import (
 from bot.match.player_specs import HumanSpec, MatchError, OtherSpec, OurSpec, game_of, parse_spec
 from engine.external.settings import Allowance
 from engine.params import Assessment, Scale, ValueParams, ValueScale
-from engine.player_kinds import CALIBRATED, OPPONENT_MODEL, STANDARD, TRAPPY
+from engine.player_kinds import CALIBRATED, OPPONENT_MODEL, STANDARD, STANDARD_UCI, TRAPPY
+from engine.uci.settings import EngineSettings, MoveLimit
 from tests.bot.match.samples import terms
 
 
@@ -73,6 +74,25 @@ def test_other() -> None:
     assert opponent_name(parse_spec("gtp:edax")) == "gtp:edax"
 
 
+def test_ours_with_another_engine() -> None:
+    text = "standard_uci:engine='/opt/an engine' -u,depth=7,limit=nodes,nodes=5,option.Threads=1,syzygy=b"
+    spec = parse_spec(text)
+    assert isinstance(spec, OurSpec)
+    assert (spec.kind, spec.depth, spec.sources) == (STANDARD_UCI, 7, (("syzygy", "b"),))
+    settings = EngineSettings(
+        game="xiangqi",
+        command=("/opt/an engine", "-u"),
+        options=(("Threads", "1"),),
+        depth=7,
+        limit=MoveLimit.NODES,
+        nodes=5,
+    )
+    assert spec.engine_for("xiangqi") == settings
+    ours = parse_spec("trappy")
+    assert isinstance(ours, OurSpec)
+    assert ours.engine_for("chess") is None
+
+
 def test_where_it_is_started() -> None:
     spec = parse_spec("nboard:./ntest x; dir=/opt/ntest; silence=60; longest=600; depth=4")
     assert isinstance(spec, OtherSpec)
@@ -85,9 +105,18 @@ def test_where_it_is_started() -> None:
         ("", "is not known"),
         (
             "clever",
-            "'clever' is not known; known: standard, trappy, strong, opponent_model, calibrated, human, nb",
+            "'clever' is not known; known: standard, trappy, strong, opponent_model, calibrated, trappy_u",
         ),
-        ("trappy_uci", "is not known"),
+        ("trappy_uci", "engine is missing; write 'standard_uci:engine=stockfish,"),
+        ("trappy_uci:engine=''", "there is no command"),
+        ("trappy_uci:engine=x,protocol=gtp", "must be one of uci, ucci"),
+        ("standard_uci:engine=x,limit=time", "'time' is not a valid MoveLimit"),
+        ("standard_uci:engine=x,protocol=ucci,limit=clock", "limit clock is for protocol uci"),
+        ("standard_uci:engine=x,option.MultiPV=3", "MultiPV is set by Desdemona"),
+        ("standard_uci:engine=x,confidence=95", "confidence is for the strong player"),
+        ("trappy_uci:engine=x,polyglot=b.bin", "polyglot is for the strong player and standard_uci"),
+        ("trappy_uci:engine=x,colour=red", "known: depth, .*, engine, protocol, limit, .*, option.NAME"),
+        ("standard:engine=x", "'engine' is not known"),
         ("trappy:depth", "'depth' is not KEY=VALUE"),
         ("trappy:depth=", "is not KEY=VALUE"),
         ("trappy:depth=8,depth=9", "depth is given twice"),
@@ -133,6 +162,9 @@ def test_what_is_no_player(text: str, says: str) -> None:
         ("strong", "ucci:x", None, "xiangqi"),
         ("uci:x", "ucci:x", None, "xiangqi"),
         ("nboard:x", "gtp:x", None, "othello"),
+        ("standard_uci:engine=x", "trappy_uci:engine=x", None, "chess"),
+        ("standard_uci:engine=x", "strong", "xiangqi", "xiangqi"),
+        ("strong", "trappy_uci:engine=x,protocol=ucci", None, "xiangqi"),
     ],
 )
 def test_the_game_of_two_players(a: str, b: str, wanted: str | None, game: str) -> None:
@@ -146,6 +178,8 @@ def test_the_game_of_two_players(a: str, b: str, wanted: str | None, game: str) 
         ("gtp:x", "strong", "chess", "gtp is for othello, not for chess"),
         ("strong", "trappy", "draughts", "no game named 'draughts'"),
         ("strong", "trappy", "atomic", "not available in matches"),
+        ("strong", "standard_uci:engine=x", "othello", "game is 'othello', must be one of chess"),
+        ("strong", "standard_uci:engine=x,protocol=ucci", "chess", "protocol ucci is for xiangqi"),
         ("strong:polyglot=b.bin", "trappy", None, "polyglot is for chess, not for othello"),
     ],
 )

@@ -188,7 +188,7 @@ def decide(game: Any, position: Any, source: EngineSource | None, detour: Detour
 
 @every_variant
 def test_players(game: ChessVariant) -> None:
-    assert kinds_for(game.name) == ("trappy_uci",)
+    assert kinds_for(game.name) == ("trappy_uci", "standard_uci")
     assert kinds_for("chess") == tuple(PLAYER_KINDS)
 
 

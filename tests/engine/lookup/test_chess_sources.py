@@ -4,7 +4,9 @@ import random
 import struct
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import chess
 import chess.polyglot
@@ -14,8 +16,9 @@ import pytest
 from engine.choice import verify
 from engine.decision import Decision, Pick
 from engine.game import WIN_CENTI
+from engine.games import get_game
 from engine.games.standard_chess import StandardChess
-from engine.lookup.polyglot import PolyglotBook
+from engine.lookup.polyglot import BookChoice, BookUse, PolyglotBook
 from engine.lookup.source import BadSource
 from engine.lookup.syzygy import SyzygyTables
 from engine.params import TrapParams
@@ -54,7 +57,10 @@ def test_openings_vary_by_their_weights(tmp_path: Path) -> None:
     assert set(played) == {"e2e4", "d2d4"}  # not what has no weight, nor what is not legal
     assert 260 < played["e2e4"] < 340
     assert found[0] is not None
-    assert (found[0].mode, found[0].pick) == ("book", Pick(None, 0, 0, False))
+    origin = "book.bin, weighted: weight {} of 4".format(
+        {"e2e4": 3, "d2d4": 1}[game.move_text(found[0].move)]
+    )
+    assert (found[0].mode, found[0].pick) == ("book", Pick(None, 0, 0, False, origin))
     again = random.Random(1)
     assert [book.choose(START, again) for _ in range(400)] == found
 
@@ -63,6 +69,65 @@ def test_what_the_book_does_not_know(tmp_path: Path) -> None:
     book = PolyglotBook.open(written(tmp_path / "book.bin", row(chess.STARTING_FEN, "e2", "e4", 3)))
     later = game.play(START, game.parse_move(START, "e2e4"))
     assert book.choose(later, random.Random(1)) is None
+
+
+def drawn(path: Path, use: BookUse, position: Any = START, times: int = 60) -> set[str]:
+    """The moves that a book plays."""
+    book, rng = PolyglotBook.open(path, use), random.Random(1)
+    found = [book.choose(position, rng) for _ in range(times)]
+    return {get_game(use.game).move_text(each.move) for each in found if each is not None}
+
+
+def test_how_a_book_is_used(tmp_path: Path) -> None:
+    fen = chess.STARTING_FEN
+    later = game.play(START, game.parse_move(START, "e2e4"))
+    weights = {"e4": 9, "d4": 90, "c4": 2, "a3": 0}
+    rows = [row(fen, f"{to[0]}2", to, weight) for to, weight in weights.items()]
+    rows += [row(later.board.fen(), "e7", "e5", 1), row(later.board.fen(), "c7", "c5", 65_535)]
+    path = written(tmp_path / "book.bin", *rows)
+    assert drawn(path, BookUse(choice=BookChoice.BEST)) == {"d2d4"}
+    assert drawn(path, BookUse(choice=BookChoice.EVEN)) == {"d2d4", "e2e4", "c2c4"}
+    assert drawn(path, BookUse(choice=BookChoice.EVEN, min_weight=9)) == {"d2d4", "e2e4"}
+    assert drawn(path, BookUse(choice=BookChoice.BEST, min_weight=91)) == set()
+    assert drawn(path, BookUse(choice=BookChoice.EVEN, min_weight=0)) == {"d2d4", "e2e4", "c2c4"}
+    assert drawn(path, BookUse(choice=BookChoice.BEST), later) == {"c7c5"}
+    assert drawn(path, BookUse(side=0)) != set()
+    assert drawn(path, BookUse(side=0), later) == set()
+    assert drawn(path, BookUse(side=1)) == set()
+    assert drawn(path, BookUse(side=1, choice=BookChoice.BEST), later) == {"c7c5"}
+    assert drawn(path, BookUse(max_ply=1)) != set()
+    assert drawn(path, BookUse(max_ply=1), later) == set()
+    assert drawn(path, BookUse(max_ply=2), later) != set()
+    best = PolyglotBook.open(path, BookUse(choice=BookChoice.BEST)).choose(START, random.Random(1))
+    assert best is not None
+    assert best.pick.origin == "book.bin, best: weight 90 of 101"
+
+
+def test_a_book_of_a_variant(tmp_path: Path) -> None:
+    atomic = get_game("atomic")
+    fen = chess.STARTING_FEN
+    path = written(tmp_path / "atomic.bin", row(fen, "g1", "f3", 1))
+    assert drawn(path, BookUse(game="atomic"), atomic.initial()) == {"g1f3"}
+
+
+def test_moves_without_weight_are_no_moves(tmp_path: Path) -> None:
+    path = written(tmp_path / "book.bin", row(chess.STARTING_FEN, "a2", "a3", 0))
+    assert PolyglotBook.open(path).choose(START, random.Random(1)) is None
+
+
+def test_where_a_move_is_from_is_recorded(tmp_path: Path) -> None:
+    path = written(tmp_path / "book.bin", row(chess.STARTING_FEN, "a2", "a3", 7))
+    strong = StrongOptions(sources={"chess": (PolyglotBook.open(path),)})
+    decision = Player("strong", game, TrapParams(), ReferenceSearcher(game), strong).choose(
+        START, Limits(2), StopFlag()
+    )
+    verify(decision)
+    assert decision.pick is not None
+    assert decision.pick.origin == "book.bin, weighted: weight 7 of 7"
+    assert Decision.from_record(decision.to_record()) == decision
+    plain = replace(decision, pick=replace(decision.pick, origin=""))
+    assert "origin" not in plain.to_record()["pick"]  # as in older records
+    assert Decision.from_record(plain.to_record()) == plain
 
 
 @pytest.mark.parametrize(

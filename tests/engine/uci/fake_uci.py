@@ -22,6 +22,7 @@ depth (`fake_score`), so tests know what to expect.  Faults:
 ``early``             ends each search after depth 1
 ``missing``           leaves out one move
 ``reprint``           prints the whole list again after each line, as Stockfish does after three seconds
+``log=FILE``            writes its commands to search there
 ``once=FILE``         has its faults only until a process of it has made the file
 ``begun=FILE``        makes the file when it waits to be told to stop
 ``hold=FIFO``         keeps the pipe open for as long as it lives
@@ -128,7 +129,8 @@ class FakeEngine:
 
     def go(self, words: list[str]) -> None:
         self.searches += 1
-        depth = int(words[words.index("depth") + 1])
+        self.told(words)
+        depth = int(words[words.index("depth") + 1]) if "depth" in words else 4
         only = words[words.index("searchmoves") + 1 :] if "searchmoves" in words else []
         only = [shift_ranks(word, -self.shift) for word in only]
         if self.is_due("hang"):
@@ -152,12 +154,20 @@ class FakeEngine:
                 printed.append(line)
                 if "reprint" in self.faults:
                     self.say(*printed[-2 * len(ranked) :])
-        if self.is_due("endless"):
-            self.wait_for_stop()
-            return
         none = "nobestmove" if self.protocol == "ucci" else "bestmove (none)"
-        best = f"bestmove {shift_ranks(moves[0], self.shift)}" if moves else none
-        self.say("bestmove a1a1" if "illegalbest" in self.faults else best)
+        strongest = max(moves, key=lambda move: fake_score(board, move, depth), default="")
+        best = f"bestmove {shift_ranks(strongest, self.shift)}" if moves else none
+        best = "bestmove a1a1" if "illegalbest" in self.faults else best
+        if self.is_due("endless"):
+            self.wait_for_stop(best)
+            return
+        self.say(best)
+
+    def told(self, words: list[str]) -> None:
+        """Write down a command to search, if there is a file for it."""
+        if "log" in self.faults:
+            with Path(self.faults["log"]).open("a") as file:
+                file.write(" ".join(words) + "\n")
 
     def info(self, board: str, move: str, depth: int, number: int) -> str:
         score = fake_score(board, move, depth)
@@ -185,12 +195,12 @@ class FakeEngine:
             )
             sys.stdout.buffer.write(b"\xff\xfe info \x80\n")
 
-    def wait_for_stop(self) -> None:
+    def wait_for_stop(self, best: str = "bestmove (none)") -> None:
         if "begun" in self.faults:
             Path(self.faults["begun"]).touch()
         for line in sys.stdin:
             if line.split() == ["stop"] and "deaf" not in self.faults:
-                self.say("bestmove (none)")
+                self.say(best)
                 return
         sys.exit(0)
 

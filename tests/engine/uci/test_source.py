@@ -22,7 +22,7 @@ from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
 from engine.time_management import Limits
 from engine.trappy import classify_reply
-from engine.uci.link import EngineOutput, InfoLine, Link, Patience, SearchRequest
+from engine.uci.link import BestMoveRequest, EngineOutput, InfoLine, Link, Patience, SearchRequest
 from engine.uci.settings import EngineSettings
 from engine.uci.source import EnginePool, EngineSource
 from tests.engine.uci.fake_uci import NAME, fake_moves, fake_score
@@ -53,6 +53,11 @@ class Scripted:
         self.game = game
         self.score = score
         self.asked: list[SearchRequest] = []
+        self.moves_asked: list[BestMoveRequest] = []
+        self.thinking_s = 0.0
+        """What a search for a move takes, unless it is stopped earlier."""
+        self.names: str | None = None
+        """The move that such a search names, instead of its best."""
         self.closed: list[bool] = []
         self.clock = Clock()
         self.costs: Callable[[SearchRequest], float] = lambda _ask: 0.0
@@ -62,9 +67,11 @@ class Scripted:
     def connect(self, _settings: EngineSettings) -> Link:
         return self
 
-    def search(self, ask: SearchRequest, patience: Patience) -> EngineOutput:
+    def search(self, ask: SearchRequest | BestMoveRequest, patience: Patience) -> EngineOutput:
         began = patience.clock()
         patience.check(self.name, began)
+        if isinstance(ask, BestMoveRequest):
+            return self._best(ask, patience)
         self.asked.append(ask)
         self.clock.now += self.costs(ask)
         patience.check(self.name, began if self.is_silent else patience.clock())
@@ -76,6 +83,17 @@ class Scripted:
             if move in ask.moves or not ask.moves
         ]
         return EngineOutput(tuple(lines), 10)
+
+    def _best(self, ask: BestMoveRequest, patience: Patience) -> EngineOutput:
+        """The best move of the last depth; until then each depth takes as long as the test says."""
+        self.moves_asked.append(ask)
+        board, legal = fake_moves(self.game, ["fen", *ask.position.split()])
+        depth = ask.depth or 6
+        best = max(legal, key=lambda move: self.score(board, move, depth))
+        self.clock.now = min(self.clock.now + self.thinking_s, patience.until)
+        if self.names is not None:
+            best = self.names
+        return EngineOutput((InfoLine(depth, self.score(board, best, depth), False, (best,)),), 1000, best)
 
     def close(self, *, quickly: bool = False) -> None:
         self.closed.append(quickly)

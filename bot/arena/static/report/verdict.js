@@ -84,15 +84,22 @@ function howModelled({ model, trouble }, bot) {
 function howPicked({ search_mode: mode, pick, pick_text: text, source, depth }, bot) {
   const worth = text ? ` (${scoreText(text)})` : "";
   const unmeant = "no trap was intended";
+  const origin = pick?.origin ? ` (${pick.origin})` : "";
   switch (mode) {
     case "strong":
       return pick?.solved
         ? `${bot} solved the game to its end and took the best move${worth}; ${unmeant}.`
         : `${bot} took the best move of her strong search, ${pick?.depth} plies deep${worth}; ${unmeant}.`;
     case "book":
-      return `This move is from an opening book${worth}; ${unmeant}.`;
+      return `This move is from an opening book${origin}${worth}; ${unmeant}.`;
     case "tablebase":
       return `This move is from an endgame tablebase${worth}; ${unmeant}.`;
+    case "explorer":
+      return `This move is from an online opening explorer${origin}; ${unmeant}.`;
+    case "online_tablebase":
+      return `This move is from an online endgame tablebase${origin}${worth}; ${unmeant}.`;
+    case "engine_move":
+      return `This is the best move of another engine, ${source?.name}, ${pick?.depth} plies deep${worth}; ${unmeant}.`;
     case "lot":
       return `${bot} chose this move at random from those nearly as good as the best, so as not to repeat your last games; ${unmeant}.`;
     case "engine":

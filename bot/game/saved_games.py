@@ -1,0 +1,67 @@
+"""Writes each finished game to a file of its own, in a format that other programs read."""
+
+import asyncio
+import logging
+import re
+from pathlib import Path
+
+from bot.base.files import write_whole
+from engine.formats import files
+from engine.formats.files import GameFormat
+from engine.formats.record import BadGame
+from storage.database import Database
+from storage.decisions import list_decisions
+from storage.games import get_game
+from storage.own_game_records import record_of
+from storage.records import AccountKey, GameStatus, StoredGame
+
+logger = logging.getLogger(__name__)
+
+_FORMATS = {"othello": GameFormat.GGF}
+"""Formats of games that are not written as PGN."""
+
+
+class SavedGames:
+    """The folder of finished games; failures are logged and never affect play.
+
+    Args:
+        folder: Has a folder for each month; created when needed.
+        our_name: Our side's name in the files.
+    """
+
+    def __init__(self, folder: Path, our_name: str) -> None:
+        self._folder = folder
+        self._our_name = our_name
+        self._is_failing = False
+
+    async def save(self, database: Database, owner: AccountKey, site_game_id: str) -> None:
+        """Write a finished game, replacing its file if there is one; an aborted game is left out."""
+        try:
+            async with database.read() as session:
+                game = await get_game(session, owner, site_game_id)
+                if game is None or game.state is not GameStatus.FINISHED:
+                    return
+                record = record_of(game, self._our_name, await list_decisions(session, game.id))
+            form = _FORMATS.get(game.game, GameFormat.PGN)
+            text = files.write(record, form)
+            await asyncio.to_thread(_write, self._folder / _name(game, form), text)
+        except BadGame as error:  # a game that has no such notation
+            logger.debug("game %s: not written to a file: %s", site_game_id, error)
+        except Exception as error:  # the game is in the database; a file's fault may disturb nothing
+            level = logging.DEBUG if self._is_failing else logging.WARNING
+            self._is_failing = True
+            logger.log(level, "storage.games_folder: game %s is not written: %s", site_game_id, error)
+        else:
+            if self._is_failing:
+                logger.info("storage.games_folder: games are written again")
+            self._is_failing = False
+
+
+def _name(game: StoredGame, form: GameFormat) -> str:
+    key = re.sub(r"[^A-Za-z0-9_-]", "_", f"{game.site}_{game.site_game_id}")
+    return f"{game.started_at:%Y-%m}/{game.started_at:%Y-%m-%d}_{key}.{form.value}"
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole({path: text.encode()})

@@ -1,0 +1,329 @@
+"""Asks lichess.org's opening explorer and tablebase for a move, when it is our turn.
+
+Both are a help, never a need: a look-up has a share of the clock that it may spend, and when nothing usable
+arrives in that time, the move is decided as without it.  A service that fails several times in a row, or says
+that we ask too often, is left alone for a while, which the log says once.
+"""
+
+import asyncio
+import json
+import logging
+import random
+import time
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+import chess
+
+from bot.base.config import Config, OnlineConfig, read_token
+from bot.base.errors import AuthError, RefusedError, ServerError, TransientError
+from bot.servers.lichess_errors import ERROR_BODY_LIMIT, read_error
+from engine.decision import EXPLORER, ONLINE_TABLEBASE, Pick
+from engine.game import WIN_CENTI
+from engine.games.standard_chess import ChessPosition, StandardChess
+from engine.lookup.source import LookupMove
+
+logger = logging.getLogger(__name__)
+
+CLOCK_SHARE = 0.05
+"""Largest share of the remaining clock that one look-up may take."""
+FAILURES = 3
+"""Failures in a row after which a service is left alone."""
+PAUSE_S = 300.0
+"""For that long, in seconds; after a 429 for as long as it demands."""
+REFUSED_PAUSE_S = 3600.0
+"""The same for a service that refuses us: it wants a token, or has no such thing."""
+MOST_PIECES = 7
+"""Of the tablebase, kings included."""
+
+TRY_OUT_S = 10.0
+"""For an answer outside of games."""
+
+_ENDING = "8/8/8/3k4/8/8/1Q6/K7 w - - 0 1"
+_BODY_LIMIT = 1 << 18
+_GAME = StandardChess()
+_OUTCOMES = {"win": WIN_CENTI, "loss": -WIN_CENTI, "draw": 0, "cursed-win": 0, "blessed-loss": 0}
+"""Scores of the tablebase's categories, side to move's view; the others are not certain."""
+
+
+class OddAnswer(TransientError):
+    """A service answered something that cannot be right."""
+
+
+class Breaker:
+    """Whether a service may be asked: not while it fails, or demands to be left alone."""
+
+    def __init__(self, name: str, clock: Callable[[], float]) -> None:
+        self._name = name
+        self._clock = clock
+        self._failures = 0
+        self._not_before = 0.0
+        self._is_told = False
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether no pause is running."""
+        return self._clock() >= self._not_before
+
+    def worked(self) -> None:
+        """The service gave an answer."""
+        self._failures = 0
+        if self._is_told:
+            logger.info("online.%s: works again", self._name)
+        self._is_told = False
+
+    def failed(self, error: ServerError) -> None:
+        """The service gave no answer, or none that can be used."""
+        self._failures += 1
+        pause_s = 0.0
+        if isinstance(error, TransientError) and error.retry_after_s is not None:
+            pause_s = error.retry_after_s
+        elif isinstance(error, AuthError | RefusedError):
+            pause_s = REFUSED_PAUSE_S
+        elif self._failures >= FAILURES:
+            pause_s = PAUSE_S
+        if not pause_s:
+            logger.debug("online.%s: %s", self._name, error)
+            return
+        self._not_before = self._clock() + pause_s
+        level = logging.DEBUG if self._is_told else logging.WARNING
+        self._is_told = True
+        text = "online.%s: %s; moves are decided without it, next try in %.0f s"
+        logger.log(level, text, self._name, error, pause_s)
+
+
+class OnlineLookup:
+    """The two services; build it inside a running event loop.
+
+    Args:
+        config: Which services, and their limits.
+        token: Of a lichess.org account, sent to the explorer alone; empty: none.
+        clock: A monotonic clock, in seconds.
+        rng: Chooses among the explorer's moves.
+    """
+
+    def __init__(
+        self,
+        config: OnlineConfig,
+        token: str = "",
+        clock: Callable[[], float] = time.monotonic,
+        rng: random.Random | None = None,
+    ) -> None:
+        self._config = config
+        self._token = token
+        self._rng = rng or random.Random()  # noqa: S311 - which opening is played is no secret
+        self._explorer = Breaker("explorer", clock)
+        self._tablebase = Breaker("tablebase", clock)
+        self._http = aiohttp.ClientSession(headers={"User-Agent": "desdemona"})
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._http.close()
+
+    async def try_out(self) -> str:
+        """Ask each service once, and say what answers.
+
+        Raises:
+            ServerError: One of them does not.
+        """
+        config, shown = self._config, []
+        if config.explorer:
+            url = f"{config.explorer_url}/{config.explorer}"
+            answer = await self._fetched(url, {"fen": chess.STARTING_FEN}, self._token, TRY_OUT_S)
+            explorer_move(answer, _GAME.initial(), 1, self._rng)
+            shown.append(url)
+        if config.tablebase:
+            url = f"{config.tablebase_url}/standard"
+            answer = await self._fetched(url, {"fen": _ENDING}, "", TRY_OUT_S)
+            tablebase_move(answer, _GAME.parse_position(_ENDING))
+            shown.append(url)
+        return f"{' and '.join(shown)} answer{'s' * (len(shown) == 1)}"
+
+    async def find(
+        self, game_name: str, position: Any, remaining_s: float | None, avoid: Collection[str] = ()
+    ) -> LookupMove | None:
+        """A move for an unfinished game; None: neither service has one in time.
+
+        Args:
+            game_name: Name in `engine.games`; only chess is looked up.
+            position: Of that game.
+            remaining_s: Time on our clock; None without one.
+            avoid: Moves that the explorer is not to repeat.
+        """
+        if game_name != _GAME.name:
+            return None
+        config, board = self._config, position.board
+        if config.tablebase and not board.castling_rights and chess.popcount(board.occupied) <= MOST_PIECES:
+            url, params = f"{config.tablebase_url}/standard", {"fen": board.fen()}
+            return await self._asked(
+                self._tablebase, url, params, remaining_s, lambda answer: tablebase_move(answer, position)
+            )
+        if config.explorer and not board.chess960 and board.ply() < config.explorer_max_ply:
+            url = f"{config.explorer_url}/{config.explorer}"
+            params = {"fen": board.fen(), "moves": "20", "topGames": "0", "recentGames": "0"}
+
+            def choose(answer: Any) -> LookupMove | None:
+                least, rng = config.explorer_min_games, self._rng
+                return explorer_move(answer, position, least, rng, avoid, config.explorer)
+
+            return await self._asked(self._explorer, url, params, remaining_s, choose)
+        return None
+
+    async def _asked(
+        self,
+        breaker: Breaker,
+        url: str,
+        params: Mapping[str, str],
+        remaining_s: float | None,
+        choose: Callable[[Any], LookupMove | None],
+    ) -> LookupMove | None:
+        if not breaker.may_ask:
+            return None
+        timeout_s = self._config.timeout_s
+        if remaining_s is not None:
+            timeout_s = min(timeout_s, CLOCK_SHARE * remaining_s)
+        token = self._token if breaker is self._explorer else ""
+        try:
+            found = choose(await self._fetched(url, params, token, timeout_s))
+        except ServerError as error:
+            breaker.failed(error)
+            return None
+        breaker.worked()
+        return found
+
+    async def _fetched(self, url: str, params: Mapping[str, str], token: str, timeout_s: float) -> Any:
+        """The JSON of an answer; None: the service does not have the position.
+
+        Raises:
+            ServerError: It does not answer in time, or answers something else.
+        """
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await self._read(url, params, token)
+        except TimeoutError:
+            raise TransientError(f"no answer within {timeout_s:.2g} s") from None
+        except (aiohttp.ClientError, OSError) as error:
+            raise TransientError(f"{type(error).__name__}: {error}") from error
+
+    async def _read(self, url: str, params: Mapping[str, str], token: str) -> Any:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        async with self._http.get(url, params=params, headers=headers, allow_redirects=False) as response:
+            if response.status == 404:
+                return None
+            limit = _BODY_LIMIT if response.status == 200 else ERROR_BODY_LIMIT
+            body = bytearray()
+            async for chunk in response.content.iter_chunked(1 << 14):
+                body += chunk
+                if len(body) > limit:
+                    break
+            text = body.decode("utf-8", "replace")
+            if response.status == 401:  # also when a proxy says it
+                raise AuthError("the service demands the token of a lichess.org account (HTTP 401)")
+            if response.status != 200:
+                raise read_error(response.status, response.headers, text, f"GET {url}", token)
+        with suppress(ValueError, RecursionError):
+            return json.loads(text)
+        raise OddAnswer("the answer is not JSON")
+
+
+def open_lookup(config: Config) -> OnlineLookup | None:
+    """The services in the settings; None: none.
+
+    The token of a lichess.org account goes to no other site's explorer.
+
+    Raises:
+        ConfigError: The token cannot be read.
+    """
+    online = config.online
+    if not online.is_used:
+        return None
+    address = urlsplit(online.explorer_url)
+    is_theirs = address.scheme == "https" and f".{address.hostname}".endswith(".lichess.org")
+    is_ours = config.server.dialect == "lichess" and not config.server.url
+    return OnlineLookup(online, read_token(config.server) if is_theirs and is_ours else "")
+
+
+def explorer_move(
+    answer: Any,
+    position: ChessPosition,
+    min_games: int,
+    rng: random.Random,
+    avoid: Collection[str] = (),
+    name: str = "explorer",
+) -> LookupMove | None:
+    """A move of the explorer's answer, drawn by the number of its games; None: it has none.
+
+    Args:
+        answer: JSON; None: the position is unknown.
+        position: The position that was looked up.
+        min_games: Moves with fewer games are left out.
+        rng: Draws the move.
+        avoid: Moves to leave out if there is another.
+        name: Of the database.
+
+    Raises:
+        OddAnswer: It is no such answer, or has a move that is not legal.
+    """
+    if answer is None:
+        return None
+    games: dict[int, int] = {}
+    for row in _rows(answer):
+        counts = [row.get(key) for key in ("white", "draws", "black")]
+        whole = [count for count in counts if type(count) is int and count >= 0]
+        if len(whole) < len(counts):
+            raise _odd(row)
+        games[_legal(row, position)] = sum(whole)
+    known = {move: number for move, number in games.items() if number >= max(1, min_games)}
+    others = {move: number for move, number in known.items() if _GAME.move_text(move) not in avoid}
+    known = others or known
+    if not known:
+        return None
+    move = rng.choices(list(known), list(known.values()))[0]
+    origin = f"{name}: {known[move]} of {sum(games.values())} games"
+    return LookupMove(move, EXPLORER, Pick(None, 0, 0, False, origin))
+
+
+def tablebase_move(answer: Any, position: ChessPosition) -> LookupMove | None:
+    """The best move of the tablebase's answer; None: its outcome is not certain.
+
+    Args:
+        answer: JSON; None: the position is unknown.
+        position: The position that was looked up.
+
+    Raises:
+        OddAnswer: It is no such answer, or its best move is not legal.
+    """
+    if answer is None:
+        return None
+    rows = _rows(answer)  # best first
+    category = answer.get("category")
+    if not isinstance(category, str) or not rows:
+        raise _odd(answer)
+    score_centi = _OUTCOMES.get(category)
+    if score_centi is None:
+        return None
+    origin = f"lichess.org: {category}"
+    return LookupMove(_legal(rows[0], position), ONLINE_TABLEBASE, Pick(score_centi, 0, 100, True, origin))
+
+
+def _rows(answer: Any) -> list[dict[str, Any]]:
+    match answer:
+        case {"moves": [*rows]} if all(isinstance(row, dict) for row in rows):
+            return rows
+    raise _odd(answer)
+
+
+def _legal(row: Mapping[str, Any], position: ChessPosition) -> int:
+    text = row.get("uci")
+    if isinstance(text, str):
+        with suppress(ValueError):
+            # The explorer writes castling as the king taking its rook.
+            return _GAME.parse_move(position, position.board.parse_uci(text).uci())
+    raise _odd(row)
+
+
+def _odd(what: Any) -> OddAnswer:
+    return OddAnswer(f"the answer makes no sense: {str(what)[:80]!r}")
