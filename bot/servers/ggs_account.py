@@ -49,6 +49,7 @@ from bot.servers.ggs_game import (
     GgsGame,
     Status,
     agree,
+    board_of,
     colourless,
     discs,
     end_of,
@@ -126,6 +127,8 @@ class GgsAccount:
         self._requests = Requests(name)
         self._going_on: dict[str, wire.MatchBegan] = {}
         """Our running matches that we know of, by the server's ids."""
+        self._announced: set[str] = set()
+        """Those whose beginning we heard; the others were running before we heard of them."""
         self._known_at_query: deque[frozenset[str]] = deque(maxlen=MAX_QUERIES)
         """For each unanswered query for the running matches, the oldest first: those that we knew of then."""
         self._changes: dict[str, int] = {}
@@ -213,6 +216,7 @@ class GgsAccount:
                 out += self._put_away(game, reason)
         self._live.clear()
         self._going_on.clear()
+        self._announced.clear()
         self._known_at_query.clear()
         self._changes.clear()
         self._ended.clear()
@@ -545,6 +549,7 @@ class GgsAccount:
         self._ended.pop(message.id, None)
         self._changes.pop(message.id, None)
         self._going_on[message.id] = message
+        self._announced.add(message.id)
         self._requests.began(message)
         return out
 
@@ -607,24 +612,37 @@ class GgsAccount:
     def _take_up(self, match: str, record: GgfGame, our_side: int, moves: tuple[str, ...]) -> GgsGame | None:
         """The game of ours that a match resumes; None: it is a new one.
 
-        The server keeps a match's moves but gives it a new id.  A game without moves looks like any other, so
-        only the request can show that the match resumes it.  Without a request the moves decide.  A request
-        for a new match may be stale (we missed that it went), so enough common moves outweigh it.
+        The server gives a resumed match a new id, so its request has to say what it is: a request with the
+        stored flag and id.  Without one the match is a new game, with two exceptions, in which we have missed
+        what was said: the match was running before we heard of it, or it shows a beginning that contains
+        every move of ours.  A tournament's match resumes nothing: the director begins new ones, and those
+        that go on without us keep their ids.
         """
-        origin = self._requests.origin(match)
-        is_said = origin is not None and origin.line.flag is Flag.STORED
-        if not moves and not is_said:
-            return None
-        least = 0 if is_said or origin is None else TELLING_PLIES
-        found = [
+        away = [
             game
             for game in self._games.values()
             if game.status in (Status.AWAY, Status.DOUBTFUL)
             and game.about.rated  # the server stores no others
             and is_same(game, record, our_side)
             and agree(game.moves, moves)
-            and min(len(game.moves), len(moves)) >= least
         ]
+        is_announced = match in self._announced
+        if self._going_on[match].flag is Flag.TOURNAMENT:
+            found = [
+                game
+                for game in away
+                if not is_announced
+                and match_of(board_of(game.about.game_id)) == match
+                and len(game.moves) <= len(moves)
+            ]
+        else:
+            origin = self._requests.origin(match)
+            if origin is not None and origin.line.flag is Flag.STORED:
+                found = away
+            elif is_announced or origin is not None:
+                found = [game for game in away if TELLING_PLIES <= len(game.moves) <= len(moves)]
+            else:
+                found = away if moves else []
         # Of several with the same beginning, the one of the nearest length.
         return min(found, key=lambda game: abs(len(game.moves) - len(moves)), default=None)
 
@@ -733,6 +751,7 @@ class GgsAccount:
         known = self._known_at_query.popleft() if self._known_at_query else self._known_matches()
         gone = known - heard.keys() if message.is_whole else frozenset()
         self._going_on = {key: match for key, match in self._going_on.items() if key not in gone} | heard
+        self._announced &= self._going_on.keys()
         out: list[GgsAction] = []
         for game in list(self._live.values()):
             if game.match in gone:
@@ -783,6 +802,7 @@ class GgsAccount:
         games, out = list(self._of(message.id)), list[GgsAction]()
         change = self._changes.pop(message.id, None)
         self._going_on.pop(message.id, None)
+        self._announced.discard(message.id)
         self._requests.ended(message.id)
         if message.result is not None and message.stored_id:
             # Resigned, or we have missed the last move: the archive knows.

@@ -93,6 +93,11 @@ def match_of(board: str) -> str:
     return f".{board.split('.')[1]}" if board.count(".") == 2 else board
 
 
+def board_of(game_id: str) -> str:
+    """The server's id of a board when its game began, from our own id: ``.1`` of ``20261122T003000-.1``."""
+    return "-".join(game_id.split("-")[1:2])
+
+
 def end_of(game: GgsGame, ours: float) -> GameEnd:
     """How a game ended, from its moves and the server's result.
 

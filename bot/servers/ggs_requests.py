@@ -219,7 +219,12 @@ class Requests:
             self._unanswered.popleft()
 
     def _origin_of(self, message: wire.MatchBegan) -> Asked | None:
-        """The request that a match came from; among similar ones, prefer one that we have accepted."""
+        """The request that a match came from; among similar ones, prefer one that we have accepted.
+
+        A tournament's director begins matches without a request.
+        """
+        if message.flag is Flag.TOURNAMENT:
+            return None
         found: list[tuple[bool, bool, Asked]] = []
         for asked in self:
             line = asked.line
@@ -241,6 +246,7 @@ def _crosses(attempt: Attempt, message: wire.MatchBegan) -> bool:
     """Whether a match can come from two crossing requests."""
     return (
         bool(attempt.opponent)
+        and message.flag is not Flag.TOURNAMENT
         and (attempt.opponent == "*" or attempt.opponent in message.names)
         and colourless(attempt.type_text) == colourless(message.type_text)
     )

@@ -608,6 +608,9 @@ def test_a_board_that_has_ended_is_closed_when_its_match_is_taken_up() -> None:
 
 STORED = "stored 1 desdemon\r\n|.4       21 Nov 2026 09:36:07 bob    desdemon      8:l"
 
+RESUMING = "+   .8 1800.0 desdemon 05:00//02:00        8 S 1720.0 bob      .4"
+"""Our request to resume it."""
+
 
 def ticked(story: Story, now_s: float) -> list[str]:
     story.now_s = now_s
@@ -650,7 +653,7 @@ def test_of_two_adjourned_games_the_moves_tell_which_goes_on() -> None:
     one, two = known("f5", "d6", "c3"), replace(known("f5", "f6"), game_id="other")
     for first, second in ((one, two), (two, one)):
         story = Story(first, second).hear(STORED)
-        story.hear("+ match .2 1800 desdemon 1720 bob 8 R", join(".2", moves="B[f5]W[f6]"))
+        story.hear(RESUMING, "+ match .2 1800 desdemon 1720 bob 8 R", join(".2", moves="B[f5]W[f6]"))
         assert story.told() == [GameStarted("other", True)]
 
 
@@ -658,7 +661,7 @@ def test_of_adjourned_games_that_begin_alike_the_one_that_has_come_as_far_goes_o
     one, two = known("f5", "d6"), replace(known("f5", "d6", "c3", "d3", "c4", "f4"), game_id="other")
     lost = replace(known("f5", "d6", "c3", rated=False), game_id="unrated")  # those are not kept
     story = Story(one, two, lost).hear(STORED)
-    story.hear("+ match .2 1800 desdemon 1720 bob 8 R", join(".2", moves="B[f5]W[d6]B[c3]"))
+    story.hear(RESUMING, "+ match .2 1800 desdemon 1720 bob 8 R", join(".2", moves="B[f5]W[d6]B[c3]"))
     assert story.told() == [GameStarted("old", True)]
 
 
@@ -689,6 +692,38 @@ def test_a_new_game_is_not_taken_for_the_adjourned_one() -> None:
     story.take()
     story.hear("+ match .1 1720 bob 1800 desdemon 8 R", join())
     assert story.told()[0].game_id == GAME
+
+
+@pytest.mark.parametrize("moves", ["", "B[f5]", "B[f5]W[d6]B[c3]W[d3]B[c4]"])
+def test_a_tournament_match_is_not_taken_for_the_adjourned_game(moves: str) -> None:
+    """Also while our request to resume that one is pending."""
+    story = Story(known("f5", "d6", "c3", "d3")).hear(STORED, RESUMING)
+    story.take()
+    story.hear("+ match .1 1720 bob 1800 desdemon 8b T", join(kind="8b", moves=moves))
+    assert story.told() == [GameStarted(GAME, True)]
+    assert story.account.first_event("old", 0) == GameAdjourned("the server has stored it")
+    story.hear("+ match .2 1800 desdemon 1720 bob 8 R", join(".2", moves="B[f5]W[d6]B[c3]W[d3]"))
+    assert story.told() == [GameStarted("old", True)]  # the request is still that game's
+
+
+def test_a_match_without_a_request_resumes_only_what_it_shows() -> None:
+    for ours, told, begins in (
+        (("f5", "d6"), "B[f5]W[d6]B[c3]W[d3]", GAME),
+        (("f5", "d6", "c3", "d3"), "B[f5]W[d6]B[c3]W[d3]", "old"),
+        (("f5", "d6", "c3", "d3", "c4"), "B[f5]W[d6]B[c3]W[d3]", GAME),
+    ):
+        story = Story(known(*ours)).hear(STORED)
+        story.take()
+        story.hear("+ match .1 1720 bob 1800 desdemon 8 R", join(moves=told))
+        assert story.told() == [GameStarted(begins, True)]
+
+
+def test_a_tournament_match_that_went_on_without_us_keeps_its_id() -> None:
+    row = "match 1/1\r\n|  .1 1720 bob    1800 desdemon             8  T 1"
+    for began, goes_on in (("20261122T003000-.1", True), ("20261122T003000-.2", False)):
+        story = Story(replace(known("f5"), game_id=began))
+        story.hear(row, join(moves="B[f5]W[d6]"))
+        assert (story.told() == [GameStarted(began, True)]) is goes_on
 
 
 def test_a_request_that_has_gone_unheard_does_not_hide_a_game_that_goes_on() -> None:
