@@ -603,11 +603,7 @@ def read_address(url: str) -> tuple[str, int]:
 
 def read_about(lines: Sequence[str]) -> str:
     """Summarise the service's answer to ``finger`` for the operator."""
-    fields = {}
-    for line in lines:
-        key, colon, value = line.partition(":")
-        if colon:
-            fields[key.strip()] = value.strip()
+    fields = wire.fields_of(lines)
     is_registered = fields.get("level", "0") not in ("", "0")
     parts = ["registered" if is_registered else "not registered, so only unrated games can be played"]
     stored = next((value for key, value in fields.items() if key.startswith("stored")), "0")

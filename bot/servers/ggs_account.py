@@ -246,6 +246,8 @@ class GgsAccount:
             out.append(Say(tell_service("history")))
         if self._away_opponents():
             out.append(Say(tell_service("stored")))
+        if not self._requests.is_registered:
+            out.append(Say(tell_service("finger")))
         return [*out, self.query_matches()]
 
     # --- Our actions ------------------------------------------------------------------------------------
@@ -404,6 +406,8 @@ class GgsAccount:
                 return self._looked(lines)
             case wire.OtherMessage(wire.SERVICE, "history", lines):
                 return self._history(lines)
+            case wire.OtherMessage(wire.SERVICE, "finger", lines):
+                return self._fingered(lines)
             case wire.Said():
                 return self._said(message)
             case wire.Offered(what, id_, name) if name != self.name:
@@ -421,6 +425,16 @@ class GgsAccount:
             logger.warning("the Othello service has gone")
             return self.lost("the Othello service has gone")
         return self._set_up() if self._is_away else []
+
+    def _fingered(self, lines: Sequence[str]) -> list[GgsAction]:
+        """The service's report on our account shows whether it has been registered meanwhile."""
+        report = wire.fields_of(lines)
+        is_known = report.get("login") == self.name and report.get("level", "0") not in ("", "0")
+        if self._requests.is_registered or not is_known:
+            return []
+        logger.info("the account has been registered: rated games can be played from now on")
+        self._requests.is_registered = True
+        return [Say(tell_service("rated +"))]  # refused when we logged in
 
     def _no_service(self) -> list[GgsAction]:
         reason = "there is no Othello service"

@@ -777,6 +777,12 @@ def _number(text: str) -> float:
     return float(_checked(_NUMBER, text.strip()))
 
 
+def fields_of(lines: Sequence[str]) -> dict[str, str]:
+    """The ``key : value`` lines of an answer to ``finger``."""
+    split = (line.partition(":") for line in lines)
+    return {key.strip(): value.strip() for key, colon, value in split if colon}
+
+
 # --- Clocks and types -----------------------------------------------------------------------------------
 
 DEFAULT_CLOCK = GgsClock()

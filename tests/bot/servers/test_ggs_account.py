@@ -161,6 +161,15 @@ def test_what_is_asked(type_: str, game: str | None, kind: str, boards: int) -> 
     assert (challenge.game, challenge.kind, challenge.boards) == (game, kind, boards)
 
 
+@pytest.mark.parametrize("clock", ["30:00,N0//05:00,N10", "30:00,N//05:00,N10"])
+def test_a_request_with_a_clock_that_counts_moves_is_told_as_not_played(clock: str) -> None:
+    """The server writes the second for the first."""
+    story = Story().hear(request().replace("05:00//02:00", clock))
+    [received] = story.told()
+    assert (received.challenge.game, received.challenge.clock) == (None, Clock(1800, 0))
+    assert story.account.decline(received.challenge.id) == [Say("tell /os decline .3")]
+
+
 def test_a_request_that_has_gone_cannot_be_accepted() -> None:
     story = Story().hear(request())
     [received] = story.told()
@@ -249,6 +258,20 @@ def test_who_is_not_registered_sends_no_such_setting(caplog: pytest.LogCaptureFi
     said = [each.command for each in story.account.connected(0) if isinstance(each, Say)]
     assert "tell /os rated +" in said  # it may have been registered by now
     assert story.account.ask("bob", "8", FIVE, rated=True)[1][0] == Say("tell /os rated +")
+
+
+def test_a_registration_while_we_are_logged_in_is_noticed() -> None:
+    story = Story().hear("stored 0 desdemon", "ERR you are not registered.")
+    report = "finger desdemon\r\n|login  : desdemon\r\n|level  : %d\r\n|open   : 1"
+    assert ticked(story, 61.0) == ["finger", "match"]
+    assert story.hear(report % 0).said() == []
+    assert story.account.ask("bob", "8", FIVE, rated=False)[1] == [
+        Say("tell /os ask 8 05:00/00:00/02:00 bob")
+    ]
+    assert story.hear((report % 1).replace("login  : desdemon", "login  : bob")).said() == []
+    assert story.hear(report % 1).said() == ["rated +"]
+    assert story.account.ask("bob", "8", FIVE, rated=True)[1][0] == Say("tell /os rated +")
+    assert ticked(story, 122.0) == ["match"]
 
 
 def test_accepting_a_request_leaves_our_own_asking_alone() -> None:
