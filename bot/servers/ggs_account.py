@@ -76,6 +76,8 @@ MAX_QUERIES = 8
 """Most unanswered queries for the running matches that are remembered."""
 MAX_REQUESTS = 500
 """Further requests are ignored; the server has a few dozen at a time."""
+KOMI_BID_DISCS = 0.0
+"""What we say the side to move is worth at the start of a komi game."""
 REMEMBERED = 200
 """Finished games that `GgsAccount.find` still returns."""
 
@@ -531,7 +533,7 @@ class GgsAccount:
     def _challenge(self, asked: Asked) -> Challenge:
         line = asked.line
         clock, type_ = line.other_clock, type_of(line.type_text)
-        is_played = type_ is not None and type_.is_played and clock.is_plain and line.asker_clock.is_plain
+        is_played = type_ is not None and type_.is_wanted and clock.is_plain and line.asker_clock.is_plain
         is_random = type_ is not None and type_.discs is not None
         return Challenge(
             id=asked.key,
@@ -599,6 +601,8 @@ class GgsAccount:
             type_ = type_of(record.kind)
             if type_ is None or not type_.is_played or not all(clock.is_plain for clock in clocks):
                 return [*out, *self._unplayable(message.id, record, at)]
+            if type_.is_komi and record.komi is None:
+                return [*out, *self._bid(message.id, record, our_side)]
             game = self._take_up(match, record, our_side, moves)
             if game is None and not RULES.legal_moves(position):  # one of two games, already over
                 self._ended.setdefault(match, {}).setdefault(message.id)
@@ -609,6 +613,7 @@ class GgsAccount:
             game.turn_since_s = now_s
         is_announced = game.status in (Status.LIVE, Status.DOUBTFUL) and not (is_made or game.is_unheard)
         self._archive.forget(game)
+        game.komi = record.komi or 0.0
         game.status, game.board, game.clocks, game.end = Status.LIVE, message.id, clocks, None
         game.moves, game.position, game.is_stale, game.is_unheard = moves, position, False, False
         game.times_s = tuple(move.time_s or 0.0 for move in record.moves)
@@ -622,6 +627,19 @@ class GgsAccount:
         key = origin.key if is_made and origin is not None and not origin.is_resumption else ""
         logger.info("match %s is game %s", message.id, game.about.game_id)
         return [*out, Tell(GameStarted(game.about.game_id, True, key))]
+
+    def _bid(self, board: str, record: GgfGame, our_side: int) -> list[GgsAction]:
+        """Begin a komi game: send the first move of the side to move, and what we think it is worth.
+
+        The player who values the side to move higher gets it, and the komi is the mean of both values.  Only
+        then does the game have colours, and the server sends it again.  We bid a draw: the value of the usual start, and
+        for a random one a bid like any other.
+        """
+        if (record.black_komi_move, record.white_komi_move)[our_side] is not None:
+            return []  # the opponent has yet to bid
+        first = RULES.legal_moves(RULES.parse_position(record.start))[0]
+        bid = wire.write_bid(RULES.move_text(first), KOMI_BID_DISCS)
+        return [Say(tell_service("play", board, bid))]
 
     def _take_up(self, match: str, record: GgfGame, our_side: int, moves: tuple[str, ...]) -> GgsGame | None:
         """The game of ours that a match resumes; None: it is a new one.

@@ -41,6 +41,8 @@ class GgsGame:
     """False: this program does not play games of this kind."""
     clocks: tuple[GgsClock, GgsClock] = (wire.DEFAULT_CLOCK, wire.DEFAULT_CLOCK)
     """One for each side."""
+    komi: float = 0.0
+    """Discs taken from black's result."""
     moves: tuple[str, ...] = ()
     times_s: tuple[float, ...] = ()
     """Time charged for each move, in seconds."""
@@ -115,7 +117,8 @@ def end_of(game: GgsGame, ours: float) -> GameEnd:
         return GameEnd(EndReason.TIME, winner, f"{status} by time")
     if game.is_done:
         side, margin = game.position.side, RULES.margin_discs(game.position)
-        best = None if margin == 0 else side if margin > 0 else 1 - side
+        margin_black = (margin if side == 0 else -margin) - game.komi
+        best = None if margin_black == 0 else 0 if margin_black > 0 else 1
         return GameEnd(EndReason.NORMAL if best == winner else EndReason.TIME, winner, status)
     if abs(ours) == WIPE_OUT:
         return GameEnd(EndReason.RESIGNATION, winner, f"{status} resigned")

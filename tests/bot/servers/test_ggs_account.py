@@ -862,17 +862,43 @@ def test_the_service_goes_and_comes_back() -> None:
 
 
 def test_a_game_that_is_not_played_here_is_told_as_such() -> None:
-    story = Story().hear("stored 0 desdemon", "+ match .1 1720 bob 1800 desdemon 8k T", join(kind="8k"))
+    story = Story().hear("stored 0 desdemon", "+ match .1 1720 bob 1800 desdemon 8a T", join(kind="8a"))
     assert story.told() == [GameStarted(GAME, False)]
     assert story.account.abort(GAME) == [Say("tell /os abort .1")]
     with pytest.raises(RefusedError):
         begun().account.abort(GAME)
 
 
-def test_a_game_that_is_not_played_here_begins_once() -> None:
+@pytest.mark.parametrize(("black", "side"), [("bob", 1), ("desdemon", 0)])
+def test_a_komi_game_of_a_tournament_is_bid_for_and_played(black: str, side: int) -> None:
+    """It has colours only after both bids; the result is what the discs leave after the komi."""
     story = Story().hear("stored 0 desdemon", "+ match .1 1720 bob 1800 desdemon 8k T", join(kind="8k"))
+    (bid,) = story.take()
+    assert bid in [Say(f"tell /os play .1 {move}/0.00") for move in ("D3", "C4", "F5", "E6")]
+    sent = join(kind="8k").replace("TY[8k]", "TY[8k]KW[f5/0.00]")  # before the opponent's bid
+    assert story.hear(sent).take() == []
+    story.hear(join(kind="8k", black=black, moves="B[f5]").replace("TY[8k]", "TY[8k]KM[1.000]"))
+    assert story.told() == [GameStarted(GAME, True)]
+    about = story.account.first_event(GAME, 0)
+    assert isinstance(about, GameSnapshot)
+    assert (about.our_side, about.state.moves, about.rated) == (side, ("f5",), True)
+    story.hear("- match .1 1720 bob 1800 desdemon 8k T +2.00  .0")
+    assert story.said() == ["look .0"]
+
+
+def test_the_komi_decides_a_played_out_game() -> None:
+    start = f"8 {' '.join(['*' * 8] * 4 + ['O' * 8] * 3 + ['O' * 7 + '-'])} *"
+    story = Story().hear("stored 0 desdemon", "+ match .1 1720 bob 1800 desdemon 8k T")
+    board = join(kind="8k", start=start).replace("TY[8k]", "TY[8k]KM[40.000]")
+    story.hear(board, "update .1 h8", "- match .1 1720 bob 1800 desdemon 8k T -2.00  .0")
+    ends = [event.end for event in story.told() if isinstance(event, GameState) and event.end]
+    assert [(end.reason, end.winner) for end in ends] == [(EndReason.NORMAL, 1)]
+
+
+def test_a_game_that_is_not_played_here_begins_once() -> None:
+    story = Story().hear("stored 0 desdemon", "+ match .1 1720 bob 1800 desdemon 8a T", join(kind="8a"))
     story.take()
-    assert story.hear(join(kind="8k"), join(kind="8k", moves="B[f5]W[d6]")).take() == []
+    assert story.hear(join(kind="8a"), join(kind="8a", moves="B[f5]W[d6]")).take() == []
     assert ticked(story, 100.0) == ["match"]
 
 
