@@ -632,8 +632,8 @@ class GgsAccount:
         """Begin a komi game: send the first move of the side to move, and what we think it is worth.
 
         The player who values the side to move higher gets it, and the komi is the mean of both values.  Only
-        then does the game have colours, and the server sends it again.  We bid a draw: the value of the usual start, and
-        for a random one a bid like any other.
+        then does the game have colours, and the server sends it again.  We bid a draw, which
+        is the value of the usual start.
         """
         if (record.black_komi_move, record.white_komi_move)[our_side] is not None:
             return []  # the opponent has yet to bid

@@ -142,3 +142,19 @@ def test_lost_messages(at_table: Play, text: str) -> None:
         await anna.close()
 
     at_table(play, Strike(Fault.LOSE, holding(f"/os: {text}"), after=3 * (text == "update"), name=BOT))
+
+
+@pytest.mark.parametrize("words", ["/os: match ", "/os: stored "])
+@pytest.mark.parametrize("kind", ["8", "s8r14"])
+def test_a_list_that_is_older_than_the_news_before_it(at_table: Play, words: str, kind: str) -> None:
+    """It was made before the match began, and arrives after its first lines."""
+
+    async def play(table: Table) -> None:
+        await table.until_there()
+        anna = await table.sit(Habits(resigns_at=20))
+        over = await table.play(anna, f"{kind} 15:00")
+        assert over.outcome == "-64.00"
+        assert len(anna.over) == 1
+        await anna.close()
+
+    at_table(play, Strike(Fault.LATE, holding(words), name=BOT))
