@@ -29,7 +29,7 @@ from bot.base.events import (
 from bot.servers import Account
 from bot.servers import ggs_wire as wire
 from bot.servers.ggs_account import GgsAccount, GgsAction, Say, Tell, TellGame
-from bot.servers.ggs_game import Status
+from bot.servers.ggs_lifecycle import Status
 from bot.servers.ggs_requests import Attempt
 from bot.servers.lag import Lag
 

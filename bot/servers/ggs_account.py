@@ -1,13 +1,7 @@
 """An account on GGS as a state machine: messages in, commands and events out.  No I/O.
 
-The server reuses its ids, so games and requests have keys of our own here.  A game is *live* on this
-connection, *away* (adjourned and stored by the server, or left over from an earlier connection) or over::
-
-    join --> live --(- match, end)--> over
-              | ^
-      drop,   | | join that resumes it
-      left    v |
-             away --(not among the stored ones; looked up in the archive)--> over
+The server reuses its ids, so games and requests have keys of our own here.  `bot.servers.ggs_lifecycle` has
+the tables of what may happen to the connection, to our attempts at a match and to a game.
 
 The server does not store unrated games, but they may have ended unnoticed: they are looked up, too.
 """
@@ -47,7 +41,6 @@ from bot.servers.ggs_game import (
     USUAL,
     WIPE_OUT,
     GgsGame,
-    Status,
     agree,
     board_of,
     colourless,
@@ -57,6 +50,8 @@ from bot.servers.ggs_game import (
     match_of,
     type_of,
 )
+from bot.servers.ggs_lifecycle import LINK, Link, LinkEvent, Status, after
+from bot.servers.ggs_lifecycle import GameEvent as Life
 from bot.servers.ggs_requests import Asked, Attempt, Requests
 from bot.servers.ggs_wire import SERVICE, Flag, GgsClock, tell_service
 from engine.formats.ggf import GgfGame
@@ -144,10 +139,7 @@ class GgsAccount:
         """Stored matches that we have asked to resume, by the server's id."""
         self._followed: set[str] = set()
         """Opponents of adjourned games whose logins the server announces to us."""
-        self._is_away = True
-        """No connection, or no Othello service."""
-        self.is_settled = False
-        """The server has listed its stored games."""
+        self._link = Link.AWAY
         self.lists = 0
         """Lists of running matches received so far."""
         self._polled_at = 0.0
@@ -155,6 +147,15 @@ class GgsAccount:
         self._shown_at = -ALERTED_S
         self._said_last = ("", "", "")
         """Our last chat line in a game: board, match and text."""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the server has listed its stored games."""
+        return self._link is Link.SETTLED
+
+    @property
+    def _is_away(self) -> bool:
+        return self._link is Link.AWAY
 
     # --- State ------------------------------------------------------------------------------------------
 
@@ -196,7 +197,7 @@ class GgsAccount:
 
     def _set_up(self) -> list[GgsAction]:
         """Configure the service when it appears, and request its lists of games."""
-        self._is_away = False
+        self._link = after(LINK, self._link, LinkEvent.SET_UP)
         self._requests.lost("the service has restarted")
         self._requests.is_registered = True  # until a setting is refused
         settings = ("client +", "trust +", "request -", "stored +", "rated +", f"open {self._most_games}")
@@ -224,7 +225,7 @@ class GgsAccount:
         self._ended.clear()
         self._resuming.clear()
         self._followed.clear()
-        self.is_settled, self._is_away = False, True
+        self._link = after(LINK, self._link, LinkEvent.LOST)
         return out
 
     def tick(self, now_s: float) -> list[GgsAction]:
@@ -614,7 +615,8 @@ class GgsAccount:
         is_announced = game.status in (Status.LIVE, Status.DOUBTFUL) and not (is_made or game.is_unheard)
         self._archive.forget(game)
         game.komi = record.komi or 0.0
-        game.status, game.board, game.clocks, game.end = Status.LIVE, message.id, clocks, None
+        game.pass_to(Life.JOINED)
+        game.board, game.clocks, game.end = message.id, clocks, None
         game.moves, game.position, game.is_stale, game.is_unheard = moves, position, False, False
         game.times_s = tuple(move.time_s or 0.0 for move in record.moves)
         self._live[message.id] = self._games[game.about.game_id] = game
@@ -878,12 +880,14 @@ class GgsAccount:
         """Look up the results of games in the archive."""
         for game in look.games:
             self._off(game)
-            game.status, game.is_stale = Status.DOUBTFUL, True
+            game.pass_to(Life.UNLISTED)
+            game.is_stale = True
         return [Say(self._archive.look(key, look))]
 
     def _search(self, game: GgsGame) -> list[GgsAction]:
         """Search the latest matches for a game whose end we have missed."""
-        game.status, game.is_stale = Status.DOUBTFUL, True
+        game.pass_to(Life.UNLISTED)
+        game.is_stale = True
         return [Say(self._archive.search(game))]
 
     def _history(self, lines: Sequence[str]) -> list[GgsAction]:
@@ -912,7 +916,8 @@ class GgsAccount:
 
     def _end(self, game: GgsGame, end: GameEnd, rating_diff: int | None = None) -> list[GgsAction]:
         self._off(game)
-        game.status, game.end, game.is_stale = Status.OVER, end, False
+        game.pass_to(Life.ENDED)
+        game.end, game.is_stale = end, False
         game_id = game.about.game_id
         # The end of a game that was away reaches its player only after a new start.
         begun = [Tell(GameStarted(game_id, True))] if game.is_unheard else []
@@ -931,13 +936,15 @@ class GgsAccount:
 
     def _put_away(self, game: GgsGame, reason: str) -> list[GgsAction]:
         self._off(game)
-        game.status, game.is_stale, game.is_unheard = Status.AWAY, False, True
+        game.pass_to(Life.ADJOURNED)
+        game.is_stale, game.is_unheard = False, True
         return [TellGame(game.about.game_id, GameAdjourned(reason))]
 
     def _doubt(self, game: GgsGame) -> list[GgsAction]:
         """The server no longer lists a game: check whether it is stored."""
         self._off(game)
-        game.status, game.is_stale = Status.DOUBTFUL, True
+        game.pass_to(Life.UNLISTED)
+        game.is_stale = True
         return [Say(tell_service("stored"))]
 
     # --- Adjourned games --------------------------------------------------------------------------------
@@ -945,7 +952,7 @@ class GgsAccount:
     def _stored(self, message: wire.StoredList) -> list[GgsAction]:
         """Compare the server's stored games with ours, and resume what we can."""
         games, out = message.games, list[GgsAction]()
-        self.is_settled = True
+        self._link = after(LINK, self._link, LinkEvent.LISTED)
         lacking = {name for match in self._lacking() for name in self._going_on[match].names}
         for game in list(self._games.values()):
             kept = [stored for stored in games if self._is_kept(game, stored)]

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum, auto
 
 from bot.base.errors import ProtocolError
 from bot.base.events import EndReason, GameEnd, GameSnapshot, GameState
 from bot.servers import ggs_wire as wire
+from bot.servers.ggs_lifecycle import GAME, GameEvent, Status, after
 from bot.servers.ggs_wire import GgsClock
 from engine.formats.ggf import GgfGame
 from engine.game import margin_centi
@@ -16,16 +16,6 @@ RULES = Othello()
 USUAL = RULES.position_text(RULES.initial())
 WIPE_OUT = 64.0
 """The result of a resigned game, in discs."""
-
-
-class Status(Enum):
-    """The state of a game; see `bot.servers.ggs_account`."""
-
-    LIVE = auto()
-    AWAY = auto()
-    DOUBTFUL = auto()
-    """The server no longer lists it: the next list of stored games shows whether it is away or over."""
-    OVER = auto()
 
 
 @dataclass(slots=True)
@@ -61,6 +51,14 @@ class GgsGame:
     result: float | None = None
     """Our result in discs when its board ended; set before the last moves when we have missed those."""
     end: GameEnd | None = None
+
+    def pass_to(self, event: GameEvent) -> None:
+        """Enter the state after an event.
+
+        Raises:
+            ProtocolError: The game cannot see it in its state.
+        """
+        self.status = after(GAME, self.status, event)
 
     @property
     def match(self) -> str:

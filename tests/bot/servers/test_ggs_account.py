@@ -1,6 +1,7 @@
 """The state machine of an account on GGS: messages in, commands and events out."""
 
 import random
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -29,6 +30,7 @@ from bot.base.events import (
 )
 from bot.servers.ggs_account import REMEMBERED, GgsAccount, GgsAction, Say, Tell, TellGame
 from bot.servers.ggs_game import discs
+from bot.servers.ggs_lifecycle import Link
 from bot.servers.ggs_wire import GgsClock, Reader
 
 AT = datetime(2026, 11, 22, 0, 30, tzinfo=UTC)
@@ -558,7 +560,8 @@ def test_a_lost_end_is_found_among_the_latest_matches() -> None:
 @pytest.mark.parametrize("is_settled", [True, False])
 def test_an_archive_that_keeps_quiet_is_not_waited_for(is_settled: bool) -> None:
     story = begun()
-    story.account.is_settled = is_settled
+    if not is_settled:
+        story.account._link = Link.LISTING
     story.hear("- match .1 1720 bob 1800 desdemon 8 R -64.00  .7")
     story.take()
     for story.now_s in (100.0, 200.0):
@@ -976,6 +979,13 @@ NEWS = [
     "- match .1 1720 bob 1800 desdemon 8 R bob left .4",
     "- match .1 1720 bob 1800 desdemon 8 U desdemon left",
     "- match .2 1800 desdemon 1720 bob 8k T aborted",
+    "+ match .2 1720 bob 1800 desdemon 8b T",
+    join(".2"),
+    join(".2", kind="8k", moves="B[f5]").replace("TY[8k]", "TY[8k]KM[1.000]"),
+    "ERR you are not registered.",
+    "finger desdemon\r\n|login  : desdemon\r\n|level  : 1",
+    "tdstart 7 .2",
+    "history 0 desdemon",
     "stored 0 desdemon",
     "stored 1 desdemon\r\n|.4       21 Nov 2026 09:36:07 bob    desdemon      8:l",
     "+ bob stored",
@@ -1015,3 +1025,73 @@ def test_whatever_is_told_in_whatever_order(news: list[str], rng: random.Random)
     for game_id in live:
         found = story.account.find(game_id)
         assert found is None or story.account.first_event(game_id, story.now_s)
+
+
+class Ledger:
+    """What was told about challenges and games: each begins and ends in turn."""
+
+    def __init__(self) -> None:
+        self.challenges: set[str] = set()
+        self.seen: set[str] = set()
+        self.playing: set[str] = set()
+        self.finished: set[str] = set()
+
+    def take(self, actions: list[GgsAction]) -> None:
+        for action in actions:
+            match action:
+                case Tell(ChallengeReceived(challenge)):
+                    assert challenge.id not in self.seen
+                    self.seen.add(challenge.id)
+                    self.challenges.add(challenge.id)
+                case Tell(ChallengeGone(key)):
+                    self.challenges.discard(key)  # or a request that was no challenge
+                case Tell(GameStarted(game_id)):
+                    assert game_id not in self.playing | self.finished
+                    self.playing.add(game_id)
+                case TellGame(game_id, GameAdjourned()):
+                    self.playing.discard(game_id)
+                case TellGame(game_id, GameState(end=GameEnd())):
+                    assert game_id in self.playing
+                    self.playing.discard(game_id)
+                    self.finished.add(game_id)
+                case _:
+                    pass
+
+
+@given(st.lists(st.sampled_from(NEWS), max_size=30), st.randoms(use_true_random=False))
+def test_every_life_ends_once(news: list[str], rng: random.Random) -> None:
+    """Also among our own requests and lost links; after the last link nothing is left over."""
+    story, ledger, attempts = Story(known("f5", "d6")), Ledger(), []
+    for text in news:
+        story.now_s += rng.choice([0.1, 70.0])
+        story.hear(text)
+        account = story.account
+        match rng.randrange(8):
+            case 0:
+                story.out += account.lost("gone") + account.connected(story.now_s)
+            case 1:
+                story.raw(rng.choice([": - /os 1", ": + /os 1", ": + bob 1"]))
+            case 2:
+                attempt, out = account.ask("bob", "8", FIVE, rated=True)
+                attempts.append(attempt)
+                story.out += out
+            case 3 if attempts:
+                story.out += account.cancel(rng.choice(attempts))
+            case 4 if ledger.challenges:
+                with suppress(RefusedError):
+                    attempt, out = account.accept(rng.choice(sorted(ledger.challenges)))
+                    attempts.append(attempt)
+                    story.out += out
+            case 5 if ledger.playing:
+                with suppress(RefusedError):
+                    story.out += account.play(rng.choice(sorted(ledger.playing)), "d6", None)
+            case _:
+                pass
+        story.out += account.tick(story.now_s)
+        ledger.take(story.take())
+    ledger.take(story.account.lost("gone"))
+    assert (ledger.challenges, ledger.playing, story.account.playing) == (set(), set(), [])
+    assert all(attempt.is_settled for attempt in attempts)
+    left = story.account
+    assert not any((left._live, left._going_on, left._announced, left._changes, left._ended, left._resuming))
+    assert len(left._requests) == 0
