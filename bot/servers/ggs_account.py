@@ -50,8 +50,7 @@ from bot.servers.ggs_game import (
     match_of,
     type_of,
 )
-from bot.servers.ggs_lifecycle import LINK, Link, LinkEvent, Status, after
-from bot.servers.ggs_lifecycle import GameEvent as Life
+from bot.servers.ggs_lifecycle import LINK, LifeEvent, LinkEvent, LinkState, Status, after
 from bot.servers.ggs_requests import Asked, Attempt, Requests
 from bot.servers.ggs_wire import SERVICE, Flag, GgsClock, tell_service
 from engine.formats.ggf import GgfGame
@@ -139,7 +138,7 @@ class GgsAccount:
         """Stored matches that we have asked to resume, by the server's id."""
         self._followed: set[str] = set()
         """Opponents of adjourned games whose logins the server announces to us."""
-        self._link = Link.AWAY
+        self._link = LinkState.AWAY
         self.lists = 0
         """Lists of running matches received so far."""
         self._polled_at = 0.0
@@ -151,11 +150,11 @@ class GgsAccount:
     @property
     def is_settled(self) -> bool:
         """Whether the server has listed its stored games."""
-        return self._link is Link.SETTLED
+        return self._link is LinkState.SETTLED
 
     @property
     def _is_away(self) -> bool:
-        return self._link is Link.AWAY
+        return self._link is LinkState.AWAY
 
     # --- State ------------------------------------------------------------------------------------------
 
@@ -615,7 +614,7 @@ class GgsAccount:
         is_announced = game.status in (Status.LIVE, Status.DOUBTFUL) and not (is_made or game.is_unheard)
         self._archive.forget(game)
         game.komi = record.komi or 0.0
-        game.pass_to(Life.JOINED)
+        game.pass_to(LifeEvent.JOINED)
         game.board, game.clocks, game.end = message.id, clocks, None
         game.moves, game.position, game.is_stale, game.is_unheard = moves, position, False, False
         game.times_s = tuple(move.time_s or 0.0 for move in record.moves)
@@ -880,13 +879,13 @@ class GgsAccount:
         """Look up the results of games in the archive."""
         for game in look.games:
             self._off(game)
-            game.pass_to(Life.UNLISTED)
+            game.pass_to(LifeEvent.UNLISTED)
             game.is_stale = True
         return [Say(self._archive.look(key, look))]
 
     def _search(self, game: GgsGame) -> list[GgsAction]:
         """Search the latest matches for a game whose end we have missed."""
-        game.pass_to(Life.UNLISTED)
+        game.pass_to(LifeEvent.UNLISTED)
         game.is_stale = True
         return [Say(self._archive.search(game))]
 
@@ -916,7 +915,7 @@ class GgsAccount:
 
     def _end(self, game: GgsGame, end: GameEnd, rating_diff: int | None = None) -> list[GgsAction]:
         self._off(game)
-        game.pass_to(Life.ENDED)
+        game.pass_to(LifeEvent.ENDED)
         game.end, game.is_stale = end, False
         game_id = game.about.game_id
         # The end of a game that was away reaches its player only after a new start.
@@ -936,14 +935,14 @@ class GgsAccount:
 
     def _put_away(self, game: GgsGame, reason: str) -> list[GgsAction]:
         self._off(game)
-        game.pass_to(Life.ADJOURNED)
+        game.pass_to(LifeEvent.ADJOURNED)
         game.is_stale, game.is_unheard = False, True
         return [TellGame(game.about.game_id, GameAdjourned(reason))]
 
     def _doubt(self, game: GgsGame) -> list[GgsAction]:
         """The server no longer lists a game: check whether it is stored."""
         self._off(game)
-        game.pass_to(Life.UNLISTED)
+        game.pass_to(LifeEvent.UNLISTED)
         game.is_stale = True
         return [Say(tell_service("stored"))]
 

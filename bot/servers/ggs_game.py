@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from bot.base.errors import ProtocolError
 from bot.base.events import EndReason, GameEnd, GameSnapshot, GameState
 from bot.servers import ggs_wire as wire
-from bot.servers.ggs_lifecycle import GAME, GameEvent, Status, after
+from bot.servers.ggs_lifecycle import GAME, LifeEvent, Status, after
 from bot.servers.ggs_wire import GgsClock
 from engine.formats.ggf import GgfGame
 from engine.game import margin_centi
@@ -52,7 +52,7 @@ class GgsGame:
     """Our result in discs when its board ended; set before the last moves when we have missed those."""
     end: GameEnd | None = None
 
-    def pass_to(self, event: GameEvent) -> None:
+    def pass_to(self, event: LifeEvent) -> None:
         """Enter the state after an event.
 
         Raises:

@@ -27,7 +27,7 @@ from typing import TypeVar
 from bot.base.errors import ProtocolError
 
 
-class Link(StrEnum):
+class LinkState(StrEnum):
     """The states of the connection to the service."""
 
     AWAY = "away"
@@ -79,7 +79,7 @@ class Status(StrEnum):
     OVER = "over"
 
 
-class GameEvent(StrEnum):
+class LifeEvent(StrEnum):
     """What happens to a game."""
 
     JOINED = "joined"
@@ -91,16 +91,16 @@ class GameEvent(StrEnum):
 S = TypeVar("S", bound=StrEnum)
 E = TypeVar("E", bound=StrEnum)
 
-LINK: Mapping[tuple[Link, LinkEvent], Link] = {
-    (Link.AWAY, LinkEvent.SET_UP): Link.LISTING,
-    (Link.AWAY, LinkEvent.LISTED): Link.AWAY,  # the answer to a query from before the loss
-    (Link.AWAY, LinkEvent.LOST): Link.AWAY,
-    (Link.LISTING, LinkEvent.SET_UP): Link.LISTING,
-    (Link.LISTING, LinkEvent.LISTED): Link.SETTLED,
-    (Link.LISTING, LinkEvent.LOST): Link.AWAY,
-    (Link.SETTLED, LinkEvent.SET_UP): Link.LISTING,
-    (Link.SETTLED, LinkEvent.LISTED): Link.SETTLED,
-    (Link.SETTLED, LinkEvent.LOST): Link.AWAY,
+LINK: Mapping[tuple[LinkState, LinkEvent], LinkState] = {
+    (LinkState.AWAY, LinkEvent.SET_UP): LinkState.LISTING,
+    (LinkState.AWAY, LinkEvent.LISTED): LinkState.AWAY,  # the answer to a query from before the loss
+    (LinkState.AWAY, LinkEvent.LOST): LinkState.AWAY,
+    (LinkState.LISTING, LinkEvent.SET_UP): LinkState.LISTING,
+    (LinkState.LISTING, LinkEvent.LISTED): LinkState.SETTLED,
+    (LinkState.LISTING, LinkEvent.LOST): LinkState.AWAY,
+    (LinkState.SETTLED, LinkEvent.SET_UP): LinkState.LISTING,
+    (LinkState.SETTLED, LinkEvent.LISTED): LinkState.SETTLED,
+    (LinkState.SETTLED, LinkEvent.LOST): LinkState.AWAY,
 }
 
 ATTEMPT: Mapping[tuple[AttemptState, AttemptEvent], AttemptState] = {
@@ -118,17 +118,17 @@ ATTEMPT: Mapping[tuple[AttemptState, AttemptEvent], AttemptState] = {
     },
 }
 
-GAME: Mapping[tuple[Status, GameEvent], Status] = {
-    (Status.LIVE, GameEvent.JOINED): Status.LIVE,
-    (Status.LIVE, GameEvent.ADJOURNED): Status.AWAY,
-    (Status.LIVE, GameEvent.UNLISTED): Status.DOUBTFUL,
-    (Status.LIVE, GameEvent.ENDED): Status.OVER,
-    (Status.AWAY, GameEvent.JOINED): Status.LIVE,
-    (Status.AWAY, GameEvent.UNLISTED): Status.DOUBTFUL,
-    (Status.DOUBTFUL, GameEvent.JOINED): Status.LIVE,
-    (Status.DOUBTFUL, GameEvent.ADJOURNED): Status.AWAY,
-    (Status.DOUBTFUL, GameEvent.UNLISTED): Status.DOUBTFUL,
-    (Status.DOUBTFUL, GameEvent.ENDED): Status.OVER,
+GAME: Mapping[tuple[Status, LifeEvent], Status] = {
+    (Status.LIVE, LifeEvent.JOINED): Status.LIVE,
+    (Status.LIVE, LifeEvent.ADJOURNED): Status.AWAY,
+    (Status.LIVE, LifeEvent.UNLISTED): Status.DOUBTFUL,
+    (Status.LIVE, LifeEvent.ENDED): Status.OVER,
+    (Status.AWAY, LifeEvent.JOINED): Status.LIVE,
+    (Status.AWAY, LifeEvent.UNLISTED): Status.DOUBTFUL,
+    (Status.DOUBTFUL, LifeEvent.JOINED): Status.LIVE,
+    (Status.DOUBTFUL, LifeEvent.ADJOURNED): Status.AWAY,
+    (Status.DOUBTFUL, LifeEvent.UNLISTED): Status.DOUBTFUL,
+    (Status.DOUBTFUL, LifeEvent.ENDED): Status.OVER,
 }
 
 
