@@ -1,7 +1,8 @@
 """A long run of the bot on the fake GGS server, with every kind of fault: ``python -m bench.ggs_soak``.
 
 Plain, random and synchro matches, rated and unrated, against opponents that resign, leave and return, request
-undo and abort, or just play on.  Lines are lost, connections cut, closed or silent, the service restarts, and
+undo and abort, or just play on.  Lines are lost, replies
+overtaken by newer lines, connections cut, closed or silent, the service restarts, and
 another client logs in under the bot's name.  At the end the ledger is compared with what the opponents saw.
 Time is virtual: the event loop jumps to its next timer.
 
@@ -34,6 +35,7 @@ ODDS = {
     Fault.SPLIT: 0.05,
     Fault.GATHER: 0.03,
     Fault.SLOW: 0.01,
+    Fault.LATE: 0.1,
     Fault.ALERT: 0.01,
     Fault.LOSE: 0.004,
     Fault.CUT: 0.003,
@@ -42,7 +44,7 @@ ODDS = {
     Fault.RESTART: 0.001,
     Fault.EVICT: 0.001,
 }
-"""Probability for each block sent to the bot."""
+"""Probability for each block sent to the bot; only lists come `Fault.LATE`."""
 
 
 def habits(chance: random.Random) -> Habits:

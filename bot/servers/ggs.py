@@ -29,7 +29,7 @@ from bot.base.events import (
 from bot.servers import Account
 from bot.servers import ggs_wire as wire
 from bot.servers.ggs_account import GgsAccount, GgsAction, Say, Tell, TellGame
-from bot.servers.ggs_game import Status
+from bot.servers.ggs_lifecycle import Status
 from bot.servers.ggs_requests import Attempt
 from bot.servers.lag import Lag
 
@@ -606,11 +606,7 @@ def read_address(url: str) -> tuple[str, int]:
 
 def read_about(lines: Sequence[str]) -> str:
     """Summarise the service's answer to ``finger`` for the operator."""
-    fields = {}
-    for line in lines:
-        key, colon, value = line.partition(":")
-        if colon:
-            fields[key.strip()] = value.strip()
+    fields = wire.fields_of(lines)
     is_registered = fields.get("level", "0") not in ("", "0")
     parts = ["registered" if is_registered else "not registered, so only unrated games can be played"]
     stored = next((value for key, value in fields.items() if key.startswith("stored")), "0")

@@ -1,13 +1,7 @@
 """An account on GGS as a state machine: messages in, commands and events out.  No I/O.
 
-The server reuses its ids, so games and requests have keys of our own here.  A game is *live* on this
-connection, *away* (adjourned and stored by the server, or left over from an earlier connection) or over::
-
-    join --> live --(- match, end)--> over
-              | ^
-      drop,   | | join that resumes it
-      left    v |
-             away --(not among the stored ones; looked up in the archive)--> over
+The server reuses its ids, so games and requests have keys of our own here.  `bot.servers.ggs_lifecycle` has
+the tables of what may happen to the connection, to our attempts at a match and to a game.
 
 The server does not store unrated games, but they may have ended unnoticed: they are looked up, too.
 """
@@ -47,8 +41,8 @@ from bot.servers.ggs_game import (
     USUAL,
     WIPE_OUT,
     GgsGame,
-    Status,
     agree,
+    board_of,
     colourless,
     discs,
     end_of,
@@ -56,6 +50,7 @@ from bot.servers.ggs_game import (
     match_of,
     type_of,
 )
+from bot.servers.ggs_lifecycle import LINK, LifeEvent, LinkEvent, LinkState, Status, after
 from bot.servers.ggs_requests import Asked, Attempt, Requests
 from bot.servers.ggs_wire import SERVICE, Flag, GgsClock, tell_service
 from engine.formats.ggf import GgfGame
@@ -75,6 +70,8 @@ MAX_QUERIES = 8
 """Most unanswered queries for the running matches that are remembered."""
 MAX_REQUESTS = 500
 """Further requests are ignored; the server has a few dozen at a time."""
+KOMI_BID_DISCS = 0.0
+"""What we say the side to move is worth at the start of a komi game."""
 REMEMBERED = 200
 """Finished games that `GgsAccount.find` still returns."""
 
@@ -126,6 +123,8 @@ class GgsAccount:
         self._requests = Requests(name)
         self._going_on: dict[str, wire.MatchBegan] = {}
         """Our running matches that we know of, by the server's ids."""
+        self._announced: set[str] = set()
+        """Those whose beginning we heard; the others were running before we heard of them."""
         self._known_at_query: deque[frozenset[str]] = deque(maxlen=MAX_QUERIES)
         """For each unanswered query for the running matches, the oldest first: those that we knew of then."""
         self._changes: dict[str, int] = {}
@@ -139,10 +138,7 @@ class GgsAccount:
         """Stored matches that we have asked to resume, by the server's id."""
         self._followed: set[str] = set()
         """Opponents of adjourned games whose logins the server announces to us."""
-        self._is_away = True
-        """No connection, or no Othello service."""
-        self.is_settled = False
-        """The server has listed its stored games."""
+        self._link = LinkState.AWAY
         self.lists = 0
         """Lists of running matches received so far."""
         self._polled_at = 0.0
@@ -150,6 +146,15 @@ class GgsAccount:
         self._shown_at = -ALERTED_S
         self._said_last = ("", "", "")
         """Our last chat line in a game: board, match and text."""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the server has listed its stored games."""
+        return self._link is LinkState.SETTLED
+
+    @property
+    def _is_away(self) -> bool:
+        return self._link is LinkState.AWAY
 
     # --- State ------------------------------------------------------------------------------------------
 
@@ -191,7 +196,7 @@ class GgsAccount:
 
     def _set_up(self) -> list[GgsAction]:
         """Configure the service when it appears, and request its lists of games."""
-        self._is_away = False
+        self._link = after(LINK, self._link, LinkEvent.SET_UP)
         self._requests.lost("the service has restarted")
         self._requests.is_registered = True  # until a setting is refused
         settings = ("client +", "trust +", "request -", "stored +", "rated +", f"open {self._most_games}")
@@ -213,12 +218,13 @@ class GgsAccount:
                 out += self._put_away(game, reason)
         self._live.clear()
         self._going_on.clear()
+        self._announced.clear()
         self._known_at_query.clear()
         self._changes.clear()
         self._ended.clear()
         self._resuming.clear()
         self._followed.clear()
-        self.is_settled, self._is_away = False, True
+        self._link = after(LINK, self._link, LinkEvent.LOST)
         return out
 
     def tick(self, now_s: float) -> list[GgsAction]:
@@ -242,6 +248,8 @@ class GgsAccount:
             out.append(Say(tell_service("history")))
         if self._away_opponents():
             out.append(Say(tell_service("stored")))
+        if not self._requests.is_registered:
+            out.append(Say(tell_service("finger")))
         return [*out, self.query_matches()]
 
     # --- Our actions ------------------------------------------------------------------------------------
@@ -400,6 +408,8 @@ class GgsAccount:
                 return self._looked(lines)
             case wire.OtherMessage(wire.SERVICE, "history", lines):
                 return self._history(lines)
+            case wire.OtherMessage(wire.SERVICE, "finger", lines):
+                return self._fingered(lines)
             case wire.Said():
                 return self._said(message)
             case wire.Offered(what, id_, name) if name != self.name:
@@ -417,6 +427,16 @@ class GgsAccount:
             logger.warning("the Othello service has gone")
             return self.lost("the Othello service has gone")
         return self._set_up() if self._is_away else []
+
+    def _fingered(self, lines: Sequence[str]) -> list[GgsAction]:
+        """The service's report on our account shows whether it has been registered meanwhile."""
+        report = wire.fields_of(lines)
+        is_known = report.get("login") == self.name and report.get("level", "0") not in ("", "0")
+        if self._requests.is_registered or not is_known:
+            return []
+        logger.info("the account has been registered: rated games can be played from now on")
+        self._requests.is_registered = True
+        return [Say(tell_service("rated +"))]  # refused when we logged in
 
     def _no_service(self) -> list[GgsAction]:
         reason = "there is no Othello service"
@@ -513,7 +533,7 @@ class GgsAccount:
     def _challenge(self, asked: Asked) -> Challenge:
         line = asked.line
         clock, type_ = line.other_clock, type_of(line.type_text)
-        is_played = type_ is not None and type_.is_played and clock.is_plain and line.asker_clock.is_plain
+        is_played = type_ is not None and type_.is_wanted and clock.is_plain and line.asker_clock.is_plain
         is_random = type_ is not None and type_.discs is not None
         return Challenge(
             id=asked.key,
@@ -545,6 +565,7 @@ class GgsAccount:
         self._ended.pop(message.id, None)
         self._changes.pop(message.id, None)
         self._going_on[message.id] = message
+        self._announced.add(message.id)
         self._requests.began(message)
         return out
 
@@ -580,6 +601,8 @@ class GgsAccount:
             type_ = type_of(record.kind)
             if type_ is None or not type_.is_played or not all(clock.is_plain for clock in clocks):
                 return [*out, *self._unplayable(message.id, record, at)]
+            if type_.is_komi and record.komi is None:
+                return [*out, *self._bid(message.id, record, our_side)]
             game = self._take_up(match, record, our_side, moves)
             if game is None and not RULES.legal_moves(position):  # one of two games, already over
                 self._ended.setdefault(match, {}).setdefault(message.id)
@@ -590,7 +613,9 @@ class GgsAccount:
             game.turn_since_s = now_s
         is_announced = game.status in (Status.LIVE, Status.DOUBTFUL) and not (is_made or game.is_unheard)
         self._archive.forget(game)
-        game.status, game.board, game.clocks, game.end = Status.LIVE, message.id, clocks, None
+        game.komi = record.komi or 0.0
+        game.pass_to(LifeEvent.JOINED)
+        game.board, game.clocks, game.end = message.id, clocks, None
         game.moves, game.position, game.is_stale, game.is_unheard = moves, position, False, False
         game.times_s = tuple(move.time_s or 0.0 for move in record.moves)
         self._live[message.id] = self._games[game.about.game_id] = game
@@ -604,27 +629,53 @@ class GgsAccount:
         logger.info("match %s is game %s", message.id, game.about.game_id)
         return [*out, Tell(GameStarted(game.about.game_id, True, key))]
 
+    def _bid(self, board: str, record: GgfGame, our_side: int) -> list[GgsAction]:
+        """Begin a komi game: send the first move of the side to move, and what we think it is worth.
+
+        The player who values the side to move higher gets it, and the komi is the mean of both values.  Only
+        then does the game have colours, and the server sends it again.  We bid a draw, which
+        is the value of the usual start.
+        """
+        if (record.black_komi_move, record.white_komi_move)[our_side] is not None:
+            return []  # the opponent has yet to bid
+        first = RULES.legal_moves(RULES.parse_position(record.start))[0]
+        bid = wire.write_bid(RULES.move_text(first), KOMI_BID_DISCS)
+        return [Say(tell_service("play", board, bid))]
+
     def _take_up(self, match: str, record: GgfGame, our_side: int, moves: tuple[str, ...]) -> GgsGame | None:
         """The game of ours that a match resumes; None: it is a new one.
 
-        The server keeps a match's moves but gives it a new id.  A game without moves looks like any other, so
-        only the request can show that the match resumes it.  Without a request the moves decide.  A request
-        for a new match may be stale (we missed that it went), so enough common moves outweigh it.
+        The server gives a resumed match a new id, so its request has to say what it is: a request with the
+        stored flag and id.  Without one the match is a new game, with two exceptions, in which we have missed
+        what was said: the match was running before we heard of it, or it shows a beginning that contains
+        every move of ours.  A tournament's match resumes nothing: the director begins new ones, and those
+        that go on without us keep their ids.
         """
-        origin = self._requests.origin(match)
-        is_said = origin is not None and origin.line.flag is Flag.STORED
-        if not moves and not is_said:
-            return None
-        least = 0 if is_said or origin is None else TELLING_PLIES
-        found = [
+        away = [
             game
             for game in self._games.values()
             if game.status in (Status.AWAY, Status.DOUBTFUL)
             and game.about.rated  # the server stores no others
             and is_same(game, record, our_side)
             and agree(game.moves, moves)
-            and min(len(game.moves), len(moves)) >= least
         ]
+        is_announced = match in self._announced
+        if self._going_on[match].flag is Flag.TOURNAMENT:
+            found = [
+                game
+                for game in away
+                if not is_announced
+                and match_of(board_of(game.about.game_id)) == match
+                and len(game.moves) <= len(moves)
+            ]
+        else:
+            origin = self._requests.origin(match)
+            if origin is not None and origin.line.flag is Flag.STORED:
+                found = away
+            elif is_announced or origin is not None:
+                found = [game for game in away if TELLING_PLIES <= len(game.moves) <= len(moves)]
+            else:
+                found = away if moves else []
         # Of several with the same beginning, the one of the nearest length.
         return min(found, key=lambda game: abs(len(game.moves) - len(moves)), default=None)
 
@@ -733,6 +784,7 @@ class GgsAccount:
         known = self._known_at_query.popleft() if self._known_at_query else self._known_matches()
         gone = known - heard.keys() if message.is_whole else frozenset()
         self._going_on = {key: match for key, match in self._going_on.items() if key not in gone} | heard
+        self._announced &= self._going_on.keys()
         out: list[GgsAction] = []
         for game in list(self._live.values()):
             if game.match in gone:
@@ -783,6 +835,7 @@ class GgsAccount:
         games, out = list(self._of(message.id)), list[GgsAction]()
         change = self._changes.pop(message.id, None)
         self._going_on.pop(message.id, None)
+        self._announced.discard(message.id)
         self._requests.ended(message.id)
         if message.result is not None and message.stored_id:
             # Resigned, or we have missed the last move: the archive knows.
@@ -826,12 +879,14 @@ class GgsAccount:
         """Look up the results of games in the archive."""
         for game in look.games:
             self._off(game)
-            game.status, game.is_stale = Status.DOUBTFUL, True
+            game.pass_to(LifeEvent.UNLISTED)
+            game.is_stale = True
         return [Say(self._archive.look(key, look))]
 
     def _search(self, game: GgsGame) -> list[GgsAction]:
         """Search the latest matches for a game whose end we have missed."""
-        game.status, game.is_stale = Status.DOUBTFUL, True
+        game.pass_to(LifeEvent.UNLISTED)
+        game.is_stale = True
         return [Say(self._archive.search(game))]
 
     def _history(self, lines: Sequence[str]) -> list[GgsAction]:
@@ -860,7 +915,8 @@ class GgsAccount:
 
     def _end(self, game: GgsGame, end: GameEnd, rating_diff: int | None = None) -> list[GgsAction]:
         self._off(game)
-        game.status, game.end, game.is_stale = Status.OVER, end, False
+        game.pass_to(LifeEvent.ENDED)
+        game.end, game.is_stale = end, False
         game_id = game.about.game_id
         # The end of a game that was away reaches its player only after a new start.
         begun = [Tell(GameStarted(game_id, True))] if game.is_unheard else []
@@ -879,13 +935,15 @@ class GgsAccount:
 
     def _put_away(self, game: GgsGame, reason: str) -> list[GgsAction]:
         self._off(game)
-        game.status, game.is_stale, game.is_unheard = Status.AWAY, False, True
+        game.pass_to(LifeEvent.ADJOURNED)
+        game.is_stale, game.is_unheard = False, True
         return [TellGame(game.about.game_id, GameAdjourned(reason))]
 
     def _doubt(self, game: GgsGame) -> list[GgsAction]:
         """The server no longer lists a game: check whether it is stored."""
         self._off(game)
-        game.status, game.is_stale = Status.DOUBTFUL, True
+        game.pass_to(LifeEvent.UNLISTED)
+        game.is_stale = True
         return [Say(tell_service("stored"))]
 
     # --- Adjourned games --------------------------------------------------------------------------------
@@ -893,7 +951,7 @@ class GgsAccount:
     def _stored(self, message: wire.StoredList) -> list[GgsAction]:
         """Compare the server's stored games with ours, and resume what we can."""
         games, out = message.games, list[GgsAction]()
-        self.is_settled = True
+        self._link = after(LINK, self._link, LinkEvent.LISTED)
         lacking = {name for match in self._lacking() for name in self._going_on[match].names}
         for game in list(self._games.values()):
             kept = [stored for stored in games if self._is_kept(game, stored)]

@@ -120,7 +120,7 @@ class Archive:
                     moves = tuple(move.move for move in record.moves)
                     game.position = replay(RULES, moves, start_of(game.about))  # first, because it may raise
                     look.games.remove(game)
-                    game.moves = moves
+                    game.moves, game.komi = moves, record.komi or 0.0
                     game.times_s = tuple(move.time_s or 0.0 for move in record.moves)
                     ours = stated.discs if game.about.our_side == 0 else -stated.discs
                     game.timed_out = game.timed_out or ("t" if stated.how == "t" else "")

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum, auto
 
 from bot.base.errors import ProtocolError
 from bot.base.events import EndReason, GameEnd, GameSnapshot, GameState
 from bot.servers import ggs_wire as wire
+from bot.servers.ggs_lifecycle import GAME, LifeEvent, Status, after
 from bot.servers.ggs_wire import GgsClock
 from engine.formats.ggf import GgfGame
 from engine.game import margin_centi
@@ -16,16 +16,6 @@ RULES = Othello()
 USUAL = RULES.position_text(RULES.initial())
 WIPE_OUT = 64.0
 """The result of a resigned game, in discs."""
-
-
-class Status(Enum):
-    """The state of a game; see `bot.servers.ggs_account`."""
-
-    LIVE = auto()
-    AWAY = auto()
-    DOUBTFUL = auto()
-    """The server no longer lists it: the next list of stored games shows whether it is away or over."""
-    OVER = auto()
 
 
 @dataclass(slots=True)
@@ -41,6 +31,8 @@ class GgsGame:
     """False: this program does not play games of this kind."""
     clocks: tuple[GgsClock, GgsClock] = (wire.DEFAULT_CLOCK, wire.DEFAULT_CLOCK)
     """One for each side."""
+    komi: float = 0.0
+    """Discs taken from black's result."""
     moves: tuple[str, ...] = ()
     times_s: tuple[float, ...] = ()
     """Time charged for each move, in seconds."""
@@ -59,6 +51,14 @@ class GgsGame:
     result: float | None = None
     """Our result in discs when its board ended; set before the last moves when we have missed those."""
     end: GameEnd | None = None
+
+    def pass_to(self, event: LifeEvent) -> None:
+        """Enter the state after an event.
+
+        Raises:
+            ProtocolError: The game cannot see it in its state.
+        """
+        self.status = after(GAME, self.status, event)
 
     @property
     def match(self) -> str:
@@ -93,6 +93,11 @@ def match_of(board: str) -> str:
     return f".{board.split('.')[1]}" if board.count(".") == 2 else board
 
 
+def board_of(game_id: str) -> str:
+    """The server's id of a board when its game began, from our own id: ``.1`` of ``20261122T003000-.1``."""
+    return "-".join(game_id.split("-")[1:2])
+
+
 def end_of(game: GgsGame, ours: float) -> GameEnd:
     """How a game ended, from its moves and the server's result.
 
@@ -110,7 +115,8 @@ def end_of(game: GgsGame, ours: float) -> GameEnd:
         return GameEnd(EndReason.TIME, winner, f"{status} by time")
     if game.is_done:
         side, margin = game.position.side, RULES.margin_discs(game.position)
-        best = None if margin == 0 else side if margin > 0 else 1 - side
+        margin_black = (margin if side == 0 else -margin) - game.komi
+        best = None if margin_black == 0 else 0 if margin_black > 0 else 1
         return GameEnd(EndReason.NORMAL if best == winner else EndReason.TIME, winner, status)
     if abs(ours) == WIPE_OUT:
         return GameEnd(EndReason.RESIGNATION, winner, f"{status} resigned")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from bot.base.errors import RefusedError
 from bot.servers import ggs_wire as wire
 from bot.servers.ggs_game import colourless
+from bot.servers.ggs_lifecycle import ATTEMPT, AttemptEvent, AttemptState, after
 from bot.servers.ggs_wire import Flag, GgsClock, tell_service
 
 MAX_UNANSWERED = 50
@@ -44,16 +45,28 @@ class Attempt:
     """Id of the adjourned match to resume; empty: a new one."""
     key: str = ""
     """Key of the request that we accept or have made."""
-    began: bool = False
-    """It has led to a match."""
+    state: AttemptState = AttemptState.SENT
     refusal: str = ""
     """Why it will not lead to a match; empty: it may, or has."""
-    is_lost: bool = False
-    """The connection or the service went away before the answer."""
+
+    @property
+    def began(self) -> bool:
+        """Whether it has led to a match."""
+        return self.state is AttemptState.BEGAN
+
+    @property
+    def is_lost(self) -> bool:
+        return self.state is AttemptState.LOST
 
     @property
     def is_settled(self) -> bool:
-        return self.began or bool(self.refusal)
+        return self.state not in (AttemptState.SENT, AttemptState.LISTED)
+
+    def pass_to(self, event: AttemptEvent, refusal: str = "") -> None:
+        """Enter the state after an event; the reason of the first refusal stays."""
+        if not self.is_settled:
+            self.refusal = refusal
+        self.state = after(ATTEMPT, self.state, event)
 
 
 class Requests:
@@ -123,8 +136,7 @@ class Requests:
 
     def cancel(self, attempt: Attempt) -> list[str]:
         """Withdraw a request of ours: now, or as soon as the server lists it."""
-        if not attempt.is_settled:
-            attempt.refusal = "withdrawn"
+        attempt.pass_to(AttemptEvent.REFUSED, "withdrawn")
         found = [asked for asked in self if asked.key == attempt.key and asked.line.asker == self._name]
         return [tell_service("cancel", asked.line.id) for asked in found]
 
@@ -153,8 +165,8 @@ class Requests:
         """Remove a request that the server no longer lists; None: we did not know it."""
         asked = self._table.pop(id_, None)
         attempt = None if asked is None else self._attempts.pop(asked.key, None)
-        if attempt is not None and not attempt.is_settled:
-            attempt.refusal = "declined" if attempt.opponent else "it is gone"
+        if attempt is not None:
+            attempt.pass_to(AttemptEvent.REFUSED, "declined" if attempt.opponent else "it is gone")
         return asked
 
     def is_wanted(self, asked: Asked) -> bool:
@@ -167,6 +179,7 @@ class Requests:
             if attempt.opponent == (line.other or "*") and wanted == listed:
                 attempt.key = asked.key
                 self._attempts[asked.key] = attempt
+                attempt.pass_to(AttemptEvent.LISTED)
                 self._answered(attempt)
                 return not attempt.is_settled
         return asked.is_resumption
@@ -183,7 +196,7 @@ class Requests:
         if attempt is not None:
             self._answered(attempt)
             attempt.key = attempt.key if origin is None else origin.key
-            attempt.began = attempt.began or not attempt.refusal
+            attempt.pass_to(AttemptEvent.BEGAN)
 
     def ended(self, match: str) -> None:
         """Forget a match that is over, or whose id another one has."""
@@ -198,15 +211,14 @@ class Requests:
         for attempt in self._unanswered:
             if named is None or named[1] in attempt.words:
                 self._answered(attempt)
-                attempt.refusal = attempt.refusal or text
+                attempt.pass_to(AttemptEvent.REFUSED, text)
                 return attempt
         return None
 
     def lost(self, reason: str) -> list[Asked]:
         """Clear everything after the connection or service was lost; return the requests that were listed."""
         for attempt in (*self._unanswered, *self._attempts.values()):
-            if not attempt.is_settled:
-                attempt.refusal, attempt.is_lost = reason, True
+            attempt.pass_to(AttemptEvent.LOST, reason)
         gone = list(self)
         self._table.clear()
         self._unanswered.clear()
@@ -219,7 +231,12 @@ class Requests:
             self._unanswered.popleft()
 
     def _origin_of(self, message: wire.MatchBegan) -> Asked | None:
-        """The request that a match came from; among similar ones, prefer one that we have accepted."""
+        """The request that a match came from; among similar ones, prefer one that we have accepted.
+
+        A tournament's director begins matches without a request.
+        """
+        if message.flag is Flag.TOURNAMENT:
+            return None
         found: list[tuple[bool, bool, Asked]] = []
         for asked in self:
             line = asked.line
@@ -241,6 +258,7 @@ def _crosses(attempt: Attempt, message: wire.MatchBegan) -> bool:
     """Whether a match can come from two crossing requests."""
     return (
         bool(attempt.opponent)
+        and message.flag is not Flag.TOURNAMENT
         and (attempt.opponent == "*" or attempt.opponent in message.names)
         and colourless(attempt.type_text) == colourless(message.type_text)
     )

@@ -137,9 +137,14 @@ class GameType:
     """``b`` or ``w``: the requester plays black or white; empty: at random."""
 
     @property
+    def is_wanted(self) -> bool:
+        """Whether this program takes requests for it."""
+        return self.is_played and not self.is_komi
+
+    @property
     def is_played(self) -> bool:
-        """Whether this program plays it."""
-        return self.size == 8 and not self.is_komi and not self.is_anti
+        """Whether this program plays it; komi games only where a tournament begins them."""
+        return self.size == 8 and not self.is_anti
 
     @property
     def boards(self) -> int:
@@ -347,6 +352,14 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
+class Directed:
+    """News for a tournament's director: ``group``, ``tdtype`` or ``tdstart``; a player only reads it."""
+
+    word: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Unknown:
     """A block that the parser does not know."""
 
@@ -380,6 +393,7 @@ GgsMessage = (
     | MatchList
     | PlayerList
     | Said
+    | Directed
     | Unknown
 )
 
@@ -602,6 +616,8 @@ def _service(lines: tuple[str, ...]) -> GgsMessage:
         case "match" if re.match(r"\d+/\d+", args):
             matches = _rows(_match_row, rest)
             return MatchList(matches, len(matches) == len(rest))
+        case "group" | "tdtype" | "tdstart" if not args.startswith(("ERR ", "+ ERR ", "- ERR ")):
+            return Directed(word, " ".join([args, *rest]))
         case "who":
             return PlayerList(_rows(_player_row, rest))
     chat = re.fullmatch(rf"({_GAME_ID}) ([APO]) +(-?\d+) ({_NAME}): ?(.*)", first)
@@ -777,6 +793,12 @@ def _number(text: str) -> float:
     return float(_checked(_NUMBER, text.strip()))
 
 
+def fields_of(lines: Sequence[str]) -> dict[str, str]:
+    """The ``key : value`` lines of an answer to ``finger``."""
+    split = (line.partition(":") for line in lines)
+    return {key.strip(): value.strip() for key, colon, value in split if colon}
+
+
 # --- Clocks and types -----------------------------------------------------------------------------------
 
 DEFAULT_CLOCK = GgsClock()
@@ -829,6 +851,11 @@ def write_move(move: str, evaluation: float | None, time_s: float | None) -> str
         None if time_s is None else round(max(0.0, min(99_999.0, time_s)), 2),
     )
     return move_text(move_with_info)
+
+
+def write_bid(move: str, value_discs: float) -> str:
+    """Format the bid of a komi game for ``play``: its value may not be left out, even when it is 0."""
+    return f"{move.upper()}/{value_discs:.2f}"
 
 
 def spoken(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Self
 
 _LONGEST_S = 1_000_000_000
 _TIME = re.compile(r"(-?)(?:(\d{1,4})\.)?(\d{1,5}(?::\d{1,2}){0,2})((?<=:\d\d)\.\d{1,6})?")
-_COUNT = re.compile(r"N?\d{1,6}(:\d{1,6})?")
+_COUNT = re.compile(r"N|N?\d{1,6}(:\d{1,6})?")
 
 
 class BadClock(ValueError):
@@ -33,7 +33,7 @@ class GgfClock:
     def parse(cls, text: str) -> Self:
         """Parse a clock; for a running one, ``04:59,0:0//02:00,0:0``, the times that it shows.
 
-        The numbers after the commas count moves.
+        The numbers after the commas count moves; the server leaves out the usual one: ``30:00,N//05:00,N10``.
 
         Raises:
             BadClock: It is not a clock.

@@ -21,6 +21,9 @@ class Fault(StrEnum):
     """It ends in ALERT in place of READY."""
     SLOW = "slow"
     """It comes late, and what comes after it waits."""
+    LATE = "late"
+    """It comes late, and what comes after it does not wait: a reply to a query is older than what was told
+    before it."""
     CUT = "cut"
     """Half of it comes, and the connection breaks."""
     CLOSE = "closed"
@@ -46,6 +49,15 @@ def anything(_: str) -> bool:
 def holding(text: str) -> Needs:
     """Blocks with these words in them."""
     return lambda block: text in block
+
+
+def any_list(block: str) -> bool:
+    """Replies that list something: they may be older than what was told before them."""
+    return block.lstrip("\r\n").startswith(LISTS)
+
+
+LISTS = ("/os: match ", "/os: stored ", "/os: history ", "/os: finger ", "/os: who ")
+"""Beginnings of the replies that `Fault.LATE` may strike; the order of all other news means something."""
 
 
 class Plan(Protocol):
@@ -106,13 +118,15 @@ class Chance:
         self._most = dict(most or {})
         self.struck: Counter[Fault] = Counter()
 
-    def strike(self, name: str, block: str) -> Fault | None:  # noqa: ARG002
+    def strike(self, name: str, block: str) -> Fault | None:
         if name not in self._names:
             return None
         drawn = self._random.random()
         for fault, odds in self._odds.items():
             drawn -= odds
             if drawn < 0:
+                if fault is Fault.LATE and not any_list(block):
+                    return None
                 if self.struck[fault] >= self._most.get(fault, 1_000_000):
                     return None
                 self.struck[fault] += 1

@@ -54,6 +54,9 @@ class _Link:
                 self._out.put_nowait(self._held + data[: len(data) // 2])
                 self._out.put_nowait(_BREAK)
                 return
+            case Fault.LATE:
+                asyncio.get_running_loop().call_later(self._server.late_s, self._out.put_nowait, data)
+                return
             case Fault.ALERT:
                 data = data.removesuffix(b"READY\r\n") + b"ALERT\r\n"
             case Fault.SLOW:
@@ -128,6 +131,7 @@ class FakeGgs:
         plan: Of faults; none without.
         seed: Of colours, random starts and the sizes of pieces.
         slow_s: How late a slow answer is.
+        late_s: How late a reply is that does not hold up what is told after it.
         down_s: How long the service is down when it restarts.
         clock: Unix time in seconds; by default the event loop's own, so that a loop may make time go by.
         sleep: Waits by that time.
@@ -139,6 +143,7 @@ class FakeGgs:
         *,
         seed: int = 0,
         slow_s: float = 5.0,
+        late_s: float = 5.0,
         down_s: float = 20.0,
         clock: Callable[[], float] | None = None,
         sleep: Sleep = asyncio.sleep,
@@ -146,6 +151,7 @@ class FakeGgs:
         self.plan: Plan = Script() if plan is None else plan
         self.chance = random.Random(seed)
         self.slow_s = slow_s
+        self.late_s = late_s
         self.down_s = down_s
         self.sleep = sleep
         running_time = clock or _running_time

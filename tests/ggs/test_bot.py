@@ -1,5 +1,6 @@
 """The whole bot plays on the fake server, and its books are right whatever happens."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -74,7 +75,7 @@ def test_ends_and_wishes(at_table: Play, habits: Habits, outcome: str) -> None:
     at_table(play)
 
 
-@pytest.mark.parametrize("kind", ["8kr18", "8a", "s6", "8 00:05"])
+@pytest.mark.parametrize("kind", ["8kr18", "8a", "s6", "8 00:05", "8 30:00,N0//05:00,N10"])
 def test_what_the_bot_does_not_play_is_declined(at_table: Play, kind: str) -> None:
     async def play(table: Table) -> None:
         await table.until_there()
@@ -82,6 +83,26 @@ def test_what_the_bot_does_not_play_is_declined(at_table: Play, kind: str) -> No
         anna.os(f"ask {kind} {BOT}" if ":" in kind else f"ask {kind} 15:00 {BOT}")
         await anna.until(lambda: any(line.startswith("/os: - ") for line in anna.lines))
         assert (anna.over, anna.seats, table.server.central.service.requests) == ([], {}, {})
+        await anna.close()
+
+    at_table(play)
+
+
+def test_a_registration_is_noticed_without_a_new_login(at_table: Play) -> None:
+    async def play(table: Table) -> None:
+        await table.until_there()
+        table.server.central.service.players[BOT].level = 0
+        player = table.server.central.service.players[BOT]
+        player.rated = False
+        anna = await table.sit()
+        anna.os(f"ask 8 15:00 {BOT}")
+        await anna.until(lambda: any("rated variable mismatch" in line for line in anna.lines))
+        table.server.central.service.command(BOT, "rated +")  # as at a login
+        await asyncio.sleep(100)
+        table.server.central.service.promote(BOT, 1)
+        await asyncio.sleep(100)
+        over = await table.play(anna, "8 15:00")
+        assert over.flag == "R"
         await anna.close()
 
     at_table(play)
@@ -121,3 +142,19 @@ def test_lost_messages(at_table: Play, text: str) -> None:
         await anna.close()
 
     at_table(play, Strike(Fault.LOSE, holding(f"/os: {text}"), after=3 * (text == "update"), name=BOT))
+
+
+@pytest.mark.parametrize("words", ["/os: match ", "/os: stored "])
+@pytest.mark.parametrize("kind", ["8", "s8r14"])
+def test_a_list_that_is_older_than_the_news_before_it(at_table: Play, words: str, kind: str) -> None:
+    """It was made before the match began, and arrives after its first lines."""
+
+    async def play(table: Table) -> None:
+        await table.until_there()
+        anna = await table.sit(Habits(resigns_at=20))
+        over = await table.play(anna, f"{kind} 15:00")
+        assert over.outcome == "-64.00"
+        assert len(anna.over) == 1
+        await anna.close()
+
+    at_table(play, Strike(Fault.LATE, holding(words), name=BOT))

@@ -1,6 +1,7 @@
 """The state machine of an account on GGS: messages in, commands and events out."""
 
 import random
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -29,6 +30,7 @@ from bot.base.events import (
 )
 from bot.servers.ggs_account import REMEMBERED, GgsAccount, GgsAction, Say, Tell, TellGame
 from bot.servers.ggs_game import discs
+from bot.servers.ggs_lifecycle import LinkState
 from bot.servers.ggs_wire import GgsClock, Reader
 
 AT = datetime(2026, 11, 22, 0, 30, tzinfo=UTC)
@@ -161,6 +163,15 @@ def test_what_is_asked(type_: str, game: str | None, kind: str, boards: int) -> 
     assert (challenge.game, challenge.kind, challenge.boards) == (game, kind, boards)
 
 
+@pytest.mark.parametrize("clock", ["30:00,N0//05:00,N10", "30:00,N//05:00,N10"])
+def test_a_request_with_a_clock_that_counts_moves_is_told_as_not_played(clock: str) -> None:
+    """The server writes the second for the first."""
+    story = Story().hear(request().replace("05:00//02:00", clock))
+    [received] = story.told()
+    assert (received.challenge.game, received.challenge.clock) == (None, Clock(1800, 0))
+    assert story.account.decline(received.challenge.id) == [Say("tell /os decline .3")]
+
+
 def test_a_request_that_has_gone_cannot_be_accepted() -> None:
     story = Story().hear(request())
     [received] = story.told()
@@ -249,6 +260,20 @@ def test_who_is_not_registered_sends_no_such_setting(caplog: pytest.LogCaptureFi
     said = [each.command for each in story.account.connected(0) if isinstance(each, Say)]
     assert "tell /os rated +" in said  # it may have been registered by now
     assert story.account.ask("bob", "8", FIVE, rated=True)[1][0] == Say("tell /os rated +")
+
+
+def test_a_registration_while_we_are_logged_in_is_noticed() -> None:
+    story = Story().hear("stored 0 desdemon", "ERR you are not registered.")
+    report = "finger desdemon\r\n|login  : desdemon\r\n|level  : %d\r\n|open   : 1"
+    assert ticked(story, 61.0) == ["finger", "match"]
+    assert story.hear(report % 0).said() == []
+    assert story.account.ask("bob", "8", FIVE, rated=False)[1] == [
+        Say("tell /os ask 8 05:00/00:00/02:00 bob")
+    ]
+    assert story.hear((report % 1).replace("login  : desdemon", "login  : bob")).said() == []
+    assert story.hear(report % 1).said() == ["rated +"]
+    assert story.account.ask("bob", "8", FIVE, rated=True)[1][0] == Say("tell /os rated +")
+    assert ticked(story, 122.0) == ["match"]
 
 
 def test_accepting_a_request_leaves_our_own_asking_alone() -> None:
@@ -535,7 +560,8 @@ def test_a_lost_end_is_found_among_the_latest_matches() -> None:
 @pytest.mark.parametrize("is_settled", [True, False])
 def test_an_archive_that_keeps_quiet_is_not_waited_for(is_settled: bool) -> None:
     story = begun()
-    story.account.is_settled = is_settled
+    if not is_settled:
+        story.account._link = LinkState.LISTING
     story.hear("- match .1 1720 bob 1800 desdemon 8 R -64.00  .7")
     story.take()
     for story.now_s in (100.0, 200.0):
@@ -608,6 +634,9 @@ def test_a_board_that_has_ended_is_closed_when_its_match_is_taken_up() -> None:
 
 STORED = "stored 1 desdemon\r\n|.4       21 Nov 2026 09:36:07 bob    desdemon      8:l"
 
+RESUMING = "+   .8 1800.0 desdemon 05:00//02:00        8 S 1720.0 bob      .4"
+"""Our request to resume it."""
+
 
 def ticked(story: Story, now_s: float) -> list[str]:
     story.now_s = now_s
@@ -650,7 +679,7 @@ def test_of_two_adjourned_games_the_moves_tell_which_goes_on() -> None:
     one, two = known("f5", "d6", "c3"), replace(known("f5", "f6"), game_id="other")
     for first, second in ((one, two), (two, one)):
         story = Story(first, second).hear(STORED)
-        story.hear("+ match .2 1800 desdemon 1720 bob 8 R", join(".2", moves="B[f5]W[f6]"))
+        story.hear(RESUMING, "+ match .2 1800 desdemon 1720 bob 8 R", join(".2", moves="B[f5]W[f6]"))
         assert story.told() == [GameStarted("other", True)]
 
 
@@ -658,7 +687,7 @@ def test_of_adjourned_games_that_begin_alike_the_one_that_has_come_as_far_goes_o
     one, two = known("f5", "d6"), replace(known("f5", "d6", "c3", "d3", "c4", "f4"), game_id="other")
     lost = replace(known("f5", "d6", "c3", rated=False), game_id="unrated")  # those are not kept
     story = Story(one, two, lost).hear(STORED)
-    story.hear("+ match .2 1800 desdemon 1720 bob 8 R", join(".2", moves="B[f5]W[d6]B[c3]"))
+    story.hear(RESUMING, "+ match .2 1800 desdemon 1720 bob 8 R", join(".2", moves="B[f5]W[d6]B[c3]"))
     assert story.told() == [GameStarted("old", True)]
 
 
@@ -689,6 +718,38 @@ def test_a_new_game_is_not_taken_for_the_adjourned_one() -> None:
     story.take()
     story.hear("+ match .1 1720 bob 1800 desdemon 8 R", join())
     assert story.told()[0].game_id == GAME
+
+
+@pytest.mark.parametrize("moves", ["", "B[f5]", "B[f5]W[d6]B[c3]W[d3]B[c4]"])
+def test_a_tournament_match_is_not_taken_for_the_adjourned_game(moves: str) -> None:
+    """Also while our request to resume that one is pending."""
+    story = Story(known("f5", "d6", "c3", "d3")).hear(STORED, RESUMING)
+    story.take()
+    story.hear("+ match .1 1720 bob 1800 desdemon 8b T", join(kind="8b", moves=moves))
+    assert story.told() == [GameStarted(GAME, True)]
+    assert story.account.first_event("old", 0) == GameAdjourned("the server has stored it")
+    story.hear("+ match .2 1800 desdemon 1720 bob 8 R", join(".2", moves="B[f5]W[d6]B[c3]W[d3]"))
+    assert story.told() == [GameStarted("old", True)]  # the request is still that game's
+
+
+def test_a_match_without_a_request_resumes_only_what_it_shows() -> None:
+    for ours, told, begins in (
+        (("f5", "d6"), "B[f5]W[d6]B[c3]W[d3]", GAME),
+        (("f5", "d6", "c3", "d3"), "B[f5]W[d6]B[c3]W[d3]", "old"),
+        (("f5", "d6", "c3", "d3", "c4"), "B[f5]W[d6]B[c3]W[d3]", GAME),
+    ):
+        story = Story(known(*ours)).hear(STORED)
+        story.take()
+        story.hear("+ match .1 1720 bob 1800 desdemon 8 R", join(moves=told))
+        assert story.told() == [GameStarted(begins, True)]
+
+
+def test_a_tournament_match_that_went_on_without_us_keeps_its_id() -> None:
+    row = "match 1/1\r\n|  .1 1720 bob    1800 desdemon             8  T 1"
+    for began, goes_on in (("20261122T003000-.1", True), ("20261122T003000-.2", False)):
+        story = Story(replace(known("f5"), game_id=began))
+        story.hear(row, join(moves="B[f5]W[d6]"))
+        assert (story.told() == [GameStarted(began, True)]) is goes_on
 
 
 def test_a_request_that_has_gone_unheard_does_not_hide_a_game_that_goes_on() -> None:
@@ -804,17 +865,43 @@ def test_the_service_goes_and_comes_back() -> None:
 
 
 def test_a_game_that_is_not_played_here_is_told_as_such() -> None:
-    story = Story().hear("stored 0 desdemon", "+ match .1 1720 bob 1800 desdemon 8k T", join(kind="8k"))
+    story = Story().hear("stored 0 desdemon", "+ match .1 1720 bob 1800 desdemon 8a T", join(kind="8a"))
     assert story.told() == [GameStarted(GAME, False)]
     assert story.account.abort(GAME) == [Say("tell /os abort .1")]
     with pytest.raises(RefusedError):
         begun().account.abort(GAME)
 
 
-def test_a_game_that_is_not_played_here_begins_once() -> None:
+@pytest.mark.parametrize(("black", "side"), [("bob", 1), ("desdemon", 0)])
+def test_a_komi_game_of_a_tournament_is_bid_for_and_played(black: str, side: int) -> None:
+    """It has colours only after both bids; the result is what the discs leave after the komi."""
     story = Story().hear("stored 0 desdemon", "+ match .1 1720 bob 1800 desdemon 8k T", join(kind="8k"))
+    (bid,) = story.take()
+    assert bid in [Say(f"tell /os play .1 {move}/0.00") for move in ("D3", "C4", "F5", "E6")]
+    sent = join(kind="8k").replace("TY[8k]", "TY[8k]KW[f5/0.00]")  # before the opponent's bid
+    assert story.hear(sent).take() == []
+    story.hear(join(kind="8k", black=black, moves="B[f5]").replace("TY[8k]", "TY[8k]KM[1.000]"))
+    assert story.told() == [GameStarted(GAME, True)]
+    about = story.account.first_event(GAME, 0)
+    assert isinstance(about, GameSnapshot)
+    assert (about.our_side, about.state.moves, about.rated) == (side, ("f5",), True)
+    story.hear("- match .1 1720 bob 1800 desdemon 8k T +2.00  .0")
+    assert story.said() == ["look .0"]
+
+
+def test_the_komi_decides_a_played_out_game() -> None:
+    start = f"8 {' '.join(['*' * 8] * 4 + ['O' * 8] * 3 + ['O' * 7 + '-'])} *"
+    story = Story().hear("stored 0 desdemon", "+ match .1 1720 bob 1800 desdemon 8k T")
+    board = join(kind="8k", start=start).replace("TY[8k]", "TY[8k]KM[40.000]")
+    story.hear(board, "update .1 h8", "- match .1 1720 bob 1800 desdemon 8k T -2.00  .0")
+    ends = [event.end for event in story.told() if isinstance(event, GameState) and event.end]
+    assert [(end.reason, end.winner) for end in ends] == [(EndReason.NORMAL, 1)]
+
+
+def test_a_game_that_is_not_played_here_begins_once() -> None:
+    story = Story().hear("stored 0 desdemon", "+ match .1 1720 bob 1800 desdemon 8a T", join(kind="8a"))
     story.take()
-    assert story.hear(join(kind="8k"), join(kind="8k", moves="B[f5]W[d6]")).take() == []
+    assert story.hear(join(kind="8a"), join(kind="8a", moves="B[f5]W[d6]")).take() == []
     assert ticked(story, 100.0) == ["match"]
 
 
@@ -892,6 +979,13 @@ NEWS = [
     "- match .1 1720 bob 1800 desdemon 8 R bob left .4",
     "- match .1 1720 bob 1800 desdemon 8 U desdemon left",
     "- match .2 1800 desdemon 1720 bob 8k T aborted",
+    "+ match .2 1720 bob 1800 desdemon 8b T",
+    join(".2"),
+    join(".2", kind="8k", moves="B[f5]").replace("TY[8k]", "TY[8k]KM[1.000]"),
+    "ERR you are not registered.",
+    "finger desdemon\r\n|login  : desdemon\r\n|level  : 1",
+    "tdstart 7 .2",
+    "history 0 desdemon",
     "stored 0 desdemon",
     "stored 1 desdemon\r\n|.4       21 Nov 2026 09:36:07 bob    desdemon      8:l",
     "+ bob stored",
@@ -931,3 +1025,76 @@ def test_whatever_is_told_in_whatever_order(news: list[str], rng: random.Random)
     for game_id in live:
         found = story.account.find(game_id)
         assert found is None or story.account.first_event(game_id, story.now_s)
+
+
+class Ledger:
+    """What was told about challenges and games: each begins and ends in turn."""
+
+    def __init__(self) -> None:
+        self.challenges: set[str] = set()
+        self.seen: set[str] = set()
+        self.playing: set[str] = set()
+        self.finished: set[str] = set()
+
+    def take(self, actions: list[GgsAction]) -> None:
+        for action in actions:
+            match action:
+                case Tell(ChallengeReceived(challenge)):
+                    assert challenge.id not in self.seen
+                    self.seen.add(challenge.id)
+                    self.challenges.add(challenge.id)
+                case Tell(ChallengeGone(key)):
+                    self.challenges.discard(key)  # or a request that was no challenge
+                case Tell(GameStarted(game_id)):
+                    assert game_id not in self.playing | self.finished
+                    self.playing.add(game_id)
+                case TellGame(game_id, GameAdjourned()):
+                    self.playing.discard(game_id)
+                case TellGame(game_id, GameState(end=GameEnd())):
+                    assert game_id in self.playing
+                    self.playing.discard(game_id)
+                    self.finished.add(game_id)
+                case _:
+                    pass
+
+
+@given(st.lists(st.sampled_from(NEWS), max_size=30), st.randoms(use_true_random=False))
+def test_every_life_ends_once(news: list[str], rng: random.Random) -> None:
+    """Also among our own requests and lost links; after the last link nothing is left over."""
+    story, ledger, attempts = Story(known("f5", "d6")), Ledger(), []
+    for text in news:
+        story.now_s += rng.choice([0.1, 70.0])
+        story.hear(text)
+        ledger.take(story.take())
+        account = story.account
+        match rng.randrange(8):
+            case 0:
+                story.out += account.lost("gone") + account.connected(story.now_s)
+            case 1:
+                story.raw(rng.choice([": - /os 1", ": + /os 1", ": + bob 1"]))
+            case 2:
+                attempt, out = account.ask("bob", "8", FIVE, rated=True)
+                attempts.append(attempt)
+                story.out += out
+            case 3 if attempts:
+                story.out += account.cancel(rng.choice(attempts))
+            case 4 if ledger.challenges:
+                key = rng.choice(sorted(ledger.challenges))
+                if all(attempt.key != key for attempt in attempts):
+                    attempt, out = account.accept(key)
+                    attempts.append(attempt)
+                    story.out += out
+            case 5 if ledger.playing:
+                with suppress(RefusedError):
+                    story.out += account.play(rng.choice(sorted(ledger.playing)), "d6", None)
+            case _:
+                pass
+        story.out += account.tick(story.now_s)
+        ledger.take(story.take())
+    ledger.take(story.account.lost("gone"))
+    assert (ledger.challenges, ledger.playing, story.account.playing) == (set(), set(), [])
+    # An answer to a later command shows that those before it were lost: the caller's patience ends them.
+    assert all(attempt.is_settled or not attempt.key for attempt in attempts)
+    left = story.account
+    assert not any((left._live, left._going_on, left._announced, left._changes, left._ended, left._resuming))
+    assert len(left._requests) == 0

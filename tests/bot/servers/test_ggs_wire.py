@@ -21,6 +21,7 @@ from bot.servers.ggs_wire import (
     BoardEnded,
     BoardShown,
     CentralError,
+    Directed,
     Flag,
     GameType,
     GgsClock,
@@ -423,7 +424,7 @@ def test_what_is_no_clock(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "type_", "is_played", "boards"),
+    ("text", "type_", "is_wanted", "boards"),
     [
         ("8", GameType(8), True, 1),
         ("8b", GameType(8, colour="b"), True, 1),
@@ -435,9 +436,9 @@ def test_what_is_no_clock(text: str) -> None:
         ("88", GameType(88), False, 1),
     ],
 )
-def test_types(text: str, type_: GameType, is_played: bool, boards: int) -> None:
+def test_types(text: str, type_: GameType, is_wanted: bool, boards: int) -> None:
     assert parse_type(text) == type_
-    assert (type_.is_played, type_.boards) == (is_played, boards)
+    assert (type_.is_wanted, type_.boards) == (is_wanted, boards)
 
 
 def test_what_we_say_is_one_line() -> None:
@@ -499,3 +500,12 @@ def test_a_row_that_cannot_be_read_does_not_cost_the_others() -> None:
     stored = messages(told)[0]
     assert isinstance(stored, StoredList)
     assert ([game.id for game in stored.games], stored.is_whole) == ([".4"], False)
+
+
+@pytest.mark.parametrize(
+    "text", ["group _td      1 : root", "tdtype 7 8k 64 -", "tdstart 7 .1", "tdtype 7 s8r18\r\n|more"]
+)
+def test_what_a_tournament_director_hears_is_known(text: str) -> None:
+    (message,) = (each for each in Reader().feed(f"\r\n/os: {text}\r\nREADY\r\n".encode()) if each != Ready())
+    assert isinstance(message, Directed)
+    assert message.word == text.split()[0]

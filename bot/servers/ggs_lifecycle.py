@@ -1,0 +1,143 @@
+"""The lives of a GGS connection, of our attempts at a match, and of a game, each as one table.  No I/O.
+
+::
+
+    Link     AWAY --set up--> LISTING --stored games listed--> SETTLED
+              ^ ^---------------lost-----|------------------------|
+
+    Attempt  SENT --listed--> LISTED --match began--> BEGAN
+              |----match began-->|---------------------^
+              |--refused---------|--> REFUSED
+              |--lost------------|--> LOST
+
+    Game     AWAY <--adjourned--- LIVE --unlisted--> DOUBTFUL
+              |                   ^ ^ |                | |
+              |------joined-------| |-|-----joined-----| |
+              |                       |                  |
+              |---ended--> OVER <-----|<------ended------|
+
+A doubtful game may turn out to be away, and one that is away doubtful.  An attempt that is settled stays as
+it is: the server still removes the request of a match that has begun.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import TypeVar
+
+from bot.base.errors import ProtocolError
+
+
+class LinkState(StrEnum):
+    """The states of the connection to the service."""
+
+    AWAY = "away"
+    """No connection, or no Othello service."""
+    LISTING = "listing"
+    """We have requested the stored games."""
+    SETTLED = "settled"
+    """The server has listed its stored games."""
+
+
+class LinkEvent(StrEnum):
+    """What happens to the connection."""
+
+    SET_UP = "set up"
+    LISTED = "stored games listed"
+    LOST = "lost"
+
+
+class AttemptState(StrEnum):
+    """The states of a command of ours that should lead to a match."""
+
+    SENT = "sent"
+    LISTED = "listed"
+    """The server lists the request that it made."""
+    BEGAN = "began"
+    REFUSED = "refused"
+    """Refused, declined or withdrawn."""
+    LOST = "lost"
+    """The connection or the service went away before the answer."""
+
+
+class AttemptEvent(StrEnum):
+    """What happens to an attempt."""
+
+    LISTED = "listed"
+    BEGAN = "match began"
+    REFUSED = "refused"
+    LOST = "lost"
+
+
+class Status(StrEnum):
+    """The states of a game."""
+
+    LIVE = "live"
+    AWAY = "away"
+    """Adjourned and stored by the server, or left over from an earlier connection."""
+    DOUBTFUL = "doubtful"
+    """The server no longer lists it: its stored games or its archive show whether it is away or over."""
+    OVER = "over"
+
+
+class LifeEvent(StrEnum):
+    """What happens to a game."""
+
+    JOINED = "joined"
+    ADJOURNED = "adjourned"
+    UNLISTED = "unlisted"
+    ENDED = "ended"
+
+
+S = TypeVar("S", bound=StrEnum)
+E = TypeVar("E", bound=StrEnum)
+
+LINK: Mapping[tuple[LinkState, LinkEvent], LinkState] = {
+    (LinkState.AWAY, LinkEvent.SET_UP): LinkState.LISTING,
+    (LinkState.AWAY, LinkEvent.LISTED): LinkState.AWAY,  # the answer to a query from before the loss
+    (LinkState.AWAY, LinkEvent.LOST): LinkState.AWAY,
+    (LinkState.LISTING, LinkEvent.SET_UP): LinkState.LISTING,
+    (LinkState.LISTING, LinkEvent.LISTED): LinkState.SETTLED,
+    (LinkState.LISTING, LinkEvent.LOST): LinkState.AWAY,
+    (LinkState.SETTLED, LinkEvent.SET_UP): LinkState.LISTING,
+    (LinkState.SETTLED, LinkEvent.LISTED): LinkState.SETTLED,
+    (LinkState.SETTLED, LinkEvent.LOST): LinkState.AWAY,
+}
+
+ATTEMPT: Mapping[tuple[AttemptState, AttemptEvent], AttemptState] = {
+    (AttemptState.SENT, AttemptEvent.LISTED): AttemptState.LISTED,
+    (AttemptState.SENT, AttemptEvent.BEGAN): AttemptState.BEGAN,
+    (AttemptState.SENT, AttemptEvent.REFUSED): AttemptState.REFUSED,
+    (AttemptState.SENT, AttemptEvent.LOST): AttemptState.LOST,
+    (AttemptState.LISTED, AttemptEvent.BEGAN): AttemptState.BEGAN,
+    (AttemptState.LISTED, AttemptEvent.REFUSED): AttemptState.REFUSED,
+    (AttemptState.LISTED, AttemptEvent.LOST): AttemptState.LOST,
+    **{
+        (settled, event): settled
+        for settled in (AttemptState.BEGAN, AttemptState.REFUSED, AttemptState.LOST)
+        for event in AttemptEvent
+    },
+}
+
+GAME: Mapping[tuple[Status, LifeEvent], Status] = {
+    (Status.LIVE, LifeEvent.JOINED): Status.LIVE,
+    (Status.LIVE, LifeEvent.ADJOURNED): Status.AWAY,
+    (Status.LIVE, LifeEvent.UNLISTED): Status.DOUBTFUL,
+    (Status.LIVE, LifeEvent.ENDED): Status.OVER,
+    (Status.AWAY, LifeEvent.JOINED): Status.LIVE,
+    (Status.AWAY, LifeEvent.UNLISTED): Status.DOUBTFUL,
+    (Status.DOUBTFUL, LifeEvent.JOINED): Status.LIVE,
+    (Status.DOUBTFUL, LifeEvent.ADJOURNED): Status.AWAY,
+    (Status.DOUBTFUL, LifeEvent.UNLISTED): Status.DOUBTFUL,
+    (Status.DOUBTFUL, LifeEvent.ENDED): Status.OVER,
+}
+
+
+def after(table: Mapping[tuple[S, E], S], state: S, event: E) -> S:
+    """The state after an event.
+
+    Raises:
+        ProtocolError: The table does not have it.
+    """
+    if (state, event) not in table:
+        raise ProtocolError(f"{state.value!r} cannot see {event.value!r}", (state, event))
+    return table[state, event]
