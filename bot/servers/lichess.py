@@ -503,6 +503,14 @@ class LichessServer:
         except RefusedError:
             self._scripts.pop(game_id, None)
             raise
+        except TransientError:
+            # PyChess breaks off the stream of a game that is over before it has said anything.
+            if reader.started or not self._dialect.end_words:
+                raise
+            snapshot = reader.recorded_game(await self._page(game_id))
+            if snapshot is None:
+                raise
+            yield snapshot
         finally:
             if reader.is_over:
                 self._scripts.pop(game_id, None)
@@ -642,7 +650,7 @@ class LichessServer:
                 deadline = None if silence_s is None else loop.time() + silence_s
                 while True:
                     async with asyncio.timeout_at(deadline):
-                        chunk = await response.content.readany()
+                        chunk = await _read_chunk(response)
                     if not chunk:
                         break
                     *lines, rest = (rest + chunk).split(b"\n")
@@ -691,6 +699,14 @@ def _user_agent(account: str = "") -> str:
     """The User-Agent that sites recommend, with the account once it is known."""
     program = f"desdemona/{VERSION}"
     return f"{program} user:{account}" if re.fullmatch(r"[A-Za-z0-9._-]+", account) else program
+
+
+async def _read_chunk(response: aiohttp.ClientResponse) -> bytes:
+    try:
+        return await response.content.readany()
+    except RuntimeError as error:
+        # What aiohttp says of a connection that broke between two reads, for instance at a garbled chunk.
+        raise aiohttp.ClientPayloadError(str(error)) from error
 
 
 async def _error_body(response: aiohttp.ClientResponse) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from bot.base.dialects import Dialect, SiteVariant
+from bot.base.dialects import BLACK, WHITE, Dialect, SiteVariant
 from bot.base.errors import ProtocolError
 from bot.base.events import (
     FROM_POSITION,
@@ -275,6 +275,34 @@ class GameReader:
         )
         return self._last
 
+    def recorded_game(self, page: str) -> GameSnapshot | None:
+        """A game that is over, as the site's page of it says; None: there it goes on.
+
+        Raises:
+            ProtocolError: It is not the page of a game, or it is malformed.
+        """
+        record = _page_record(page)
+        if _need(record, "status", int) < 0:
+            return None
+        start, *_ = (_object(step) for step in _need(record, "steps", list))
+        times = dict(zip(("wtime", "btime"), _need(record, "clocks", list), strict=False))
+        increment = {key: int(_attribute(page, "inc") or 0) for key in ("winc", "binc")}
+        players = {
+            side.key: {self._dialect.player_key: _attribute(page, f"{side.letter}player")}
+            for side in (WHITE, BLACK)
+        }
+        snapshot = self._snapshot(
+            {
+                "id": record.get("gameId"),
+                "variant": {"name": record.get("variant")},
+                "initialFen": start.get("fen"),
+                "state": {"moves": "", "status": "started", **times, **increment},
+                **players,
+            }
+        )
+        state = self.recorded(page)
+        return snapshot if state is None else replace(snapshot, state=state)
+
     @property
     def longest_turn_s(self) -> float | None:
         """Longest possible turn in seconds, on sites whose ``status`` does not report the end; else None."""
@@ -351,12 +379,16 @@ class GameReader:
         return state
 
 
+def _attribute(page: str, name: str) -> str:
+    """The value of a ``data-`` attribute; empty: there is none."""
+    found = re.search(rf'\bdata-{name}="([^"]*)"', page)
+    return html.unescape(found[1]) if found else ""
+
+
 def _page_record(page: str) -> Mapping[str, Any]:
     """The record of a game in its page: JSON in an attribute."""
-    found = re.search(r'\bdata-board="([^"]+)"', page)
-    if found is None:
-        raise ProtocolError("a page without a game", page[:_MAX_TEXT])
-    record = read_line(html.unescape(found[1]).encode(errors="replace"), _MOST_MOVES + _MOST_BRACKETS)
+    text = _attribute(page, "board")
+    record = read_line(text.encode(errors="replace"), _MOST_MOVES + _MOST_BRACKETS)
     if record is None:
         raise ProtocolError("a page without a game", page[:_MAX_TEXT])
     return record

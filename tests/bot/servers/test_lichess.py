@@ -10,6 +10,7 @@ import re
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -1272,6 +1273,55 @@ async def test_a_game_that_ended_while_we_were_away(peer: Peer) -> None:
     peer.script(f"/{GAME}", pychess_page(2, "1-0", "h3e3", "h10g8"))
     (over,) = await pychess_ends(peer, pychess_game("h3e3"), PING)
     assert (over.moves, over.end) == (("h3e3", "h10g8"), RESIGNED)
+
+
+async def test_a_game_that_ended_while_we_were_away_and_has_no_stream(peer: Peer) -> None:
+    """The site answers 200, then breaks off: it has no queue for the game any more."""
+    page = (Path(__file__).parent / "data" / "pychess_page.txt").read_text(encoding="utf-8")
+    game_id = re.search('"([A-Za-z0-9]{8})"', page.replace("&#34;", '"'))
+    assert game_id is not None
+    server = LichessServer(DIALECTS["pychess"], peer.url, TOKEN)
+    peer.script("/api/account", answer(200, {"id": "Desdemona", "username": "Desdemona", "title": "BOT"}))
+    peer.script(f"/api/bot/game/stream/{game_id[1]}", hang_up)
+    peer.script(
+        f"/{game_id[1]}",
+        answer(200, page.replace("&#34;status&#34;:2", "&#34;status&#34;:-1")),
+        answer(200, page),
+    )
+    try:
+        with pytest.raises(TransientError):
+            await collect(server.game_events(game_id[1]))
+        (over,) = await collect(server.game_events(game_id[1]))
+    finally:
+        await server.close()
+    assert isinstance(over, GameSnapshot)
+    assert (over.our_side, over.game, over.clock, over.initial_position) == (1, "chess", Clock(60, 0), None)
+    assert len(over.state.moves) == 6
+    assert over.state.end == GameEnd(EndReason.RESIGNATION, 1, "resign")
+
+
+async def test_a_stream_garbled_between_two_reads() -> None:
+    """The HTTP library calls that a RuntimeError."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        writer.write(head + b"1\r\n\n\r\nHTTP/1.1 409 Conflict\r\n\r\n")
+        await writer.drain()
+        await reader.read()  # until the client hangs up
+        writer.close()
+
+    garbler = await asyncio.start_server(serve, "127.0.0.1", 0)
+    server = LichessServer(
+        DIALECTS["arena"], f"http://127.0.0.1:{garbler.sockets[0].getsockname()[1]}", TOKEN
+    )
+    server._account = Account("desdemona", "Desdemona", is_bot=True)
+    try:
+        with pytest.raises(TransientError):
+            await collect(server.game_events(GAME))
+    finally:
+        await server.close()
+        garbler.close()
 
 
 async def test_a_page_is_not_needed_where_the_stream_tells_the_end(peer: Peer, server: LichessServer) -> None:

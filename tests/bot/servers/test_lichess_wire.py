@@ -785,20 +785,22 @@ PYCHESS_PAGES = (
 
 @pytest.mark.parametrize(
     ("page", "end"),
-    zip(
-        PYCHESS_PAGES,
-        [
-            GameEnd(EndReason.NORMAL, 0, "mate"),
-            GameEnd(EndReason.NORMAL, 0, "mate"),
-            GameEnd(EndReason.NORMAL, None, "stalemate"),
-            GameEnd(EndReason.NORMAL, None, "draw"),
-            GameEnd(EndReason.RESIGNATION, 1, "resign"),
-            GameEnd(EndReason.TIME, 1, "outoftime"),
-            GameEnd(EndReason.RESIGNATION, 1, "resign"),
-            GameEnd(EndReason.TIME, 1, "outoftime"),
-            GameEnd(EndReason.NORMAL, 0, "mate"),
-        ],
-        strict=True,
+    list(
+        zip(
+            PYCHESS_PAGES,
+            [
+                GameEnd(EndReason.NORMAL, 0, "mate"),
+                GameEnd(EndReason.NORMAL, 0, "mate"),
+                GameEnd(EndReason.NORMAL, None, "stalemate"),
+                GameEnd(EndReason.NORMAL, None, "draw"),
+                GameEnd(EndReason.RESIGNATION, 1, "resign"),
+                GameEnd(EndReason.TIME, 1, "outoftime"),
+                GameEnd(EndReason.RESIGNATION, 1, "resign"),
+                GameEnd(EndReason.TIME, 1, "outoftime"),
+                GameEnd(EndReason.NORMAL, 0, "mate"),
+            ],
+            strict=True,
+        ),
     ),
 )
 def test_recorded_pages_of_games(page: str, end: GameEnd) -> None:
