@@ -1302,13 +1302,15 @@ async def test_a_game_that_ended_while_we_were_away_and_has_no_stream(peer: Peer
 
 async def test_a_stream_garbled_between_two_reads() -> None:
     """The HTTP library calls that a RuntimeError."""
+    may_garble, gone = asyncio.Event(), asyncio.Event()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-        writer.write(head + b"1\r\n\n\r\nHTTP/1.1 409 Conflict\r\n\r\n")
-        await writer.drain()
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n\n\r\n")
+        await may_garble.wait()
+        writer.write(b"HTTP/1.1 409 Conflict\r\n\r\n")
         await reader.read()  # until the client hangs up
+        gone.set()
         writer.close()
 
     garbler = await asyncio.start_server(serve, "127.0.0.1", 0)
@@ -1317,8 +1319,12 @@ async def test_a_stream_garbled_between_two_reads() -> None:
     )
     server._account = Account("desdemona", "Desdemona", is_bot=True)
     try:
+        events = server.game_events(GAME)
+        assert [await anext(events), await anext(events)] == [None, None]
+        may_garble.set()
+        await asyncio.wait_for(gone.wait(), PATIENCE_S)
         with pytest.raises(TransientError):
-            await collect(server.game_events(GAME))
+            await anext(events)
     finally:
         await server.close()
         garbler.close()
