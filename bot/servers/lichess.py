@@ -24,7 +24,10 @@ from bot.base.events import (
     AccountEvent,
     Bot,
     DeclineReason,
+    EndReason,
     GameEvent,
+    GameSnapshot,
+    GameState,
     MoveInfo,
     Proposal,
     Reply,
@@ -66,6 +69,8 @@ FULL_STATE_S = 30.0
 """Deadline for the full state, with which every game stream begins."""
 UNTOLD_SLACK_S = 30.0
 """On a site that may not report the end, a game counts as over this long after the clock ran out."""
+LOOK_UPS = 5
+"""Requests for the page of a game before its end stays untold, one for each line of the stream."""
 _MAX_PLAYING = 50
 """Games requested from ``/api/account/playing``; the site's default is 9."""
 _MAX_BOTS = 150
@@ -476,6 +481,7 @@ class LichessServer:
         reader = GameReader(self._dialect, account.id)
         path = f"/api/bot/game/stream/{_quote(game_id)}"
         opened_at = heard_at = self._clock()
+        look_up = _LookUp(self._dialect)
         try:
             async with aclosing(self._lines("GET", path, silence_s=self._silence_s)) as lines:
                 async for line in lines:
@@ -483,19 +489,86 @@ class LichessServer:
                     if reader.script is not None:
                         self._scripts[game_id] = reader.script
                     longest_s = reader.longest_turn_s
+                    if isinstance(event, GameSnapshot) and event.state.moves and self._dialect.end_words:
+                        # It may have ended while we were away, and no stream tells that again.
+                        yield event
+                        event = await self._recorded_already(game_id, reader)
                     if event is not None:
                         heard_at = self._clock()
                     elif longest_s is not None and self._clock() - heard_at > longest_s + UNTOLD_SLACK_S:
                         event = reader.ended("untold")
                     elif not reader.started and self._clock() - opened_at > FULL_STATE_S:
                         raise await self._no_state(game_id)
+                    if look_up.wanted(event):
+                        event = await self._look_up(game_id, reader, look_up)
                     yield event
+                if look_up.untold is not None:
+                    yield look_up.untold
         except RefusedError:
             self._scripts.pop(game_id, None)
             raise
+        except TransientError:
+            # PyChess breaks off the stream of a game that is over before it has said anything.
+            if reader.started or not self._dialect.end_words:
+                raise
+            snapshot = reader.recorded_game(await self._page(game_id))
+            if snapshot is None:
+                raise
+            yield snapshot
         finally:
             if reader.is_over:
                 self._scripts.pop(game_id, None)
+
+    async def _recorded_already(self, game_id: str, reader: GameReader) -> GameState | None:
+        """The end of a game that the site's page knows already; None: it goes on, or the page is no help."""
+        try:
+            return reader.recorded(await self._page(game_id))
+        except (TransientError, RefusedError, ProtocolError) as error:
+            logger.info("game %s: its page does not say whether it goes on: %s", game_id, error)
+            return None
+
+    async def _look_up(self, game_id: str, reader: GameReader, look_up: "_LookUp") -> GameState | None:
+        """The end by the game's page, else untold; None: ask again with the stream's next line."""
+        try:
+            recorded = reader.recorded(await self._page(game_id))
+            if recorded is not None:
+                return look_up.done(recorded)
+            reason = "it goes on there"
+        except TransientError as error:
+            reason = str(error)
+        except (RefusedError, ProtocolError) as error:
+            logger.warning("game %s: nobody can know how it ended: %s", game_id, error)
+            return look_up.done(look_up.untold)
+        look_up.left -= 1
+        if look_up.left:
+            return None
+        logger.warning("game %s: its page does not say how it ended: %s", game_id, reason)
+        return look_up.done(look_up.untold)
+
+    async def _page(self, game_id: str) -> str:
+        """The page of a game.
+
+        Raises:
+            RefusedError: The site has no such game, or none any more.
+        """
+        what = f"GET /{_quote(game_id)}"
+        timeout = aiohttp.ClientTimeout(total=self._call_timeout_s)
+        try:
+            async with (
+                self._queue.turn(what, Lane.READS),
+                self._http.get(
+                    f"{self._url}/{_quote(game_id)}", timeout=timeout, allow_redirects=False
+                ) as response,
+            ):
+                if response.status == 404:
+                    raise RefusedError(f"{what}: the site keeps no record of it", 404)
+                if response.status >= 300:
+                    raise await self._read_error(response, what)
+                return (await read_answer(response)).decode(errors="replace")
+        except TimeoutError:
+            raise TransientError(f"{what}: no answer in {self._call_timeout_s:g} s") from None
+        except (aiohttp.ClientError, OSError) as lost:
+            raise TransientError(f"{what}: {one_line(lost)}") from lost
 
     async def _no_state(self, game_id: str) -> ServerError:
         """The error for a live stream that does not send its game's state."""
@@ -581,7 +654,7 @@ class LichessServer:
                 deadline = None if silence_s is None else loop.time() + silence_s
                 while True:
                     async with asyncio.timeout_at(deadline):
-                        chunk = await response.content.readany()
+                        chunk = await _read_chunk(response)
                     if not chunk:
                         break
                     *lines, rest = (rest + chunk).split(b"\n")
@@ -603,6 +676,25 @@ class LichessServer:
             raise TransientError(f"{what}: {one_line(lost)}") from lost
 
 
+class _LookUp:
+    """Whether the page of a game is to be asked how the game ended."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._has_pages = bool(dialect.end_words)
+        self.left = LOOK_UPS
+        self.untold: GameState | None = None
+        """The end without a result that waits for the page."""
+
+    def wanted(self, event: GameEvent | None) -> bool:
+        if self._has_pages and isinstance(event, GameState) and event.end is not None:
+            self.untold = event if event.end.reason is EndReason.UNTOLD else None
+        return self.untold is not None
+
+    def done(self, state: GameState | None) -> GameState | None:
+        self.untold = None
+        return state
+
+
 def _game(game_id: str) -> str:
     return f"/api/bot/game/{_quote(game_id)}"
 
@@ -611,6 +703,14 @@ def _user_agent(account: str = "") -> str:
     """The User-Agent that sites recommend, with the account once it is known."""
     program = f"desdemona/{VERSION}"
     return f"{program} user:{account}" if re.fullmatch(r"[A-Za-z0-9._-]+", account) else program
+
+
+async def _read_chunk(response: aiohttp.ClientResponse) -> bytes:
+    try:
+        return await response.content.readany()
+    except RuntimeError as error:
+        # What aiohttp says of a connection that broke between two reads, for instance at a garbled chunk.
+        raise aiohttp.ClientPayloadError(str(error)) from error
 
 
 async def _error_body(response: aiohttp.ClientResponse) -> str:

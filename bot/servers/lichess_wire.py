@@ -6,6 +6,7 @@ field that is missing or of the wrong type raises a `ProtocolError` that keeps t
 Sources: the OpenAPI description of lichess-org/api, and the observed behaviour of its servers.
 """
 
+import html
 import json
 import math
 import re
@@ -13,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from bot.base.dialects import Dialect, SiteVariant
+from bot.base.dialects import BLACK, WHITE, Dialect, SiteVariant
 from bot.base.errors import ProtocolError
 from bot.base.events import (
     FROM_POSITION,
@@ -86,16 +87,20 @@ _END_REASONS = {
 T = TypeVar("T")
 
 
-def read_line(line: bytes) -> Mapping[str, Any] | None:
+def read_line(line: bytes, most_brackets: int = _MOST_BRACKETS) -> Mapping[str, Any] | None:
     """Parse one line of an ND-JSON stream; None for a keep-alive.
+
+    Args:
+        line: Without its line break.
+        most_brackets: Opening brackets allowed in it.
 
     Raises:
         ProtocolError: Not a JSON object, or too many brackets.
     """
     if not line.strip():
         return None
-    if line.count(b"[") + line.count(b"{") > _MOST_BRACKETS:
-        raise ProtocolError(f"more than {_MOST_BRACKETS} brackets", line)
+    if line.count(b"[") + line.count(b"{") > most_brackets:
+        raise ProtocolError(f"more than {most_brackets} brackets", line)
     try:
         message = json.loads(line, parse_constant=_refuse_constant)
     except ValueError:
@@ -202,6 +207,7 @@ class GameReader:
         self._our_id = our_id
         self._variant: SiteVariant | None = None
         self._has_clock = False
+        self._game_id = ""
         self._last: GameState | None = None
         self.script: Script | None = None
         """The game's moves; None before the snapshot."""
@@ -243,6 +249,60 @@ class GameReader:
         self._last = replace(self._last, end=GameEnd(EndReason.UNTOLD, None, word))
         return self._last
 
+    def recorded(self, page: str) -> GameState | None:
+        """End the game as the site's page of it says; None: there it goes on.
+
+        Raises:
+            ProtocolError: It is not the page of this game, or it is malformed.
+        """
+        if self._last is None or self._variant is None or self.script is None:
+            return None
+        record = _page_record(page)
+        if record.get("gameId") != self._game_id:
+            raise ProtocolError("the page of another game", record)
+        number = _need(record, "status", int)
+        if number < 0:
+            return None
+        winners = dict(zip(("1-0", "0-1"), (side.key for side in self._variant.sides), strict=True))
+        word = self._dialect.end_words.get(number, f"status {number}")
+        told = {"status": word, "winner": winners.get(_need(record, "result", str))}
+        steps = [_object(step) for step in _need(record, "steps", list)]
+        moves = [_need(step, "move", str) for step in steps[1:]]
+        self._last = replace(
+            self._last,
+            moves=self.script.read(_moves({"moves": " ".join(moves)})),
+            end=_end(told, self._variant),
+        )
+        return self._last
+
+    def recorded_game(self, page: str) -> GameSnapshot | None:
+        """A game that is over, as the site's page of it says; None: there it goes on.
+
+        Raises:
+            ProtocolError: It is not the page of a game, or it is malformed.
+        """
+        record = _page_record(page)
+        if _need(record, "status", int) < 0:
+            return None
+        start, *_ = (_object(step) for step in _need(record, "steps", list))
+        times = dict(zip(("wtime", "btime"), _need(record, "clocks", list), strict=False))
+        increment = {key: int(_attribute(page, "inc") or 0) for key in ("winc", "binc")}
+        players = {
+            side.key: {self._dialect.player_key: _attribute(page, f"{side.letter}player")}
+            for side in (WHITE, BLACK)
+        }
+        snapshot = self._snapshot(
+            {
+                "id": record.get("gameId"),
+                "variant": {"name": record.get("variant")},
+                "initialFen": start.get("fen"),
+                "state": {"moves": "", "status": "started", **times, **increment},
+                **players,
+            }
+        )
+        state = self.recorded(page)
+        return snapshot if state is None else replace(snapshot, state=state)
+
     @property
     def longest_turn_s(self) -> float | None:
         """Longest possible turn in seconds, on sites whose ``status`` does not report the end; else None."""
@@ -282,7 +342,7 @@ class GameReader:
             state=self._state(state, variant, script),
             days_per_turn=_days(raw),
         )
-        self._variant, self.script = variant, script
+        self._variant, self.script, self._game_id = variant, script, snapshot.game_id
         return snapshot
 
     def _clock(self, raw: Mapping[str, Any], state: Mapping[str, Any]) -> Clock | None:
@@ -317,6 +377,21 @@ class GameReader:
         )
         self._last = state
         return state
+
+
+def _attribute(page: str, name: str) -> str:
+    """The value of a ``data-`` attribute; empty: there is none."""
+    found = re.search(rf'\bdata-{name}="([^"]*)"', page)
+    return html.unescape(found[1]) if found else ""
+
+
+def _page_record(page: str) -> Mapping[str, Any]:
+    """The record of a game in its page: JSON in an attribute."""
+    text = _attribute(page, "board")
+    record = read_line(text.encode(errors="replace"), _MOST_MOVES + _MOST_BRACKETS)
+    if record is None:
+        raise ProtocolError("a page without a game", page[:_MAX_TEXT])
+    return record
 
 
 def _chat_line(raw: Mapping[str, Any], dialect: Dialect) -> ChatLine | None:

@@ -10,6 +10,7 @@ import re
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -48,7 +49,14 @@ from bot.base.reconnect import stay_connected
 from bot.servers import Account, Server
 from bot.servers.adapters import make_server
 from bot.servers.lag import Lag
-from bot.servers.lichess import FULL_STATE_S, UNTOLD_SLACK_S, LichessServer, RefusalCounter, StreamRateLimiter
+from bot.servers.lichess import (
+    FULL_STATE_S,
+    LOOK_UPS,
+    UNTOLD_SLACK_S,
+    LichessServer,
+    RefusalCounter,
+    StreamRateLimiter,
+)
 from bot.servers.lichess_wire import ChallengeDone, ChallengeMade, read_challenge_answer
 from tests.patience import PATIENCE_S
 
@@ -1167,6 +1175,165 @@ async def test_a_game_whose_end_nobody_heard(peer: Peer, hands: Hands) -> None:
         await events.aclose()
     finally:
         await server.close()
+
+
+def pychess_page(status: int, result: str, *moves: str, game_id: str = GAME) -> Reply:
+    """The page of a game as pychess-variants writes it: the fields that we read, and one before and after."""
+    steps = [{"fen": "startpos", "san": None}, *[{"move": move, "check": False} for move in moves]]
+    board = {"type": "board", "gameId": game_id, "status": status, "result": result, "steps": steps, "ply": 2}
+    text = json.dumps(board).replace('"', "&#34;")
+    return answer(200, f'<!DOCTYPE html><body data-ply="1"\n data-board="{text}"\n data-result="{result}">')
+
+
+def pychess_game(moves: str) -> dict[str, Any]:
+    return {
+        "type": "gameFull",
+        "id": GAME,
+        "variant": {"name": "xiangqi"},
+        "white": {"name": "Desdemona"},
+        "black": {"name": "Ann"},
+        "initialFen": "",
+        "createdAt": 1745112707,
+        "state": state(moves, winc=3, binc=3),
+    }
+
+
+GAME_END = {"type": "gameEnd", "game": {"id": GAME}}
+PING = {"type": "ping"}
+UNTOLD = GameEnd(EndReason.UNTOLD, None, "gameEnd")
+RESIGNED = GameEnd(EndReason.RESIGNATION, 0, "resign")
+
+
+async def pychess_ends(peer: Peer, *lines: object) -> list[GameState]:
+    """The states with an end, from a game's stream at PyChess."""
+    server = LichessServer(DIALECTS["pychess"], peer.url, TOKEN)
+    peer.script("/api/account", answer(200, {"id": "Desdemona", "username": "Desdemona", "title": "BOT"}))
+    peer.script(GAME_STREAM, stream(*lines))
+    try:
+        events = [event async for event in server.game_events(GAME)]
+    finally:
+        await server.close()
+    return [event for event in events if isinstance(event, GameState) and event.end is not None]
+
+
+@pytest.mark.parametrize(
+    ("status", "result", "end"),
+    [
+        (0, "*", GameEnd(EndReason.ABORTED, None, "aborted")),
+        (1, "0-1", GameEnd(EndReason.NORMAL, 1, "mate")),
+        (2, "1-0", RESIGNED),
+        (3, "1/2-1/2", GameEnd(EndReason.NORMAL, None, "stalemate")),
+        (5, "1/2-1/2", GameEnd(EndReason.NORMAL, None, "draw")),
+        (6, "1-0", GameEnd(EndReason.TIME, 0, "outoftime")),
+        (7, "0-1", GameEnd(EndReason.LEFT, 1, "timeout")),
+        (12, "1-0", GameEnd(EndReason.NORMAL, 0, "variantEnd")),
+        (99, "1-0", GameEnd(EndReason.OTHER, 0, "status 99")),
+    ],
+)
+async def test_the_page_of_a_game_says_how_it_ended(
+    peer: Peer, status: int, result: str, end: GameEnd
+) -> None:
+    peer.script(f"/{GAME}", pychess_page(status, result, "h3e3", "h10g8", "b3c3"))
+    (over,) = await pychess_ends(peer, pychess_game(""), state("h3e3 h10g8"), GAME_END)
+    assert (over.moves, over.end) == (("h3e3", "h10g8", "b3c3"), end)
+
+
+GOES_ON = pychess_page(-1, "*", "h3e3")
+LOST = answer(502, "Bad Gateway")
+
+
+@pytest.mark.parametrize(
+    ("pages", "asked", "end"),
+    [
+        ([LOST, GOES_ON, hang_up, pychess_page(2, "1-0", "h3e3")], 4, RESIGNED),
+        ([LOST], LOOK_UPS, UNTOLD),
+        ([answer(404, "<html>404")], 1, UNTOLD),
+        ([answer(200, "<html>")], 1, UNTOLD),
+        ([pychess_page(2, "1-0", "h3e3", game_id="another1")], 1, UNTOLD),
+    ],
+    ids=["later", "never", "too short to be kept", "without a game", "of another game"],
+)
+async def test_a_page_that_does_not_say_how_a_game_ended(
+    peer: Peer, pages: list[Reply], asked: int, end: GameEnd
+) -> None:
+    peer.script(f"/{GAME}", *pages)
+    (over,) = await pychess_ends(peer, pychess_game(""), state("h3e3"), GAME_END, *[PING] * 9)
+    assert (over.moves, over.end) == (("h3e3",), end)
+    assert [path for _, path in peer.seen].count(f"/{GAME}") == asked
+
+
+async def test_the_stream_ends_before_the_page_answers(peer: Peer) -> None:
+    peer.script(f"/{GAME}", LOST)
+    (over,) = await pychess_ends(peer, pychess_game(""), state("h3e3"), GAME_END)
+    assert over.end == UNTOLD
+
+
+async def test_a_game_that_ended_while_we_were_away(peer: Peer) -> None:
+    """The site streams it as if it went on, and is silent after that."""
+    peer.script(f"/{GAME}", pychess_page(2, "1-0", "h3e3", "h10g8"))
+    (over,) = await pychess_ends(peer, pychess_game("h3e3"), PING)
+    assert (over.moves, over.end) == (("h3e3", "h10g8"), RESIGNED)
+
+
+async def test_a_game_that_ended_while_we_were_away_and_has_no_stream(peer: Peer) -> None:
+    """The site answers 200, then breaks off: it has no queue for the game any more."""
+    page = (Path(__file__).parent / "data" / "pychess_page.txt").read_text(encoding="utf-8")
+    game_id = re.search('"([A-Za-z0-9]{8})"', page.replace("&#34;", '"'))
+    assert game_id is not None
+    server = LichessServer(DIALECTS["pychess"], peer.url, TOKEN)
+    peer.script("/api/account", answer(200, {"id": "Desdemona", "username": "Desdemona", "title": "BOT"}))
+    peer.script(f"/api/bot/game/stream/{game_id[1]}", hang_up)
+    peer.script(
+        f"/{game_id[1]}",
+        answer(200, page.replace("&#34;status&#34;:2", "&#34;status&#34;:-1")),
+        answer(200, page),
+    )
+    try:
+        with pytest.raises(TransientError):
+            await collect(server.game_events(game_id[1]))
+        (over,) = await collect(server.game_events(game_id[1]))
+    finally:
+        await server.close()
+    assert isinstance(over, GameSnapshot)
+    assert (over.our_side, over.game, over.clock, over.initial_position) == (1, "chess", Clock(60, 0), None)
+    assert len(over.state.moves) == 6
+    assert over.state.end == GameEnd(EndReason.RESIGNATION, 1, "resign")
+
+
+async def test_a_stream_garbled_between_two_reads() -> None:
+    """The HTTP library calls that a RuntimeError."""
+    may_garble, gone = asyncio.Event(), asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n\n\r\n")
+        await may_garble.wait()
+        writer.write(b"HTTP/1.1 409 Conflict\r\n\r\n")
+        await reader.read()  # until the client hangs up
+        gone.set()
+        writer.close()
+
+    garbler = await asyncio.start_server(serve, "127.0.0.1", 0)
+    server = LichessServer(
+        DIALECTS["arena"], f"http://127.0.0.1:{garbler.sockets[0].getsockname()[1]}", TOKEN
+    )
+    server._account = Account("desdemona", "Desdemona", is_bot=True)
+    try:
+        events = server.game_events(GAME)
+        assert [await anext(events), await anext(events)] == [None, None]
+        may_garble.set()
+        await asyncio.wait_for(gone.wait(), PATIENCE_S)
+        with pytest.raises(TransientError):
+            await anext(events)
+    finally:
+        await server.close()
+        garbler.close()
+
+
+async def test_a_page_is_not_needed_where_the_stream_tells_the_end(peer: Peer, server: LichessServer) -> None:
+    peer.script(GAME_STREAM, stream(full("f5"), state("f5", status="resign", winner="black")))
+    await collect(server.game_events(GAME))
+    assert f"/{GAME}" not in [path for _, path in peer.seen]
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,5 @@
+import html
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -773,6 +775,51 @@ def test_how_long_a_turn_can_last_where_the_end_is_not_told() -> None:
     told = GameReader(ARENA, "desdemona")
     told.read(full())
     assert told.longest_turn_s is None
+
+
+PYCHESS_PAGES = (
+    (Path(__file__).parent / "data" / "pychess_pages.txt").read_text(encoding="utf-8").splitlines()
+)
+"""From pychess-variants: of each page the attribute with the game's record."""
+
+
+@pytest.mark.parametrize(
+    ("page", "end"),
+    list(
+        zip(
+            PYCHESS_PAGES,
+            [
+                GameEnd(EndReason.NORMAL, 0, "mate"),
+                GameEnd(EndReason.NORMAL, 0, "mate"),
+                GameEnd(EndReason.NORMAL, None, "stalemate"),
+                GameEnd(EndReason.NORMAL, None, "draw"),
+                GameEnd(EndReason.RESIGNATION, 1, "resign"),
+                GameEnd(EndReason.TIME, 1, "outoftime"),
+                GameEnd(EndReason.RESIGNATION, 1, "resign"),
+                GameEnd(EndReason.TIME, 1, "outoftime"),
+                GameEnd(EndReason.NORMAL, 0, "mate"),
+            ],
+            strict=True,
+        ),
+    ),
+)
+def test_recorded_pages_of_games(page: str, end: GameEnd) -> None:
+    record = json.loads(html.unescape(page.removeprefix('data-board="').removesuffix('"')))
+    reader = GameReader(PYCHESS, "Desdemona")
+    assert reader.recorded(page) is None  # before the snapshot
+    reader.read(
+        pychess_full(
+            id=record["gameId"],
+            variant={"name": record["variant"]},
+            initialFen=record["steps"][0]["fen"],
+            state=pychess_state(moves=""),
+        )
+    )
+    over = reader.recorded(page)
+    assert over is not None
+    assert over.end == end
+    assert " ".join(over.moves) == record["uci_usi"].partition(" moves ")[2]
+    assert reader.is_over
 
 
 # --- Answers --------------------------------------------------------------------------------------------
