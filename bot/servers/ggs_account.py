@@ -197,16 +197,20 @@ class GgsAccount:
     def _set_up(self) -> list[GgsAction]:
         """Configure the service when it appears, and request its lists of games."""
         self._link = after(LINK, self._link, LinkEvent.SET_UP)
-        self._requests.lost("the service has restarted")
+        gone = self._drop_requests("the service has restarted")
         self._requests.is_registered = True  # until a setting is refused
         settings = ("client +", "trust +", "request -", "stored +", "rated +", f"open {self._most_games}")
         # In this order: running matches must be known before the stored ones show what is missing.
         commands = [Say(tell_service(word)) for word in settings]
-        return [*commands, self.query_matches(), Say(tell_service("stored"))]
+        return [*gone, *commands, self.query_matches(), Say(tell_service("stored"))]
+
+    def _drop_requests(self, reason: str) -> list[GgsAction]:
+        """Forget every request; some may have been told while the service was believed to be away."""
+        return [Tell(ChallengeGone(asked.key)) for asked in self._requests.lost(reason)]
 
     def lost(self, reason: str) -> list[GgsAction]:
         """The connection or the service is gone, and with it every game and request on it."""
-        out: list[GgsAction] = [Tell(ChallengeGone(asked.key)) for asked in self._requests.lost(reason)]
+        out = self._drop_requests(reason)
         looks, _ = self._archive.give_up()  # games without a known end are searched on the next connection
         for look in looks:
             if look.message is not None:
@@ -441,8 +445,7 @@ class GgsAccount:
     def _no_service(self) -> list[GgsAction]:
         reason = "there is no Othello service"
         if self._is_away:
-            self._requests.lost(reason)  # requests that were sent all the same
-            return []
+            return self._drop_requests(reason)  # also those that were sent all the same
         return self.lost(reason)
 
     def query_matches(self) -> Say:

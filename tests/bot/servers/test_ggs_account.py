@@ -864,6 +864,13 @@ def test_the_service_goes_and_comes_back() -> None:
     assert said[-2:] == ["match", "stored"]
 
 
+@pytest.mark.parametrize("line", [": + /os 1", ": ERR user '/os' not found."])
+def test_a_challenge_heard_while_the_service_seemed_away_is_told_gone(line: str) -> None:
+    story = begun().raw(": - /os 1").hear(request(".5"))
+    received = next(event for event in story.told() if isinstance(event, ChallengeReceived))
+    assert story.raw(line).told() == [ChallengeGone(received.challenge.id)]
+
+
 def test_a_game_that_is_not_played_here_is_told_as_such() -> None:
     story = Story().hear("stored 0 desdemon", "+ match .1 1720 bob 1800 desdemon 8a T", join(kind="8a"))
     assert story.told() == [GameStarted(GAME, False)]
