@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 
 from tests.ggs.central import Central, Connection
 from tests.ggs.clocks import US
-from tests.ggs.faults import Fault, Plan, Script
+from tests.ggs.faults import Fault, Plan, Script, any_list
 
 _CLOSE, _BREAK = object(), object()
 
@@ -26,6 +26,8 @@ class _Link:
         self._writer = writer
         self._out: asyncio.Queue[object] = asyncio.Queue()
         self._held = b""
+        self._late: list[bytes] = []
+        """Lists that are late, and those behind them."""
         self._silent = False
         self.connection = Connection(server.central, self._put, lambda: self._out.put_nowait(_CLOSE))
 
@@ -55,7 +57,11 @@ class _Link:
                 self._out.put_nowait(_BREAK)
                 return
             case Fault.LATE:
-                asyncio.get_running_loop().call_later(self._server.late_s, self._out.put_nowait, data)
+                self._late.append(data)
+                asyncio.get_running_loop().call_later(self._server.late_s, self._let_lists_go)
+                return
+            case None if self._late and any_list(data.decode("latin-1")):
+                self._late.append(data)  # replies never overtake each other
                 return
             case Fault.ALERT:
                 data = data.removesuffix(b"READY\r\n") + b"ALERT\r\n"
@@ -76,6 +82,11 @@ class _Link:
             self._server.soon(self._server.restart())
         elif fault is Fault.EVICT:
             self._server.soon(self._server.evict(self.connection.name))
+
+    def _let_lists_go(self) -> None:
+        for data in self._late:
+            self._out.put_nowait(data)
+        self._late.clear()
 
     def _let_go(self) -> None:
         """Of what nothing has come after."""
