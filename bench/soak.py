@@ -336,7 +336,7 @@ class Soak:
             await asyncio.sleep(1.0)
             if self._bot.has_ended:
                 raise RuntimeError(f"the bot has ended by itself: {await self._bot.last_words()}")
-            if (mb := _rss_mb(self._bot.pid)) is not None:
+            if (mb := rss_mb(self._bot.pid)) is not None:
                 self.summary.rss_mb.append((self._bot.starts, mb))
             seconds = round(time.monotonic() - began)
             if seconds % 30 == 0:
@@ -368,7 +368,7 @@ class Soak:
         summary.deaf_s, summary.resent = proxy.deaf_s, proxy.resent
         records = {}
         for game_id in self._ids:
-            match = await _match(arena, game_id)
+            match = await match_of(arena, game_id)
             records[game_id] = export.export(match)
             self._judge(match)
         async with arena.read() as session:
@@ -395,15 +395,15 @@ class Soak:
             summary.results[result] += 1
         bots_turn = match.to_move == side
         if record.status == "outoftime" and record.winner == 1 - side:
-            told = summary.excused if _by_faults(match, self._proxy.outages) else summary.lost_on_time
+            told = summary.excused if by_faults(match, self._proxy.outages) else summary.lost_on_time
         elif record.status == "aborted" and bots_turn:
-            told = summary.excused if _by_faults(match, self._proxy.outages) else summary.not_begun
+            told = summary.excused if by_faults(match, self._proxy.outages) else summary.not_begun
         else:
             return
         told.append(_told(match, self._proxy))
 
 
-def _rss_mb(pid: int) -> float | None:
+def rss_mb(pid: int) -> float | None:
     """Resident memory of a process; None: it has just been killed."""
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
@@ -422,7 +422,7 @@ class Anywhere:
         self.up.set()
 
 
-async def _match(database: Database, game_id: str) -> ReplayedGame:
+async def match_of(database: Database, game_id: str) -> ReplayedGame:
     async with database.read() as session:
         record = await arena_store.get_game(session, game_id)
         assert record is not None
@@ -448,7 +448,7 @@ def _turn(record: ArenaGameRecord) -> tuple[float, float]:
     return record.last_move_at.timestamp(), record.ended_at.timestamp()
 
 
-def _by_faults(match: ReplayedGame, outages: list[Outage]) -> bool:
+def by_faults(match: ReplayedGame, outages: list[Outage]) -> bool:
     record, clock = match.record, match.clock
     since_s, until_s = _turn(record)
     if _overlap(outages, match.id, since_s, until_s) >= (until_s - since_s) / 3:
@@ -483,8 +483,14 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--folder", type=Path, help="not deleted afterwards; default: a temporary one")
+    parser.add_argument("--sites", action="store_true", help="one program at three servers (sites_soak.py)")
+    parser.add_argument("--outage", type=float, default=300.0, help="with --sites: seconds without a server")
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.ERROR)
+    if arguments.sites:
+        from bench import sites_soak
+
+        return 0 if sites_soak.soak(arguments.games, arguments.kills, arguments.outage, arguments.seed) else 1
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)

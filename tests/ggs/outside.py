@@ -29,11 +29,19 @@ class Outside:
         port: Of the server on the loopback; the bot and the client are registered there.
         name: The bot's.
         password: Its password.
-        settings: Of the program, as in the environment.
+        daemon: The program, if it plays elsewhere, too; otherwise one that plays at the server only.
+        settings: Of that one, as in the environment.
     """
 
     def __init__(
-        self, folder: Path, port: int, *, name: str = BOT, password: str = PASSWORD, **settings: Any
+        self,
+        folder: Path,
+        port: int,
+        *,
+        name: str = BOT,
+        password: str = PASSWORD,
+        daemon: Daemon | None = None,
+        **settings: Any,
     ) -> None:
         self.folder = folder
         self.port = port
@@ -44,7 +52,7 @@ class Outside:
             "engine__table_mb": 1,
             "chat__enabled": "false",
         }
-        self.daemon = Daemon(
+        self.daemon = daemon or Daemon(
             folder,
             has_arena=False,
             server__dialect="ggs",

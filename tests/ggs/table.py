@@ -22,7 +22,7 @@ from engine.games import get_game
 from storage.database import Database
 from storage.decisions import list_decisions
 from storage.games import list_games
-from storage.records import AccountKey, DecisionState, GameStatus, StoredDecision, StoredGame
+from storage.records import AccountKey, DecisionState, Filters, GameStatus, StoredDecision, StoredGame
 from tests.bot.fakes import config, services
 from tests.ggs.client import Client, Habits, Over, Seat
 from tests.ggs.faults import Plan, Script, Strike
@@ -211,16 +211,19 @@ def as_ours(move: str) -> str:
     return "pass" if text.startswith("pa") else text
 
 
-async def troubles(database: Database, over: list[Over], bot: str = BOT) -> AsyncIterator[str]:
+async def troubles(
+    database: Database, over: list[Over], bot: str = BOT, site: str = "ggs"
+) -> AsyncIterator[str]:
     """One line for each thing that is wrong.
 
     Args:
         database: The bot's.
         over: Matches as its opponents saw them: each board must have its game in the books, and none besides.
         bot: The bot's name.
+        site: Key of the server.
     """
     async with database.read() as session:
-        games = list(await list_games(session, limit=100_000))
+        games = await list_games(session, Filters(site=site), limit=100_000)
         decisions = {game.id: await list_decisions(session, game.id) for game in games}
     left = list(games)
     # Where anything near may fit, let others have theirs first.

@@ -22,7 +22,7 @@ from engine.trappy import classify_reply, reply_quality
 from storage.database import Database
 from storage.decisions import list_decisions
 from storage.games import list_games
-from storage.records import DecisionState, GameStatus, StoredDecision, StoredGame
+from storage.records import DecisionState, Filters, GameStatus, StoredDecision, StoredGame
 from tests.system.daemon import Daemon
 
 _BUSY = re.compile(r"(no answer|no connection|silent) (in|for) [0-9.]+ s")
@@ -70,6 +70,7 @@ async def troubles(
     *,
     taken_back: Container[tuple[str, int, str]] = (),
     bot: str = "desdemona",
+    site: str | None = None,
 ) -> list[str]:
     """What is wrong in the books of some games, held against the server's records; nothing is searched anew.
 
@@ -78,6 +79,7 @@ async def troubles(
         records: The server's records by game.
         taken_back: Moves that were taken back: game, ply, move; such a reply may have been judged.
         bot: Id of the bot's account.
+        site: Key of the server, if the books are of several.
 
     Returns:
         One line for each: games missing or not closed, decisions missing or doubled or for another move,
@@ -85,7 +87,9 @@ async def troubles(
     """
     found = []
     async with database.read() as session:
-        games = {game.site_game_id: game for game in await list_games(session, limit=100_000)}
+        games = {
+            game.site_game_id: game for game in await list_games(session, Filters(site=site), limit=100_000)
+        }
         found += [f"{game_id}: not among the server's games" for game_id in set(games) - set(records)]
         for game_id, record in records.items():
             if game_id not in games:

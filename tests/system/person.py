@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -90,6 +91,9 @@ class Person:
         self._bot = bot
         self._rng = random.Random(seed)
         self._http = aiohttp.ClientSession(place.url, timeout=aiohttp.ClientTimeout(sock_read=60))
+        self.answers_s: list[float] = []
+        """Seconds from each move of ours until our next turn."""
+        self._moved_at: float | None = None
         self._token = ""
 
     async def close(self) -> None:
@@ -103,6 +107,7 @@ class Person:
         """
         await self._join()
         game_id = await self._challenge(wish)
+        self._moved_at = None
         while True:
             try:
                 async for state in self._states(game_id):
@@ -187,6 +192,8 @@ class Person:
         legal = rules.legal_moves(position)
         if not legal or rules.side_to_move(position) != state["side"]:
             return
+        if self._moved_at is not None:
+            self.answers_s.append(time.monotonic() - self._moved_at)
         path = f"/api/board/game/{game_id}"
         if habits.resign_at is not None and len(moves) >= habits.resign_at:
             await self._request("POST", f"{path}/resign", may_fail=True)
@@ -205,6 +212,7 @@ class Person:
             params={"ply": len(moves), "offeringDraw": "true" if draw else "false"},
             may_fail=True,
         )
+        self._moved_at = time.monotonic()
         if self._rng.random() < habits.asks_back:
             await self._request("POST", f"{path}/takeback/yes", may_fail=True)
 

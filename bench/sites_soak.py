@@ -1,0 +1,371 @@
+"""One program at three servers at once, with faults and `kill -9`: ``python -m bench.soak --sites``.
+
+It plays at its own arena, at a second one that stands for lichess.org behind a proxy that spoils requests and
+streams, and at the fake GGS server, which loses and cuts what it says.  The program, and with it its own
+arena, is killed again and again.  At the end the records of each account are held against its server's.  Then
+the second arena goes away, first refusing connections and then silent, and the time to the bot's answers at
+its own arena is compared with that before.
+"""
+
+import asyncio
+import random
+import tempfile
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from statistics import median, quantiles
+from urllib.parse import urlsplit
+
+from bench.soak import (
+    OF_LINES,
+    OF_REQUESTS,
+    SLOW_S,
+    STALL_S,
+    Anywhere,
+    Claim,
+    by_faults,
+    match_of,
+    rss_mb,
+)
+from bot.arena.server import Arena
+from bot.base.config import ArenaConfig
+from bot.base.events import Clock
+from storage.database import Database
+from storage.events import list_events
+from storage.games import list_games
+from storage.records import AccountKey, Filters, GameStatus
+from tests.faults.proxy import NO_FAULTS, Chance, FaultProxy
+from tests.ggs.client import Client
+from tests.ggs.client import Habits as GgsHabits
+from tests.ggs.faults import Chance as GgsChance
+from tests.ggs.faults import Fault as GgsFault
+from tests.ggs.outside import Outside
+from tests.ggs.server import FakeGgs
+from tests.ggs.table import BOT as GGS_BOT
+from tests.ggs.table import PASSWORD
+from tests.ggs.table import troubles as ggs_troubles
+from tests.system.daemon import Daemon
+from tests.system.ledger import exported, log_lines, troubles
+from tests.system.person import Habits, Person, Place, Wish
+
+BOT = "desdemona"
+HOME, ABROAD, GGS = AccountKey("arena", BOT), AccountKey("lichess", BOT), AccountKey("ggs", GGS_BOT.lower())
+ODDS = {
+    GgsFault.SPLIT: 0.05,
+    GgsFault.GATHER: 0.03,
+    GgsFault.SLOW: 0.01,
+    GgsFault.LATE: 0.02,
+    GgsFault.ALERT: 0.01,
+    GgsFault.CUT: 0.003,
+    GgsFault.CLOSE: 0.003,
+}
+"""Of the faults that do not cost minutes of real time."""
+GGS_KINDS = ("8 05:00", "8b 05:00", "8w 05:00", "s8r14 05:00", "s8r18 05:00")
+AT_ONCE = 3
+"""People at each arena."""
+SETTLING_S = 60.0
+GROWTH = 1.1
+CONFIG = """
+[engine]
+max_depth = 3
+table_mb = 1
+max_games = 12
+[challenges]
+max_games = 8
+min_initial_s = 0
+max_games_per_bot_per_day = 1000
+[chat]
+enabled = false
+[selection]
+seed = 2006
+[[accounts]]
+name = "home"
+login = "Desdemona"
+dialect = "arena"
+[[accounts]]
+name = "abroad"
+dialect = "lichess"
+url = "{abroad}"
+token_file = "abroad.token"
+[[accounts]]
+name = "othello"
+login = "{bot}"
+dialect = "ggs"
+url = "ggs://127.0.0.1:{port}"
+token_file = "ggs.token"
+"""
+
+
+class SitesSoak:
+    """One run.
+
+    Args:
+        folder: For the databases and the log.
+        games: At all three servers together.
+        kills: Of the program.
+        outage_s: How long the second arena is away at the end.
+        seed: Of people, faults and kills.
+    """
+
+    def __init__(self, folder: Path, *, games: int, kills: int, outage_s: float, seed: int) -> None:
+        self._folder = folder
+        self._each = games // 3
+        self._kills = kills
+        self._outage_s = outage_s
+        self._rng = random.Random(seed)
+        self._seed = seed
+        self._home: list[str] = []
+        self._abroad: list[str] = []
+        self._rss_mb: list[tuple[int, float]] = []
+
+    async def run(self) -> bool:
+        """Play, print the report, and return whether all is well."""
+        site = await Database.open(f"sqlite:///{self._folder / 'abroad.db'}")
+        arena = Arena(ArenaConfig(port=0), site)
+        ggs_plan = GgsChance(self._seed, ODDS, [GGS_BOT])
+        server = FakeGgs(ggs_plan, slow_s=1.0, late_s=1.0)
+        for name in (GGS_BOT, "anna"):
+            server.central.register(name, PASSWORD)
+        plan = Chance(self._rng, of_requests=OF_REQUESTS, of_lines=OF_LINES)
+        async with (
+            arena.running([BOT.capitalize()]) as url,
+            server.running() as port,
+            AsyncExitStack() as front,
+        ):
+            proxy = FaultProxy(url, plan, slow_s=SLOW_S, down_requests=AT_ONCE, stall_s=STALL_S)
+            address = await front.enter_async_context(proxy.running())
+            self._write(address, arena.bot_tokens[BOT.capitalize()], port)
+            daemon = Daemon(self._folder)
+            outside = Outside(self._folder, port, daemon=daemon)
+            async with daemon:
+                began = time.monotonic()
+                await self._play(daemon, url, proxy, outside)
+                took_s = time.monotonic() - began
+                proxy.plan, server.plan = NO_FAULTS, GgsChance(1, {}, [])
+                await self._settle()
+                claims = [
+                    *await self._judge(site, proxy),
+                    *await self._books(daemon, url, outside),
+                    await self._own_games(),
+                ]
+                if self._outage_s:
+                    claims.append(await self._without_abroad(daemon, front, address))
+                status, _ = await daemon.stop()
+        await site.close()
+        claims += [
+            self._memory(),
+            _none("no crash and no error in the log", log_lines(daemon.log, "ERROR", "CRITICAL")),
+            Claim("the program stopped on request", status == 0, f"exit status {status}"),
+        ]
+        games = f"{len(self._home)} at home, {len(self._abroad)} abroad, {len(outside.over)} matches at GGS"
+        print(f"games: {games}, in {took_s:.0f} s; kills: {self._kills}")
+        print(f"faults: {sum(proxy.faults.values())} abroad, {ggs_plan.struck.total()} at GGS")
+        for claim in claims:
+            word = {True: "yes", False: "NO", None: "cannot tell"}[claim.holds]
+            print(f"  {word:11} {claim.text}: {claim.because}")
+        return all(claim.holds is not False for claim in claims)
+
+    def _write(self, abroad: str, token: str, port: int) -> None:
+        (self._folder / "abroad.token").write_text(token)
+        (self._folder / "ggs.token").write_text(PASSWORD)
+        text = CONFIG.format(abroad=abroad, bot=GGS_BOT, port=port)
+        (self._folder / "config.toml").write_text(text)
+
+    # --- Playing ----------------------------------------------------------------------------------------
+
+    async def _play(self, daemon: Daemon, url: str, proxy: FaultProxy, outside: Outside) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            watching = tasks.create_task(self._watch(daemon))
+            striking = tasks.create_task(self._strike(daemon, proxy, outside))
+            people = [
+                tasks.create_task(self._sit(place, f"person{number}", variants, games))
+                for place, variants, games in (
+                    (daemon, ("othello", "standard", "connect4"), self._home),
+                    (Anywhere(url), ("standard", "chess960"), self._abroad),
+                )
+                for number in range(AT_ONCE)
+            ]
+            people.append(tasks.create_task(self._sit_at_ggs(outside)))
+            await asyncio.wait(people)
+            watching.cancel()
+            striking.cancel()
+
+    async def _sit(self, place: Place, name: str, variants: Sequence[str], games: list[str]) -> None:
+        person = Person(place, name, self._rng.getrandbits(32))
+        try:
+            while len(games) < self._each:
+                await person_plays(person, self._rng, variants, games)
+        finally:
+            await person.close()
+
+    async def _sit_at_ggs(self, outside: Outside) -> None:
+        anna = Client("anna", PASSWORD, GgsHabits(seed=self._seed))
+        for number in range(self._each):
+            resigns_at = self._rng.randrange(10, 50) if number % 3 else None
+            anna.habits = GgsHabits(seed=self._rng.getrandbits(30), resigns_at=resigns_at)
+            await outside.play(anna, self._rng.choice(GGS_KINDS))
+        await anna.close()
+
+    async def _strike(self, daemon: Daemon, proxy: FaultProxy, outside: Outside) -> None:
+        """Kill the program at moments spread over two thirds of the games."""
+        total = 3 * self._each
+        for at in sorted(self._rng.uniform(0.02, 0.67) * total for _ in range(self._kills)):
+            while len(self._home) + len(self._abroad) + len(outside.over) < at:  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
+            proxy.program_killed()
+            await daemon.kill()
+            await daemon.start()
+
+    async def _watch(self, daemon: Daemon) -> None:
+        while True:
+            await asyncio.sleep(1.0)
+            if daemon.has_ended:
+                raise RuntimeError(f"the program has ended by itself: {await daemon.last_words()}")
+            if daemon.up.is_set() and (mb := rss_mb(daemon.pid)) is not None:
+                self._rss_mb.append((daemon.starts, mb))
+
+    async def _settle(self) -> None:
+        until = time.monotonic() + SETTLING_S
+        while await self._open_games() and time.monotonic() < until:  # noqa: ASYNC110 - nobody can call
+            await asyncio.sleep(0.2)
+
+    # --- Judging ----------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def _ledger(self) -> AsyncIterator[Database]:
+        database = await Database.open(f"sqlite:///{self._folder / 'data' / 'desdemona.db'}", upgrade=False)
+        try:
+            yield database
+        finally:
+            await database.close()
+
+    async def _open_games(self) -> list[str]:
+        async with self._ledger() as ledger, ledger.read() as session:
+            games = await list_games(session, limit=100_000)
+        return [game.site_game_id for game in games if game.state is GameStatus.OPEN]
+
+    async def _judge(self, site: Database, proxy: FaultProxy) -> list[Claim]:
+        """Losses on time, and games that hang."""
+        lost, excused = [], 0
+        async with self._ledger() as ledger:
+            for database, game_ids, outages in (
+                (ledger, self._home, []),
+                (site, self._abroad, proxy.outages),
+            ):
+                for game_id in game_ids:
+                    match = await match_of(database, game_id)
+                    side = match.record.players.index(BOT)
+                    if match.record.status == "outoftime" and match.record.winner == 1 - side:
+                        if by_faults(match, outages):
+                            excused += 1
+                        else:
+                            lost.append(game_id)
+        return [
+            _none(f"no game lost on time through our fault ({excused} by faults)", lost),
+            _none("no game left hanging", await self._open_games()),
+        ]
+
+    async def _books(self, daemon: Daemon, url: str, outside: Outside) -> list[Claim]:
+        """The records of each account against its server's."""
+        async with self._ledger() as ledger:
+            home = await troubles(ledger, await exported(daemon.url, self._home), bot=BOT, site=HOME.site)
+            abroad = await troubles(ledger, await exported(url, self._abroad), bot=BOT, site=ABROAD.site)
+            ggs = [line async for line in ggs_troubles(ledger, outside.over, GGS_BOT)]
+            async with ledger.read() as session:
+                doubled = len(await list_events(session, kind="undecided_move"))
+        return [
+            _none("records right: home", home),
+            _none("records right: abroad", abroad),
+            _none("records right: GGS", ggs),
+            Claim("no move doubled", not doubled, f"{doubled} without a decision"),
+        ]
+
+    async def _own_games(self) -> Claim:
+        async with self._ledger() as ledger, ledger.read() as session:
+            counts = [
+                len(await list_games(session, Filters(site=owner.site, account=owner.name), limit=100_000))
+                for owner in (HOME, ABROAD, GGS)
+            ]
+            total = len(await list_games(session, limit=100_000))
+        known = counts[:2] == [len(self._home), len(self._abroad)]
+        return Claim("each account has its own games", known and sum(counts) == total, f"{counts} of {total}")
+
+    def _memory(self) -> Claim:
+        life = [mb for number, mb in self._rss_mb if number == self._rss_mb[-1][0]]
+        quarter = len(life) // 4
+        if quarter < 20:
+            return Claim("memory flat", None, f"the program's last life had only {len(life)} s")
+        early, late = median(life[quarter : 2 * quarter]), median(life[-quarter:])
+        return Claim("memory flat", late <= early * GROWTH, f"{early:.0f} MB early, {late:.0f} MB late")
+
+    # --- A server that is away --------------------------------------------------------------------------
+
+    async def _without_abroad(self, daemon: Daemon, front: AsyncExitStack, address: str) -> Claim:
+        """The time to the bot's answers at home, while the other arena is there and while it is away."""
+        before = await self._answers(daemon, self._outage_s / 2)
+        await front.aclose()
+        refused = await self._answers(daemon, self._outage_s / 2)
+        port = urlsplit(address).port
+        silent = await asyncio.start_server(_say_nothing, "127.0.0.1", port)
+        async with silent:
+            away = refused + await self._answers(daemon, self._outage_s / 2)
+            silent.close()
+        ratio = median(away) / median(before)
+        return Claim(
+            f"answers at home do not wait for a server that is away for {self._outage_s:.0f} s",
+            ratio <= 1.2,
+            f"{_shown(before)} before, {_shown(away)} then; median {ratio:.2f} x",
+        )
+
+    async def _answers(self, daemon: Daemon, seconds: float) -> list[float]:
+        """Seconds to each answer while two people play for a while."""
+        until = time.monotonic() + seconds
+        people = [Person(daemon, f"timer{number}", number) for number in range(2)]
+
+        async def sit(person: Person) -> None:
+            while time.monotonic() < until:
+                self._home.append(await person.play(Wish("othello")))
+
+        async with asyncio.TaskGroup() as tasks:
+            for person in people:
+                tasks.create_task(sit(person))
+        for person in people:
+            await person.close()
+        return [each for person in people for each in person.answers_s]
+
+
+async def person_plays(person: Person, rng: random.Random, variants: Sequence[str], games: list[str]) -> None:
+    """One game of a person who may resign, offer draws or ask for moves back."""
+    habits = Habits(
+        resign_at=rng.randrange(10, 90) if rng.random() < 0.4 else None,
+        offers_draws=0.02,
+        asks_back=0.02,
+        thinks_s=0.2,
+    )
+    games.append(await person.play(Wish(rng.choice(variants), Clock(180, 2), habits=habits)))
+
+
+def _none(text: str, found: Sequence[str]) -> Claim:
+    shown = "; ".join(str(each)[:200] for each in found[:5])
+    return Claim(text, not found, f"{len(found)} found{': ' * bool(found)}{shown}")
+
+
+def _shown(seconds: Sequence[float]) -> str:
+    *_, high = quantiles(seconds, n=20)
+    return f"{1000 * median(seconds):.0f} ms (95 %: {1000 * high:.0f} ms, {len(seconds)} moves)"
+
+
+async def _say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    try:
+        while await reader.read(65_536):
+            pass
+    finally:
+        writer.close()
+
+
+def soak(games: int, kills: int, outage_s: float, seed: int) -> bool:
+    """Run it in a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = SitesSoak(Path(folder), games=games, kills=kills, outage_s=outage_s, seed=seed)
+        return asyncio.run(run.run())
