@@ -64,6 +64,7 @@ class AccountGames:
         slots: The game slots, which the games take and free.
         background: Runs slow work.
         changed: Called after every change.
+        played: Called with the id of each game that was played to its end.
     """
 
     def __init__(
@@ -72,12 +73,14 @@ class AccountGames:
         slots: GameSlots,
         background: BackgroundTasks,
         changed: Callable[[], None],
+        played: Callable[[str], None],
     ) -> None:
         self._services = services
         self._server = services.server
         self._slots = slots
         self._background = background
         self._changed = changed
+        self._played = played
         self._games: dict[str, _Game] = {}
         """In order of their start."""
         self._begun: dict[str, asyncio.Future[str]] = {}
@@ -257,6 +260,8 @@ class AccountGames:
             game.player = None
         self._apply(game_id, outcome)
         self._fill_room()
+        if outcome is GameEvent.ENDED:
+            self._played(game_id)
 
     async def _play(self, game_id: str, game: _Game, player: GamePlayer) -> GameEvent:
         """Play a game to its end and handle all its errors, except a refused account."""

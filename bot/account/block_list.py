@@ -1,14 +1,24 @@
-"""The file of accounts we refuse to play, reloaded whenever it changes."""
+"""The lists of accounts we refuse to play: a file, reloaded whenever it changes, and addresses."""
 
+import asyncio
+import json
 import logging
 import os
 import stat
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+
+import aiohttp
 
 logger = logging.getLogger(__name__)
 
 LIMIT = 1 << 20
-"""Largest file that is read, in bytes."""
+"""Largest list that is read, in bytes."""
+FETCH_S = 86_400.0
+"""Seconds between two fetches of the lists by address."""
+RETRY_S = 3600.0
+"""The same after one of them could not be fetched."""
+FETCH_TIMEOUT_S = 30.0
 
 
 class BlockFile:
@@ -35,8 +45,7 @@ class BlockFile:
             if not stat.S_ISREG(found.st_mode) or found.st_size > LIMIT:  # reading a device might never end
                 raise ValueError(f"not a file of at most {LIMIT} bytes")
             if seen != self._seen:
-                lines = Path(self.path).read_text(encoding="utf-8").splitlines()
-                self._names = frozenset(line.partition("#")[0].strip() for line in lines) - {""}
+                self._names = _names(Path(self.path).read_text(encoding="utf-8"))
                 self._seen = seen
                 logger.info("challenges.block_file: %s names: %d", self.path, len(self._names))
             self._trouble = ""
@@ -45,3 +54,71 @@ class BlockFile:
                 self._trouble = str(error)
                 logger.error("challenges.block_file: cannot read %s: %s", self.path, error)
         return self._names
+
+
+class BlockUrls:
+    """The same from addresses; a list that cannot be fetched stays as it was.
+
+    Args:
+        urls: The addresses; a list is text as in the file, or JSON.
+        sleep: Waits that many seconds.
+    """
+
+    def __init__(
+        self, urls: Sequence[str], sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    ) -> None:
+        self.urls = tuple(urls)
+        self._sleep = sleep
+        self._lists: dict[str, frozenset[str]] = {}
+        self._trouble: dict[str, str] = {}
+
+    def names(self) -> frozenset[str]:
+        """The names of all lists, as far as they have been fetched."""
+        return frozenset().union(*self._lists.values())
+
+    async def run(self) -> None:
+        """Fetch the lists now and every day, until cancelled."""
+        while self.urls:
+            async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(FETCH_TIMEOUT_S)) as http:
+                fetched = [await self._fetch(http, url) for url in self.urls]
+            await self._sleep(FETCH_S if all(fetched) else RETRY_S)
+
+    async def _fetch(self, http: aiohttp.ClientSession, url: str) -> bool:
+        try:
+            async with http.get(url) as answer:
+                if answer.status != 200:
+                    raise ValueError(f"HTTP {answer.status}")
+                body = bytearray()
+                async for chunk in answer.content.iter_any():
+                    body += chunk
+                    if len(body) > LIMIT:
+                        raise ValueError(f"more than {LIMIT} bytes")
+            names = _parsed(body.decode())
+        except (aiohttp.ClientError, TimeoutError, ValueError) as error:  # ValueError: also not UTF-8
+            text = str(error) or "no answer"
+            if text != self._trouble.get(url):
+                logger.warning("challenges.block_urls: cannot fetch %s: %s", url, text)
+            self._trouble[url] = text
+            return False
+        self._trouble.pop(url, None)
+        if names != self._lists.get(url):
+            logger.info("challenges.block_urls: %s names: %d", url, len(names))
+        self._lists[url] = names
+        return True
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(line.partition("#")[0].strip() for line in text.splitlines()) - {""}
+
+
+def _parsed(text: str) -> frozenset[str]:
+    """The names in a fetched list; raises ValueError for JSON that is no list of names."""
+    if not text.lstrip().startswith(("[", "{")):
+        return _names(text)
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        found = None
+    if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
+        raise ValueError("not a list of names")
+    return frozenset(name.strip() for name in found) - {""}

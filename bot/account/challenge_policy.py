@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.base.config import BotPolicy, ChallengesConfig
-from bot.base.events import FROM_POSITION, Challenge, DeclineReason, Opponent, Speed
+from bot.base.events import FROM_POSITION, Challenge, Clock, DeclineReason, Opponent, Speed
 from engine.game import BadPosition
 from engine.games import get_game
 
@@ -89,8 +89,9 @@ def lasting_refusal(
     who = challenge.challenger
     if who is None:
         return Decline(DeclineReason.GENERIC, "the challenger is anonymous")
+    common, config = config, config.of(is_bot=who.is_bot)
     return (
-        _opponent(who, config, blocked)
+        _opponent(who, common, blocked)
         or _game(challenge, config)
         or _boards(challenge, config)
         or _clock(challenge, who, config)
@@ -161,18 +162,31 @@ def _position(challenge: Challenge) -> Decline | None:
 
 
 def _clock(challenge: Challenge, who: Opponent, config: ChallengesConfig) -> Decline | None:
-    clock, days = challenge.clock, challenge.days_per_turn
+    clock = challenge.clock
     if clock is None:
-        return _slow(days, config)
+        return _slow(challenge.days_per_turn, config)
     shown = f"{clock.initial_s} s + {clock.increment_s} s"
+    return _allowed(clock, challenge.speed, shown, config) or _bots_clock(challenge, who, shown, config)
+
+
+def _allowed(clock: Clock, speed: Speed, shown: str, config: ChallengesConfig) -> Decline | None:
+    if config.clocks:
+        if {speed.value, f"{clock.initial_s}+{clock.increment_s}"}.isdisjoint(config.clocks):
+            return Decline(DeclineReason.TIME_CONTROL, f"{shown} is not one of the clocks")
+        return None
     if clock.initial_s < config.min_initial_s or clock.increment_s < config.min_increment_s:
         return Decline(DeclineReason.TOO_FAST, f"{shown} is too fast")
     if clock.initial_s > config.max_initial_s or clock.increment_s > config.max_increment_s:
         return Decline(DeclineReason.TOO_SLOW, f"{shown} is too slow")
+    return None
+
+
+def _bots_clock(challenge: Challenge, who: Opponent, shown: str, config: ChallengesConfig) -> Decline | None:
     if who.is_bot and config.reserved_for_humans >= config.max_games:
         return Decline(DeclineReason.NO_BOT, "every slot is reserved for people")
     is_bullet = challenge.speed in (Speed.ULTRABULLET, Speed.BULLET)
-    if config.bots_need_increment and who.is_bot and is_bullet and clock.increment_s == 0:
+    has_increment = challenge.clock is not None and challenge.clock.increment_s > 0
+    if config.bots_need_increment and who.is_bot and is_bullet and not has_increment:
         return Decline(DeclineReason.TIME_CONTROL, f"{shown}: no bullet without increment with programs")
     return None
 

@@ -13,11 +13,12 @@ from http import HTTPStatus
 
 from bot.account.account_games import AccountGames, slot_of_stored
 from bot.account.background_tasks import BackgroundTasks
-from bot.account.block_list import BlockFile
+from bot.account.block_list import BlockFile, BlockUrls
 from bot.account.challenge_answers import ChallengeResponder, about, detail_of
 from bot.account.challenge_policy import Accept, Decline, GameSlot, WaitForSlot, lasting_refusal
 from bot.account.game_slots import GameSlots
 from bot.account.matchmaking import Matchmaker
+from bot.account.rematches import Rematches
 from bot.base.config import Config
 from bot.base.errors import RefusedError
 from bot.base.events import (
@@ -54,16 +55,18 @@ class Lobby:
         self._server = services.server
         self._slots = GameSlots(services.config.challenges)
         self._block_file = BlockFile(services.config.challenges.block_file)
+        self._block_urls = BlockUrls(services.config.challenges.block_urls, services.sleep)
+        self._fetching: asyncio.Task[None] | None = None
+        """The task that fetches lists of blocked accounts."""
         self._matching: asyncio.Task[None] | None = None
         """The task that challenges other programs."""
         self._background = BackgroundTasks(services, self._change)
-        self._games = AccountGames(services, self._slots, self._background, self._change)
+        self._games = AccountGames(services, self._slots, self._background, self._change, self._played)
+        self._rematches = Rematches(services, self._challenge_again)
         self._answers = ChallengeResponder(
             services, self._slots, self._background, take_up=self._games.take_up_served, changed=self._change
         )
-        self._matchmaker = Matchmaker(
-            services, quiet_s=self._quiet_s, ask=self._ask, blocked=lambda: self._block_file.names()
-        )
+        self._matchmaker = Matchmaker(services, quiet_s=self._quiet_s, ask=self._ask, blocked=self._blocked)
         self._link_changes: asyncio.Queue[str | None] = asyncio.Queue()
         """The reason when the account's link is lost; None when it is back."""
         self._is_watching = False
@@ -90,6 +93,7 @@ class Lobby:
             tasks.create_task(self._fill_slots())
             tasks.create_task(self._follow_link())
             self._matching = tasks.create_task(self._matchmaker.run())
+            self._fetching = tasks.create_task(self._block_urls.run())
             await stay_connected(
                 self._server.account_events,
                 self._handle,
@@ -107,6 +111,10 @@ class Lobby:
         if self._block_file.path != config.challenges.block_file:
             self._block_file = BlockFile(config.challenges.block_file)
             self._block_file.names()  # logs at once if it cannot be read
+        if self._fetching is not None and self._block_urls.urls != config.challenges.block_urls:
+            self._fetching.cancel()
+            self._block_urls = BlockUrls(config.challenges.block_urls, self._services.sleep)
+            self._fetching = self._background.tasks.create_task(self._block_urls.run())
         if self._matching is not None:
             self._matching.cancel()
             self._matching = self._background.tasks.create_task(self._matchmaker.run())
@@ -178,12 +186,15 @@ class Lobby:
                     self._background.start(what, partial(self._games.store_rating, game_id, rating_diff))
 
     def _receive(self, challenge: Challenge) -> None:
-        decision = lasting_refusal(challenge, self._services.config.challenges, self._block_file.names())
+        decision = lasting_refusal(challenge, self._services.config.challenges, self._blocked())
         if decision is not None:
             self._answers.decline(challenge, decision)
             return
         self._slots.arrive(challenge, self._services.clock())
         self._change()
+
+    def _blocked(self) -> frozenset[str]:
+        return self._block_file.names() | self._block_urls.names()
 
     async def _link_changed(self, reason: str | None) -> None:
         self._link_changes.put_nowait(reason)
@@ -345,7 +356,30 @@ class Lobby:
             RefusedError: The challenge was declined or could not be sent, or there is no room for a game.
             ServerError: As `bot.servers.Server.challenge`.
         """
-        if not self.accepting or self._slots.machine_free <= self._slots.live_boards:
+        reply = await self._send(opponent, proposal)
+        expiry = self._answers.expect(reply.challenge_id)
+        game_id = await self._games.until_over(reply.challenge_id, expiry)
+        if game_id is None:
+            raise RefusedError("the game has not begun", HTTPStatus.NOT_FOUND)
+        return game_id
+
+    def _played(self, game_id: str) -> None:
+        if self._services.config.manners.rematches:
+            self._background.start(
+                f"game {game_id}: offering a rematch", partial(self._rematches.offer, game_id)
+            )
+
+    async def _challenge_again(self, opponent: str, proposal: Proposal) -> Reply:
+        if self._slots.waiting:
+            raise RefusedError("another player waits for the slot", HTTPStatus.CONFLICT)
+        reply = await self._send(opponent, proposal)
+        self._answers.expect(reply.challenge_id)
+        return reply
+
+    async def _send(self, opponent: str, proposal: Proposal) -> Reply:
+        """Challenge somebody, and hold a slot until they answer; raises as `challenge`."""
+        room = min(self._slots.machine_free, self._slots.config.max_games)
+        if not self.accepting or room <= self._slots.live_boards:
             raise RefusedError("there is no room for another game now", HTTPStatus.CONFLICT)
         slot = GameSlot(opponent.lower())
         key = f"{_OURS} to {opponent}"
@@ -361,8 +395,4 @@ class Lobby:
         finally:
             self._slots.leave(key)
             self._change()
-        expiry = self._answers.expect(reply.challenge_id)
-        game_id = await self._games.until_over(reply.challenge_id, expiry)
-        if game_id is None:
-            raise RefusedError("the game has not begun", HTTPStatus.NOT_FOUND)
-        return game_id
+        return reply

@@ -641,6 +641,14 @@ class SelectionConfig(Section):
         return self
 
 
+CHALLENGER_SETTINGS = (
+    *("rated", "casual", "clocks", "unlimited"),
+    *("min_initial_s", "max_initial_s", "min_increment_s", "max_increment_s", "min_days", "max_days"),
+    *("min_rating", "max_rating", "max_rating_difference"),
+)
+"""Settings of `ChallengesConfig` that may differ for people and for bots."""
+
+
 class ChallengesConfig(Section):
     """Which challenges to accept."""
 
@@ -664,6 +672,9 @@ class ChallengesConfig(Section):
     """Minimum increment, in seconds."""
     max_increment_s: int = Field(default=60, ge=0, le=180)
     """Maximum increment, in seconds."""
+    clocks: tuple[str, ...] = ()
+    """Accept only these clocks, whatever the ranges say: seconds and increment, such as 180+2, or a speed
+    (bullet, blitz, rapid, classical); empty: the ranges count."""
     unlimited: bool = False
     """Accept games without a clock."""
     min_days: int = Field(default=0, ge=0, le=14)
@@ -698,6 +709,37 @@ class ChallengesConfig(Section):
     """Decline these opponents, by name or id."""
     block_file: str = ""
     """File with more of them, one per line, reloaded when it changes; empty: none."""
+    block_urls: tuple[WebAddress, ...] = ()
+    """Addresses of lists with more of them, fetched at the start and once a day: one per line, or a JSON
+    list."""
+    for_people: dict[str, Any] = Field(default_factory=dict)
+    """Settings that differ for people: rated, casual, clocks, unlimited, and any min_ or max_ of initial_s,
+    increment_s, days, rating, rating_difference. Example: { casual = true, min_initial_s = 60 }"""
+    for_bots: dict[str, Any] = Field(default_factory=dict)
+    """The same for bots."""
+
+    @field_validator("clocks")
+    @classmethod
+    def _clocks_are_known(cls, clocks: tuple[str, ...]) -> tuple[str, ...]:
+        speeds = [speed.value for speed in Speed if speed is not Speed.CORRESPONDENCE]
+        for text in clocks:
+            if text not in speeds and not re.fullmatch(r"\d{1,5}\+\d{1,3}", text):
+                raise ValueError(f"{text!r} is neither like 180+2, in seconds, nor {', '.join(speeds)}")
+        return clocks
+
+    @field_validator("for_people", "for_bots")
+    @classmethod
+    def _overrides_are_known(cls, changes: dict[str, Any]) -> dict[str, Any]:
+        if unknown := [key for key in changes if key not in CHALLENGER_SETTINGS]:
+            raise ValueError(f"{unknown[0]} cannot differ; known here: {', '.join(CHALLENGER_SETTINGS)}")
+        return changes
+
+    def of(self, *, is_bot: bool) -> "ChallengesConfig":
+        """The settings for challenges of people, or of bots."""
+        changes = self.for_bots if is_bot else self.for_people
+        if not changes:
+            return self
+        return ChallengesConfig.model_validate({**dict(self), "for_people": {}, "for_bots": {}, **changes})
 
     @field_validator("variants")
     @classmethod
@@ -723,6 +765,8 @@ class ChallengesConfig(Section):
                 raise ValueError(f"min_{what} is above max_{what}")
         if not (self.rated or self.casual):
             raise ValueError("rated and casual are both off: no game could be accepted")
+        for is_bot in (False, True):
+            self.of(is_bot=is_bot)  # raises ValueError
         return self
 
 
@@ -753,6 +797,8 @@ class MannersConfig(Section):
     """Grant them in rated games, too."""
     abort_after_s: float = Field(default=60.0, ge=0, le=3600)
     """Abort a real-time game whose opponent has not made the first move after this many seconds; 0: never."""
+    rematches: int = Field(default=0, ge=0, le=100)
+    """Rematches in a row that we offer a person after a game with a clock, with colours in turn."""
     claim: Claim = Claim.VICTORY
     """What to claim from an opponent who left: victory, draw, or nothing."""
 

@@ -25,7 +25,7 @@ def render() -> str:
                 continue
             meaning = _line(meanings[key]) + _allowed(field.metadata)
             lines += _comment(meaning)
-            lines.append(f"{key} = {_toml(field.default)}")
+            lines.append(f"{key} = {_toml(field.get_default(call_default_factory=True))}")
     return "\n".join([*lines, *_accounts()]) + "\n"
 
 
@@ -58,6 +58,8 @@ def _toml(value: object) -> str:
             return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
         case tuple():
             return "[" + ", ".join(_toml(item) for item in value) + "]"
+        case dict():
+            return "{ " + ", ".join(f"{key} = {_toml(item)}" for key, item in value.items()) + " }"
         case _:
             return str(value)
 

@@ -1,11 +1,16 @@
 """A file of blocked accounts that changes while we play."""
 
+import asyncio
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
-from bot.account.block_list import LIMIT, BlockFile
+from bot.account.block_list import FETCH_S, LIMIT, RETRY_S, BlockFile, BlockUrls
+from tests.system.daemon import free_port
 
 
 def test_without_a_file_nobody_is_blocked() -> None:
@@ -48,3 +53,73 @@ def test_trouble_is_told_once_and_changes_nothing(tmp_path: Path, caplog: pytest
     errors = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
     assert len(errors) == 4  # the last two are the same
     assert all("challenges.block_file: cannot read" in error and str(path) in error for error in errors)
+
+
+class ListSite:
+    """Answers with whatever list it is given."""
+
+    def __init__(self) -> None:
+        self.body = b"# bad\nAnna\n"
+        self.status = 200
+
+    async def answer(self, _request: web.Request) -> web.Response:
+        return web.Response(body=self.body, status=self.status)
+
+
+async def test_lists_by_address_are_fetched_again_and_kept(caplog: pytest.LogCaptureFixture) -> None:
+    site, waits = ListSite(), []
+    names: list[frozenset[str]] = []
+    answers: list[tuple[bytes, int]] = [
+        (b'["Ben", " Carl "]', 200),
+        (b"", 503),
+        (b'{"names": 3}', 200),
+        (b"[" * 100_000, 200),
+        (b"\xff", 200),
+        (b"x" * (LIMIT + 1), 200),
+        (b"", 200),
+    ]
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        names.append(lists.names())
+        if not answers:
+            raise asyncio.CancelledError
+        site.body, site.status = answers.pop(0)
+
+    async with listening(site) as url:
+        lists = BlockUrls([url], sleep)
+        assert lists.names() == frozenset()
+        with pytest.raises(asyncio.CancelledError):
+            await lists.run()
+    assert names == [{"Anna"}, *[{"Ben", "Carl"}] * 6, frozenset()]
+    assert waits == [FETCH_S, FETCH_S, *[RETRY_S] * 5, FETCH_S]
+    assert "HTTP 503" in caplog.text
+    assert caplog.text.count("not a list of names") == 1  # the same trouble twice
+
+
+async def test_an_address_where_nobody_is(caplog: pytest.LogCaptureFixture) -> None:
+    async def sleep(_seconds: float) -> None:
+        raise asyncio.CancelledError
+
+    lists = BlockUrls([f"http://127.0.0.1:{free_port()}/"], sleep)
+    with pytest.raises(asyncio.CancelledError):
+        await lists.run()
+    assert lists.names() == frozenset()
+    assert "challenges.block_urls: cannot fetch http://127.0.0.1:" in caplog.text
+
+
+async def test_without_addresses_nothing_is_fetched() -> None:
+    await BlockUrls([]).run()
+
+
+@asynccontextmanager
+async def listening(site: ListSite) -> AsyncIterator[str]:
+    app = web.Application()
+    app.router.add_get("/list", site.answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", port := free_port()).start()
+    try:
+        yield f"http://127.0.0.1:{port}/list"
+    finally:
+        await runner.cleanup()

@@ -258,3 +258,57 @@ def test_what_a_challenge_asks_for() -> None:
     assert slot_of(OFFER) == A
     assert slot_of(replace(OFFER, challenger=None)) == GameSlot("", False, False)
     assert slot_of(replace(OFFER, challenger=ROBOT, clock=None)) == GameSlot("robot", True, True)
+
+
+@pytest.mark.parametrize(
+    ("clock", "speed", "is_taken"),
+    [
+        (Clock(180, 2), Speed.BLITZ, True),
+        (Clock(180, 0), Speed.BLITZ, False),
+        (Clock(60, 0), Speed.BULLET, True),  # whatever the ranges say
+        (Clock(10, 1), Speed.BULLET, True),
+    ],
+)
+def test_a_list_of_clocks(clock: Clock, speed: Speed, is_taken: bool) -> None:
+    limits = ChallengesConfig(clocks=("180+2", "bullet"), min_initial_s=120)
+    refusal = lasting_refusal(replace(OFFER, clock=clock, speed=speed), limits)
+    assert (refusal is None) == is_taken
+    if refusal is not None:
+        assert (refusal.reason, refusal.why) == (
+            DeclineReason.TIME_CONTROL,
+            f"{clock.initial_s} s + {clock.increment_s} s is not one of the clocks",
+        )
+
+
+def test_people_and_bots_may_have_settings_of_their_own() -> None:
+    limits = ChallengesConfig(
+        rated=False,
+        min_rating=1000,
+        for_people={"rated": True},
+        for_bots={"min_rating": 1700, "clocks": ["60+0"]},
+    )
+    assert lasting_refusal(OFFER, limits) is None
+    for challenge in (replace(OFFER, challenger=ROBOT), replace(OFFER, challenger=ROBOT, rated=False)):
+        refusal = lasting_refusal(challenge, limits)
+        assert refusal is not None
+        assert refusal.reason is (DeclineReason.CASUAL if challenge.rated else DeclineReason.TIME_CONTROL)
+    bullet = replace(OFFER, challenger=ROBOT, rated=False, speed=Speed.BULLET, clock=Clock(60, 0))
+    refusal = lasting_refusal(bullet, limits)
+    assert refusal is not None
+    assert refusal.why == "rating 1600 is outside 1700 to 4000"
+    assert lasting_refusal(replace(bullet, challenger=replace(ROBOT, rating=1800)), limits) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"for_bots": {"max_games": 3}}, "max_games cannot differ; known here: rated, casual"),
+        ({"for_people": {"rated": False, "casual": False}}, "no game could be accepted"),
+        ({"for_people": {"min_rating": 4500}}, "min_rating is above max_rating"),
+        ({"for_bots": {"clocks": ["3+2 minutes"]}}, "neither like 180\\+2"),
+        ({"clocks": ["correspondence"]}, "neither like 180\\+2"),
+    ],
+)
+def test_settings_that_make_no_sense(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ChallengesConfig(**changes)

@@ -18,7 +18,7 @@ from bot.account.account_games import CRASH_FORGOTTEN_S, GIVEN_UP_S, MAX_CRASHES
 from bot.account.challenge_answers import ACCEPTED_S, DECLINE_TRIES, MAX_DECLINES, PERSON_WAITS_S
 from bot.account.game_slots import WAITS_S
 from bot.account.lobby import Lobby
-from bot.base.config import ChallengesConfig
+from bot.base.config import ChallengesConfig, MannersConfig
 from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientError
 from bot.base.events import (
     Challenge,
@@ -31,6 +31,7 @@ from bot.base.events import (
     GameFinished,
     GameStarted,
     Opponent,
+    Reply,
     Speed,
 )
 from bot.game.player import first_error
@@ -1089,3 +1090,21 @@ async def test_a_game_with_an_id_of_its_own_takes_the_place_of_its_challenge(dat
         await server.until(lambda: server.end is not None)
         await drained(lobby)
     await check_books(database, server)
+
+
+async def test_a_person_is_offered_a_rematch(database: Database) -> None:
+    server = FakeServer(pick=picker(1))
+    settings = config(
+        challenges=ChallengesConfig(variants=("tictactoe",)), manners=MannersConfig(rematches=1)
+    )
+    server.replies.put_nowait(Reply("again001", False, "declined"))
+    async with services(server, database, settings=settings, sleep=FakeTime().sleep) as given:
+        lobby = Lobby(given)
+        listening = asyncio.create_task(lobby.listen())
+        await server.until(lambda: "account_events" in server.calls)
+        server.news.put_nowait(STARTED)
+        await server.until(lambda: "challenge anna tictactoe" in server.calls)
+        await drained(lobby)
+        listening.cancel()
+        with suppress(asyncio.CancelledError):
+            await listening

@@ -1,0 +1,59 @@
+"""Offers people a rematch after their game, a few in a row."""
+
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable
+
+from bot.base.dialects import Ability
+from bot.base.errors import RefusedError
+from bot.base.events import Clock, Proposal, Reply
+from bot.game.services import Services
+from storage.games import get_game
+from storage.records import StoredGame
+
+logger = logging.getLogger(__name__)
+
+
+class Rematches:
+    """Offers rematches as `manners.rematches` says.
+
+    Args:
+        services: What the games share.
+        send: Challenges a player by id and waits for the answer; raises as `bot.servers.Server.challenge`,
+            and `RefusedError` if there is no room for a game.
+    """
+
+    def __init__(self, services: Services, send: Callable[[str, Proposal], Awaitable[Reply]]) -> None:
+        self._services = services
+        self._send = send
+        self._in_a_row: Counter[str] = Counter()
+        """By opponent: rematches offered since their last game without one."""
+
+    async def offer(self, game_id: str) -> None:
+        """Offer a rematch of a game that has ended, if it is one for that."""
+        most = self._services.config.manners.rematches
+        if not most or not self._services.server.can(Ability.CHALLENGE):
+            return
+        async with self._services.database.read() as session:
+            game = await get_game(session, self._services.owner, game_id)
+        proposal = None if game is None else proposal_for(game)
+        if game is None or proposal is None or self._in_a_row[game.opponent_id] >= most:
+            if game is not None:
+                del self._in_a_row[game.opponent_id]
+            return
+        self._in_a_row[game.opponent_id] += 1
+        try:
+            await self._send(game.opponent_id, proposal)
+        except RefusedError as error:
+            del self._in_a_row[game.opponent_id]
+            logger.info("game %s: no rematch: %s", game_id, error)
+
+
+def proposal_for(game: StoredGame) -> Proposal | None:
+    """The terms of a rematch, with the colours the other way round; None: there is none of such a game."""
+    if game.opponent_is_bot or game.result is None or game.initial_position is not None:
+        return None
+    if game.clock_initial_s is None:
+        return None
+    clock = Clock(game.clock_initial_s, game.clock_increment_s or 0)
+    return Proposal(game.variant, game.rated, clock, side=1 - game.our_side)
