@@ -29,7 +29,7 @@ from bot.servers import Server
 from bot.servers.adapters import make_server
 from engine.uci.source import EnginePool
 from storage.database import ROLE_ANSWER_S, ROLE_CHECK_S, Database
-from storage.errors import RoleLost, RoleTaken
+from storage.errors import RoleLost, RoleTaken, StorageError
 from storage.records import AccountKey
 
 logger = logging.getLogger(__name__)
@@ -158,13 +158,16 @@ class ArenaHost:
                 await self._run_once()
             except RoleLost as error:
                 logger.warning("%s; opening it again", error)
+                is_waiting = False
                 # By then its accounts, whose tokens change, have lost their roles as well.
                 await asyncio.sleep(ROLE_CHECK_S + ROLE_ANSWER_S)
-            except RoleTaken as error:
-                if not self._is_standby:
+            except StorageError as error:
+                # Once it has been open, whatever is wrong with the database may pass.
+                is_awaited = self._is_standby if isinstance(error, RoleTaken) else bool(self._url)
+                if not is_awaited:
                     raise
                 if not is_waiting:
-                    logger.info("%s; waiting for it to end", error)
+                    logger.info("%s; waiting", error)
                 is_waiting = True
             finally:
                 self._opened.clear()

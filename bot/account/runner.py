@@ -78,6 +78,7 @@ class AccountRunner:
         self._is_alone = is_alone
         self.trouble = ""
         """The failure that was reported last."""
+        self._has_played = False
         self.lobby: Lobby | None = None
         """None: the account is not being played at the moment."""
 
@@ -112,6 +113,8 @@ class AccountRunner:
                 return self._report(error, STANDBY_S)
             case RoleTaken() if self._machine.is_standby or not self._is_alone:
                 return self._report(error, STANDBY_S)
+            case StorageError() if self._has_played:  # the database comes back, as after a restart
+                return self._report(error, wait_s)
             case _ if self._is_alone:
                 raise error
             case AuthError() | ConfigError():
@@ -170,7 +173,7 @@ class AccountRunner:
             stack.callback(machine.limit.forget, services.owner)
             await self._adopt(services.owner)
             logger.info("playing the account %s at %s", services.owner.name, server.site)
-            self.lobby = Lobby(services)
+            self.lobby, self._has_played = Lobby(services), True
             stack.callback(self._leave)
             await self._listen(self.lobby, role, stop)
 

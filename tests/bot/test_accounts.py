@@ -9,6 +9,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+from sqlalchemy import text as sql
 
 from bot.arena.server import Arena
 from bot.base.config import ArenaConfig, load_config
@@ -20,8 +21,11 @@ from storage.games import list_games
 from storage.records import AccountKey, Filters, GameStatus
 from tests.bot.test_daemon import is_there, person
 from tests.patience import PATIENCE_S
+from tests.storage.conftest import create_database, postgres, postgres_template
 from tests.system.daemon import free_port
 from tests.system.person import Habits, Wish
+
+__all__ = ["postgres", "postgres_template"]  # fixtures, used by name
 
 COMMON = """
 [storage]
@@ -231,6 +235,37 @@ async def test_settings_are_read_again(tmp_path: Path, caplog: pytest.LogCapture
         program.write(HOME, IAGO)
         assert await program.ask("reload") == ["settings read again; changed: chat"]
     assert "the settings stay as they were: account iago: server" in caplog.text
+
+
+async def test_a_restart_of_the_database_server_is_survived(
+    postgres: str, postgres_template: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The connections that hold the roles are lost; the arena and its account are there again soon."""
+    for name in ("storage.database.ROLE_CHECK_S", "bot.daemon.ROLE_CHECK_S", "bot.daemon.ROLE_ANSWER_S"):
+        monkeypatch.setattr(name, 0.1)
+    url = await create_database(postgres, "restarted", postgres_template)
+    program = Program(tmp_path)
+    text = COMMON.replace("sqlite:///{folder}/desdemona.db", "{database}")
+    control = f"[control]\nsocket = '{tmp_path}/desdemona.db.control'\n"
+    program.path.write_text(text.format(database=url, port=program.port) + control + HOME)
+    database = await Database.open(url)
+    async with program:
+        await program.shows("home: playing")
+        async with database.write() as session:
+            await session.execute(
+                sql("SELECT pg_terminate_backend(pid, 60000) FROM pg_locks WHERE locktype = 'advisory'")
+            )
+        await program.shows("home: the ")  # its trouble: a role is no longer ours
+        await program.shows("home: playing")
+        await online(program.url)
+        anna = person(program.url, 1)
+        async with asyncio.timeout(PATIENCE_S):
+            game_id = await anna.play()
+        await anna.close()
+    async with database.read() as session:
+        (game,) = await list_games(session, Filters(account="desdemona"))
+    await database.close()
+    assert (game.site_game_id, game.state) == (game_id, GameStatus.FINISHED)
 
 
 async def test_an_account_that_is_not_there(tmp_path: Path) -> None:
