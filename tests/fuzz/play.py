@@ -1,0 +1,302 @@
+"""Runs the whole bot through one schedule of faults and checks what must hold whatever fails."""
+
+import asyncio
+import logging
+import random
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
+from typing import Any
+from unittest.mock import patch
+
+from bot.account.lobby import Lobby
+from bot.base.config import ChallengesConfig, Config, EngineConfig, SelectionConfig, SelectionMethod
+from bot.base.dialects import DIALECTS
+from bot.base.events import EndReason
+from bot.daemon import sign_in
+from bot.game.search_pool import JobStop
+from bot.game.services import Services
+from bot.servers.lichess import LichessServer
+from engine.search.searchers import make_searcher
+from engine.time_management import Limits
+from storage.database import Database
+from storage.decisions import list_decisions
+from storage.events import list_events
+from storage.games import get_game
+from storage.records import DecisionState, GameResult, GameStatus
+from tests.fuzz.faults import Fault, Kind, Place, schedule
+from tests.fuzz.one_thread import Network, run
+from tests.fuzz.site import KEEP_ALIVE_S, Board, Site
+
+MOVE_S = 5.0
+"""Deadline of a move after the recovery of the game's stream and the calls for moves."""
+ANSWER_S = 15.0
+"""Deadline of the answer to a challenge, and for taking up a game, after the recovery of what they need."""
+BOOKS_S = 60.0
+"""Deadline of the ledger after the end of a game and of all faults."""
+THINKS_S = 0.3
+"""Longest search."""
+LONGEST_RUN_S = 1200.0
+_TICK_S = 0.25
+_TROUBLE = frozenset({"game_crashed", "event_failed", "decision_unjudged", "profile_impossible", "game_given_up"})
+_NEW_GAME = (Place.EVENTS, Place.PLAYING, Place.ACCEPT, Place.ACCOUNT)
+_CHALLENGE = (Place.EVENTS, Place.ACCEPT, Place.DECLINE, Place.ACT, Place.ACCOUNT)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one run."""
+
+    seed: int
+    faults: tuple[Fault, ...]
+    violations: tuple[str, ...]
+    story: tuple[str, ...]
+    injected: Counter[tuple[Kind, Place]]
+    calls: Counter[Place]
+    games: int
+
+
+class _Pool:
+    """In place of the search pool: each search takes a random virtual time and looks two plies ahead."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+        self._searchers: dict[str, Any] = {}
+
+    async def run(self, job: Callable[[Any, JobStop], Any], game: str, *_: Any, **__: Any) -> Any:
+        await asyncio.sleep(self._rng.uniform(0.0, THINKS_S))
+        if game not in self._searchers:
+            self._searchers[game] = make_searcher(game, 1)
+        return job(self._searchers[game], JobStop(0.0))
+
+    def promote(self, *_: Any) -> None: ...
+
+
+class _Errors(logging.Handler):
+    """Collects exceptions that were logged because nobody handled them."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.found: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.exc_info is not None or record.name == "asyncio":
+            self.found.append(f"{record.getMessage()}: {record.exc_info and record.exc_info[1]!r}")
+
+
+class _Checks:
+    """Watches the deadlines while the run goes on."""
+
+    def __init__(self, site: Site, server: LichessServer) -> None:
+        self._site = site
+        self._server = server
+        self._trouble_at: dict[str, float] = {}
+        self._reported: set[object] = set()
+        self.violations: list[str] = []
+
+    def report(self, what: str) -> None:
+        self.violations.append(f"{self._site.now:.1f} s: {what}")
+        self._site.tell(f"VIOLATION: {what}")
+
+    def tick(self) -> None:
+        """Note who is in trouble, and report what is late."""
+        site, now = self._site, self._site.now
+        troubled = {place for place in Place if site.is_faulty(place)}
+        names = {*troubled, *(key for key, number in site.held.items() if number)}
+        names |= {key for key, until in site.pauses.items() if until > now}
+        if not site.has_account_stream and self._server._openings.wait_s > 0:
+            names.add(Place.EVENTS)
+        self._trouble_at.update(dict.fromkeys(names, now))
+        site.flag()
+        for board in site.boards.values():
+            if board.is_our_turn:
+                self._check_turn(board)
+        for offer in list(site.open_offers):
+            since = self._since(offer.made_at, "", *_CHALLENGE)
+            if now - since > ANSWER_S and not offer.is_refused:
+                self._once(("I2", offer.id), f"I2: {offer.id} is not answered {now - since:.1f} s after recovery")
+
+    def _check_turn(self, board: Board) -> None:
+        needed: tuple[str, ...] = (board.id, Place.GAME, Place.MOVE)
+        limit_s = MOVE_S + THINKS_S
+        if not board.was_read:
+            needed, limit_s = (*needed, "", *_NEW_GAME), ANSWER_S
+        since = self._since(board.turn_since, *needed)
+        if self._site.now - since > limit_s:
+            late = f"no move {self._site.now - since:.1f} s after recovery"
+            self._once((board.id, len(board.moves)), f"I1: {board.id}, ply {len(board.moves)}: {late}")
+
+    def _since(self, begin: float, *names: str) -> float:
+        return max([begin, *(self._trouble_at.get(name, 0.0) for name in names)])
+
+    def _once(self, key: object, what: str) -> None:
+        if key not in self._reported:
+            self._reported.add(key)
+            self.report(what)
+
+
+@cache
+def _empty_database() -> Path:
+    """A database without games: making one takes longer than a whole run."""
+    path = Path(mkdtemp()) / "empty.db"
+
+    async def make() -> None:
+        await (await Database.open(f"sqlite:///{path}")).close()
+
+    run(make())
+    return path
+
+
+def play(seed: int, faults: tuple[Fault, ...] | None = None) -> Outcome:
+    """Run one schedule.
+
+    Args:
+        seed: Of the faults and of everything else that is random.
+        faults: Instead of the faults that the seed gives.
+    """
+    drawn = tuple(schedule(random.Random(seed)))  # noqa: S311
+    template = _empty_database()
+    errors = _Errors()
+    root = logging.getLogger()
+    root.addHandler(errors)
+    # Time limits would depend on how busy the machine is.
+    limits = patch("bot.game.thinking.limits_from_clock", lambda *_, **__: Limits(2))
+    try:
+        with TemporaryDirectory() as folder, limits:
+            path = Path(folder) / "bot.db"
+            shutil.copy(template, path)
+            return run(_play(seed, drawn if faults is None else faults, path, errors))
+    finally:
+        root.removeHandler(errors)
+
+
+async def _play(seed: int, faults: tuple[Fault, ...], path: Path, errors: _Errors) -> Outcome:
+    loop = asyncio.get_running_loop()
+    rng = random.Random(seed)  # noqa: S311
+    site = Site(faults, random.Random(rng.random()))  # noqa: S311
+    network = Network(site.server)
+    lost: list[str] = []
+    loop.set_exception_handler(lambda _, context: lost.append(f"{context.get('message')} {context.get('exception')!r}"))
+    with network.in_place():
+        dialect = replace(DIALECTS["lichess"], variants=DIALECTS["arena"].variants)
+        server = LichessServer(dialect, "http://site.test", "token", clock=loop.time)
+        checks = _Checks(site, server)
+        database = await Database.open(f"sqlite:///{path}", upgrade=False)
+        bot = asyncio.create_task(_bot(server, database, rng))
+        people = asyncio.create_task(_people(site, rng))
+        await _watch(site, checks, faults, bot)
+        people.cancel()
+        bot.cancel()
+        await asyncio.wait([bot, people])
+        if not bot.cancelled() and bot.exception() is not None:
+            checks.report(f"I5: the bot died: {bot.exception()!r}")
+        await server.close()
+        await site.close()
+        await _check_books(site, checks, database)
+        await database.close()
+        await asyncio.sleep(KEEP_ALIVE_S + 1.0)  # the site notices then that its streams were closed
+        if network.open:
+            checks.report(f"I5: {network.open} connections are still open")
+        if left := [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]:
+            checks.report(f"I5: tasks are left: {left}")
+    for trouble in (*errors.found, *lost):
+        checks.report(f"I5: {trouble}")
+    return Outcome(
+        seed, faults, tuple(checks.violations), tuple(site.story), site.injected, site.calls, len(site.boards)
+    )
+
+
+async def _bot(server: LichessServer, database: Database, rng: random.Random) -> None:
+    pool: Any = _Pool(random.Random(rng.random()))  # noqa: S311
+    config = Config(
+        engine=EngineConfig(max_depth=2, workers=1, table_mb=1),
+        selection=SelectionConfig(method=SelectionMethod.FIXED, player="trappy"),
+        challenges=ChallengesConfig(variants=("connect4",)),
+    )
+    retries = random.Random(rng.random())  # noqa: S311
+    loop = asyncio.get_running_loop()
+    account = await sign_in(server, asyncio.Event(), retries)
+    assert account is not None
+    services = Services(server, database, pool, config, account.name, rng=retries, clock=loop.time)
+    await Lobby(services).listen()
+
+
+async def _people(site: Site, rng: random.Random) -> None:
+    """Challenge the bot some times, mostly to games that it plays."""
+    mine = random.Random(rng.random())  # noqa: S311
+    times = sorted(mine.uniform(0.0, 90.0) for _ in range(mine.randint(1, 3)))
+    for at_s in times:
+        await asyncio.sleep(at_s - site.now)
+        site.challenge(is_played=mine.random() < 0.85, is_bot=mine.random() < 0.3)
+        if mine.random() < 0.2:
+            await asyncio.sleep(mine.uniform(0, 5))
+            offers = list(site.open_offers)
+            if offers:
+                site.withdraw(mine.choice(offers))
+
+
+async def _watch(site: Site, checks: _Checks, faults: tuple[Fault, ...], bot: "asyncio.Task[None]") -> None:
+    """Let time pass until nothing is left to do, or it takes too long."""
+    last_s = max([100.0, *(fault.ends_s for fault in faults)])
+    settled_at = None
+    while site.now < LONGEST_RUN_S and not bot.done():
+        await asyncio.sleep(_TICK_S)
+        checks.tick()
+        running = any(board.status == "started" for board in site.boards.values())
+        waiting = any(not offer.is_refused for offer in site.open_offers)
+        if running or waiting or site.now < max([last_s, *site.pauses.values()]):
+            settled_at = None
+            continue
+        settled_at = settled_at or site.now
+        if site.now > settled_at + BOOKS_S:
+            return
+    checks.report("the run does not end")
+
+
+async def _check_books(site: Site, checks: _Checks, database: Database) -> None:
+    async with database.read() as session:
+        for event in await list_events(session):
+            if event.kind in _TROUBLE:
+                checks.report(f"I5: {event.kind} {event.detail}")
+        for board in site.boards.values():
+            stored = await get_game(session, "lichess", board.id)
+            if stored is None:
+                if board.was_read or board.acknowledged:
+                    checks.report(f"I4: {board.id} is not in the database")
+                continue
+            played = [
+                (each.ply, each.decision.move)
+                for each in await list_decisions(session, stored.id)
+                if each.state is DecisionState.CONFIRMED
+            ]
+            if played != board.acknowledged:
+                checks.report(f"I3: {board.id}: played {board.acknowledged}, stored {played}")
+            if stored.state is GameStatus.OPEN or stored.moves != board.moves:
+                checks.report(f"I4: {board.id} is {stored.state} with {len(stored.moves)} of {len(board.moves)} plies")
+            elif stored.end_reason != EndReason.UNTOLD and stored.result is not _result(board):
+                checks.report(f"I4: {board.id}: result {stored.result} ({stored.end_reason}), not {_result(board)}")
+
+
+def _result(board: Board) -> GameResult | None:
+    if board.status == "aborted":
+        return None
+    if board.winner is None:
+        return GameResult.DRAW
+    return GameResult.WIN if board.winner == board.our_side else GameResult.LOSS
+
+
+def shortest(outcome: Outcome) -> Outcome:
+    """The same violation with as few of the faults as possible."""
+    kind = outcome.violations[0].split(": ")[1]
+    for fault in outcome.faults:
+        fewer = tuple(each for each in outcome.faults if each is not fault)
+        with suppress(Exception):
+            tried = play(outcome.seed, fewer)
+            if any(what.split(": ")[1] == kind for what in tried.violations):
+                outcome = tried
+    return outcome
