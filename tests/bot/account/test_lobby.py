@@ -34,7 +34,7 @@ from bot.base.events import (
     Reply,
     Speed,
 )
-from bot.game.player import first_error
+from bot.game.player import GamePlayer, first_error
 from storage.database import Database
 from storage.errors import StorageError
 from storage.events import list_events
@@ -725,6 +725,96 @@ async def test_a_game_that_was_given_up_is_asked_for(database: Database) -> None
         await drained(lobby)
     await check_books(database, server)
     assert server.calls.count("stream") == streams + 1
+
+
+async def given_up(server: FakeServer, database: Database, lobby: Lobby) -> None:
+    """Start a game, and wait until it has been given up."""
+    server.news.put_nowait(STARTED)
+    await server.until(lambda: len(server.moves) == 1)
+    server.faults["stream"] = [ProtocolError("nonsense")]
+    server.cut()
+    await noted(database, "game_given_up")
+    await drained(lobby)
+
+
+class HeldPlayer:
+    """Keeps the next player from leaving its game until `may_leave` is set."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.may_leave = asyncio.Event()
+        self.is_done = asyncio.Event()
+        """It has only to leave."""
+        run = GamePlayer.run
+
+        async def held_run(player: GamePlayer) -> None:
+            monkeypatch.undo()
+            await run(player)
+            self.is_done.set()
+            await self.may_leave.wait()
+
+        monkeypatch.setattr(GamePlayer, "run", held_run)
+
+    async def done(self) -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            await self.is_done.wait()
+
+
+async def test_the_reported_end_of_a_given_up_game_leaves_nothing_to_ask(database: Database) -> None:
+    server = FakeServer()
+    async with open_lobby(server, database) as lobby:
+        await given_up(server, database, lobby)
+        server.finish(EndReason.RESIGNATION, 0)
+        await tell(server, GameFinished(GAME_ID, 7))
+        await drained(lobby)
+        for count in (2, 3):
+            await tell(server)
+            await noted(database, "account_link_back", count)
+    await check_books(database, server)
+    assert not any(call.startswith("rating_diff") for call in server.calls)
+
+
+@pytest.mark.parametrize("is_reported", [False, True])
+async def test_the_end_of_a_given_up_game_may_be_reported_while_it_is_read(
+    database: Database, monkeypatch: pytest.MonkeyPatch, is_reported: bool
+) -> None:
+    server, time = FakeServer(), FakeTime()
+    async with open_lobby(server, database, time) as lobby:
+        await given_up(server, database, lobby)
+        held = HeldPlayer(monkeypatch)
+        server.finish(EndReason.RESIGNATION, 0)
+        await sleepers(time, 1)
+        time.advance(GIVEN_UP_S)
+        await held.done()
+        await tell(server, *[GameFinished(GAME_ID, 7)] * is_reported)
+        held.may_leave.set()
+        await drained(lobby)
+        for count in (2, 3):
+            await tell(server)
+            await noted(database, "account_link_back", count)
+    await check_books(database, server)
+    assert any(call.startswith("rating_diff") for call in server.calls) is not is_reported
+
+
+async def test_an_adjourned_game_may_go_on_while_it_is_read(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A given-up game is read when the server no longer lists it; it may only have been adjourned."""
+    server, time = FakeServer(), FakeTime()
+    async with open_lobby(server, database, time) as lobby:
+        await given_up(server, database, lobby)
+        held = HeldPlayer(monkeypatch)
+        server.adjourn()
+        await sleepers(time, 1)
+        time.advance(GIVEN_UP_S)
+        await held.done()
+        server.is_adjourned = False
+        streams = server.calls.count("stream")
+        server.news.put_nowait(STARTED)
+        server.news.put_nowait(offers("two")[0])
+        await called(server, "accept two")  # so the start has been handled, with the link kept
+        held.may_leave.set()
+        await server.until(partial(repeated, server, "stream", streams))
+        assert lobby.running == 1
 
 
 async def test_a_game_that_cannot_be_read_at_its_end_is_left(database: Database) -> None:
