@@ -42,8 +42,12 @@ class Phase(Enum):
     """Left alone after errors, until it ends."""
     READING_HELD = auto()
     """Given up and over: it waits for other games to end, to be read once more."""
+    READING_HELD_OVER = auto()
+    """The same, and the account's stream has reported its end."""
     READING = auto()
     """Given up and over: played once more to close its ledger."""
+    READING_OVER = auto()
+    """The same, and the account's stream has reported its end."""
     UNREADABLE = auto()
     """Given up and over, and not even its end could be read."""
     ABORTING = auto()
@@ -131,15 +135,23 @@ TABLE: dict[tuple[Phase, GameEvent], tuple[Phase, tuple[Action, ...]]] = {
     (_P.UNREPORTED, _E.STARTED): (_P.HELD, (_A.TAKE_SLOT, _A.SEEK_ROOM)),
     (_P.UNREPORTED, _E.END_REPORTED): (_P.UNKNOWN, (_A.FREE_SLOT,)),
     (_P.UNREPORTED, _E.RATING_KNOWN): (_P.UNKNOWN, ()),
-    (_P.GIVEN_UP, _E.END_REPORTED): (_P.READING_HELD, (_A.FREE_SLOT, _A.SEEK_ROOM)),
+    (_P.GIVEN_UP, _E.END_REPORTED): (_P.READING_HELD_OVER, (_A.FREE_SLOT, _A.SEEK_ROOM)),
     (_P.GIVEN_UP, _E.NOT_RUNNING): (_P.READING_HELD, (_A.SEEK_ROOM,)),
     (_P.READING_HELD, _E.ROOM): (_P.READING, (_A.BEGIN,)),
-    (_P.READING_HELD, _E.END_REPORTED): (_P.READING_HELD, (_A.FREE_SLOT,)),
-    (_P.READING, _E.END_REPORTED): (_P.READING, (_A.FREE_SLOT,)),
+    (_P.READING_HELD, _E.END_REPORTED): (_P.READING_HELD_OVER, (_A.FREE_SLOT,)),
+    (_P.READING_HELD_OVER, _E.ROOM): (_P.READING_OVER, (_A.BEGIN,)),
+    (_P.READING_HELD_OVER, _E.END_REPORTED): (_P.READING_HELD_OVER, (_A.FREE_SLOT,)),
+    **{(_P.READING, start): (_P.RESUMING, (_A.RETAKE_SLOT,)) for start in _STARTS},
+    (_P.READING, _E.END_REPORTED): (_P.READING_OVER, (_A.FREE_SLOT,)),
     (_P.READING, _E.ENDED): (_P.UNREPORTED, (_A.FREE_SLOT, _A.ASK_RATING)),
     (_P.READING, _E.ADJOURNED): (_P.UNKNOWN, (_A.FREE_SLOT,)),
     (_P.READING, _E.FAILED): (_P.UNREADABLE, (_A.FREE_SLOT,)),
-    (_P.UNREADABLE, _E.END_REPORTED): (_P.READING_HELD, (_A.FREE_SLOT, _A.SEEK_ROOM)),
+    **{(_P.READING_OVER, start): (_P.ENDING_RESUMING, (_A.RETAKE_SLOT,)) for start in _STARTS},
+    (_P.READING_OVER, _E.END_REPORTED): (_P.READING_OVER, (_A.FREE_SLOT,)),
+    (_P.READING_OVER, _E.ENDED): (_P.UNKNOWN, (_A.FREE_SLOT,)),
+    (_P.READING_OVER, _E.ADJOURNED): (_P.UNKNOWN, (_A.FREE_SLOT,)),
+    (_P.READING_OVER, _E.FAILED): (_P.UNREADABLE, (_A.FREE_SLOT,)),
+    (_P.UNREADABLE, _E.END_REPORTED): (_P.READING_HELD_OVER, (_A.FREE_SLOT, _A.SEEK_ROOM)),
     (_P.ABORTING, _E.END_REPORTED): (_P.UNKNOWN, (_A.FREE_SLOT,)),
     (_P.ABORTING, _E.ABORT_LATER): (_P.UNKNOWN, ()),
     (_P.ABORTING, _E.MUST_PLAY): (_P.HELD, (_A.TAKE_SLOT, _A.SEEK_ROOM)),
@@ -152,7 +164,8 @@ IGNORED: frozenset[tuple[Phase, GameEvent]] = frozenset(
         *(
             (phase, start)
             for phase in (
-                _P.HELD, _P.HELD_OVER, _P.GIVEN_UP, _P.READING_HELD, _P.READING, _P.UNREADABLE, _P.ABORTING,
+                _P.HELD, _P.HELD_OVER, _P.GIVEN_UP, _P.READING_HELD, _P.READING_HELD_OVER,
+                _P.UNREADABLE, _P.ABORTING,
             )
             for start in _STARTS
         ),
@@ -166,9 +179,18 @@ IGNORED: frozenset[tuple[Phase, GameEvent]] = frozenset(
 )  # fmt: skip
 """Pairs that change nothing."""
 
-HELD = frozenset({Phase.HELD, Phase.HELD_OVER, Phase.READING_HELD})
+HELD = frozenset({Phase.HELD, Phase.HELD_OVER, Phase.READING_HELD, Phase.READING_HELD_OVER})
 """Phases of a game that waits for others to end."""
-PLAYED = frozenset({Phase.PLAYING, Phase.RESUMING, Phase.ENDING, Phase.ENDING_RESUMING, Phase.READING})
+PLAYED = frozenset(
+    {
+        Phase.PLAYING,
+        Phase.RESUMING,
+        Phase.ENDING,
+        Phase.ENDING_RESUMING,
+        Phase.READING,
+        Phase.READING_OVER,
+    }
+)
 """Phases of a game that has a player."""
 
 

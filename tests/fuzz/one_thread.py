@@ -47,7 +47,9 @@ class JumpingLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return self.now
 
-    def run_in_executor(self, _executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:
+    def run_in_executor(  # type: ignore[override]
+        self, _executor: Any, func: Callable[..., Any], *args: Any
+    ) -> asyncio.Future[Any]:
         # The function may wait for the loop (see `_Sent`), so it gets a greenlet, as a thread would.
         return self.create_task(greenlet_spawn(func, *args))
 
@@ -77,8 +79,10 @@ class _Queue:
 
     def put_nowait(self, job: tuple[asyncio.Future[Any] | None, Callable[[], Any]]) -> None:
         future, function = job
+        settle: Callable[..., None] = aiosqlite.core.set_result
+        value: Any
         try:
-            settle, value = aiosqlite.core.set_result, function()
+            value = function()
         except BaseException as error:  # for whoever waits
             settle, value = aiosqlite.core.set_exception, error
         if future is not None:
@@ -173,8 +177,8 @@ class Network:
     def in_place(self) -> Iterator[None]:
         """Replace the real network."""
 
-        async def connect(connector: Any, request: Any, traces: Any, timeout: Any) -> ResponseHandler:
-            return await self.connect(connector, request, traces, timeout)
+        async def connect(connector: Any, *arguments: Any) -> ResponseHandler:
+            return await self.connect(connector, *arguments)
 
         with patch.object(aiohttp.TCPConnector, "_create_connection", connect):
             yield

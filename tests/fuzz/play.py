@@ -15,10 +15,10 @@ from typing import Any
 from unittest.mock import patch
 
 from bot.account.lobby import Lobby
+from bot.account.runner import sign_in
 from bot.base.config import ChallengesConfig, Config, EngineConfig, SelectionConfig, SelectionMethod
 from bot.base.dialects import DIALECTS
 from bot.base.events import EndReason
-from bot.daemon import sign_in
 from bot.game.search_pool import JobStop
 from bot.game.services import Services
 from bot.servers.lichess import LichessServer
@@ -28,11 +28,12 @@ from storage.database import Database
 from storage.decisions import list_decisions
 from storage.events import list_events
 from storage.games import get_game
-from storage.records import DecisionState, GameResult, GameStatus
+from storage.records import AccountKey, DecisionState, GameResult, GameStatus
 from tests.fuzz.faults import Fault, Kind, Place, schedule
 from tests.fuzz.one_thread import Network, run
-from tests.fuzz.site import KEEP_ALIVE_S, Board, Site
+from tests.fuzz.site import BOT, KEEP_ALIVE_S, Board, Site
 
+OWNER = AccountKey("lichess", BOT)
 MOVE_S = 5.0
 """Deadline of a move after the recovery of the game's stream and the calls for moves."""
 ANSWER_S = 15.0
@@ -43,7 +44,9 @@ THINKS_S = 0.3
 """Longest search."""
 LONGEST_RUN_S = 1200.0
 _TICK_S = 0.25
-_TROUBLE = frozenset({"game_crashed", "event_failed", "decision_unjudged", "profile_impossible", "game_given_up"})
+_TROUBLE = frozenset(
+    {"game_crashed", "event_failed", "decision_unjudged", "profile_impossible", "game_given_up"}
+)
 _NEW_GAME = (Place.EVENTS, Place.PLAYING, Place.ACCEPT, Place.ACCOUNT)
 _CHALLENGE = (Place.EVENTS, Place.ACCEPT, Place.DECLINE, Place.ACT, Place.ACCOUNT)
 
@@ -119,7 +122,9 @@ class _Checks:
         for offer in list(site.open_offers):
             since = self._since(offer.made_at, "", *_CHALLENGE)
             if now - since > ANSWER_S and not offer.is_refused:
-                self._once(("I2", offer.id), f"I2: {offer.id} is not answered {now - since:.1f} s after recovery")
+                self._once(
+                    ("I2", offer.id), f"I2: {offer.id} is not answered {now - since:.1f} s after recovery"
+                )
 
     def _check_turn(self, board: Board) -> None:
         needed: tuple[str, ...] = (board.id, Place.GAME, Place.MOVE)
@@ -159,7 +164,7 @@ def play(seed: int, faults: tuple[Fault, ...] | None = None) -> Outcome:
         seed: Of the faults and of everything else that is random.
         faults: Instead of the faults that the seed gives.
     """
-    drawn = tuple(schedule(random.Random(seed)))  # noqa: S311
+    drawn = tuple(schedule(random.Random(seed)))
     template = _empty_database()
     errors = _Errors()
     root = logging.getLogger()
@@ -177,11 +182,13 @@ def play(seed: int, faults: tuple[Fault, ...] | None = None) -> Outcome:
 
 async def _play(seed: int, faults: tuple[Fault, ...], path: Path, errors: _Errors) -> Outcome:
     loop = asyncio.get_running_loop()
-    rng = random.Random(seed)  # noqa: S311
-    site = Site(faults, random.Random(rng.random()))  # noqa: S311
+    rng = random.Random(seed)
+    site = Site(faults, random.Random(rng.random()))
     network = Network(site.server)
     lost: list[str] = []
-    loop.set_exception_handler(lambda _, context: lost.append(f"{context.get('message')} {context.get('exception')!r}"))
+    loop.set_exception_handler(
+        lambda _, context: lost.append(f"{context.get('message')} {context.get('exception')!r}")
+    )
     with network.in_place():
         dialect = replace(DIALECTS["lichess"], variants=DIALECTS["arena"].variants)
         server = LichessServer(dialect, "http://site.test", "token", clock=loop.time)
@@ -212,13 +219,13 @@ async def _play(seed: int, faults: tuple[Fault, ...], path: Path, errors: _Error
 
 
 async def _bot(server: LichessServer, database: Database, rng: random.Random) -> None:
-    pool: Any = _Pool(random.Random(rng.random()))  # noqa: S311
+    pool: Any = _Pool(random.Random(rng.random()))
     config = Config(
         engine=EngineConfig(max_depth=2, workers=1, table_mb=1),
         selection=SelectionConfig(method=SelectionMethod.FIXED, player="trappy"),
         challenges=ChallengesConfig(variants=("connect4",)),
     )
-    retries = random.Random(rng.random())  # noqa: S311
+    retries = random.Random(rng.random())
     loop = asyncio.get_running_loop()
     account = await sign_in(server, asyncio.Event(), retries)
     assert account is not None
@@ -228,7 +235,7 @@ async def _bot(server: LichessServer, database: Database, rng: random.Random) ->
 
 async def _people(site: Site, rng: random.Random) -> None:
     """Challenge the bot some times, mostly to games that it plays."""
-    mine = random.Random(rng.random())  # noqa: S311
+    mine = random.Random(rng.random())
     times = sorted(mine.uniform(0.0, 90.0) for _ in range(mine.randint(1, 3)))
     for at_s in times:
         await asyncio.sleep(at_s - site.now)
@@ -264,7 +271,7 @@ async def _check_books(site: Site, checks: _Checks, database: Database) -> None:
             if event.kind in _TROUBLE:
                 checks.report(f"I5: {event.kind} {event.detail}")
         for board in site.boards.values():
-            stored = await get_game(session, "lichess", board.id)
+            stored = await get_game(session, OWNER, board.id)
             if stored is None:
                 if board.was_read or board.acknowledged:
                     checks.report(f"I4: {board.id} is not in the database")
@@ -277,9 +284,13 @@ async def _check_books(site: Site, checks: _Checks, database: Database) -> None:
             if played != board.acknowledged:
                 checks.report(f"I3: {board.id}: played {board.acknowledged}, stored {played}")
             if stored.state is GameStatus.OPEN or stored.moves != board.moves:
-                checks.report(f"I4: {board.id} is {stored.state} with {len(stored.moves)} of {len(board.moves)} plies")
+                checks.report(
+                    f"I4: {board.id} is {stored.state} with {len(stored.moves)} of {len(board.moves)} plies"
+                )
             elif stored.end_reason != EndReason.UNTOLD and stored.result is not _result(board):
-                checks.report(f"I4: {board.id}: result {stored.result} ({stored.end_reason}), not {_result(board)}")
+                checks.report(
+                    f"I4: {board.id}: result {stored.result} ({stored.end_reason}), not {_result(board)}"
+                )
 
 
 def _result(board: Board) -> GameResult | None:

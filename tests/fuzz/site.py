@@ -19,6 +19,7 @@ from engine.games import get_game
 from tests.fuzz.faults import Fault, Kind, Place
 
 BOT = "desdemona"
+_ANSWERS = (Place.ACCEPT, Place.DECLINE)
 GAME = "connect4"
 CLOCK_S, INCREMENT_S = 300, 3
 KEEP_ALIVE_S = 6.0
@@ -90,7 +91,7 @@ class Board:
 
     def full(self) -> dict[str, Any]:
         players = [{"id": self.opponent, "name": self.opponent, "rating": 1600}] * 2
-        players[self.our_side] = {"id": BOT, "name": BOT, "title": "BOT", "rating": 1500}  # type: ignore[dict-item]
+        players[self.our_side] = {"id": BOT, "name": BOT, "title": "BOT", "rating": 1500}
         return {
             "type": "gameFull",
             "id": self.id,
@@ -137,7 +138,7 @@ class Site:
         """Requests and streams that a fault holds back, by place or stream."""
         self._account_streams: list[Stream] = []
         self._tasks: set[asyncio.Task[None]] = set()
-        self.server = web.Server(self._handle)  # type: ignore[arg-type]
+        self.server = web.Server(self._handle)
         for fault in faults:
             if fault.kind is Kind.CUT and fault.place in (Place.EVENTS, Place.GAME):
                 self._spawn(self._keep_cutting(fault))
@@ -153,7 +154,9 @@ class Site:
 
     def is_faulty(self, place: Place) -> bool:
         """Whether a fault is under way at a place."""
-        return any(fault.place is place and fault.begins_s <= self.now < fault.ends_s for fault in self._faults)
+        return any(
+            fault.place is place and fault.begins_s <= self.now < fault.ends_s for fault in self._faults
+        )
 
     @property
     def has_account_stream(self) -> bool:
@@ -290,7 +293,12 @@ class Site:
                 return self._error(fault, place, key)
 
     async def _late(
-        self, fault: Fault, request: web.BaseRequest, place: Place, key: str, call: Callable[[], object] | None
+        self,
+        fault: Fault,
+        request: web.BaseRequest,
+        place: Place,
+        key: str,
+        call: Callable[[], object] | None,
     ) -> web.StreamResponse:
         outcome: web.StreamResponse | None = None
         if fault.is_after and call is not None:
@@ -305,7 +313,7 @@ class Site:
 
     async def _hang(self, fault: Fault, request: web.BaseRequest) -> None:
         """Wait for the end of a fault, or until the client gives up."""
-        while request.transport is not None and (fault.is_dead or self.now < fault.ends_s):
+        while request.transport is not None and (fault.is_dead or self.now < fault.ends_s):  # noqa: ASYNC110
             await asyncio.sleep(0.25)
 
     @contextmanager
@@ -319,9 +327,9 @@ class Site:
 
     def _hit(self, place: Place, kinds: Sequence[Kind] = tuple(Kind)) -> Fault | None:
         for fault in self._faults:
-            if fault.place is place and fault.kind in kinds and fault.begins_s <= self.now < fault.ends_s:
-                if self._rng.random() < fault.share:
-                    return fault
+            is_on = fault.place is place and fault.kind in kinds and fault.begins_s <= self.now < fault.ends_s
+            if is_on and self._rng.random() < fault.share:
+                return fault
         return None
 
     def _count(self, fault: Fault, what: str) -> None:
@@ -344,13 +352,12 @@ class Site:
                 self.pauses[name] = max(self.pauses[name], self.now + pause_s)
         elif fault.is_html:
             return web.Response(status=status, text="<html>an error</html>", content_type="text/html")
-        elif fault.kind is not Kind.BAD_GATEWAY and place in (Place.ACCEPT, Place.DECLINE):
-            if key in self.offers:
-                self.offers[key].is_refused = True
+        elif fault.kind is not Kind.BAD_GATEWAY and key in self.offers and place in _ANSWERS:
+            self.offers[key].is_refused = True
         return web.json_response(body, status=status, headers=headers)
 
     def _route(self, method: str, path: str) -> tuple[Place, str, Callable[[], object] | None]:
-        """The place of a request, the game or challenge that it concerns, and its effect; None for streams."""
+        """The place of a request, the game or challenge that it concerns, and its effect (None: a stream)."""
         match method, path.strip("/").split("/"):
             case "GET", ["api", "account"]:
                 return Place.ACCOUNT, "", lambda: {"id": BOT, "username": BOT, "title": "BOT"}

@@ -118,7 +118,7 @@ class Life(RuleBasedStateMachine):
     @precondition(lambda self: self.has_player)
     @rule()
     def player_fails(self) -> None:
-        was_read = self.phase is Phase.READING
+        was_read = self.phase in (Phase.READING, Phase.READING_OVER)
         self.happen(GameEvent.FAILED)
         assert self.phase is (Phase.UNREADABLE if was_read else Phase.GIVEN_UP)
         assert not self.has_slot
