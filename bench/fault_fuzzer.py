@@ -1,9 +1,9 @@
 """The bot under random schedules of faults: ``python -m bench.fault_fuzzer --schedules 2000``.
 
-On virtual time, the whole bot plays at a simulated Lichess whose calls and streams fail, hang, come late or out
-of order, or are cut, for up to a minute each.  `tests.fuzz.play` says what must hold.  Prints how often each
-fault struck, and for each violation its seed and story with as few of its faults as show it; the seed alone
-repeats the run.
+On virtual time, the whole bot plays at a simulated Lichess whose calls and streams fail, hang, come late or
+out of order, or are cut, for up to a minute each.  `tests.fuzz.play` says what must hold.  Prints how often
+each fault struck, and for each violation its seed and story with as few of its faults as show it; the seed
+alone repeats the run.
 """
 
 import argparse

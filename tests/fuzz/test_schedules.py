@@ -22,4 +22,4 @@ def test_a_seed_is_always_the_same_run() -> None:
 def test_faults_and_games_are_there() -> None:
     outcomes = [play(seed) for seed in range(6)]
     assert sum(outcome.games for outcome in outcomes) >= 6
-    assert sum((outcome.injected.total() for outcome in outcomes), 0) > 20
+    assert sum(outcome.injected.total() for outcome in outcomes) > 10
