@@ -1,51 +1,61 @@
-"""The bot under random schedules of faults: ``python -m bench.fault_fuzzer --schedules 2000``.
+"""Many random schedules of faults for the bot at a simulated Lichess, on virtual time.
 
-On virtual time, the whole bot plays at a simulated Lichess whose calls and streams fail, hang, come late or
-out of order, or are cut, for up to a minute each.  `tests.fuzz.play` says what must hold.  Prints how often
-each fault struck, and for each violation its seed and story with as few of its faults as show it; the seed
-alone repeats the run.
+    python -m bench.fault_fuzzer [--schedules 2000] [--seed 0] [--show]
+
+Each schedule follows from its seed alone.  For each violation (`tests.fuzz.play`) the report names the seed
+and tells the story with as few of its faults as possible; at the end it counts the faults and the calls.
 """
 
 import argparse
-import os
+import logging
 import sys
 import time
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
 
+from tests.fuzz.faults import Kind, Place
 from tests.fuzz.play import Outcome, play, shortest
 
 
 def main() -> int:
-    """Parse the options, run the schedules and print the report."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--schedules", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=0, help="of the first schedule; the others follow")
-    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
-    options = parser.parse_args()
-    began, broken = time.monotonic(), list[Outcome]()
-    injected: Counter[str] = Counter()
-    calls: Counter[str] = Counter()
+    """Run the schedules; return 1 if something was violated."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--schedules", type=int, default=2000, help="number of schedules (default: 2000)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the first one (default: 0)")
+    parser.add_argument("--show", action="store_true", help="tell the story of every schedule")
+    arguments = parser.parse_args()
+    logging.getLogger("bot").setLevel(logging.CRITICAL + 1 if not arguments.show else logging.WARNING)
+    began = time.monotonic()
+    injected: Counter[tuple[Kind, Place]] = Counter()
+    calls: Counter[Place] = Counter()
     games = 0
-    seeds = range(options.seed, options.seed + options.schedules)
-    with ProcessPoolExecutor(options.processes) as pool:
-        for outcome in pool.map(play, seeds, chunksize=8):
-            games += outcome.games
-            calls.update({str(place): count for place, count in outcome.calls.items()})
-            for (kind, _), count in outcome.injected.items():
-                injected[str(kind)] += count
-            if outcome.violations:
-                broken.append(outcome)
-    print(f"{len(seeds)} schedules, {games} games, {time.monotonic() - began:.0f} s")
-    print("calls:", ", ".join(f"{name} {count}" for name, count in calls.most_common()))
-    print("faults struck:", ", ".join(f"{name} {count}" for name, count in injected.most_common()))
-    for outcome in broken[:20]:
-        least = shortest(outcome)
-        print(f"seed {outcome.seed}: {len(outcome.violations)} violations")
-        for line in (*map(str, least.faults), *least.story):
-            print(f"    {line}")
-    print(f"schedules with a violation: {len(broken)}")
-    return 1 if broken else 0
+    violated: list[int] = []
+    for seed in range(arguments.seed, arguments.seed + arguments.schedules):
+        outcome = play(seed)
+        injected += outcome.injected
+        calls += outcome.calls
+        games += outcome.games
+        if outcome.violations:
+            violated.append(seed)
+            _tell(shortest(outcome))
+        elif arguments.show:
+            _tell(outcome)
+    _say(f"{arguments.schedules} schedules, {games} games, {time.monotonic() - began:.0f} s")
+    for place in Place:
+        by_kind = ", ".join(f"{kind} {n}" for kind in Kind if (n := injected[kind, place]))
+        _say(f"{place:8s} {calls[place]:7d} calls; faults: {by_kind or 'none'}")
+    _say(f"violated by {len(violated)} schedules: {violated}")
+    return 1 if violated else 0
+
+
+def _tell(outcome: Outcome) -> None:
+    _say(f"--- seed {outcome.seed}")
+    for line in (*outcome.faults, *outcome.story):
+        _say(str(line))
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -185,7 +185,15 @@ def test_every_module_says_what_it_is() -> None:
 
 def test_tests_mirror_the_tree() -> None:
     """Each folder of tests stands beside a folder of code, but for tests of the whole program."""
-    whole = {"tests", "tests/browser", "tests/faults", "tests/ggs", "tests/mutants", "tests/system"}
+    whole = {
+        "tests",
+        "tests/browser",
+        "tests/faults",
+        "tests/fuzz",
+        "tests/ggs",
+        "tests/mutants",
+        "tests/system",
+    }
     folders = {
         path.parent for path in sources() if path.parts[0] == "tests" and path.name.startswith("test_")
     }

@@ -62,6 +62,8 @@ WARN_REFUSALS = 5
 """Refusals of a move in one position after which the operator is warned."""
 UNKNOWN_TRIES = 4
 """Further queries for a game, over some seconds, before we accept the server's answer that there is none."""
+REFUSED_CAP_S = 4.0
+"""Longest wait between them, in seconds: its clock may be running."""
 
 
 class GamePlayer:
@@ -150,9 +152,10 @@ class GamePlayer:
         """Handle the game's events until it is over.
 
         Raises:
-            RefusedError: The server refuses the stream; status 404 means that it certainly has no such game.
+            RefusedError: The server keeps refusing the stream, and does not list the game as running;
+                status 404 means that it has no such game.
         """
-        waits = delays(self._services.rng)
+        waits = delays(self._services.rng, cap_s=REFUSED_CAP_S)
         while True:
             try:
                 await stay_connected(
@@ -166,14 +169,12 @@ class GamePlayer:
                     rng=self._services.rng,
                     quick=QUICK_TRIES,
                 )
-            except RefusedError as error:
+            except RefusedError as error:  # a site that is shaky refuses what it knows a moment later
                 self._unknown += 1
-                if error.status != 404:
-                    raise
                 if self._unknown > UNKNOWN_TRIES and await goes_on(self._server, self.game_id) is False:
                     raise
                 if self._unknown == 1:
-                    waits = delays(self._services.rng)
+                    waits = delays(self._services.rng, cap_s=REFUSED_CAP_S)
                 wait_s = next(waits)
                 logger.info("game %s: %s; retrying in %.1f s", self.game_id, error, wait_s)
                 await self._services.sleep(wait_s)

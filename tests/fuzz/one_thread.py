@@ -79,8 +79,7 @@ class _Queue:
 
     def put_nowait(self, job: tuple[asyncio.Future[Any] | None, Callable[[], Any]]) -> None:
         future, function = job
-        settle: Callable[..., None] = aiosqlite.core.set_result
-        value: Any
+        settle: Callable[[asyncio.Future[Any], Any], None] = aiosqlite.core.set_result
         try:
             value = function()
         except BaseException as error:  # for whoever waits
@@ -155,9 +154,7 @@ class Network:
         self._serve = serve
         self._ends: list[MemoryTransport] = []
 
-    async def connect(
-        self, connector: aiohttp.TCPConnector, _request: Any, _traces: Any, _timeout: Any
-    ) -> ResponseHandler:
+    def connect(self, connector: aiohttp.TCPConnector) -> ResponseHandler:
         """In place of `aiohttp.TCPConnector._create_connection`."""
         loop = asyncio.get_running_loop()
         protocol: ResponseHandler = connector._factory()
@@ -177,8 +174,8 @@ class Network:
     def in_place(self) -> Iterator[None]:
         """Replace the real network."""
 
-        async def connect(connector: Any, *arguments: Any) -> ResponseHandler:
-            return await self.connect(connector, *arguments)
+        async def connect(connector: aiohttp.TCPConnector, *_: Any) -> ResponseHandler:
+            return self.connect(connector)
 
         with patch.object(aiohttp.TCPConnector, "_create_connection", connect):
             yield

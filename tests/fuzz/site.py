@@ -19,7 +19,6 @@ from engine.games import get_game
 from tests.fuzz.faults import Fault, Kind, Place
 
 BOT = "desdemona"
-_ANSWERS = (Place.ACCEPT, Place.DECLINE)
 GAME = "connect4"
 CLOCK_S, INCREMENT_S = 300, 3
 KEEP_ALIVE_S = 6.0
@@ -140,8 +139,9 @@ class Site:
         self._tasks: set[asyncio.Task[None]] = set()
         self.server = web.Server(self._handle)
         for fault in faults:
-            if fault.kind is Kind.CUT and fault.place in (Place.EVENTS, Place.GAME):
-                self._spawn(self._keep_cutting(fault))
+            # Errors concern the opening of a stream, so the open ones have to be lost first.
+            if fault.kind in (Kind.CUT, *_STATUS) and fault.place in (Place.EVENTS, Place.GAME):
+                self._spawn(self._cut_streams(fault))
 
     @property
     def now(self) -> float:
@@ -327,8 +327,8 @@ class Site:
 
     def _hit(self, place: Place, kinds: Sequence[Kind] = tuple(Kind)) -> Fault | None:
         for fault in self._faults:
-            is_on = fault.place is place and fault.kind in kinds and fault.begins_s <= self.now < fault.ends_s
-            if is_on and self._rng.random() < fault.share:
+            is_here = fault.place is place and fault.kind in kinds
+            if is_here and fault.begins_s <= self.now < fault.ends_s and self._rng.random() < fault.share:
                 return fault
         return None
 
@@ -352,12 +352,12 @@ class Site:
                 self.pauses[name] = max(self.pauses[name], self.now + pause_s)
         elif fault.is_html:
             return web.Response(status=status, text="<html>an error</html>", content_type="text/html")
-        elif fault.kind is not Kind.BAD_GATEWAY and key in self.offers and place in _ANSWERS:
+        elif fault.kind is not Kind.BAD_GATEWAY and key in self.offers:
             self.offers[key].is_refused = True
         return web.json_response(body, status=status, headers=headers)
 
     def _route(self, method: str, path: str) -> tuple[Place, str, Callable[[], object] | None]:
-        """The place of a request, the game or challenge that it concerns, and its effect (None: a stream)."""
+        """A request's place, the game or challenge that it concerns, and its effect; None for streams."""
         match method, path.strip("/").split("/"):
             case "GET", ["api", "account"]:
                 return Place.ACCOUNT, "", lambda: {"id": BOT, "username": BOT, "title": "BOT"}
@@ -530,8 +530,8 @@ class Site:
         self._rng.shuffle(told)
         return [*told, *([None] if None in lines else [])]
 
-    async def _keep_cutting(self, fault: Fault) -> None:
-        """Cut the open streams again and again."""
+    async def _cut_streams(self, fault: Fault) -> None:
+        """Cut the open streams: once before errors, else again and again."""
         await asyncio.sleep(fault.begins_s)
         while self.now < fault.ends_s:
             boards = [stream for board in self.boards.values() for stream in board.streams]
@@ -541,6 +541,8 @@ class Site:
                     stream.lines.put_nowait(None)
                 else:
                     stream.transport.abort()
+            if fault.kind is not Kind.CUT:
+                return
             await asyncio.sleep(self._rng.uniform(0.5, 2 * fault.delay_s))
 
 

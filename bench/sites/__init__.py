@@ -1,0 +1,1 @@
+"""Benches of one program at several servers."""
