@@ -62,6 +62,7 @@ async def stay_connected(
     clock: Callable[[], float] = time.monotonic,
     rng: random.Random | None = None,
     quick: int = 0,
+    cap_s: float = CAP_S,
 ) -> None:
     """Feed events to a handler, reconnecting whenever the link is lost, until `done`.
 
@@ -77,6 +78,7 @@ async def stay_connected(
         clock: Monotonic clock, in seconds.
         rng: Source of the random waits.
         quick: Number of quick attempts after a lost link, before the waits begin to double.
+        cap_s: The longest wait.
 
     Raises:
         AuthError, RefusedError, ProtocolError: As raised by the connection or the handler: another attempt
@@ -84,7 +86,7 @@ async def stay_connected(
     """
     # Spreading out retries needs no secrecy.
     rng = rng or random.Random()  # noqa: S311
-    waits = delays(rng, quick)
+    waits = delays(rng, quick, cap_s)
     lost_at: float | None = None
     while not done():
         opened_at: float | None = None
@@ -113,7 +115,7 @@ async def stay_connected(
         if done():
             return
         if opened_at is not None and clock() - opened_at >= SETTLED_S:
-            waits = delays(rng, quick)
+            waits = delays(rng, quick, cap_s)
         wait_s = max(next(waits), requested_s)
         if lost_at is None:
             lost_at = clock()

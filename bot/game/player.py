@@ -62,8 +62,8 @@ WARN_REFUSALS = 5
 """Refusals of a move in one position after which the operator is warned."""
 UNKNOWN_TRIES = 4
 """Further queries for a game, over some seconds, before we accept the server's answer that there is none."""
-REFUSED_CAP_S = 4.0
-"""Longest wait between them, in seconds: its clock may be running."""
+STREAM_CAP_S = 4.0
+"""Longest wait before a game's stream is opened again, in seconds: its clock may be running."""
 
 
 class GamePlayer:
@@ -155,7 +155,7 @@ class GamePlayer:
             RefusedError: The server keeps refusing the stream, and does not list the game as running;
                 status 404 means that it has no such game.
         """
-        waits = delays(self._services.rng, cap_s=REFUSED_CAP_S)
+        waits = delays(self._services.rng, cap_s=STREAM_CAP_S)
         while True:
             try:
                 await stay_connected(
@@ -168,13 +168,14 @@ class GamePlayer:
                     clock=self._services.clock,
                     rng=self._services.rng,
                     quick=QUICK_TRIES,
+                    cap_s=STREAM_CAP_S,
                 )
             except RefusedError as error:  # a site that is shaky refuses what it knows a moment later
                 self._unknown += 1
                 if self._unknown > UNKNOWN_TRIES and await goes_on(self._server, self.game_id) is False:
                     raise
                 if self._unknown == 1:
-                    waits = delays(self._services.rng, cap_s=REFUSED_CAP_S)
+                    waits = delays(self._services.rng, cap_s=STREAM_CAP_S)
                 wait_s = next(waits)
                 logger.info("game %s: %s; retrying in %.1f s", self.game_id, error, wait_s)
                 await self._services.sleep(wait_s)

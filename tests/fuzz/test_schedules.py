@@ -4,7 +4,6 @@ import pytest
 
 from tests.fuzz.play import play
 
-
 FOUND = (42, 47, 54, 110)
 """Schedules that found faults of the bot: streams refused with 400, and retried too late after a 404."""
 
