@@ -1,8 +1,11 @@
 """The program: ``desdemona``, or ``python -m bot``."""
 
 import errno
+import gc
 import os
 import sys
+
+gc.set_threshold(10_000)  # else it looks at all that is imported again and again: a sixth of the start
 
 try:
     from bot.base.errors import OUT_OF_SPACE, DesdemonaError

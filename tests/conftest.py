@@ -61,7 +61,7 @@ def pytest_collection_finish() -> None:
     """Freeze the objects that exist by now: the garbage collector need not scan them again and again."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(10_000)
+    gc.set_threshold(100_000)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -48,6 +48,13 @@ def database_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
+def migrated_file(database_file: Path, template: Path) -> Path:
+    """The same path, with an empty database of the newest schema."""
+    database_file.parent.mkdir()
+    return Path(shutil.copy(template, database_file))
+
+
+@pytest.fixture
 def desdemona(
     database_file: Path,  # noqa: ARG001 - no command may ever meet the real one
     monkeypatch: pytest.MonkeyPatch,

@@ -20,8 +20,9 @@ from tests.system.ledger import check_books, check_stats, complaints, exported
     ("variant", "player", "depth", "resigns_after"),
     [
         ("othello", "trappy", 4, None),
-        ("standard", "trappy_uci", 4, None),
-        ("xiangqi", "trappy", 4, 12),  # it would go on for hundreds of moves
+        # These would go on for hundreds of moves.
+        ("standard", "trappy_uci", 4, 6),
+        ("xiangqi", "trappy", 4, 6),
     ],
 )
 async def test_a_person_plays_and_the_operator_reads(

@@ -14,10 +14,10 @@ DENSE = 4
 async def test_games_with_everything_going_wrong(tmp_path: Path) -> None:
     soak = Soak(
         tmp_path,
-        games=6,
-        at_once=3,
+        games=4,
+        at_once=2,
         seed=4,
-        kills=2,
+        kills=1,
         clocks=CLOCKS,
         thinks_s=0.0,
         of_requests=DENSE * OF_REQUESTS,
@@ -25,5 +25,5 @@ async def test_games_with_everything_going_wrong(tmp_path: Path) -> None:
     )
     summary = await soak.run()
     assert summary.complaints == [], "\n".join(summary.lines())
-    assert (summary.games, summary.kills) == (6, 2)
+    assert (summary.games, summary.kills) == (4, 1)
     assert len(summary.faults) > 8

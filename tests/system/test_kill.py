@@ -9,7 +9,7 @@ from tests.system.daemon import Daemon
 from tests.system.ledger import check_books, check_stats, exported, log_lines
 from tests.system.person import Person
 
-KILLS = int(os.environ.get("KILLS", "3"))
+KILLS = int(os.environ.get("KILLS", "2"))
 PEOPLE = 3
 
 

@@ -23,12 +23,12 @@ from tests.storage.samples import FELL, decision, opened, settled
 
 
 @pytest.fixture
-def own_games(database_file: Path) -> None:
+def own_games(migrated_file: Path) -> None:
     """A game of Othello that black resigned, a chess game that is still open, one from another start."""
 
     async def fill() -> None:
         noon = datetime(2026, 11, 1, 12, tzinfo=UTC)
-        database = await Database.open(f"sqlite:///{database_file}")
+        database = await Database.open(f"sqlite:///{migrated_file}")
         async with database.write() as session:
             game = await opened(session, "first", opponent_id="a", opponent_name='An\x1bna "]\n;)', at=noon)
             await settled(session, game.id, 0, decision(quality=225.0), FELL)

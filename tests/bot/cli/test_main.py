@@ -45,7 +45,7 @@ async def nothing(_database: Database) -> None:
 
 
 @pytest.fixture
-def two_games(database_file: Path) -> None:
+def two_games(migrated_file: Path) -> None:
     """A trappy game with three moves, won; a standard one a day later, still open."""
 
     async def fill(database: Database) -> None:
@@ -60,7 +60,7 @@ def two_games(database_file: Path) -> None:
             later = noon + timedelta(days=1)
             await opened(session, "second", player="standard", rated=False, opponent_rating=1200, at=later)
 
-    in_database(database_file, fill)
+    in_database(migrated_file, fill)
 
 
 def test_help_and_version_need_no_settings(desdemona: Command, tmp_path: Path) -> None:

@@ -147,7 +147,7 @@ def test_a_game_waits_for_other_programs_that_write(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_stopped_and_resumed(place: Place, desdemona: Command, number: signal.Signals) -> None:
-    arguments = (*QUICK, "--games", "30")
+    arguments = (*QUICK, "--games", "16")
     first = place.start(*arguments)
     after(first, 3)
     first.send_signal(number)
@@ -156,16 +156,16 @@ def test_stopped_and_resumed(place: Place, desdemona: Command, number: signal.Si
         assert first.returncode == -signal.SIGKILL
     else:
         assert first.returncode == 128 + number
-        assert "of 30 games" in out
+        assert "of 16 games" in out
         assert "the same command resumes" in err
         assert "Traceback" not in err
     before = place.games()
-    assert 3 <= len(before) < 30
+    assert 3 <= len(before) < 16
     code, out, _ = desdemona(*arguments)
     assert code == 0
-    assert "30 of 30 games" in out
+    assert "16 of 16 games" in out
     games = place.games()
-    assert numbers(games) == list(range(30))
+    assert numbers(games) == list(range(16))
     assert all(game.state is GameStatus.FINISHED for game in games)
     assert {game.id for game in before} < {game.id for game in games}
     assert {(game.id, game.moves) for game in before} < {(game.id, game.moves) for game in games}

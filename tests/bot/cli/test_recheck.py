@@ -16,11 +16,11 @@ from tests.bot.fakes import GAME_ID, FakeServer, picker, services
 
 
 @pytest.fixture
-def decisions(database_file: Path) -> int:
+def decisions(migrated_file: Path) -> int:
     """A finished game, and how many decisions it has; their outcomes are gone."""
 
     async def fill() -> int:
-        database = await Database.open(f"sqlite:///{database_file}")
+        database = await Database.open(f"sqlite:///{migrated_file}")
         try:
             server = FakeServer(pick=picker(1))
             async with services(server, database) as given:

@@ -1,7 +1,7 @@
 """A game's player is killed at its steps, and the next one finishes the story.
 
-Of steps that have come in the same company before and after, the first is enough; with `KILL_EVERYWHERE=1`
-every single one is tried.
+Of steps that have come after the same one before, the first is enough; with `KILL_EVERYWHERE=1` every single
+one is tried.
 """
 
 import asyncio
@@ -46,11 +46,11 @@ async def empty(database: Database) -> None:
 
 
 def chosen(steps: list[str]) -> list[int]:
-    """Where to stop a program: the first of each step that the same ones surround."""
+    """Where to stop a program: the first of each step after the same one."""
     if os.environ.get("KILL_EVERYWHERE") == "1":
         return list(range(len(steps)))
-    surrounded = list(zip(["", *steps], steps, [*steps[1:], ""], strict=False))
-    return [surrounded.index(each) for each in dict.fromkeys(surrounded)]
+    pairs = list(zip(["", *steps], steps, strict=False))
+    return [pairs.index(each) for each in dict.fromkeys(pairs)]
 
 
 async def play(

@@ -11,7 +11,7 @@ import pytest
 from engine import _native
 from engine.training import othello_patterns
 
-TINY = ("--sweeps", "600", "--exact-empties", "6", "--checks", "10", "--check-empties", "8")
+TINY = ("--sweeps", "300", "--exact-empties", "6", "--checks", "10", "--check-empties", "8")
 
 
 def trained(*more: str) -> tuple[bytes, dict[str, Any]]:
@@ -41,7 +41,7 @@ def error_discs(weights: bytes) -> float:
 
 
 def test_learns(tiny: bytes) -> None:
-    """600 positions a stage are next to nothing, and yet better than rules of thumb."""
+    """300 positions a stage are next to nothing, and yet better than rules of thumb."""
     assert error_discs(tiny) < 0.8 * error_discs(_native.OthelloTrainer(1, 1).weights)
 
 
@@ -74,7 +74,7 @@ def test_other_seeds_learn_other_things_and_a_sweep_may_start_from_weights(
 
 def test_writes_a_card_that_tells_how_the_weights_were_made(written: Path) -> None:
     card = json.loads(written.with_suffix(".json").read_text())
-    assert card["command"].startswith("python -m engine.training.othello_patterns --sweeps 600")
+    assert card["command"].startswith("python -m engine.training.othello_patterns --sweeps 300")
     assert card["seed"] == 1
     assert set(card["sweeps"][0]) == {"games", "positions", "held_out", "rms_error_by_empties"}
     assert set(card["against_exact_results"]) == {"8"}
