@@ -31,6 +31,13 @@ _SHOWN = """return [...document.querySelectorAll(arguments[0])].filter((element)
     return box.width > 0 && box.height > 0
         && element.checkVisibility({opacityProperty: true, visibilityProperty: true});
 })"""
+_CENTRE = """
+    const [element] = arguments;
+    element.scrollIntoView({block: 'center'});
+    const box = element.getBoundingClientRect(), x = box.x + box.width / 2, y = box.y + box.height / 2;
+    if (!element.contains(document.elementFromPoint(x, y))) throw new Error('something covers it');
+    return {x, y};
+"""
 _IGNORED = (StaleElementReferenceException, NoSuchElementException)
 
 
@@ -158,9 +165,7 @@ class Page:
         self.complaints()
 
     def click(self, selector: str) -> None:
-        element = self.find(selector)
-        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
-        element.click()
+        self._press(self.find(selector))
 
     def choose(self, name: str, value: str) -> None:
         """Pick one of the form's options."""
@@ -223,7 +228,14 @@ class Page:
         return square + goal
 
     def _touch(self, square: str) -> None:
-        self.driver.find_element(By.CSS_SELECTOR, f".game .square[data-square='{square}']").click()
+        self._press(self.driver.find_element(By.CSS_SELECTOR, f".game .square[data-square='{square}']"))
+
+    def _press(self, element: WebElement) -> None:
+        """Click where a person would; half the driver's price, whose own click asks many things around it."""
+        at = self.driver.execute_script(_CENTRE, element)
+        for kind in ("mousePressed", "mouseReleased"):
+            mouse = {"type": kind, "button": "left", "clickCount": 1, **at}
+            self.driver.execute_cdp_cmd("Input.dispatchMouseEvent", mouse)
 
     def until_our_turn(self) -> dict[str, Any]:
         """Wait until there is a move to make, or a pass, or the game is over; what there is."""
