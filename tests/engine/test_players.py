@@ -51,7 +51,7 @@ def decide(
 
 
 @given(positions(othello, 60), st.integers(3, 6), params)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_lazy_equals_naive(position: OthelloPosition, depth: int, trap: TrapParams) -> None:
     """The prunings are exact: same move, same adjusted value as the whole table, and the record proves it."""
     decision = decide(position, depth, trap)
@@ -111,7 +111,7 @@ def test_native_and_reference_players_agree(
 
 
 @given(positions(othello, 60), st.integers(2, 6), params, st.sampled_from(KINDS))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_the_whole_profile_is_found_again_later(
     position: OthelloPosition, depth: int, trap: TrapParams, kind: str
 ) -> None:
