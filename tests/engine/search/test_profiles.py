@@ -45,7 +45,7 @@ def assert_same_choice(position: OthelloPosition, depth: int, params: TrapParams
 
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_lazy_equals_naive_on_random_positions(batch: int) -> None:
-    """Every position on the paper's scale, with and without a margin, and on the other; assessments in turn."""
+    """Each position on the paper's scale, with and without a margin, and the other; assessments in turn."""
     assessments = list(Assessment)
     bonuses = {Scale.PAPER: 0, Scale.EXPECTED: 0}
     limited = 0
