@@ -3,7 +3,7 @@
 import gc
 import os
 import shutil
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,8 @@ from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 from xdist.scheduler import LoadScopeScheduling
+
+from tests.inline_sqlite import sqlite_threads
 
 # Several processes test at once: with numerical threads of their own they would only slow each other down.
 for _library in ("OPENBLAS", "OMP"):
@@ -48,6 +50,12 @@ LONGEST = (
     "bot/match",
 )
 """The slowest tests, roughly in order."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _inline_sqlite() -> Iterator[None]:
+    with sqlite_threads(wanted=False):
+        yield
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -8,9 +8,10 @@ import asyncio
 import logging
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from http import HTTPStatus
 
 from bot.base.errors import AuthError, RefusedError, TransientError
-from bot.base.events import EndReason, GameEnd, GameEvent, GameSnapshot, MoveInfo
+from bot.base.events import EndReason, GameEnd, GameEvent, GameSnapshot, GameState, MoveInfo
 from bot.base.reconnect import delays, stay_connected
 from bot.game.chat import GameChat
 from bot.game.ledger import DECISION_UNJUDGED, GameLedger, crash_detail
@@ -62,7 +63,11 @@ WARN_REFUSALS = 5
 """Refusals of a move in one position after which the operator is warned."""
 UNKNOWN_TRIES = 4
 """Further queries for a game, over some seconds, before we accept the server's answer that there is none."""
-STREAM_CAP_S = 4.0
+REFUSED_TRIES = 40
+"""The same, over two minutes, after refusals for another reason: the server may know how the game ended."""
+LIST_S = 2.0
+"""How long the list of running games may take, in seconds; meanwhile the stream is not asked for."""
+STREAM_CAP_S = 3.0
 """Longest wait before a game's stream is opened again, in seconds: its clock may be running."""
 
 
@@ -172,7 +177,8 @@ class GamePlayer:
                 )
             except RefusedError as error:  # a site that is shaky refuses what it knows a moment later
                 self._unknown += 1
-                if self._unknown > UNKNOWN_TRIES and await goes_on(self._server, self.game_id) is False:
+                tries = UNKNOWN_TRIES if error.status == HTTPStatus.NOT_FOUND else REFUSED_TRIES
+                if self._unknown > tries and await self._is_gone():
                     raise
                 if self._unknown == 1:
                     waits = delays(self._services.rng, cap_s=STREAM_CAP_S)
@@ -182,12 +188,22 @@ class GamePlayer:
             else:
                 return
 
+    async def _is_gone(self) -> bool:
+        """Whether the server lists its running games, and not this one."""
+        try:
+            async with asyncio.timeout(LIST_S):
+                return await goes_on(self._server, self.game_id) is False
+        except TimeoutError:
+            return False
+
     async def _handle(self, event: GameEvent) -> None:
         self._unknown = 0
         async with self._handling:
             await self._take(event)
 
     async def _take(self, event: GameEvent) -> None:
+        if isinstance(event, GameState) and self._session.is_ahead_of(event):
+            raise TransientError("an older state of the game came after a newer one")  # ask for the newest
         self._session, actions = step(self._session, event)
         for action in actions:
             await self._perform(action)

@@ -210,6 +210,13 @@ class Session:
         """Whether the opponent is to move and the game can still be aborted."""
         return self.state is SessionState.WAITING and len(self.moves or ()) < BEGUN_PLIES
 
+    def is_ahead_of(self, state: GameState) -> bool:
+        """Whether a state lacks moves that we know, though nobody asked to take any back: a newer one has
+        overtaken it."""
+        known, told = self.moves or (), state.moves
+        is_beginning = len(told) < len(known) and known[: len(told)] == told
+        return is_beginning and state.end is None and not self.takeback_offered
+
     def rejoin(self) -> "Session":
         """Return the session to JOINING, to read the game's state again: our turn then starts a new
         search."""

@@ -7,9 +7,8 @@ from concurrent.futures import Executor
 from typing import Any, TypeVar, TypeVarTuple
 from unittest.mock import patch
 
-from aiosqlite.core import Connection
-
 from bot.game.search_pool import SearchPool
+from tests.inline_sqlite import sqlite_threads
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -75,9 +74,8 @@ def _counted(call: Callable[..., Coroutine[Any, Any, T]]) -> Callable[..., Corou
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine without waiting for time to pass; return its result.
 
-    Searches and SQLite run in threads of their own, and no time passes while they work.
+    Searches run in threads of their own, and no time passes while they work.
     """
     searching = patch.object(SearchPool, "run", _counted(SearchPool.run))
-    storing = patch.object(Connection, "_execute", _counted(Connection._execute))
-    with searching, storing, asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+    with searching, sqlite_threads(wanted=False), asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
         return runner.run(work)

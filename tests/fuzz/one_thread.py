@@ -7,14 +7,15 @@ loop; connections are pairs of transports in memory, between aiohttp's own clien
 import asyncio
 import selectors
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any, TypeVar
 from unittest.mock import patch
 
 import aiohttp
-import aiosqlite.core
 from aiohttp.client_proto import ResponseHandler
 from sqlalchemy.util import await_only, greenlet_spawn
+
+from tests.inline_sqlite import sqlite_threads
 
 T = TypeVar("T")
 
@@ -62,30 +63,6 @@ class _Sent:
 
     def result(self, timeout_s: float | None = None) -> Any:
         return await_only(asyncio.wait_for(self._task, timeout_s))
-
-
-class _Thread:
-    """SQLite's thread, which is not needed."""
-
-    daemon = True
-
-    def __init__(self, **_: Any) -> None: ...
-
-    def start(self) -> None: ...
-
-
-class _Queue:
-    """What SQLite's thread is to do is done at once; the answer arrives in the loop's next turn."""
-
-    def put_nowait(self, job: tuple[asyncio.Future[Any] | None, Callable[[], Any]]) -> None:
-        future, function = job
-        settle: Callable[[asyncio.Future[Any], Any], None] = aiosqlite.core.set_result
-        try:
-            value = function()
-        except BaseException as error:  # for whoever waits
-            settle, value = aiosqlite.core.set_exception, error
-        if future is not None:
-            future.get_loop().call_soon(settle, future, value)
 
 
 class MemoryTransport(asyncio.Transport):
@@ -187,12 +164,9 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     Raises:
         Stuck: It would never end.
     """
-    with ExitStack() as stack:
-        for owner, name, replacement in (
-            (aiosqlite.core, "Thread", _Thread),
-            (aiosqlite.core, "SimpleQueue", _Queue),
-            (asyncio, "run_coroutine_threadsafe", _Sent),
-        ):
-            stack.enter_context(patch.object(owner, name, replacement))
-        runner = stack.enter_context(asyncio.Runner(loop_factory=JumpingLoop))
+    with (
+        sqlite_threads(wanted=False),
+        patch.object(asyncio, "run_coroutine_threadsafe", _Sent),
+        asyncio.Runner(loop_factory=JumpingLoop) as runner,
+    ):
         return runner.run(work)

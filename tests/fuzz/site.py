@@ -346,10 +346,10 @@ class Site:
                     headers["Retry-After"] = str(fault.asked_s)
                 else:
                     body["ratelimit"] = {"seconds": fault.asked_s, "key": "x"}  # type: ignore[assignment]
-            if place is Place.MOVE:
-                pause_s = min(pause_s, 2.0)
-            for name in (key if place is Place.GAME else place, ""):
-                self.pauses[name] = max(self.pauses[name], self.now + pause_s)
+            # The bot sends a move again sooner, since its clock runs; all else waits as long as it was told.
+            own_s = min(pause_s, 2.0) if place is Place.MOVE else pause_s
+            for name, wait_s in ((key if place is Place.GAME else place, own_s), ("", pause_s)):
+                self.pauses[name] = max(self.pauses[name], self.now + wait_s)
         elif fault.is_html:
             return web.Response(status=status, text="<html>an error</html>", content_type="text/html")
         elif fault.kind is not Kind.BAD_GATEWAY and key in self.offers:

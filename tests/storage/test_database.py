@@ -2,6 +2,7 @@ import asyncio
 import os
 import socket
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,9 +22,17 @@ from storage.database import (
 from storage.errors import RoleLost, RoleTaken, StorageError
 from storage.events import list_events, record_event
 from storage.games import list_games
+from tests.inline_sqlite import sqlite_threads
 from tests.storage.busy import BusyWriter
 from tests.storage.conftest import create_database
 from tests.storage.samples import ARENA, opened
+
+
+@pytest.fixture(autouse=True)
+def _threads() -> Iterator[None]:
+    """Here SQLite's own waiting is the point."""
+    with sqlite_threads(wanted=True):
+        yield
 
 
 async def test_opening_makes_all_that_is_missing(empty_url: str) -> None:

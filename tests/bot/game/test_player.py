@@ -12,7 +12,7 @@ from bot.base.config import ChatConfig
 from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientError
 from bot.base.events import EndReason
 from bot.game.offer_policy import score_centi
-from bot.game.player import MOVE_CAP_S, UNKNOWN_TRIES, WARN_REFUSALS, GamePlayer
+from bot.game.player import MOVE_CAP_S, REFUSED_TRIES, UNKNOWN_TRIES, WARN_REFUSALS, GamePlayer
 from bot.game.recheck import recheck
 from engine.decision import OutcomeKind
 from engine.errors import EngineMismatch
@@ -362,6 +362,29 @@ async def test_a_game_that_is_listed_is_not_given_up(database: Database) -> None
     await play(server, database)
     assert not server.faults["playing"]
     assert "game_unknown" not in await event_kinds(database)
+    await check_books(database, server)
+
+
+async def test_a_stream_that_is_refused_for_another_reason_is_asked_for_longer(database: Database) -> None:
+    """The game is over and no longer listed; its stream still shows the end."""
+    server = FakeServer(pick=picker(1))
+    server.faults["stream"] = [RefusedError("out of order", 400)] * REFUSED_TRIES
+    await play(server, database)
+    assert "playing" not in server.calls
+    await check_books(database, server)
+
+
+async def test_a_state_that_a_newer_one_has_overtaken(database: Database) -> None:
+    """It is no takeback, and our move is still due."""
+    server = FakeServer(our_side=1)
+    async with playing(server, database):
+        await server.until(lambda: "stream" in server.calls)
+        older = server.state
+        server.pick = picker(1)
+        server.moves = ("b2",)
+        server.push(server.state)
+        server.push(older)
+    assert server.calls.count("stream") == 2
     await check_books(database, server)
 
 

@@ -393,3 +393,15 @@ def test_an_adjourned_game_is_left_as_it_is() -> None:
         assert (after, actions) == (before, (Adjourn("anna has left"),))
     over, _ = step(session, state("b2", WON))
     assert step(over, GameAdjourned("anna has left")) == (over, ())
+
+
+@pytest.mark.parametrize(
+    ("told", "is_ahead"),
+    [("a1", True), ("", True), ("a1 b2", False), ("a1 c3", False), ("c3", False), ("a1 b2 c3", False)],
+)
+def test_an_older_state_is_known_as_such(told: str, is_ahead: bool) -> None:
+    session = joined("a1 b2")
+    assert session.is_ahead_of(state(told)) == is_ahead
+    assert not session.is_ahead_of(state(told, GameEnd(EndReason.RESIGNATION, 0, "resign")))
+    asked, _ = step(session, replace(state("a1 b2"), takeback_offered_by=(True, True)))
+    assert not asked.is_ahead_of(state(told))
