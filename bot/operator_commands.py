@@ -33,7 +33,12 @@ class OperatorCommands:
 
     def table(self) -> dict[str, Command]:
         """Each command by its name."""
-        return {"status": self._status, "reload": self._read_settings, "challenge": self._challenge}
+        return {
+            "status": self._status,
+            "reload": self._read_settings,
+            "challenge": self._challenge,
+            "tournament": self._tournament,
+        }
 
     async def _status(self, _request: Mapping[str, Any], tell: Tell) -> None:
         for name, runner in self._runners.items():
@@ -61,6 +66,16 @@ class OperatorCommands:
             tell(f"challenging {name} to {variant} {clock}")
             game_id = await lobby.challenge(name, proposal)
             tell(f"game {game_id}: {await self._result(lobby, game_id)}")
+
+    async def _tournament(self, request: Mapping[str, Any], tell: Tell) -> None:
+        lobby, key = self._lobby(request.get("account")), str(request["id"])
+        if request.get("withdraw"):
+            await lobby.leave_tournament(key)
+            tell(f"left tournament {key}; a game that has begun goes on")
+            return
+        password, team = (str(request.get(name) or "") for name in ("password", "team"))
+        joined = await lobby.join_tournament(key, password=password, team=team)
+        tell(f"joined {joined.name} ({joined.variant}); from now on {lobby.owner.site} pairs the bot")
 
     def _lobby(self, account: object) -> Lobby:
         names = [name for name in self._runners if account in (None, name)]

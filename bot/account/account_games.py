@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from http import HTTPStatus
 from typing import Any
 
 from bot.account.background_tasks import BackgroundTasks
@@ -17,6 +18,7 @@ from bot.account.challenge_policy import GameSlot
 from bot.account.game_life import HELD, Action, GameEvent, Phase, advance
 from bot.account.game_slots import GameSlots
 from bot.base.errors import AuthError, ProtocolError, RefusedError, ServerError, TransientError
+from bot.base.events import GameStarted
 from bot.base.reconnect import delays
 from bot.game.player import GamePlayer
 from bot.game.services import Services
@@ -52,6 +54,8 @@ class _Game:
     """It was open in the ledger when we connected: the server may never report its end."""
     has_rules: bool = True
     """We can play it, though perhaps without its engine."""
+    is_tournament: bool = False
+    """As `bot.base.events.GameStarted.is_tournament`."""
     over: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when it is no longer played."""
 
@@ -64,7 +68,7 @@ class AccountGames:
         slots: The game slots, which the games take and free.
         background: Runs slow work.
         changed: Called after every change.
-        played: Called with the id of each game that was played to its end.
+        played: Called with the id of each game that was played to its end, except in tournaments.
     """
 
     def __init__(
@@ -111,23 +115,21 @@ class AccountGames:
         if was_open:
             self._games[game_id].was_open = True
 
-    def see_start(self, game_id: str, *, is_played_here: bool, challenge_id: str, game: str) -> None:
-        """Take note of a start that the account's stream reports.
+    def see_start(self, started: GameStarted) -> None:
+        """Take note of a start that the account's stream reports."""
+        game_id = started.game_id
+        if started.is_played_here and not self.lacks_engine(started.game):
+            self.start(game_id, challenge_id=started.challenge_id)
+        else:
+            if game_id not in self._games:
+                self._slots.leave(started.challenge_id)
+            self._apply(game_id, GameEvent.STARTED_ELSEWHERE)
+            self._games[game_id].has_rules = started.is_played_here
+        self._games[game_id].is_tournament = started.is_tournament
 
-        Args:
-            game_id: The site's id.
-            is_played_here: We know the rules.
-            challenge_id: As `start`.
-            game: Name of the game, if the site says.
-        """
-        lacks_engine = game in ENGINE_GAMES and self._services.engines.settings(game) is None
-        if is_played_here and not lacks_engine:
-            self.start(game_id, challenge_id=challenge_id)
-            return
-        if game_id not in self._games:
-            self._slots.leave(challenge_id)
-        self._apply(game_id, GameEvent.STARTED_ELSEWHERE)
-        self._games[game_id].has_rules = is_played_here
+    def lacks_engine(self, game: str) -> bool:
+        """Whether only another engine plays a game, and none is configured."""
+        return game in ENGINE_GAMES and self._services.engines.settings(game) is None
 
     def see_end(self, game_id: str) -> None:
         """Take note of an end that the account's stream reports."""
@@ -260,7 +262,7 @@ class AccountGames:
             game.player = None
         self._apply(game_id, outcome)
         self._fill_room()
-        if outcome is GameEvent.ENDED:
+        if outcome is GameEvent.ENDED and not game.is_tournament:
             self._played(game_id)
 
     async def _play(self, game_id: str, game: _Game, player: GamePlayer) -> GameEvent:
@@ -303,6 +305,8 @@ class AccountGames:
         logger.warning("game %s: not a game that is played here; aborting it", game_id)
         await self._background.record_event("game_not_played_here", {"site_game_id": game_id})
         try:
+            if game.is_tournament:  # asking would only cost time on its clock
+                raise RefusedError("a tournament's game", HTTPStatus.BAD_REQUEST)
             await self._server.abort(game_id)
         except TransientError:
             self._apply(game_id, GameEvent.ABORT_LATER)  # retry when the server next reports it

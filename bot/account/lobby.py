@@ -31,6 +31,7 @@ from bot.base.events import (
     GameStarted,
     Proposal,
     Reply,
+    Tournament,
 )
 from bot.base.reconnect import delays, stay_connected
 from bot.game.services import Services
@@ -175,10 +176,8 @@ class Lobby:
                 self._slots.leave(challenge_id)
                 self._answers.leave(challenge_id)
                 self._change()
-            case GameStarted(game_id, is_played_here, challenge_id, game):
-                self._games.see_start(
-                    game_id, is_played_here=is_played_here, challenge_id=challenge_id, game=game
-                )
+            case GameStarted():
+                self._games.see_start(event)
             case GameFinished(game_id, rating_diff):
                 self._games.see_end(game_id)
                 if rating_diff is not None:
@@ -362,6 +361,45 @@ class Lobby:
         if game_id is None:
             raise RefusedError("the game has not begun", HTTPStatus.NOT_FOUND)
         return game_id
+
+    async def join_tournament(self, tournament_id: str, *, password: str, team: str) -> Tournament:
+        """Join a tournament for the operator.
+
+        From then on the site pairs us, whatever our rules for challenges say, and also after a restart.
+
+        Args:
+            tournament_id: The site's id.
+            password: As `bot.servers.Server.join_tournament`.
+            team: As there.
+
+        Raises:
+            RefusedError: The site has no tournaments for programs, or it or we cannot take part in this one.
+            ServerError: As `bot.servers.Server.join_tournament`.
+        """
+        found = await self._server.tournament(tournament_id)
+        obstacle = self._obstacle(found)
+        if obstacle:
+            raise RefusedError(f"{found.name}: {obstacle}", HTTPStatus.CONFLICT)
+        await self._server.join_tournament(tournament_id, password=password, team=team)
+        return found
+
+    def _obstacle(self, tournament: Tournament) -> str:
+        """Why we do not ask to join a tournament; empty: nothing speaks against it."""
+        if not self.accepting:
+            return "the program is stopping"
+        if tournament.is_over:
+            return "the tournament is over"
+        if not tournament.takes_bots:
+            return "the tournament does not let programs in"
+        if tournament.game is None:
+            return f"{tournament.variant} is not played here"
+        if self._games.lacks_engine(tournament.game):
+            return f"{tournament.variant} needs another engine (setting uci.engines)"
+        return ""
+
+    async def leave_tournament(self, tournament_id: str) -> None:
+        """Leave or pause a tournament for the operator; raises as the server's."""
+        await self._server.leave_tournament(tournament_id)
 
     def _played(self, game_id: str) -> None:
         if self._services.config.manners.rematches:

@@ -28,6 +28,8 @@ class Ability(StrEnum):
     """Records of finished games."""
     UPGRADE = "upgrade"
     """Upgrading a person's account to a bot account."""
+    TOURNAMENTS = "tournaments"
+    """Tournaments that programs can join."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +167,7 @@ DIALECTS: Mapping[str, Dialect] = {
                 "xiangqi": SiteVariant("xiangqi", (WHITE, BLACK)),
                 "connect4": SiteVariant("connect4", (WHITE, BLACK)),
             },
+            abilities=frozenset(Ability) - {Ability.TOURNAMENTS},
             limits_stream_opens=False,
         ),
         Dialect(
@@ -187,7 +190,7 @@ DIALECTS: Mapping[str, Dialect] = {
                 "flipello": SiteVariant("othello", (P1, P2), DROPS),
                 "xiangqi": SiteVariant("xiangqi", (P1, P2)),
             },
-            abilities=frozenset(Ability) - {Ability.TAKEBACK, Ability.CLAIM},
+            abilities=frozenset(Ability) - {Ability.TAKEBACK, Ability.CLAIM, Ability.TOURNAMENTS},
             speaker="playstrategy",  # User.playstrategyId of its source
         ),
         Dialect(

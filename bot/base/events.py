@@ -170,6 +170,20 @@ class Bot:
 
 
 @dataclass(frozen=True, slots=True)
+class Tournament:
+    """A tournament, as its site describes it."""
+
+    name: str
+    game: str | None
+    """Name of the game in `engine.games`; None when this program does not play it."""
+    variant: str
+    """The site's key for the game."""
+    takes_bots: bool
+    """Whether programs may join."""
+    is_over: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ChallengeGone:
     """A challenge was withdrawn, declined, or has expired."""
 
@@ -187,6 +201,8 @@ class GameStarted:
     """The challenge that it came from, if that has another id; empty: the same id, or no challenge."""
     game: str = ""
     """Its name in `engine.games`; empty: the site does not say."""
+    is_tournament: bool = False
+    """A tournament paired it; sites do not abort such games."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +263,8 @@ class GameSnapshot:
     state: GameState
     days_per_turn: int | None = None
     """Of a correspondence game."""
+    is_tournament: bool = False
+    """As `GameStarted.is_tournament`."""
 
 
 @dataclass(frozen=True, slots=True)

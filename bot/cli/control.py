@@ -1,4 +1,4 @@
-"""`desdemona status`, `reload` and `challenge`: commands to the running program."""
+"""`desdemona status`, `reload`, `challenge` and `tournament`: commands to the running program."""
 
 from typing import Annotated, Any
 
@@ -21,6 +21,11 @@ def reload(context: typer.Context) -> None:
     _ask(context, command="reload")
 
 
+OurAccount = Annotated[
+    str | None, typer.Option("--account", metavar="NAME", help="Our account, if there are several.")
+]
+
+
 def challenge(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="Account to challenge, by its name at the site.")],
@@ -33,9 +38,7 @@ def challenge(
         str, typer.Option(help="first, second, or random; with --games it changes in turn.")
     ] = "random",
     games: Annotated[int, typer.Option(min=1, max=1000, help="Games, one after the other.")] = 1,
-    account: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Our account, if there are several.")
-    ] = None,
+    account: OurAccount = None,
 ) -> None:
     """Challenge somebody by name, and wait for the end of the game.
 
@@ -52,6 +55,35 @@ def challenge(
         rated=rated,
         colour=colour,
         games=games,
+        account=account,
+    )
+
+
+def tournament(
+    context: typer.Context,
+    key: Annotated[
+        str, typer.Argument(metavar="ID", help="The tournament, by the last part of its address at the site.")
+    ],
+    withdraw: Annotated[
+        bool, typer.Option("--withdraw", help="Leave it, or pause until the next time you join.")
+    ] = False,
+    password: Annotated[str, typer.Option(help="Its password, if it has one.")] = "",
+    team: Annotated[str, typer.Option(metavar="ID", help="The bot's team, in a battle of teams.")] = "",
+    account: OurAccount = None,
+) -> None:
+    """Join a tournament that lets programs in, or leave it.
+
+    The site then pairs the bot until the tournament ends, also after a restart.
+    """
+    if withdraw and (password or team):
+        raise UsageError("--withdraw takes neither --password nor --team")
+    _ask(
+        context,
+        command="tournament",
+        id=key,
+        withdraw=withdraw,
+        password=password,
+        team=team,
         account=account,
     )
 

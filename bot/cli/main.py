@@ -48,6 +48,9 @@ COMMANDS = {
     "challenge": LazyCommand(
         "bot.cli.control", "challenge", "Challenge somebody by name, and wait for the end of the game."
     ),
+    "tournament": LazyCommand(
+        "bot.cli.control", "tournament", "Join a tournament that lets programs in, or leave it."
+    ),
     "arena": LazyCommand("bot.cli.serve", "arena", "Run the arena alone, until SIGINT or SIGTERM."),
     "add-bot": LazyCommand("bot.cli.accounts", "add_bot", "Make an arena account for another bot program."),
     "upgrade-account": LazyCommand(

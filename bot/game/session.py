@@ -200,6 +200,7 @@ class Session:
     draw_offered: bool = False
     """The opponent's draw offer stands."""
     takeback_offered: bool = False
+    is_tournament: bool = False
 
     @property
     def their_side(self) -> int:
@@ -208,7 +209,8 @@ class Session:
     @property
     def awaits_beginning(self) -> bool:
         """Whether the opponent is to move and the game can still be aborted."""
-        return self.state is SessionState.WAITING and len(self.moves or ()) < BEGUN_PLIES
+        is_beginning = self.state is SessionState.WAITING and len(self.moves or ()) < BEGUN_PLIES
+        return is_beginning and not self.is_tournament
 
     def is_ahead_of(self, state: GameState) -> bool:
         """Whether a state lacks moves that we know, though nobody asked to take any back: a newer one has
@@ -277,7 +279,12 @@ def _snapshot(session: Session, snapshot: GameSnapshot) -> tuple[Session, tuple[
     current = (snapshot.game, snapshot.initial_position, snapshot.our_side)
     if session.moves is None:
         session = replace(
-            session, game=current[0], initial_position=current[1], our_side=current[2], moves=()
+            session,
+            game=current[0],
+            initial_position=current[1],
+            our_side=current[2],
+            is_tournament=snapshot.is_tournament,
+            moves=(),
         )
         session, actions = _state(session, snapshot.state)
         return session, (Join(snapshot), *actions)

@@ -11,7 +11,17 @@ from typing import Any, Protocol
 
 from bot.base.dialects import Ability
 from bot.base.errors import AuthError, ServerError
-from bot.base.events import AccountEvent, Bot, DeclineReason, GameEvent, MoveInfo, Proposal, Reply, Room
+from bot.base.events import (
+    AccountEvent,
+    Bot,
+    DeclineReason,
+    GameEvent,
+    MoveInfo,
+    Proposal,
+    Reply,
+    Room,
+    Tournament,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -116,6 +126,27 @@ class Server(Protocol):
 
     def rating_list(self, proposal: Proposal) -> str:
         """The key of `Bot.ratings` for such games."""
+
+    async def tournament(self, tournament_id: str) -> Tournament:
+        """Request the description of a tournament; `RefusedError` with status 404: there is none."""
+
+    async def join_tournament(self, tournament_id: str, *, password: str = "", team: str = "") -> None:
+        """Join a tournament, or return to it after a pause; its games begin without challenges.
+
+        Args:
+            tournament_id: The site's id.
+            password: Empty: the tournament needs none.
+            team: The site's id of our team in a battle of teams; empty: it is none.
+
+        Raises:
+            RefusedError: We may not join; where a permission may be missing, the message names it.
+        """
+
+    async def leave_tournament(self, tournament_id: str) -> None:
+        """Leave a tournament, or pause until we join it again; a game that has begun goes on.
+
+        Raises as `join_tournament`.
+        """
 
     async def upgrade(self) -> None:
         """Turn the account into a bot account for good; `RefusedError`: it has played games."""

@@ -25,6 +25,7 @@ from bot.base.events import (
     Proposal,
     Reply,
     Room,
+    Tournament,
 )
 from bot.servers import Account
 from bot.servers import ggs_wire as wire
@@ -511,6 +512,21 @@ class GgsServer:
 
     async def rating_diff(self, game_id: str, name: str) -> int | None:  # noqa: ARG002
         return None
+
+    async def tournament(self, tournament_id: str) -> Tournament:  # noqa: ARG002
+        raise self._unknown("tournaments to join")
+
+    async def join_tournament(
+        self,
+        tournament_id: str,  # noqa: ARG002
+        *,
+        password: str = "",  # noqa: ARG002
+        team: str = "",  # noqa: ARG002
+    ) -> None:
+        raise self._unknown("tournaments to join")
+
+    async def leave_tournament(self, tournament_id: str) -> None:  # noqa: ARG002
+        raise self._unknown("tournaments to join")
 
     def _unknown(self, what: str) -> RefusedError:
         return RefusedError(f"{self.site} has no {what}", 404)

@@ -32,6 +32,7 @@ from bot.base.events import (
     Proposal,
     Reply,
     Room,
+    Tournament,
 )
 from bot.base.notation import Script
 from bot.servers import Account, goes_on
@@ -48,6 +49,7 @@ from bot.servers.lichess_wire import (
     read_online_bot,
     read_playing,
     read_rating_diff,
+    read_tournament,
 )
 from engine import VERSION
 
@@ -79,6 +81,8 @@ ONLINE_TIMEOUT_S = 30.0
 """For that list, which sites send slowly."""
 CHALLENGE_SCOPE = "challenge:write"
 """Scope of a token that may challenge others."""
+TOURNAMENT_SCOPE = "tournament:write"
+"""Scope of a token that may join tournaments."""
 _LINE_LIMIT = 1 << 20
 """Longest line of a stream, in bytes; a longer one is an error."""
 _LINES_A_TURN = 8
@@ -403,10 +407,7 @@ class LichessServer:
         except TooManyRequests as error:
             raise TransientError(str(error), error.asked_s) from error
         except RefusedError as error:
-            if not error.is_forbidden:
-                raise
-            hint = f"{error}; the token may lack the scope {CHALLENGE_SCOPE}"
-            raise RefusedError(hint, error.status) from error
+            raise _hint_at(CHALLENGE_SCOPE, error) from error
         except asyncio.CancelledError:
             if challenge_id:
                 with suppress(ServerError):
@@ -445,6 +446,33 @@ class LichessServer:
 
     def rating_list(self, proposal: Proposal) -> str:
         return self._dialect.rating_list(proposal)
+
+    # --- Tournaments ------------------------------------------------------------------------------------
+
+    async def tournament(self, tournament_id: str) -> Tournament:
+        self._require(Ability.TOURNAMENTS)
+        key = _quote(tournament_id)
+        return await self._ask(
+            f"GET /api/tournament/{key}",
+            lambda api: read_tournament(api.tournaments.get_tournament(key), self._dialect),
+        )
+
+    async def join_tournament(self, tournament_id: str, *, password: str = "", team: str = "") -> None:
+        # `pairMeAsap` because we are not on the tournament's page, where the site looks for players.
+        form = {"password": password, "team": team, "pairMeAsap": "true"}
+        await self._act_in_tournament(
+            f"{_quote(tournament_id)}/join", {key: value for key, value in form.items() if value}
+        )
+
+    async def leave_tournament(self, tournament_id: str) -> None:
+        await self._act_in_tournament(f"{_quote(tournament_id)}/withdraw")
+
+    async def _act_in_tournament(self, path: str, form: Mapping[str, str] | None = None) -> None:
+        self._require(Ability.TOURNAMENTS)
+        try:
+            await self._act(f"/api/tournament/{path}", form)
+        except RefusedError as error:
+            raise _hint_at(TOURNAMENT_SCOPE, error) from error
 
     # --- Streams, by aiohttp ----------------------------------------------------------------------------
 
@@ -693,6 +721,13 @@ class _LookUp:
     def done(self, state: GameState | None) -> GameState | None:
         self.untold = None
         return state
+
+
+def _hint_at(scope: str, error: RefusedError) -> RefusedError:
+    """The same refusal, which names the scope if that may be missing."""
+    if not error.is_forbidden:
+        return error
+    return RefusedError(f"{error}; the token may lack the scope {scope}", error.status)
 
 
 def _game(game_id: str) -> str:

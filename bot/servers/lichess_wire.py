@@ -36,6 +36,7 @@ from bot.base.events import (
     OpponentGone,
     Room,
     Speed,
+    Tournament,
     speed_of,
 )
 from bot.base.notation import Script
@@ -148,6 +149,21 @@ def read_online_bot(message: Mapping[str, Any]) -> Bot:
     )
 
 
+def read_tournament(message: object, dialect: Dialect) -> Tournament:
+    """Parse the answer of ``/api/tournament/{id}``."""
+    raw = _object(message)
+    short = raw.get("variant")  # the key alone, or an object as everywhere else
+    key = _clean(short) if isinstance(short, str) else _variant_key(raw)
+    variant = dialect.variants.get(key)
+    return Tournament(
+        name=_clean(_need(raw, "fullName", str)),
+        game=variant.game if variant else None,
+        variant=key,
+        takes_bots=raw.get("botsAllowed") is True,
+        is_over=raw.get("isFinished") is True,
+    )
+
+
 def read_account_event(message: Mapping[str, Any], dialect: Dialect, our_id: str) -> AccountEvent | None:
     """Parse one message of the account's event stream; None: of an unknown type."""
     match message.get("type"):
@@ -160,7 +176,12 @@ def read_account_event(message: Mapping[str, Any], dialect: Dialect, our_id: str
             variant = dialect.variants.get(_variant_key(raw))
             # A site that does not name the variant starts only accepted games.
             is_played_here = variant is not None or "variant" not in raw
-            return GameStarted(_game_id(raw), is_played_here, game=variant.game if variant else "")
+            return GameStarted(
+                _game_id(raw),
+                is_played_here,
+                game=variant.game if variant else "",
+                is_tournament=_is_tournament(raw),
+            )
         case "gameFinish":
             raw = _need(message, "game", dict)
             return GameFinished(_game_id(raw), _rating(raw, "ratingDiff"))
@@ -341,6 +362,7 @@ class GameReader:
             our_rating=_rating(players[our_side], "rating"),
             state=self._state(state, variant, script),
             days_per_turn=_days(raw),
+            is_tournament=_is_tournament(raw),
         )
         self._variant, self.script, self._game_id = variant, script, snapshot.game_id
         return snapshot
@@ -471,6 +493,11 @@ def _variant_key(raw: Mapping[str, Any]) -> str:
     variant = raw.get("variant")
     key = variant.get("key", variant.get("name")) if isinstance(variant, dict) else None
     return _clean(key) if isinstance(key, str) else ""
+
+
+def _is_tournament(raw: Mapping[str, Any]) -> bool:
+    """Whether a tournament paired a game; only some messages name the game's source."""
+    return raw.get("tournamentId") is not None or raw.get("source") == "arena"
 
 
 def _start(raw: Mapping[str, Any], variant: SiteVariant | None) -> str | None:

@@ -37,6 +37,7 @@ from bot.base.events import (
     Reply,
     Room,
     Speed,
+    Tournament,
     speed_of,
 )
 from bot.game.search_pool import SearchPool
@@ -103,6 +104,7 @@ class FakeServer:
         """No other event of the game is sent."""
         self.opponent = OPPONENT
         self.rated = True
+        self.is_tournament = False
         self.clock: Clock | None = Clock(300, 0)
         self.tells = True
         """False: the end is not reported, as when the message gets lost."""
@@ -134,6 +136,7 @@ class FakeServer:
         self.now_playing: list[str] = []
         self.cannot: set[Ability] = set()
         self.bots: list[Bot] = []
+        self.tournament_told = Tournament("Cyprus Arena", game, game, takes_bots=True, is_over=False)
         self.replies: asyncio.Queue[Reply] = asyncio.Queue()
         """To our challenges, in order."""
         self.answers: list[str] = []
@@ -173,6 +176,7 @@ class FakeServer:
             opponent=self.opponent,
             our_rating=1500,
             state=self.state,
+            is_tournament=self.is_tournament,
         )
 
     @property
@@ -352,6 +356,16 @@ class FakeServer:
 
     def rating_list(self, proposal: Proposal) -> str:
         return proposal.variant
+
+    async def tournament(self, tournament_id: str) -> Tournament:
+        await self._called("tournament", "", tournament_id)
+        return self.tournament_told
+
+    async def join_tournament(self, tournament_id: str, *, password: str = "", team: str = "") -> None:
+        await self._called("join", "", tournament_id, password, team)
+
+    async def leave_tournament(self, tournament_id: str) -> None:
+        await self._called("leave", "", tournament_id)
 
     async def upgrade(self) -> None:
         await self._called("upgrade")
