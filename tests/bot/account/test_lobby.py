@@ -471,6 +471,79 @@ async def test_a_game_that_needs_an_engine_which_we_lack(database: Database, is_
     assert bool(server.moves) == is_too_late
 
 
+# --- Tournaments ----------------------------------------------------------------------------------------
+
+PAIRED = replace(STARTED, is_tournament=True)
+
+
+async def test_a_tournaments_game_is_played_whatever_the_rules_for_challenges_say(database: Database) -> None:
+    server = FakeServer(pick=picker(1))
+    server.is_tournament = True
+    async with open_lobby(server, database, max_games=1, rated=False, bots="decline") as lobby:
+        await tell(server, *offers("one", rated=False))  # takes the only slot
+        assert await answers(server, 1) == ["accept one"]
+        server.news.put_nowait(PAIRED)
+        await server.until(lambda: server.end is not None)
+        await tell(server, ChallengeGone("one"))
+        await drained(lobby)
+    await check_books(database, server)
+    assert "abort" not in server.calls
+
+
+async def test_a_tournament_goes_on_after_a_restart(database: Database) -> None:
+    """The site pairs us as before; we need to remember nothing."""
+    server = FakeServer(pick=picker(1))
+    async with open_lobby(server, database) as lobby:
+        await lobby.join_tournament("cypr0001", password="", team="")
+    async with open_lobby(server, database) as lobby:
+        server.news.put_nowait(PAIRED)
+        await server.until(lambda: server.end is not None)
+        await drained(lobby)
+    await check_books(database, server)
+    assert [call for call in server.calls if call.startswith("join")] == ["join cypr0001  "]
+
+
+@pytest.mark.parametrize("has_rules", [False, True])
+async def test_a_tournaments_game_that_we_would_decline(database: Database, has_rules: bool) -> None:
+    """Nobody can abort it: it is played as well as we can, or left alone."""
+    server = FakeServer(pick=picker(1))
+    async with open_lobby(server, database) as lobby:
+        await tell(server, replace(PAIRED, is_played_here=has_rules, game="crazyhouse" if has_rules else ""))
+        await noted(database, "game_not_played_here")
+        await drained(lobby)
+        await tell(server, GameFinished(GAME_ID, None))
+    assert "abort" not in server.calls
+    assert bool(server.moves) == has_rules
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"is_over": True}, "the tournament is over"),
+        ({"takes_bots": False}, "the tournament does not let programs in"),
+        ({"game": None, "variant": "antichess"}, "antichess is not played here"),
+        ({"game": "crazyhouse", "variant": "crazyhouse"}, "crazyhouse needs another engine"),
+    ],
+)
+async def test_tournaments_that_are_not_for_us(database: Database, changes: Any, why: str) -> None:
+    server = FakeServer()
+    server.tournament_told = replace(server.tournament_told, **changes)
+    async with open_lobby(server, database) as lobby:
+        with pytest.raises(RefusedError, match=f"^Cyprus Arena: {why}"):
+            await lobby.join_tournament("cypr0001", password="", team="")
+    assert not any(call.startswith("join") for call in server.calls)
+
+
+async def test_no_tournament_is_joined_while_the_program_stops(database: Database) -> None:
+    server = FakeServer()
+    async with open_lobby(server, database) as lobby:
+        lobby.accepting = False
+        with pytest.raises(RefusedError, match="the program is stopping"):
+            await lobby.join_tournament("cypr0001", password="", team="")
+        await lobby.leave_tournament("cypr0001")
+    assert "leave cypr0001" in server.calls
+
+
 async def test_a_game_that_crashes_is_taken_up_again(database: Database) -> None:
     server = FakeServer(pick=picker(1))
     server.faults["move"] = [ZeroDivisionError("a mistake of ours")]
@@ -1182,7 +1255,10 @@ async def test_a_game_with_an_id_of_its_own_takes_the_place_of_its_challenge(dat
     await check_books(database, server)
 
 
-async def test_a_person_is_offered_a_rematch(database: Database) -> None:
+@pytest.mark.parametrize("is_tournament", [False, True])
+async def test_a_person_is_offered_a_rematch_except_in_tournaments(
+    database: Database, is_tournament: bool
+) -> None:
     server = FakeServer(pick=picker(1))
     settings = config(
         challenges=ChallengesConfig(variants=("tictactoe",)), manners=MannersConfig(rematches=1)
@@ -1192,9 +1268,11 @@ async def test_a_person_is_offered_a_rematch(database: Database) -> None:
         lobby = Lobby(given)
         listening = asyncio.create_task(lobby.listen())
         await server.until(lambda: "account_events" in server.calls)
-        server.news.put_nowait(STARTED)
-        await server.until(lambda: "challenge anna tictactoe" in server.calls)
+        server.news.put_nowait(replace(STARTED, is_tournament=is_tournament))
+        await server.until(lambda: server.end is not None)
         await drained(lobby)
+        await drained(lobby)  # the offer begins when the game is over
         listening.cancel()
         with suppress(asyncio.CancelledError):
             await listening
+    assert ("challenge anna tictactoe" in server.calls) != is_tournament

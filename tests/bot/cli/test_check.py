@@ -101,7 +101,7 @@ async def test_a_guess_is_no_other_model(tmp_path: Path) -> None:
             "playstrategy",
             ("othello", "chess"),
             True,
-            "playstrategy plays othello; not there: chess; it has no takeback, claim",
+            "playstrategy plays othello; not there: chess; it has no takeback, claim, tournaments",
         ),
         (
             "pychess",

@@ -493,6 +493,18 @@ async def test_an_abort_that_comes_too_late(database: Database) -> None:
     await check_books(database, server)
 
 
+async def test_a_tournaments_game_is_not_aborted(database: Database) -> None:
+    server = FakeServer()
+    server.is_tournament = True
+    async with playing(server, database, settings=mannered(abort_after_s=60)):
+        await server.until(lambda: len(server.moves) == 1)
+        await asyncio.sleep(0)
+        server.pick = picker(1)
+        server.reply()
+    assert "abort" not in server.calls
+    await check_books(database, server)
+
+
 async def test_nobody_hurries_without_a_clock(database: Database) -> None:
     server = FakeServer()
     server.clock = None

@@ -261,6 +261,12 @@ def test_the_beginning() -> None:
     assert not Session().awaits_beginning
 
 
+def test_a_tournament_begins_without_us() -> None:
+    """The site itself ends a game that does not begin."""
+    paired, _ = step(Session(), replace(snapshot("a1"), is_tournament=True))
+    assert not paired.awaits_beginning
+
+
 def test_two_plies_are_taken_back_while_we_think() -> None:
     session = joined("a1 b1 c1", our_side=1)
     assert session.state is SessionState.THINKING

@@ -12,8 +12,8 @@ import pytest
 
 from bot.account.lobby import Lobby
 from bot.base.config import Config, GgsConfig, MatchmakingConfig
-from bot.base.dialects import DIALECTS
-from bot.base.errors import AuthError, ConfigError, TransientError
+from bot.base.dialects import DIALECTS, Ability
+from bot.base.errors import AuthError, ConfigError, RefusedError, TransientError
 from bot.base.events import Clock, Proposal
 from bot.game.unfinished_games import unfinished_games
 from bot.servers.ggs import BACK_OFF_S, MOST_BACK_OFF_S, BackOff, GgsServer, read_address
@@ -402,6 +402,15 @@ async def test_nobody_listens_there() -> None:
         await server.account()
     with pytest.raises(TransientError, match="there is no connection"):
         await server.playing()
+    await server.close()
+
+
+async def test_tournaments_are_their_directors_business() -> None:
+    server = GgsServer(DIALECTS["ggs"], "ggs://127.0.0.1", BOT, PASSWORD)
+    assert not server.can(Ability.TOURNAMENTS)
+    for ask in (server.tournament("t"), server.join_tournament("t"), server.leave_tournament("t")):
+        with pytest.raises(RefusedError, match="ggs has no tournaments to join"):
+            await ask
     await server.close()
 
 

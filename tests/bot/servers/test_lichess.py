@@ -41,6 +41,7 @@ from bot.base.events import (
     GameState,
     Proposal,
     Room,
+    Tournament,
 )
 from bot.base.events import (
     Reply as ChallengeReply,
@@ -782,6 +783,9 @@ async def test_what_a_site_cannot_do_is_refused_without_asking(peer: Peer) -> No
             server.challenge("iago", Proposal("xiangqi", False, Clock(300, 3))),
             server.online_bots(),
             server.export(GAME),
+            server.tournament("cypr0001"),
+            server.join_tournament("cypr0001"),
+            server.leave_tournament("cypr0001"),
         ):
             with pytest.raises(RefusedError, match="pychess has no such request"):
                 await ask
@@ -796,8 +800,10 @@ async def test_what_a_site_cannot_do_is_refused_without_asking(peer: Peer) -> No
 
 
 def test_abilities() -> None:
-    assert DIALECTS["lichess"].abilities == DIALECTS["arena"].abilities == frozenset(Ability)
-    assert frozenset(Ability) - DIALECTS["playstrategy"].abilities == {Ability.TAKEBACK, Ability.CLAIM}
+    missing = {name: frozenset(Ability) - dialect.abilities for name, dialect in DIALECTS.items()}
+    assert missing["lichess"] == set()
+    assert missing["arena"] == {Ability.TOURNAMENTS}
+    assert missing["playstrategy"] == {Ability.TAKEBACK, Ability.CLAIM, Ability.TOURNAMENTS}
 
 
 # --- Lag ------------------------------------------------------------------------------------------------
@@ -952,6 +958,62 @@ async def test_who_may_challenge_nobody_learns_why(peer: Peer, server: LichessSe
     with pytest.raises(RefusedError, match=r"iago does not accept challenges$") as no:
         await server.challenge("iago", PROPOSAL)
     assert not no.value.is_forbidden
+
+
+# --- Tournaments ----------------------------------------------------------------------------------------
+
+CYPRUS = "/api/tournament/cypr0001"
+
+
+@pytest.fixture
+async def lichess(peer: Peer) -> AsyncIterator[LichessServer]:
+    server = LichessServer(DIALECTS["lichess"], peer.url, TOKEN)
+    yield server
+    await server.close()
+
+
+async def test_tournaments(peer: Peer, lichess: LichessServer) -> None:
+    shown = {
+        "id": "cypr0001",
+        "fullName": "Cyprus Arena",
+        "startsAt": "2026-11-23T18:00:00Z",
+        "variant": "standard",
+        "botsAllowed": True,
+    }
+    peer.script(CYPRUS, answer(200, shown))
+    told = Tournament("Cyprus Arena", "chess", "standard", takes_bots=True, is_over=False)
+    assert await lichess.tournament("cypr0001") == told
+    await lichess.join_tournament("cypr0001")
+    await lichess.join_tournament("cypr0001", password="open sesame", team="venetians")
+    await lichess.leave_tournament("cypr0001")
+    assert [(method, path.partition("?")[0]) for method, path in peer.seen] == [
+        ("GET", CYPRUS),
+        ("POST", f"{CYPRUS}/join"),
+        ("POST", f"{CYPRUS}/join"),
+        ("POST", f"{CYPRUS}/withdraw"),
+    ]
+    forms = [dict(parse_qsl(body)) for body in peer.bodies[1:]]
+    assert forms[0] == {"pairMeAsap": "true"}
+    assert forms[1] == {"pairMeAsap": "true", "password": "open sesame", "team": "venetians"}
+    assert forms[2] == {}
+
+
+@pytest.mark.parametrize("what", ["join", "withdraw"])
+async def test_who_may_join_no_tournament_learns_why(peer: Peer, lichess: LichessServer, what: str) -> None:
+    ask = lichess.join_tournament if what == "join" else lichess.leave_tournament
+    peer.script(f"{CYPRUS}/{what}", answer(403, {"error": "Missing scope"}))
+    with pytest.raises(RefusedError, match=r"Missing scope; .* lack the scope tournament:write$"):
+        await ask("cypr0001")
+    peer.script(f"{CYPRUS}/{what}", answer(400, {"error": "Wrong entry code"}))
+    with pytest.raises(RefusedError, match=r"Wrong entry code$"):
+        await ask("cypr0001")
+
+
+async def test_a_tournament_that_is_not_there(peer: Peer, lichess: LichessServer) -> None:
+    peer.script(CYPRUS, answer(404, {"error": "No such tournament"}))
+    with pytest.raises(RefusedError, match="No such tournament") as no:
+        await lichess.tournament("cypr0001")
+    assert no.value.status == 404
 
 
 async def test_online_bots(peer: Peer, server: LichessServer) -> None:

@@ -26,6 +26,7 @@ from bot.base.events import (
     OpponentGone,
     Room,
     Speed,
+    Tournament,
 )
 from bot.servers.lichess_wire import (
     ChallengeDone,
@@ -38,6 +39,7 @@ from bot.servers.lichess_wire import (
     read_online_bot,
     read_playing,
     read_rating_diff,
+    read_tournament,
 )
 from engine.games import GAMES
 
@@ -296,6 +298,49 @@ def test_game_start_and_finish() -> None:
     assert read_account_event({"type": "gameFinish", "game": game}, ARENA, "x") == GameFinished(
         "abcd1234", None
     )
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_tournament"),
+    [
+        ({"tournamentId": "cypr0001"}, True),
+        ({"source": "arena"}, True),
+        ({"source": "friend", "tournamentId": None}, False),
+    ],
+)
+def test_which_games_a_tournament_paired(fields: dict[str, Any], is_tournament: bool) -> None:
+    game = {"gameId": "abcd1234", "variant": {"key": "othello"}} | fields
+    started = read_account_event({"type": "gameStart", "game": game}, ARENA, "x")
+    assert started == GameStarted("abcd1234", True, game="othello", is_tournament=is_tournament)
+    (snapshot,) = read_game(full(**fields))
+    assert snapshot.is_tournament is is_tournament
+
+
+CYPRUS = {"id": "cypr0001", "fullName": "Cyprus Arena", "variant": "chess960", "botsAllowed": True}
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({}, Tournament("Cyprus Arena", "chess", "chess960", takes_bots=True, is_over=False)),
+        (
+            {"variant": {"key": "antichess", "name": "Antichess"}},
+            Tournament("Cyprus Arena", None, "antichess", takes_bots=True, is_over=False),
+        ),
+        (
+            {"botsAllowed": None, "isFinished": True},
+            Tournament("Cyprus Arena", "chess", "chess960", takes_bots=False, is_over=True),
+        ),
+    ],
+)
+def test_tournaments(fields: dict[str, Any], expected: Tournament) -> None:
+    assert read_tournament(CYPRUS | fields, ARENA) == expected
+
+
+@pytest.mark.parametrize("message", [[], {}, CYPRUS | {"fullName": 5}])
+def test_broken_tournaments(message: object) -> None:
+    with pytest.raises(ProtocolError):
+        read_tournament(message, ARENA)
 
 
 @pytest.mark.parametrize("message", [{}, {"type": "tournamentReminder"}, {"type": 3}, {"error": "x"}])
