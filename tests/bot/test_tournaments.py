@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 from aiohttp import web
@@ -98,7 +99,7 @@ async def test_joining_playing_and_leaving(tmp_path: Path) -> None:
         async with program:
             await program.shows("home: playing", "abroad: playing as desdemona at lichess")
             terms = {"id": "cypr0001", "account": "abroad"}
-            said = await program.ask("tournament", **terms, password="open sesame")
+            said = await program.ask("tournament", **terms, password="sesame", team="venetians")
             assert said == ["joined Cyprus Arena (standard); from now on lichess pairs the bot"]
             async with asyncio.timeout(PATIENCE_S):
                 await site.moved.wait()
@@ -112,6 +113,8 @@ async def test_joining_playing_and_leaving(tmp_path: Path) -> None:
             site.script(f"{CYPRUS}/join", answer(403, {"error": "Missing scope"}))
             with pytest.raises(ControlError, match=r"Missing scope; .* lack the scope tournament:write$"):
                 await program.ask("tournament", **terms)
+    form = site.bodies[site.seen.index(("POST", f"{CYPRUS}/join"))]
+    assert dict(parse_qsl(form)) == {"pairMeAsap": "true", "password": "sesame", "team": "venetians"}
     assert ("POST", f"{CYPRUS}/withdraw") in site.seen
     assert not any(path.endswith("/abort") for _, path in site.seen)
     found = await program.games(AccountKey("lichess", "desdemona"))
