@@ -366,7 +366,7 @@ class GgsAccount:
             case wire.Presence(name, is_here) if name == SERVICE:
                 return self._service(is_here)
             # Without a level it only confirms that we follow the user.
-            case wire.Presence(name, True, int()) if name in self._away_opponents():
+            case wire.Presence(name, True, int()) if name in self._followed:
                 return self._resume_anew()
             case wire.CentralError() if message.is_service_away:
                 return self._no_service()

@@ -675,6 +675,15 @@ def test_only_an_opponent_who_comes_is_asked() -> None:
     assert story.hear("+ bob stored").said() == ["stored"]
 
 
+def test_an_opponent_whose_login_is_heard_before_the_adjournment_is_asked() -> None:
+    """The central server announces a login at once, the service adjourns the match a little later."""
+    story = Story(known("f5")).hear(STORED)
+    story.hear(RESUMING, "+ match .2 1800 desdemon 1720 bob 8 R", join(".2", moves="B[f5]"))
+    story.hear(RESUMING.replace("+", "-", 1)).raw(": - bob 1", ": + bob 1").take()
+    story.hear("- match .2 1800 desdemon 1720 bob 8 R bob left .4", STORED)
+    assert story.said() == ["stored", "rated +", "ask .4"]
+
+
 def test_of_two_adjourned_games_the_moves_tell_which_goes_on() -> None:
     one, two = known("f5", "d6", "c3"), replace(known("f5", "f6"), game_id="other")
     for first, second in ((one, two), (two, one)):
