@@ -557,6 +557,31 @@ def test_a_lost_end_is_found_among_the_latest_matches() -> None:
     assert story.told()[0].end.reason is EndReason.RESIGNATION
 
 
+def searched() -> Story:
+    """A game whose end we have missed, and two matches that may be it, by names and type."""
+    story = begun().hear("update .1 f5", join(moves="B[f5]W[d6]B[c3]W[d3]"), "match 0/3", "stored 0 desdemon")
+    story.take()
+    rows = [f"|.{id_} 22 Nov 2026 00:40:00 1720 bob 1800 desdemon -64.0 8" for id_ in (6, 7)]
+    story.hear("history 2 desdemon\r\n" + "\r\n".join(rows))
+    assert story.said() == ["look .7", "look .6"]
+    return story
+
+
+def test_a_lost_end_is_found_among_several_matches_of_one_kind() -> None:
+    story = searched().hear(f"look\r\n|1 {RECORD.replace('d6', 'f6') % '-2.000'}")
+    assert story.told() == []
+    story.hear(f"look\r\n|1 {RECORD % '-64.000:r'}")
+    assert story.told()[0].end.reason is EndReason.RESIGNATION
+    assert [ticked(story, now_s) for now_s in (100.0, 200.0)] == [["match"]] * 2
+
+
+def test_a_game_that_no_match_contains_is_given_up_once() -> None:
+    story = searched()
+    for story.now_s in (100.0, 200.0):
+        story.out += story.account.tick(story.now_s)
+    assert [type(event) for event in story.told()] == [GameState, GameFinished]
+
+
 @pytest.mark.parametrize("is_settled", [True, False])
 def test_an_archive_that_keeps_quiet_is_not_waited_for(is_settled: bool) -> None:
     story = begun()
