@@ -15,7 +15,9 @@ from engine.games.othello import Othello, OthelloPosition
 RULES = Othello()
 USUAL = RULES.position_text(RULES.initial())
 WIPE_OUT = 64.0
-"""The result of a resigned game, in discs."""
+"""Black's result of a resigned game, in discs before the komi."""
+KOMI_ROUNDING = 0.01
+"""Discs: the server tells results to two decimals and the komi to three."""
 
 
 @dataclass(slots=True)
@@ -118,7 +120,8 @@ def end_of(game: GgsGame, ours: float) -> GameEnd:
         margin_black = (margin if side == 0 else -margin) - game.komi
         best = None if margin_black == 0 else 0 if margin_black > 0 else 1
         return GameEnd(EndReason.NORMAL if best == winner else EndReason.TIME, winner, status)
-    if abs(ours) == WIPE_OUT:
+    blacks_discs = (ours if us == 0 else -ours) + game.komi
+    if abs(abs(blacks_discs) - WIPE_OUT) < KOMI_ROUNDING:
         return GameEnd(EndReason.RESIGNATION, winner, f"{status} resigned")
     return GameEnd(EndReason.OTHER, winner, status)
 

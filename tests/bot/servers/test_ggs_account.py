@@ -939,6 +939,25 @@ def test_the_komi_decides_a_played_out_game() -> None:
     assert [(end.reason, end.winner) for end in ends] == [(EndReason.NORMAL, 1)]
 
 
+@pytest.mark.parametrize(
+    ("result", "reason", "winner"),
+    [
+        ("-62.115:r", EndReason.RESIGNATION, 1),
+        ("+65.885:r", EndReason.RESIGNATION, 0),
+        ("-62.115:t", EndReason.TIME, 1),
+        ("-64.000:s", EndReason.OTHER, 1),
+    ],
+)
+def test_the_komi_counts_in_a_resigned_game_too(result: str, reason: EndReason, winner: int) -> None:
+    story = Story().hear("stored 0 desdemon", "+ match .1 1720 bob 1800 desdemon 8k T")
+    story.hear(join(kind="8k", moves="B[f5]").replace("TY[8k]", "TY[8k]KM[-1.885]"))
+    story.hear("- match .1 1720 bob 1800 desdemon 8k T -62.11  .7")
+    story.take()
+    story.hear(f"look\r\n|1 {(RECORD % result).replace('TY[8]', 'TY[8k]KM[-1.885]')}")
+    end = story.told()[0].end
+    assert (end.reason, end.winner) == (reason, winner)
+
+
 def test_a_game_that_is_not_played_here_begins_once() -> None:
     story = Story().hear("stored 0 desdemon", "+ match .1 1720 bob 1800 desdemon 8a T", join(kind="8a"))
     story.take()
