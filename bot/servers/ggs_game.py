@@ -9,7 +9,7 @@ from bot.servers import ggs_wire as wire
 from bot.servers.ggs_lifecycle import GAME, LifeEvent, Status, after
 from bot.servers.ggs_wire import GgsClock
 from engine.formats.ggf import GgfGame
-from engine.game import margin_centi
+from engine.game import margin_centi, replay
 from engine.games.othello import Othello, OthelloPosition
 
 RULES = Othello()
@@ -88,6 +88,63 @@ class GgsGame:
             left[self.position.side] -= max(0.0, now_s - self.turn_since_s)
         remaining_s = (max(0.0, left[0]), max(0.0, left[1]))
         return GameState(self.moves, remaining_s, (False, False), (False, False), self.end)
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRecord:
+    """A board as the server sends it, replayed."""
+
+    id: str
+    """The server's."""
+    record: GgfGame
+    our_side: int
+    moves: tuple[str, ...]
+    times_s: tuple[float, ...]
+    """Time charged for each move, in seconds."""
+    position: OthelloPosition
+    clocks: tuple[GgsClock, GgsClock]
+
+    @property
+    def match(self) -> str:
+        """The match that it belongs to."""
+        return match_of(self.id)
+
+    @property
+    def is_played(self) -> bool:
+        """Whether this program plays games of this kind."""
+        type_ = type_of(self.record.kind)
+        return type_ is not None and type_.is_played and all(clock.is_plain for clock in self.clocks)
+
+    @property
+    def awaits_bids(self) -> bool:
+        """Whether it is a komi game in which the players have yet to bid."""
+        type_ = type_of(self.record.kind)
+        return type_ is not None and type_.is_komi and self.record.komi is None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the rules end the game here."""
+        return not RULES.legal_moves(self.position)
+
+
+def read_board(id_: str, record: GgfGame, name: str) -> BoardRecord:
+    """Replay a board of our account.
+
+    Raises:
+        BadPosition: The start is no position.
+        IllegalMove: The moves cannot be played.
+        ProtocolError: The clocks cannot be read.
+    """
+    moves = tuple(move.move for move in record.moves)
+    return BoardRecord(
+        id=id_,
+        record=record,
+        our_side=0 if record.black == name else 1,
+        moves=moves,
+        times_s=tuple(move.time_s or 0.0 for move in record.moves),
+        position=replay(RULES, moves, RULES.parse_position(record.start)),
+        clocks=(wire.parse_clock(record.black_clock or ""), wire.parse_clock(record.white_clock or "")),
+    )
 
 
 def match_of(board: str) -> str:

@@ -680,6 +680,24 @@ def test_a_refused_resumption_is_tried_again() -> None:
     assert story.hear(STORED).said() == []  # that is a no
 
 
+def test_a_challenge_that_turns_out_to_resume_a_game_is_one_no_more() -> None:
+    """We missed the adjournment, and the server's list was older than it."""
+    story = begun()
+    story.hear(request(".9", flag="S", more=".4"))
+    assert story.said() == ["match"]
+    story.hear("match 1/1\r\n|  .1 1720 bob    1800 desdemon             8  R 1")
+    [received] = story.told()
+    assert isinstance(received, ChallengeReceived)
+    story.hear("- match .1 1720 bob 1800 desdemon 8 R bob left .4", STORED)
+    actions = story.take()
+    told = [action.event for action in actions if isinstance(action, Tell)]
+    assert told == [ChallengeGone(received.challenge.id)]
+    said = [action.command for action in actions if isinstance(action, Say)]
+    assert said[-1] == "tell /os accept .9"
+    story.hear(request(".9", flag="S", more=".4", sign="-"))
+    assert story.told() == []
+
+
 def test_adjourned_games_wait_for_a_free_place() -> None:
     story = Story(known("f5", "d6"))
     rows = [f"|  .{i} 1720 eve    1800 desdemon             8  R 1" for i in range(4)]
@@ -1156,5 +1174,5 @@ def test_every_life_ends_once(news: list[str], rng: random.Random) -> None:
     # An answer to a later command shows that those before it were lost: the caller's patience ends them.
     assert all(attempt.is_settled or not attempt.key for attempt in attempts)
     left = story.account
-    assert not any((left._live, left._going_on, left._announced, left._changes, left._ended, left._resuming))
+    assert not any((left._live, left._matches, left._resuming))
     assert len(left._requests) == 0
