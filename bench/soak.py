@@ -279,14 +279,13 @@ class Soak:
         wishes = [self._wish() for _ in range(self._wanted)]
         seeds = [self._rng.getrandbits(32) for _ in range(self._at_once)]
         async with asyncio.TaskGroup() as tasks:
-            beside = [tasks.create_task(self._watch()), tasks.create_task(self._strike())]
+            watching, striking = tasks.create_task(self._watch()), tasks.create_task(self._strike())
             people = [
                 tasks.create_task(self._sit(Person(Anywhere(url), f"person{n}", seed), wishes))
                 for n, seed in enumerate(seeds)
             ]
-            await asyncio.wait(people)
-            for each in beside:
-                each.cancel()
+            await asyncio.wait([*people, striking])
+            watching.cancel()
         self.summary.seconds = time.monotonic() - began
 
     def _wish(self) -> Wish:

@@ -64,6 +64,7 @@ ODDS = {
 GGS_KINDS = ("8 05:00", "8b 05:00", "8w 05:00", "s8r14 05:00", "s8r18 05:00")
 AT_ONCE = 3
 """People at each arena."""
+GGS_PEOPLE = ("anna", "bella", "carl")
 SETTLING_S = 60.0
 GROWTH = 1.1
 CONFIG = """
@@ -125,7 +126,7 @@ class SitesSoak:
         arena = Arena(ArenaConfig(port=0), site)
         ggs_plan = GgsChance(self._seed, ODDS, [GGS_BOT])
         server = FakeGgs(ggs_plan, slow_s=1.0, late_s=1.0)
-        for name in (GGS_BOT, "anna"):
+        for name in (GGS_BOT, *GGS_PEOPLE):
             server.central.register(name, PASSWORD)
         plan = Chance(self._rng, of_requests=OF_REQUESTS, of_lines=OF_LINES)
         async with (
@@ -186,10 +187,9 @@ class SitesSoak:
                 )
                 for number in range(AT_ONCE)
             ]
-            people.append(tasks.create_task(self._sit_at_ggs(outside)))
-            await asyncio.wait(people)
+            people += [tasks.create_task(self._sit_at_ggs(outside, name)) for name in GGS_PEOPLE]
+            await asyncio.wait([*people, striking])
             watching.cancel()
-            striking.cancel()
 
     async def _sit(self, place: Place, name: str, variants: Sequence[str], games: list[str]) -> None:
         person = Person(place, name, self._rng.getrandbits(32))
@@ -199,13 +199,13 @@ class SitesSoak:
         finally:
             await person.close()
 
-    async def _sit_at_ggs(self, outside: Outside) -> None:
-        anna = Client("anna", PASSWORD, GgsHabits(seed=self._seed))
-        for number in range(self._each):
-            resigns_at = self._rng.randrange(10, 50) if number % 3 else None
-            anna.habits = GgsHabits(seed=self._rng.getrandbits(30), resigns_at=resigns_at)
-            await outside.play(anna, self._rng.choice(GGS_KINDS))
-        await anna.close()
+    async def _sit_at_ggs(self, outside: Outside, name: str) -> None:
+        client = Client(name, PASSWORD, GgsHabits(seed=self._seed))
+        while len(outside.over) < self._each:
+            resigns_at = self._rng.randrange(10, 50) if self._rng.random() < 0.67 else None
+            client.habits = GgsHabits(seed=self._rng.getrandbits(30), resigns_at=resigns_at)
+            await outside.play(client, self._rng.choice(GGS_KINDS))
+        await client.close()
 
     async def _strike(self, daemon: Daemon, proxy: FaultProxy, outside: Outside) -> None:
         """Kill the program at moments spread over two thirds of the games."""

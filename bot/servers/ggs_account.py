@@ -8,8 +8,8 @@ The server does not store unrated games, but they may have ended unnoticed: they
 
 import logging
 import re
-from collections import Counter, deque
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -40,6 +40,7 @@ from bot.servers.ggs_game import (
     RULES,
     USUAL,
     WIPE_OUT,
+    BoardRecord,
     GgsGame,
     agree,
     board_of,
@@ -48,13 +49,24 @@ from bot.servers.ggs_game import (
     end_of,
     is_same,
     match_of,
+    read_board,
     type_of,
 )
-from bot.servers.ggs_lifecycle import LINK, LifeEvent, LinkEvent, LinkState, Status, after
+from bot.servers.ggs_lifecycle import (
+    LINK,
+    LifeEvent,
+    LinkEvent,
+    LinkState,
+    RequestEvent,
+    RequestState,
+    Status,
+    after,
+)
+from bot.servers.ggs_matches import GgsMatch, Matches
 from bot.servers.ggs_requests import Asked, Attempt, Requests
 from bot.servers.ggs_wire import SERVICE, Flag, GgsClock, tell_service
 from engine.formats.ggf import GgfGame
-from engine.game import BadPosition, IllegalMove, replay
+from engine.game import BadPosition, IllegalMove
 
 logger = logging.getLogger(__name__)
 
@@ -66,8 +78,6 @@ ALERTED_S = 30.0
 """Least seconds between two full resyncs: an overloaded server may drop messages all the time."""
 LATER = ("no opponent present", "Your open value is too low")
 """Beginnings of the refusals after which we request an adjourned game again; after any other we do not."""
-MAX_QUERIES = 8
-"""Most unanswered queries for the running matches that are remembered."""
 MAX_REQUESTS = 500
 """Further requests are ignored; the server has a few dozen at a time."""
 KOMI_BID_DISCS = 0.0
@@ -121,16 +131,7 @@ class GgsAccount:
         self._live: dict[str, GgsGame] = {}
         """By the server's id."""
         self._requests = Requests(name)
-        self._going_on: dict[str, wire.MatchBegan] = {}
-        """Our running matches that we know of, by the server's ids."""
-        self._announced: set[str] = set()
-        """Those whose beginning we heard; the others were running before we heard of them."""
-        self._known_at_query: deque[frozenset[str]] = deque(maxlen=MAX_QUERIES)
-        """For each unanswered query for the running matches, the oldest first: those that we knew of then."""
-        self._changes: dict[str, int] = {}
-        """Changes of our rating by match id, until the match's end arrives."""
-        self._ended: dict[str, dict[str, GgsGame | None]] = {}
-        """Boards that ended before their match, by match id; None: the board ended before we joined."""
+        self._matches = Matches(name)
         self._is_full = False
         """The last request exceeded `MAX_REQUESTS`; logged once."""
         self._archive = Archive(name)
@@ -206,7 +207,7 @@ class GgsAccount:
 
     def _drop_requests(self, reason: str) -> list[GgsAction]:
         """Forget every request; some may have been told while the service was believed to be away."""
-        return [Tell(ChallengeGone(asked.key)) for asked in self._requests.lost(reason)]
+        return _gone(self._requests.lost(reason))
 
     def lost(self, reason: str) -> list[GgsAction]:
         """The connection or the service is gone, and with it every game and request on it."""
@@ -221,11 +222,7 @@ class GgsAccount:
             if game.status is Status.DOUBTFUL:
                 out += self._put_away(game, reason)
         self._live.clear()
-        self._going_on.clear()
-        self._announced.clear()
-        self._known_at_query.clear()
-        self._changes.clear()
-        self._ended.clear()
+        self._matches.lost()
         self._resuming.clear()
         self._followed.clear()
         self._link = after(LINK, self._link, LinkEvent.LOST)
@@ -366,7 +363,7 @@ class GgsAccount:
             case wire.Presence(name, is_here) if name == SERVICE:
                 return self._service(is_here)
             # Without a level it only confirms that we follow the user.
-            case wire.Presence(name, True, int()) if name in self._away_opponents():
+            case wire.Presence(name, True, int()) if name in self._followed:
                 return self._resume_anew()
             case wire.CentralError() if message.is_service_away:
                 return self._no_service()
@@ -394,9 +391,10 @@ class GgsAccount:
             case wire.BoardEnded():
                 return self._board_ended(message)
             case wire.RatingsChanged(id_, changes):
+                match_ = self._matches.find(id_)
                 for name, change, _ in changes:
-                    if name == self.name:
-                        self._changes[id_] = round(change)
+                    if name == self.name and match_ is not None:
+                        match_.change = round(change)
             case wire.MatchEnded() if self.name in message.names:
                 return self._match_ended(message)
             case wire.ServiceError():
@@ -449,12 +447,9 @@ class GgsAccount:
         return self.lost(reason)
 
     def query_matches(self) -> Say:
-        """Query the running matches; what begins before the answer comes may be missing from it."""
-        self._known_at_query.append(self._known_matches())
+        """Query the running matches."""
+        self._matches.queried()
         return Say(tell_service("match"))
-
-    def _known_matches(self) -> frozenset[str]:
-        return frozenset({*self._going_on, *(game.match for game in self._live.values())})
 
     def _reread_all(self) -> list[GgsAction]:
         return [*self._reread_games(), self.query_matches(), Say(tell_service("stored"))]
@@ -478,7 +473,7 @@ class GgsAccount:
         if self.name not in (line.asker, line.other):  # between others, or open to everybody
             return []
         known = self._requests.remove(line.id)
-        out: list[GgsAction] = [] if known is None else [Tell(ChallengeGone(known.key))]
+        out = _gone([] if known is None else [known])
         if not line.is_new:
             # It may have led to a match whose game we have not received yet.
             return [*out, *(Say(tell_service("moves", match)) for match in self._lacking(known))]
@@ -497,40 +492,40 @@ class GgsAccount:
 
     def _consider(self, asked: Asked) -> list[GgsAction]:
         """Handle a request for us: to resume a game of ours, or a challenge."""
-        was_unclear, asked.is_unclear = asked.is_unclear, False
         if asked.line.flag is Flag.STORED:
-            game = self._stored_game(asked.line, Status.AWAY, Status.DOUBTFUL)
-            if game is not None:
-                asked.is_resumption = True
+            if (game := self._stored_game(asked.line, Status.AWAY, Status.DOUBTFUL)) is not None:
                 logger.info("game %s: %s asks to resume it", game.about.game_id, asked.line.asker)
                 return self._go_on(asked)
-            if not was_unclear and self._stored_game(asked.line, Status.LIVE) is not None:
-                asked.is_unclear = True  # we have missed the adjournment, or this is another game
+            is_first = asked.state is RequestState.LISTED
+            if is_first and self._stored_game(asked.line, Status.LIVE) is not None:
+                asked.pass_to(RequestEvent.UNCLEAR)  # we have missed the adjournment, or it is another game
                 return [self.query_matches()]
+        asked.pass_to(RequestEvent.CHALLENGES)
         return [Tell(ChallengeReceived(self._challenge(asked)))]
 
     def _go_on(self, asked: Asked) -> list[GgsAction]:
         """Resume an adjourned game at its opponent's request, now or when a slot is free."""
+        out = _gone([asked])  # it was told as a challenge before its game was known to be adjourned
+        asked.pass_to(RequestEvent.RESUMES)
         if not self._has_place or self._requests.is_accepting(asked):
-            return []
-        return _say(self._requests.accept(asked)[1])
+            return out
+        return [*out, *_say(self._requests.accept(asked)[1])]
 
     @property
     def _has_place(self) -> bool:
         """Whether the server would let another match begin."""
-        return len(self._going_on) < self._most_games
+        return len(self._matches) < self._most_games
 
     def _lacking(self, asked: Asked | None = None) -> list[str]:
         """Matches of which we lack games: those that came from a request, or all."""
         lacking = []
-        for match, began in self._going_on.items():
-            type_ = type_of(began.type_text)
-            received = sum(game.match == match for game in self._live.values()) + len(
-                self._ended.get(match, ())
-            )
-            is_meant = asked is None or self._requests.origin(match) is asked
+        for id_ in self._matches:
+            match = self._matches[id_]
+            type_ = type_of(match.began.type_text)
+            received = sum(game.match == id_ for game in self._live.values()) + len(match.ended)
+            is_meant = asked is None or self._requests.origin(id_) is asked
             if is_meant and received < (1 if type_ is None else type_.boards):
-                lacking.append(match)
+                lacking.append(id_)
         return lacking
 
     def _challenge(self, asked: Asked) -> Challenge:
@@ -565,88 +560,95 @@ class GgsAccount:
         out: list[GgsAction] = []
         for game in [game for game in self._live.values() if game.match == message.id]:
             out += self._vanish(game, "another match has its id")
-        self._ended.pop(message.id, None)
-        self._changes.pop(message.id, None)
-        self._going_on[message.id] = message
-        self._announced.add(message.id)
+        self._matches.began(message)
         self._requests.began(message)
         return out
 
     def _joined(self, message: wire.Joined, now_s: float, at: datetime) -> list[GgsAction]:
-        game, record = self._live.get(message.id), message.game
-        match = match_of(message.id)
-        if message.id in self._ended.get(match, ()):  # the server sends both games even when one is over
-            return []
-        if game is not None and not game.is_played:
-            return []
+        """The server sends a board: at its start, or because we have requested it."""
+        match, game, record = (
+            self._matches.find(match_of(message.id)),
+            self._live.get(message.id),
+            message.game,
+        )
         if record is not None and (record.black == self.name) == (record.white == self.name):
             return []  # between others, or against ourselves
-        if game is None and match not in self._going_on:  # we have missed whether it is rated
+        if match is None:  # we have missed whether it is rated
             return [self.query_matches()]
+        if message.id in match.ended:  # the server sends both games even when one is over
+            return []
         if record is None:
-            return [] if game is not None else self._unplayable(message.id, None, at)
-        our_side = 0 if record.black == self.name else 1
+            return self._unplayable(match, message.id, None, now_s, at) if game is None else []
+        if game is not None and not game.is_played:
+            return []
         try:
-            start = RULES.parse_position(record.start)
-            moves = tuple(move.move for move in record.moves)
-            position = replay(RULES, moves, start)
-            clocks = (wire.parse_clock(record.black_clock or ""), wire.parse_clock(record.white_clock or ""))
+            board = read_board(message.id, record, self.name)
         except (BadPosition, IllegalMove, ProtocolError) as error:
             logger.warning("match %s: an impossible game: %s", message.id, error)
             return []
-        out: list[GgsAction] = []
-        if game is not None and not is_same(game, record, our_side):
-            out += self._vanish(game, "another game has its id")
-            game = None
-        is_new = game is None
-        is_made = False
         if game is None:
-            type_ = type_of(record.kind)
-            if type_ is None or not type_.is_played or not all(clock.is_plain for clock in clocks):
-                return [*out, *self._unplayable(message.id, record, at)]
-            if type_.is_komi and record.komi is None:
-                return [*out, *self._bid(message.id, record, our_side)]
-            game = self._take_up(match, record, our_side, moves)
-            if game is None and not RULES.legal_moves(position):  # one of two games, already over
-                self._ended.setdefault(match, {}).setdefault(message.id)
-                return out
-            if is_made := game is None:
-                game = self._new_game(message.id, record, our_side, at)
-        if is_new or game.moves != moves:
-            game.turn_since_s = now_s
-        is_announced = game.status in (Status.LIVE, Status.DOUBTFUL) and not (is_made or game.is_unheard)
-        self._archive.forget(game)
-        game.komi = record.komi or 0.0
-        game.pass_to(LifeEvent.JOINED)
-        game.board, game.clocks, game.end = message.id, clocks, None
-        game.moves, game.position, game.is_stale, game.is_unheard = moves, position, False, False
-        game.times_s = tuple(move.time_s or 0.0 for move in record.moves)
-        self._live[message.id] = self._games[game.about.game_id] = game
-        if game.result is not None and game.is_done:
-            game.is_unheard = not is_announced
-            return [*out, *self._board_over(game, game.result)]
-        if is_announced:
-            return [*out, TellGame(game.about.game_id, game.state(now_s))]
-        origin = self._requests.origin(match)
-        key = origin.key if is_made and origin is not None and not origin.is_resumption else ""
-        logger.info("match %s is game %s", message.id, game.about.game_id)
-        return [*out, Tell(GameStarted(game.about.game_id, True, key))]
+            return self._board_began(match, board, now_s, at)
+        if is_same(game, record, board.our_side):
+            return self._update(game, board, now_s)
+        gone = self._vanish(game, "another game has its id")
+        return [*gone, *self._board_began(match, board, now_s, at)]
 
-    def _bid(self, board: str, record: GgfGame, our_side: int) -> list[GgsAction]:
+    def _board_began(
+        self, match: GgsMatch, board: BoardRecord, now_s: float, at: datetime
+    ) -> list[GgsAction]:
+        """A board that is not among the live games: one of ours is resumed, or a new one begins."""
+        if not board.is_played:
+            return self._unplayable(match, board.id, board.record, now_s, at)
+        if board.awaits_bids:
+            return self._bid(board)
+        game = self._resumed(match, board)
+        if game is not None:
+            return self._update(game, board, now_s)
+        if board.is_done:  # one of two games, already over
+            match.ended[board.id] = None
+            return []
+        game = self._new_game(match, board.id, board.record, now_s, at)
+        return self._update(game, board, now_s, self._requests.key_of_challenge(board.match))
+
+    def _update(self, game: GgsGame, board: BoardRecord, now_s: float, key: str = "") -> list[GgsAction]:
+        """Bring a game up to date with its board.
+
+        Args:
+            key: Of the challenge that the game came from.
+        """
+        if game.status is not Status.LIVE or game.moves != board.moves:
+            game.turn_since_s = now_s
+        was_unheard = game.is_unheard
+        self._archive.forget(game)
+        game.pass_to(LifeEvent.JOINED)
+        game.board, game.clocks, game.komi, game.end = board.id, board.clocks, board.record.komi or 0.0, None
+        game.moves, game.times_s, game.position = board.moves, board.times_s, board.position
+        game.is_stale, game.is_unheard = False, False
+        self._live[board.id] = self._games[game.about.game_id] = game
+        if game.result is not None and game.is_done:
+            game.is_unheard = was_unheard
+            return self._board_over(game, game.result)
+        if not was_unheard:
+            return [TellGame(game.about.game_id, game.state(now_s))]
+        logger.info("match %s is game %s", board.id, game.about.game_id)
+        return [Tell(GameStarted(game.about.game_id, True, key))]
+
+    def _bid(self, board: BoardRecord) -> list[GgsAction]:
         """Begin a komi game: send the first move of the side to move, and what we think it is worth.
 
         The player who values the side to move higher gets it, and the komi is the mean of both values.  Only
         then does the game have colours, and the server sends it again.  We bid a draw, which
         is the value of the usual start.
         """
-        if (record.black_komi_move, record.white_komi_move)[our_side] is not None:
+        record = board.record
+        if (record.black_komi_move, record.white_komi_move)[board.our_side] is not None:
             return []  # the opponent has yet to bid
         first = RULES.legal_moves(RULES.parse_position(record.start))[0]
         bid = wire.write_bid(RULES.move_text(first), KOMI_BID_DISCS)
-        return [Say(tell_service("play", board, bid))]
+        return [Say(tell_service("play", board.id, bid))]
 
-    def _take_up(self, match: str, record: GgfGame, our_side: int, moves: tuple[str, ...]) -> GgsGame | None:
-        """The game of ours that a match resumes; None: it is a new one.
+    def _resumed(self, match: GgsMatch, board: BoardRecord) -> GgsGame | None:
+        """The game of ours that a board resumes; None: it is a new one.
 
         The server gives a resumed match a new id, so its request has to say what it is: a request with the
         stored flag and id.  Without one the match is a new game, with two exceptions, in which we have missed
@@ -654,37 +656,37 @@ class GgsAccount:
         every move of ours.  A tournament's match resumes nothing: the director begins new ones, and those
         that go on without us keep their ids.
         """
+        moves = board.moves
         away = [
             game
             for game in self._games.values()
             if game.status in (Status.AWAY, Status.DOUBTFUL)
             and game.about.rated  # the server stores no others
-            and is_same(game, record, our_side)
+            and is_same(game, board.record, board.our_side)
             and agree(game.moves, moves)
         ]
-        is_announced = match in self._announced
-        if self._going_on[match].flag is Flag.TOURNAMENT:
+        origin = self._requests.origin(board.match)
+        if match.began.flag is Flag.TOURNAMENT:
             found = [
                 game
                 for game in away
-                if not is_announced
-                and match_of(board_of(game.about.game_id)) == match
+                if not match.is_heard
+                and match_of(board_of(game.about.game_id)) == board.match
                 and len(game.moves) <= len(moves)
             ]
+        elif origin is not None and origin.line.flag is Flag.STORED:
+            found = away
+        elif match.is_heard or origin is not None:
+            found = [game for game in away if TELLING_PLIES <= len(game.moves) <= len(moves)]
         else:
-            origin = self._requests.origin(match)
-            if origin is not None and origin.line.flag is Flag.STORED:
-                found = away
-            elif is_announced or origin is not None:
-                found = [game for game in away if TELLING_PLIES <= len(game.moves) <= len(moves)]
-            else:
-                found = away if moves else []
+            found = away if moves else []
         # Of several with the same beginning, the one of the nearest length.
         return min(found, key=lambda game: abs(len(game.moves) - len(moves)), default=None)
 
-    def _new_game(self, board: str, record: GgfGame, our_side: int, at: datetime) -> GgsGame:
+    def _new_game(self, match: GgsMatch, board: str, record: GgfGame, now_s: float, at: datetime) -> GgsGame:
+        """A game that has begun; its events reach no player before its start is told."""
         names, ratings = (record.black, record.white), (record.black_rating, record.white_rating)
-        began = self._going_on[match_of(board)]
+        our_side = names.index(self.name)
         clock = wire.parse_clock((record.black_clock, record.white_clock)[our_side]).clock
         ours = ratings[our_side]
         about = GameSnapshot(
@@ -693,7 +695,7 @@ class GgsAccount:
             variant=record.kind,
             initial_position=None if record.start == USUAL else record.start,
             our_side=our_side,
-            rated=began.flag is not Flag.UNRATED,
+            rated=match.began.flag is not Flag.UNRATED,
             speed=speed_of(clock),
             clock=clock,
             opponent=self._opponent(names[1 - our_side], ratings[1 - our_side]),
@@ -701,7 +703,7 @@ class GgsAccount:
             state=GameState((), None, (False, False), (False, False), None),
         )
         self._forget_some()
-        return GgsGame(about, Status.LIVE)
+        return GgsGame(about, Status.LIVE, board=board, turn_since_s=now_s, is_unheard=True)
 
     def _new_id(self, board: str, at: datetime) -> str:
         """An id from the time and the board: the server reuses match ids."""
@@ -712,17 +714,16 @@ class GgsAccount:
         double = self._stamped[board]
         return f"{stamp}-{board}" if double == 1 else f"{stamp}-{board}-{double}"
 
-    def _unplayable(self, board: str, record: GgfGame | None, at: datetime) -> list[GgsAction]:
+    def _unplayable(
+        self, match: GgsMatch, board: str, record: GgfGame | None, now_s: float, at: datetime
+    ) -> list[GgsAction]:
         """Start a game that this program cannot play, such as one set up by a tournament."""
-        names = (record.black, record.white) if record else self._going_on[match_of(board)].names
-        if self.name not in names or board in self._live:
-            return []
-        blank = record or GgfGame(*names)
-        game = self._new_game(board, replace(blank, kind=blank.kind or "?"), int(names[1] == self.name), at)
-        game.board, game.is_played = board, False
+        record = record or GgfGame(*match.began.names)
+        game = self._new_game(match, board, replace(record, kind=record.kind or "?"), now_s, at)
+        game.is_played = game.is_unheard = False
         self._live[board] = self._games[game.about.game_id] = game
-        origin = self._requests.origin(match_of(board))
-        return [Tell(GameStarted(game.about.game_id, False, "" if origin is None else origin.key))]
+        key = self._requests.key_of_challenge(game.match)
+        return [Tell(GameStarted(game.about.game_id, False, key))]
 
     def _forget_some(self) -> None:
         over = [key for key, game in self._games.items() if game.status is Status.OVER]
@@ -783,17 +784,13 @@ class GgsAccount:
     def _listed(self, message: wire.MatchList) -> list[GgsAction]:
         """Compare the server's running matches with our live games."""
         self.lists += 1
-        heard = {match.id: match for match in message.matches if self.name in match.names}
-        known = self._known_at_query.popleft() if self._known_at_query else self._known_matches()
-        gone = known - heard.keys() if message.is_whole else frozenset()
-        self._going_on = {key: match for key, match in self._going_on.items() if key not in gone} | heard
-        self._announced &= self._going_on.keys()
+        gone = self._matches.listed(message)
         out: list[GgsAction] = []
         for game in list(self._live.values()):
             if game.match in gone:
                 out += self._doubt(game)
         for asked in self._requests:
-            if asked.is_unclear:
+            if asked.state is RequestState.UNCLEAR:
                 out += self._consider(asked)
         return out + [Say(tell_service("moves", match)) for match in self._lacking()]
 
@@ -831,14 +828,13 @@ class GgsAccount:
         return self._reread(game)  # we have missed its last moves
 
     def _board_over(self, game: GgsGame, ours: float) -> list[GgsAction]:
-        self._ended.setdefault(game.match, {})[game.board] = game
+        self._matches[game.match].ended[game.board] = game
         return self._end(game, end_of(game, ours))
 
     def _match_ended(self, message: wire.MatchEnded) -> list[GgsAction]:
         games, out = list(self._of(message.id)), list[GgsAction]()
-        change = self._changes.pop(message.id, None)
-        self._going_on.pop(message.id, None)
-        self._announced.discard(message.id)
+        match = self._matches.ended(message.id)
+        change = None if match is None else match.change
         self._requests.ended(message.id)
         if message.result is not None and message.stored_id:
             # Resigned, or we have missed the last move: the archive knows.
@@ -847,12 +843,11 @@ class GgsAccount:
                 out += self._look(message.stored_id, Look(unclear, message, change))
             games = [game for game in games if game not in unclear]
         out += self._end_all(games, message, change)
-        if change is not None and (boards := self._ended.get(message.id)):
+        if match is not None and change is not None:
             # The two games change the rating once: record the change with one of them.
-            first = next((game for _, game in sorted(boards.items()) if game is not None), None)
+            first = next((game for _, game in sorted(match.ended.items()) if game is not None), None)
             if first is not None:
                 out.append(Tell(GameFinished(first.about.game_id, change)))
-        self._ended.pop(message.id, None)
         return out
 
     def _end_all(
@@ -955,7 +950,7 @@ class GgsAccount:
         """Compare the server's stored games with ours, and resume what we can."""
         games, out = message.games, list[GgsAction]()
         self._link = after(LINK, self._link, LinkEvent.LISTED)
-        lacking = {name for match in self._lacking() for name in self._going_on[match].names}
+        lacking = {name for match in self._lacking() for name in self._matches[match].began.names}
         for game in list(self._games.values()):
             kept = [stored for stored in games if self._is_kept(game, stored)]
             opponent = game.about.opponent.name
@@ -1016,3 +1011,8 @@ class GgsAccount:
 
 def _say(commands: Sequence[str]) -> list[GgsAction]:
     return [Say(command) for command in commands]
+
+
+def _gone(asked: Iterable[Asked]) -> list[GgsAction]:
+    """The end of those requests that were told as challenges."""
+    return [Tell(ChallengeGone(each.key)) for each in asked if each.state is RequestState.CHALLENGE]

@@ -19,6 +19,8 @@ logger = logging.getLogger(__name__)
 
 TELLING_PLIES = 4
 """Moves that distinguish a game from others between the same opponents."""
+MOST_LOOKS = 8
+"""Most matches, the latest first, that we look up for one game; they have its players and its type."""
 
 
 @dataclass(slots=True, eq=False)
@@ -84,21 +86,23 @@ class Archive:
         Returns:
             Commands, and the searched games that are not there.
         """
-        keys: dict[tuple[frozenset[str], object], str] = {}
-        for words in (line.split() for line in lines[1:]):
+        keys: dict[tuple[frozenset[str], object], list[str]] = {}
+        for words in (line.split() for line in reversed(lines[1:])):  # the server lists the latest last
             if len(words) >= 11 and words[0].startswith("."):
-                keys[frozenset((words[6], words[8])), colourless(words[10])] = words[0]
+                keys.setdefault((frozenset((words[6], words[8])), colourless(words[10])), []).append(words[0])
         commands, missing = list[str](), list[GgsGame]()
         searched, self._searched = self._searched, []
         for game in searched:
             names = frozenset((self._name, game.about.opponent.name))
-            key = keys.get((names, colourless(game.about.variant)))
-            if key is None or len(game.moves) < TELLING_PLIES:
+            found = keys.get((names, colourless(game.about.variant)), [])[:MOST_LOOKS]
+            if not found or len(game.moves) < TELLING_PLIES:
                 missing.append(game)
-            elif key in self._looks:
-                self._looks[key].games.append(game)
-            else:
-                commands.append(self.look(key, Look([game])))
+                continue
+            for key in found:
+                if key in self._looks:
+                    self._looks[key].games.append(game)
+                else:
+                    commands.append(self.look(key, Look([game])))
         return commands, missing
 
     def looked(self, lines: Sequence[str]) -> list[tuple[GgsGame, GameEnd, int | None]]:
@@ -110,7 +114,7 @@ class Archive:
         ends: list[tuple[GgsGame, GameEnd, int | None]] = []
         try:
             records = parse_line(" ".join(lines[1:]))
-            for key, look in list(self._looks.items()):
+            for look in list(self._looks.values()):
                 for game in list(look.games):
                     found = (record for record in records if self._is_record_of(game, record))
                     record = next(found, None)
@@ -119,14 +123,13 @@ class Archive:
                         continue
                     moves = tuple(move.move for move in record.moves)
                     game.position = replay(RULES, moves, start_of(game.about))  # first, because it may raise
-                    look.games.remove(game)
+                    self.forget(game)
                     game.moves, game.komi = moves, record.komi or 0.0
                     game.times_s = tuple(move.time_s or 0.0 for move in record.moves)
                     ours = stated.discs if game.about.our_side == 0 else -stated.discs
                     game.timed_out = game.timed_out or ("t" if stated.how == "t" else "")
                     ends.append((game, end_of(game, ours), look.change))
-                if not look.games:
-                    del self._looks[key]
+            self._looks = {key: look for key, look in self._looks.items() if look.games}
         except (BadGgf, IllegalMove) as error:
             logger.warning("an impossible record in the archive: %s", error)
         return ends
@@ -147,11 +150,19 @@ class Archive:
                 look.since_s = now_s
             elif now_s - look.since_s >= patience_s:
                 late.append(self._looks.pop(key))
-        return late
+        return self._once(late)
+
+    def _once(self, given_up: list[Look]) -> list[Look]:
+        """Look-ups without the games that are in another one, too; that one is given up later."""
+        left = [game for look in self._looks.values() for game in look.games]
+        for look in given_up:
+            look.games = [game for game in look.games if not any(game is each for each in left)]
+            left += look.games
+        return given_up
 
     def give_up(self) -> tuple[list[Look], list[GgsGame]]:
         """Give up everything; return the look-ups and the searched games."""
         looks, searched = list(self._looks.values()), self._searched
         self._looks.clear()
         self._searched = []
-        return looks, searched
+        return self._once(looks), searched

@@ -9,13 +9,15 @@ from bot.servers import ggs_wire as wire
 from bot.servers.ggs_lifecycle import GAME, LifeEvent, Status, after
 from bot.servers.ggs_wire import GgsClock
 from engine.formats.ggf import GgfGame
-from engine.game import margin_centi
+from engine.game import margin_centi, replay
 from engine.games.othello import Othello, OthelloPosition
 
 RULES = Othello()
 USUAL = RULES.position_text(RULES.initial())
 WIPE_OUT = 64.0
-"""The result of a resigned game, in discs."""
+"""Black's result of a resigned game, in discs before the komi."""
+KOMI_ROUNDING = 0.01
+"""Discs: the server tells results to two decimals and the komi to three."""
 
 
 @dataclass(slots=True)
@@ -88,6 +90,63 @@ class GgsGame:
         return GameState(self.moves, remaining_s, (False, False), (False, False), self.end)
 
 
+@dataclass(frozen=True, slots=True)
+class BoardRecord:
+    """A board as the server sends it, replayed."""
+
+    id: str
+    """The server's."""
+    record: GgfGame
+    our_side: int
+    moves: tuple[str, ...]
+    times_s: tuple[float, ...]
+    """Time charged for each move, in seconds."""
+    position: OthelloPosition
+    clocks: tuple[GgsClock, GgsClock]
+
+    @property
+    def match(self) -> str:
+        """The match that it belongs to."""
+        return match_of(self.id)
+
+    @property
+    def is_played(self) -> bool:
+        """Whether this program plays games of this kind."""
+        type_ = type_of(self.record.kind)
+        return type_ is not None and type_.is_played and all(clock.is_plain for clock in self.clocks)
+
+    @property
+    def awaits_bids(self) -> bool:
+        """Whether it is a komi game in which the players have yet to bid."""
+        type_ = type_of(self.record.kind)
+        return type_ is not None and type_.is_komi and self.record.komi is None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the rules end the game here."""
+        return not RULES.legal_moves(self.position)
+
+
+def read_board(id_: str, record: GgfGame, name: str) -> BoardRecord:
+    """Replay a board of our account.
+
+    Raises:
+        BadPosition: The start is no position.
+        IllegalMove: The moves cannot be played.
+        ProtocolError: The clocks cannot be read.
+    """
+    moves = tuple(move.move for move in record.moves)
+    return BoardRecord(
+        id=id_,
+        record=record,
+        our_side=0 if record.black == name else 1,
+        moves=moves,
+        times_s=tuple(move.time_s or 0.0 for move in record.moves),
+        position=replay(RULES, moves, RULES.parse_position(record.start)),
+        clocks=(wire.parse_clock(record.black_clock or ""), wire.parse_clock(record.white_clock or "")),
+    )
+
+
 def match_of(board: str) -> str:
     """The match that a board belongs to: ``.3`` of ``.3.0``."""
     return f".{board.split('.')[1]}" if board.count(".") == 2 else board
@@ -118,7 +177,8 @@ def end_of(game: GgsGame, ours: float) -> GameEnd:
         margin_black = (margin if side == 0 else -margin) - game.komi
         best = None if margin_black == 0 else 0 if margin_black > 0 else 1
         return GameEnd(EndReason.NORMAL if best == winner else EndReason.TIME, winner, status)
-    if abs(ours) == WIPE_OUT:
+    blacks_discs = (ours if us == 0 else -ours) + game.komi
+    if abs(abs(blacks_discs) - WIPE_OUT) < KOMI_ROUNDING:
         return GameEnd(EndReason.RESIGNATION, winner, f"{status} resigned")
     return GameEnd(EndReason.OTHER, winner, status)
 

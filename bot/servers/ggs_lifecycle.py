@@ -1,14 +1,23 @@
-"""The lives of a GGS connection, of our attempts at a match, and of a game, each as one table.  No I/O.
+"""The lives of a GGS connection, request, attempt, match and game, each as one table.  No I/O.
 
 ::
 
     Link     AWAY --set up--> LISTING --stored games listed--> SETTLED
               ^ ^---------------lost-----|------------------------|
 
+    Request  LISTED --ours--------> OURS
+              |-------challenges--> CHALLENGE --resumes--> RESUMPTION
+              |                         ^                      ^
+              |-------unclear-----> UNCLEAR -------------------|
+              |-------resumes----------------------------------|
+
     Attempt  SENT --listed--> LISTED --match began--> BEGAN
               |----match began-->|---------------------^
               |--refused---------|--> REFUSED
               |--lost------------|--> LOST
+
+    Match    UNKNOWN --listed--> FOUND --began--> HEARD
+              |------------------began-------------^
 
     Game     AWAY <--adjourned--- LIVE --unlisted--> DOUBTFUL
               |                   ^ ^ |                | |
@@ -16,8 +25,9 @@
               |                       |                  |
               |---ended--> OVER <-----|<------ended------|
 
-A doubtful game may turn out to be away, and one that is away doubtful.  An attempt that is settled stays as
-it is: the server still removes the request of a match that has begun.
+Any match may end, and is then unknown; a request that the server removes is forgotten.  A doubtful game may
+turn out to be away, and one that is away doubtful.  An attempt that is settled stays as it is: the server
+still removes the request of a match that has begun.
 """
 
 from collections.abc import Mapping
@@ -46,6 +56,29 @@ class LinkEvent(StrEnum):
     LOST = "lost"
 
 
+class RequestState(StrEnum):
+    """The states of a request on the server's list."""
+
+    LISTED = "listed"
+    OURS = "ours"
+    """We have made it."""
+    CHALLENGE = "challenge"
+    """It asks us for a new game."""
+    UNCLEAR = "unclear"
+    """It may resume a game that we believe to be live: we have queried the running matches."""
+    RESUMPTION = "resumption"
+    """It asks us to resume an adjourned game, so it is not a challenge."""
+
+
+class RequestEvent(StrEnum):
+    """What we find out about a request."""
+
+    OURS = "ours"
+    CHALLENGES = "challenges"
+    UNCLEAR = "unclear"
+    RESUMES = "resumes"
+
+
 class AttemptState(StrEnum):
     """The states of a command of ours that should lead to a match."""
 
@@ -66,6 +99,26 @@ class AttemptEvent(StrEnum):
     BEGAN = "match began"
     REFUSED = "refused"
     LOST = "lost"
+
+
+class MatchState(StrEnum):
+    """The states of a match of ours."""
+
+    UNKNOWN = "unknown"
+    """Unheard of, or over."""
+    FOUND = "found"
+    """The server lists it; it was running before we heard of it."""
+    HEARD = "heard"
+    """We have heard its beginning."""
+
+
+class MatchEvent(StrEnum):
+    """What happens to a match."""
+
+    LISTED = "listed"
+    BEGAN = "began"
+    ENDED = "ended"
+    """Or the server no longer lists it."""
 
 
 class Status(StrEnum):
@@ -103,6 +156,17 @@ LINK: Mapping[tuple[LinkState, LinkEvent], LinkState] = {
     (LinkState.SETTLED, LinkEvent.LOST): LinkState.AWAY,
 }
 
+REQUEST: Mapping[tuple[RequestState, RequestEvent], RequestState] = {
+    (RequestState.LISTED, RequestEvent.OURS): RequestState.OURS,
+    (RequestState.LISTED, RequestEvent.CHALLENGES): RequestState.CHALLENGE,
+    (RequestState.LISTED, RequestEvent.UNCLEAR): RequestState.UNCLEAR,
+    (RequestState.LISTED, RequestEvent.RESUMES): RequestState.RESUMPTION,
+    (RequestState.UNCLEAR, RequestEvent.CHALLENGES): RequestState.CHALLENGE,
+    (RequestState.UNCLEAR, RequestEvent.RESUMES): RequestState.RESUMPTION,
+    (RequestState.CHALLENGE, RequestEvent.RESUMES): RequestState.RESUMPTION,
+    (RequestState.RESUMPTION, RequestEvent.RESUMES): RequestState.RESUMPTION,
+}
+
 ATTEMPT: Mapping[tuple[AttemptState, AttemptEvent], AttemptState] = {
     (AttemptState.SENT, AttemptEvent.LISTED): AttemptState.LISTED,
     (AttemptState.SENT, AttemptEvent.BEGAN): AttemptState.BEGAN,
@@ -116,6 +180,14 @@ ATTEMPT: Mapping[tuple[AttemptState, AttemptEvent], AttemptState] = {
         for settled in (AttemptState.BEGAN, AttemptState.REFUSED, AttemptState.LOST)
         for event in AttemptEvent
     },
+}
+
+MATCH: Mapping[tuple[MatchState, MatchEvent], MatchState] = {
+    (MatchState.UNKNOWN, MatchEvent.LISTED): MatchState.FOUND,
+    (MatchState.FOUND, MatchEvent.LISTED): MatchState.FOUND,
+    (MatchState.HEARD, MatchEvent.LISTED): MatchState.HEARD,
+    **{(state, MatchEvent.BEGAN): MatchState.HEARD for state in MatchState},
+    **{(state, MatchEvent.ENDED): MatchState.UNKNOWN for state in MatchState},
 }
 
 GAME: Mapping[tuple[Status, LifeEvent], Status] = {

@@ -12,7 +12,15 @@ from dataclasses import dataclass
 from bot.base.errors import RefusedError
 from bot.servers import ggs_wire as wire
 from bot.servers.ggs_game import colourless
-from bot.servers.ggs_lifecycle import ATTEMPT, AttemptEvent, AttemptState, after
+from bot.servers.ggs_lifecycle import (
+    ATTEMPT,
+    REQUEST,
+    AttemptEvent,
+    AttemptState,
+    RequestEvent,
+    RequestState,
+    after,
+)
 from bot.servers.ggs_wire import Flag, GgsClock, tell_service
 
 MAX_UNANSWERED = 50
@@ -26,10 +34,21 @@ class Asked:
     key: str
     """Ours; the server's ids are reused."""
     line: wire.Request
-    is_resumption: bool = False
-    """It resumes an adjourned game of ours, so it is not a challenge."""
-    is_unclear: bool = False
-    """It may resume a game that we believe to be live."""
+    state: RequestState = RequestState.LISTED
+
+    def pass_to(self, event: RequestEvent) -> None:
+        """Enter the state after an event.
+
+        Raises:
+            ProtocolError: The request cannot see it in its state.
+        """
+        self.state = after(REQUEST, self.state, event)
+
+    @property
+    def resumes(self) -> bool:
+        """Whether it resumes an adjourned game of ours, as far as we know."""
+        is_ours = self.state is RequestState.OURS
+        return self.line.flag is Flag.STORED if is_ours else self.state is RequestState.RESUMPTION
 
 
 @dataclass(slots=True, eq=False)
@@ -110,6 +129,11 @@ class Requests:
         """The request that a match came from; None: unknown."""
         return self._origins.get(match)
 
+    def key_of_challenge(self, match: str) -> str:
+        """The key of the challenge that a match came from; empty: it came from none, or is resumed."""
+        origin = self.origin(match)
+        return "" if origin is None or origin.resumes else origin.key
+
     def is_accepting(self, asked: Asked) -> bool:
         """Whether our acceptance of it is still unanswered."""
         return any(attempt.key == asked.key for attempt in self._unanswered)
@@ -164,25 +188,28 @@ class Requests:
     def remove(self, id_: str) -> Asked | None:
         """Remove a request that the server no longer lists; None: we did not know it."""
         asked = self._table.pop(id_, None)
-        attempt = None if asked is None else self._attempts.pop(asked.key, None)
+        if asked is None:
+            return None
+        attempt = self._attempts.pop(asked.key, None)
         if attempt is not None:
             attempt.pass_to(AttemptEvent.REFUSED, "declined" if attempt.opponent else "it is gone")
         return asked
 
     def is_wanted(self, asked: Asked) -> bool:
         """Match a request of ours, just listed, to its attempt; return whether that is still open."""
+        asked.pass_to(RequestEvent.OURS)
         line = asked.line
-        asked.is_resumption = line.flag is Flag.STORED
-        listed = ("", line.stored_id) if asked.is_resumption else (line.type_text, "")
+        is_resumption = line.flag is Flag.STORED
+        listed = ("", line.stored_id) if is_resumption else (line.type_text, "")
         for attempt in self._unanswered:
-            wanted = ("" if asked.is_resumption else attempt.type_text, attempt.stored_id)
+            wanted = ("" if is_resumption else attempt.type_text, attempt.stored_id)
             if attempt.opponent == (line.other or "*") and wanted == listed:
                 attempt.key = asked.key
                 self._attempts[asked.key] = attempt
                 attempt.pass_to(AttemptEvent.LISTED)
                 self._answered(attempt)
                 return not attempt.is_settled
-        return asked.is_resumption
+        return is_resumption
 
     def began(self, message: wire.MatchBegan) -> None:
         """Record the start of a match of ours."""

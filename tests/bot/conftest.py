@@ -55,6 +55,12 @@ def migrated_file(database_file: Path, template: Path) -> Path:
 
 
 @pytest.fixture
+def shallow_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`desdemona check` tries the players at small depth."""
+    monkeypatch.setattr("bot.cli.check.SELF_TEST_DEPTH", 3)
+
+
+@pytest.fixture
 def desdemona(
     database_file: Path,  # noqa: ARG001 - no command may ever meet the real one
     monkeypatch: pytest.MonkeyPatch,

@@ -163,7 +163,7 @@ def test_whole_games_verify(name: str, kind: str) -> None:
 
 def test_a_perfect_player_never_loses_tictactoe() -> None:
     game = get_game("tictactoe")
-    for seed in range(4):
+    for seed in range(2):
         rng = random.Random(seed)
         position, ours = game.initial(), seed % 2
         while moves := game.legal_moves(position):

@@ -144,6 +144,25 @@ def test_lost_messages(at_table: Play, text: str) -> None:
     at_table(play, Strike(Fault.LOSE, holding(f"/os: {text}"), after=3 * (text == "update"), name=BOT))
 
 
+def test_two_games_of_one_kind_that_end_unheard(at_table: Play) -> None:
+    """The archive has both ends under the same names and the same type."""
+
+    async def play(table: Table) -> None:
+        await table.until_there()
+        anna = await table.sit(Habits(stops_at=8))
+        for kind in ("8b", "8w"):
+            anna.os(f"ask {kind} 15:00 {BOT}")
+        # Black to move at ply 8, White at ply 9: anna's turn on both boards.
+        await anna.until(lambda: [len(seat.moves) for seat in anna.seats.values()] == [8, 9], 600)
+        for match in list(anna.seats):
+            anna.os(f"resign {match}")
+        await asyncio.sleep(600)
+        table.over += anna.over
+        await anna.close()
+
+    at_table(play, Strike(Fault.SILENCE, holding("- match"), name=BOT))
+
+
 @pytest.mark.parametrize("words", ["/os: match ", "/os: stored "])
 @pytest.mark.parametrize("kind", ["8", "s8r14"])
 def test_a_list_that_is_older_than_the_news_before_it(at_table: Play, words: str, kind: str) -> None:

@@ -36,6 +36,7 @@ async def test_all_is_well(tmp_path: Path) -> None:
     assert all(finding.is_good for finding in findings), findings
 
 
+@pytest.mark.usefixtures("shallow_check")
 async def test_what_is_wrong_is_named(tmp_path: Path) -> None:
     (tmp_path / "desdemona.db").write_text("not a database, but long enough to be read as one" * 100)
     config = settings(tmp_path, server=ServerConfig(url="http://127.0.0.1:1"))
@@ -88,6 +89,7 @@ async def test_a_guess_is_no_other_model(tmp_path: Path) -> None:
     assert found.text == "replies expected: chess by shallow-2, odds by calibrated-chess"
 
 
+@pytest.mark.usefixtures("shallow_check")
 @pytest.mark.parametrize(
     ("dialect", "variants", "is_good", "text"),
     [
@@ -124,6 +126,7 @@ async def test_what_a_site_plays(
     assert f"{dialect} needs a token" in account.text
 
 
+@pytest.mark.usefixtures("shallow_check")
 async def test_another_server(database: Database, tmp_path: Path) -> None:
     arena = Arena(ArenaConfig(port=0), database)
     async with arena.running() as url:
@@ -138,6 +141,7 @@ async def test_another_server(database: Database, tmp_path: Path) -> None:
             assert "wrong" not in account.text
 
 
+@pytest.mark.usefixtures("shallow_check")
 async def test_ggs(tmp_path: Path) -> None:
     site = FakeGgs()
     site.central.register("desde", "secret")

@@ -158,6 +158,7 @@ def engine(game: str, protocol: str, *faults: str) -> UciEngine:
     return UciEngine(game=game, command=command, protocol=protocol)
 
 
+@pytest.mark.usefixtures("shallow_check")
 @pytest.mark.parametrize(
     ("faults", "is_good", "text"),
     [

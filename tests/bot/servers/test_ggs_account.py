@@ -557,6 +557,31 @@ def test_a_lost_end_is_found_among_the_latest_matches() -> None:
     assert story.told()[0].end.reason is EndReason.RESIGNATION
 
 
+def searched() -> Story:
+    """A game whose end we have missed, and two matches that may be it, by names and type."""
+    story = begun().hear("update .1 f5", join(moves="B[f5]W[d6]B[c3]W[d3]"), "match 0/3", "stored 0 desdemon")
+    story.take()
+    rows = [f"|.{id_} 22 Nov 2026 00:40:00 1720 bob 1800 desdemon -64.0 8" for id_ in (6, 7)]
+    story.hear("history 2 desdemon\r\n" + "\r\n".join(rows))
+    assert story.said() == ["look .7", "look .6"]
+    return story
+
+
+def test_a_lost_end_is_found_among_several_matches_of_one_kind() -> None:
+    story = searched().hear(f"look\r\n|1 {RECORD.replace('d6', 'f6') % '-2.000'}")
+    assert story.told() == []
+    story.hear(f"look\r\n|1 {RECORD % '-64.000:r'}")
+    assert story.told()[0].end.reason is EndReason.RESIGNATION
+    assert [ticked(story, now_s) for now_s in (100.0, 200.0)] == [["match"]] * 2
+
+
+def test_a_game_that_no_match_contains_is_given_up_once() -> None:
+    story = searched()
+    for story.now_s in (100.0, 200.0):
+        story.out += story.account.tick(story.now_s)
+    assert [type(event) for event in story.told()] == [GameState, GameFinished]
+
+
 @pytest.mark.parametrize("is_settled", [True, False])
 def test_an_archive_that_keeps_quiet_is_not_waited_for(is_settled: bool) -> None:
     story = begun()
@@ -655,6 +680,24 @@ def test_a_refused_resumption_is_tried_again() -> None:
     assert story.hear(STORED).said() == []  # that is a no
 
 
+def test_a_challenge_that_turns_out_to_resume_a_game_is_one_no_more() -> None:
+    """We missed the adjournment, and the server's list was older than it."""
+    story = begun()
+    story.hear(request(".9", flag="S", more=".4"))
+    assert story.said() == ["match"]
+    story.hear("match 1/1\r\n|  .1 1720 bob    1800 desdemon             8  R 1")
+    [received] = story.told()
+    assert isinstance(received, ChallengeReceived)
+    story.hear("- match .1 1720 bob 1800 desdemon 8 R bob left .4", STORED)
+    actions = story.take()
+    told = [action.event for action in actions if isinstance(action, Tell)]
+    assert told == [ChallengeGone(received.challenge.id)]
+    said = [action.command for action in actions if isinstance(action, Say)]
+    assert said[-1] == "tell /os accept .9"
+    story.hear(request(".9", flag="S", more=".4", sign="-"))
+    assert story.told() == []
+
+
 def test_adjourned_games_wait_for_a_free_place() -> None:
     story = Story(known("f5", "d6"))
     rows = [f"|  .{i} 1720 eve    1800 desdemon             8  R 1" for i in range(4)]
@@ -673,6 +716,15 @@ def test_only_an_opponent_who_comes_is_asked() -> None:
     story.take()
     assert story.hear("- bob stored").said() == []
     assert story.hear("+ bob stored").said() == ["stored"]
+
+
+def test_an_opponent_whose_login_is_heard_before_the_adjournment_is_asked() -> None:
+    """The central server announces a login at once, the service adjourns the match a little later."""
+    story = Story(known("f5")).hear(STORED)
+    story.hear(RESUMING, "+ match .2 1800 desdemon 1720 bob 8 R", join(".2", moves="B[f5]"))
+    story.hear(RESUMING.replace("+", "-", 1)).raw(": - bob 1", ": + bob 1").take()
+    story.hear("- match .2 1800 desdemon 1720 bob 8 R bob left .4", STORED)
+    assert story.said() == ["stored", "rated +", "ask .4"]
 
 
 def test_of_two_adjourned_games_the_moves_tell_which_goes_on() -> None:
@@ -905,6 +957,25 @@ def test_the_komi_decides_a_played_out_game() -> None:
     assert [(end.reason, end.winner) for end in ends] == [(EndReason.NORMAL, 1)]
 
 
+@pytest.mark.parametrize(
+    ("result", "reason", "winner"),
+    [
+        ("-62.115:r", EndReason.RESIGNATION, 1),
+        ("+65.885:r", EndReason.RESIGNATION, 0),
+        ("-62.115:t", EndReason.TIME, 1),
+        ("-64.000:s", EndReason.OTHER, 1),
+    ],
+)
+def test_the_komi_counts_in_a_resigned_game_too(result: str, reason: EndReason, winner: int) -> None:
+    story = Story().hear("stored 0 desdemon", "+ match .1 1720 bob 1800 desdemon 8k T")
+    story.hear(join(kind="8k", moves="B[f5]").replace("TY[8k]", "TY[8k]KM[-1.885]"))
+    story.hear("- match .1 1720 bob 1800 desdemon 8k T -62.11  .7")
+    story.take()
+    story.hear(f"look\r\n|1 {(RECORD % result).replace('TY[8]', 'TY[8k]KM[-1.885]')}")
+    end = story.told()[0].end
+    assert (end.reason, end.winner) == (reason, winner)
+
+
 def test_a_game_that_is_not_played_here_begins_once() -> None:
     story = Story().hear("stored 0 desdemon", "+ match .1 1720 bob 1800 desdemon 8a T", join(kind="8a"))
     story.take()
@@ -1103,5 +1174,5 @@ def test_every_life_ends_once(news: list[str], rng: random.Random) -> None:
     # An answer to a later command shows that those before it were lost: the caller's patience ends them.
     assert all(attempt.is_settled or not attempt.key for attempt in attempts)
     left = story.account
-    assert not any((left._live, left._going_on, left._announced, left._changes, left._ended, left._resuming))
+    assert not any((left._live, left._matches, left._resuming))
     assert len(left._requests) == 0

@@ -1,4 +1,4 @@
-"""The tables of what may happen to a GGS connection, an attempt at a match and a game."""
+"""The tables of what may happen to a GGS connection, request, attempt, match and game."""
 
 import pytest
 
@@ -7,11 +7,17 @@ from bot.servers.ggs_lifecycle import (
     ATTEMPT,
     GAME,
     LINK,
+    MATCH,
+    REQUEST,
     AttemptEvent,
     AttemptState,
     LifeEvent,
     LinkEvent,
     LinkState,
+    MatchEvent,
+    MatchState,
+    RequestEvent,
+    RequestState,
     Status,
     after,
 )
@@ -40,3 +46,23 @@ def test_a_game_that_is_away_ends_only_after_a_look() -> None:
     doubtful = after(GAME, Status.AWAY, LifeEvent.UNLISTED)
     assert after(GAME, doubtful, LifeEvent.ENDED) is Status.OVER
     assert after(GAME, doubtful, LifeEvent.ADJOURNED) is Status.AWAY
+
+
+def test_a_match_may_see_anything_and_its_beginning_is_not_forgotten() -> None:
+    assert MATCH.keys() == {(state, event) for state in MatchState for event in MatchEvent}
+    assert {after(MATCH, state, MatchEvent.BEGAN) for state in MatchState} == {MatchState.HEARD}
+    assert after(MATCH, MatchState.HEARD, MatchEvent.LISTED) is MatchState.HEARD
+    assert after(MATCH, MatchState.UNKNOWN, MatchEvent.LISTED) is MatchState.FOUND
+
+
+@pytest.mark.parametrize("state", [RequestState.OURS, RequestState.RESUMPTION])
+def test_our_own_request_and_a_resumption_never_become_challenges(state: RequestState) -> None:
+    with pytest.raises(ProtocolError):
+        after(REQUEST, state, RequestEvent.CHALLENGES)
+
+
+@pytest.mark.parametrize("state", [RequestState.LISTED, RequestState.UNCLEAR, RequestState.CHALLENGE])
+def test_a_request_may_turn_out_to_be_a_resumption(state: RequestState) -> None:
+    assert after(REQUEST, state, RequestEvent.RESUMES) is RequestState.RESUMPTION
+    with pytest.raises(ProtocolError):
+        after(REQUEST, after(REQUEST, state, RequestEvent.RESUMES), RequestEvent.UNCLEAR)

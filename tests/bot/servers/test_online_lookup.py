@@ -449,6 +449,7 @@ async def by_path(_site: Site, request: web.Request) -> web.StreamResponse:
     return web.json_response(OPENINGS if request.path == "/lichess" else WON)
 
 
+@pytest.mark.usefixtures("shallow_check")
 async def test_check_tries_the_services(site: Site, tmp_path: Path) -> None:
     site.answer = by_path
     wanted = config_of(tmp_path, online=settings(site, explorer="lichess"))

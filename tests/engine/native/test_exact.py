@@ -56,7 +56,7 @@ def test_every_native_game_is_tested() -> None:
 
 @every_native_game
 @given(data=st.data())
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_native_equals_reference(name: str, data: st.DataObject) -> None:
     game, size = get_game(name), SIZES[name]
     position = data.draw(positions(game, size.plies))
@@ -69,7 +69,7 @@ def test_native_equals_reference(name: str, data: st.DataObject) -> None:
 
 @every_native_game
 @given(data=st.data())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_many_scores_at_a_call_are_those_of_single_calls(name: str, data: st.DataObject) -> None:
     game, size = get_game(name), SIZES[name]
     repetitive = st.randoms(use_true_random=False).map(lambda rng: repetitive_position(game, rng, 12))
@@ -102,7 +102,7 @@ def test_many_scores_are_of_legal_moves_and_of_some_depth(name: str) -> None:
 
 @every_native_game
 @given(data=st.data())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_searches_of_lines_know_the_same_past(name: str, data: st.DataObject) -> None:
     """A search may begin within a line: moves since the root are not the game's past, for either search."""
     game, size = get_game(name), SIZES[name]
@@ -119,7 +119,7 @@ def test_searches_of_lines_know_the_same_past(name: str, data: st.DataObject) ->
 
 @every_native_game
 @given(data=st.data(), alpha=st.integers(-1000, 1000), width=st.integers(1, 400))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_windows_give_true_bounds(name: str, data: st.DataObject, alpha: int, width: int) -> None:
     """Inside the window the score, outside it a bound from the same side (fail-soft)."""
     position = data.draw(positions(get_game(name), SIZES[name].plies))
@@ -137,7 +137,7 @@ def test_windows_give_true_bounds(name: str, data: st.DataObject, alpha: int, wi
 
 @every_native_game
 @given(data=st.data())
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_the_table_never_shows(name: str, data: st.DataObject) -> None:
     """Two exact strategies agree: a small, used table and a fresh, large one, other depths first or not."""
     position = data.draw(positions(get_game(name), SIZES[name].plies))

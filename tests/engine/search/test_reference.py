@@ -39,7 +39,7 @@ def test_tictactoe_is_a_draw() -> None:
 
 @pytest.mark.parametrize("game", [get_game(name) for name in SEARCHED], ids=SEARCHED)
 @given(data=st.data())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_alpha_beta_equals_minimax(game: Game[Any], data: st.DataObject) -> None:
     position = data.draw(positions(game, 60))
     # Minimax looks at every leaf: some forty moves to the power of the depth, at chess and xiangqi.
@@ -48,7 +48,7 @@ def test_alpha_beta_equals_minimax(game: Game[Any], data: st.DataObject) -> None
 
 
 @given(positions(othello, 60), st.integers(0, 4))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_native_equals_reference(position: OthelloPosition, depth: int) -> None:
     expected = exact_score(ReferenceSearcher(othello), position, depth, StopFlag())
     assert exact_score(native, position, depth, StopFlag()) == expected
