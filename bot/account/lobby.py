@@ -389,8 +389,6 @@ class Lobby:
             return "the program is stopping"
         if tournament.is_over:
             return "the tournament is over"
-        if not tournament.takes_bots:
-            return "the tournament does not let programs in"
         if tournament.game is None:
             return f"{tournament.variant} is not played here"
         if self._games.lacks_engine(tournament.game):

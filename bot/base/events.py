@@ -178,8 +178,6 @@ class Tournament:
     """Name of the game in `engine.games`; None when this program does not play it."""
     variant: str
     """The site's key for the game."""
-    takes_bots: bool
-    """Whether programs may join."""
     is_over: bool
 
 

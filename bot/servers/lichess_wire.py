@@ -159,7 +159,6 @@ def read_tournament(message: object, dialect: Dialect) -> Tournament:
         name=_clean(_need(raw, "fullName", str)),
         game=variant.game if variant else None,
         variant=key,
-        takes_bots=raw.get("botsAllowed") is True,
         is_over=raw.get("isFinished") is True,
     )
 

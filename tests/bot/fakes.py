@@ -136,7 +136,7 @@ class FakeServer:
         self.now_playing: list[str] = []
         self.cannot: set[Ability] = set()
         self.bots: list[Bot] = []
-        self.tournament_told = Tournament("Cyprus Arena", game, game, takes_bots=True, is_over=False)
+        self.tournament_told = Tournament("Cyprus Arena", game, game, is_over=False)
         self.replies: asyncio.Queue[Reply] = asyncio.Queue()
         """To our challenges, in order."""
         self.answers: list[str] = []

@@ -44,7 +44,7 @@ class Lichess(Peer):
     def __init__(self) -> None:
         super().__init__()
         self.joined, self.moved = asyncio.Event(), asyncio.Event()
-        told = {"id": "cypr0001", "fullName": "Cyprus Arena", "variant": "standard", "botsAllowed": True}
+        told = {"id": "cypr0001", "fullName": "Cyprus Arena", "variant": "standard"}
         self.script(CYPRUS, answer(200, told))
         self.script(f"{CYPRUS}/join", self.join)
         self.script("/api/account/playing", answer(200, {"nowPlaying": []}))

@@ -520,7 +520,6 @@ async def test_a_tournaments_game_that_we_would_decline(database: Database, has_
     ("changes", "why"),
     [
         ({"is_over": True}, "the tournament is over"),
-        ({"takes_bots": False}, "the tournament does not let programs in"),
         ({"game": None, "variant": "antichess"}, "antichess is not played here"),
         ({"game": "crazyhouse", "variant": "crazyhouse"}, "crazyhouse needs another engine"),
     ],

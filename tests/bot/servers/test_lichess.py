@@ -978,10 +978,9 @@ async def test_tournaments(peer: Peer, lichess: LichessServer) -> None:
         "fullName": "Cyprus Arena",
         "startsAt": "2026-11-23T18:00:00Z",
         "variant": "standard",
-        "botsAllowed": True,
     }
     peer.script(CYPRUS, answer(200, shown))
-    told = Tournament("Cyprus Arena", "chess", "standard", takes_bots=True, is_over=False)
+    told = Tournament("Cyprus Arena", "chess", "standard", is_over=False)
     assert await lichess.tournament("cypr0001") == told
     await lichess.join_tournament("cypr0001")
     await lichess.join_tournament("cypr0001", password="open sesame", team="venetians")

@@ -316,20 +316,20 @@ def test_which_games_a_tournament_paired(fields: dict[str, Any], is_tournament: 
     assert snapshot.is_tournament is is_tournament
 
 
-CYPRUS = {"id": "cypr0001", "fullName": "Cyprus Arena", "variant": "chess960", "botsAllowed": True}
+CYPRUS = {"id": "cypr0001", "fullName": "Cyprus Arena", "variant": "chess960"}
 
 
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
-        ({}, Tournament("Cyprus Arena", "chess", "chess960", takes_bots=True, is_over=False)),
+        ({}, Tournament("Cyprus Arena", "chess", "chess960", is_over=False)),
         (
             {"variant": {"key": "antichess", "name": "Antichess"}},
-            Tournament("Cyprus Arena", None, "antichess", takes_bots=True, is_over=False),
+            Tournament("Cyprus Arena", None, "antichess", is_over=False),
         ),
         (
-            {"botsAllowed": None, "isFinished": True},
-            Tournament("Cyprus Arena", "chess", "chess960", takes_bots=False, is_over=True),
+            {"isFinished": True},
+            Tournament("Cyprus Arena", "chess", "chess960", is_over=True),
         ),
     ],
 )
