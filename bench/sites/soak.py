@@ -57,10 +57,10 @@ ODDS = {
     GgsFault.SLOW: 0.01,
     GgsFault.LATE: 0.02,
     GgsFault.ALERT: 0.01,
-    GgsFault.CUT: 0.003,
-    GgsFault.CLOSE: 0.003,
+    GgsFault.CUT: 0.0005,
+    GgsFault.CLOSE: 0.0005,
 }
-"""Of the faults that do not cost minutes of real time."""
+"""Few cost the connection: after each the program stays away for half a minute or longer."""
 GGS_KINDS = ("8 05:00", "8b 05:00", "8w 05:00", "s8r14 05:00", "s8r18 05:00")
 AT_ONCE = 3
 """People at each arena."""
