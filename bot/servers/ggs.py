@@ -52,7 +52,7 @@ BACK_OFF_S = 30.0
 """Back-off after the server has hung up: another program may have logged in under our name, and the two would
 evict each other in turn.  It doubles each time until a connection has held (see `HELD`)."""
 MOST_BACK_OFF_S = 120.0
-"""Two programs that evict each other so rarely harm nobody, and opponents of adjourned games wait no longer."""
+"""Two programs that evict each other so rarely harm nobody, and no adjourned game waits longer."""
 HELD = 4.0
 """A connection has held when it lasted this many times the last wait."""
 MESSAGES_A_TURN = 8
