@@ -14,12 +14,21 @@ class Stopped(Exception):
 class StopFlag:
     """Tells a running search to end; set from any thread."""
 
-    def __init__(self) -> None: ...
+    def __init__(self, *, processor_time: bool = False) -> None:
+        """
+        Its clock: the wall clock, or the processor time of all threads of this process together.
+        """
+
+    def now_s(self) -> float:
+        """The time on the flag's clock, in seconds since some moment."""
+
     def set(self) -> None:
         """End every search that was given this flag, within milliseconds."""
 
     def set_deadline(self, seconds: float) -> None:
-        """Count as set, too, once this many seconds have passed from now."""
+        """
+        Count as set, too, once this many seconds have passed from now, on the flag's clock.
+        """
 
     def set_node_limit(self, nodes: int) -> None:
         """

@@ -43,7 +43,8 @@ class ProfileSink {
 // When the strong search ends: at whichever limit comes first.
 struct ThinkLimits {
     int depth;       // plies; if that covers the rest of the game, endings may be solved
-    double seconds;  // from the call on; 0: no limit.  No step is begun that would hardly finish in time
+    double seconds;  // from the call on, by the stop flag's clock; 0: no limit.  No step is begun that would hardly
+                     // finish in time
     int confidence;  // percent, one of 73, 87, 95, 99; 100: full width
     int threads;     // with more than one, the result is not deterministic
     int contempt_centi;  // score penalty of a draw for the side to move, in games with draws

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <exception>
 
@@ -13,9 +12,6 @@ struct Stopped : std::exception {
     const char* what() const noexcept override;
 };
 
-// A monotonic clock, in seconds.
-double now_s() noexcept;
-
 // Set from any thread; searches check it every `kNodesPerLook` nodes (well under a millisecond).
 //
 // Its functions are deliberately not inline: the linker must not keep a copy that was compiled for a newer
@@ -24,13 +20,23 @@ class StopFlag {
    public:
     static constexpr std::uint64_t kNodesPerLook = 1024;
 
-    StopFlag() noexcept = default;
-    // Counts as set whenever its parent does, too, and counts nodes there as well: for a limit within a limit.
-    explicit StopFlag(const StopFlag* parent) noexcept : parent_(parent) {}
+    // What a flag, and whoever measures a search that it stops, counts as time.
+    enum class Clock {
+        kWall,
+        kProcessor,  // of all threads of the process together: whatever else the machine does takes none of it
+    };
+
+    explicit StopFlag(Clock clock = Clock::kWall) noexcept : clock_(clock) {}
+    // Counts as set whenever its parent does, too, and counts nodes there as well: for a limit within a limit.  It has
+    // the parent's clock.
+    explicit StopFlag(const StopFlag* parent) noexcept : clock_(parent->clock_), parent_(parent) {}
+
+    // The time on the flag's clock, in seconds since some moment.
+    double now_s() const noexcept;
 
     void set() noexcept;
 
-    // The flag also counts as set once this many seconds have passed from now.
+    // The flag also counts as set once this many seconds have passed from now, on its clock.
     void set_deadline(double seconds) noexcept;
 
     // The searches that share the flag may visit this many more nodes, to within `kNodesPerLook`.
@@ -42,10 +48,12 @@ class StopFlag {
     bool spend(std::uint64_t nodes) const noexcept;
 
    private:
-    using Clock = std::chrono::steady_clock;
+    std::int64_t now_ns() const noexcept;
+
+    const Clock clock_;
     const StopFlag* parent_ = nullptr;
     std::atomic<bool> set_{false};
-    std::atomic<Clock::rep> deadline_{0};
+    std::atomic<std::int64_t> deadline_ns_{0};
     mutable std::atomic<std::int64_t> nodes_left_{INT64_MAX};
 };
 

@@ -251,10 +251,17 @@ NB_MODULE(_native, m) {
     nb::exception<Stopped>(m, "Stopped");
 
     nb::class_<StopFlag>(m, "StopFlag", "Tells a running search to end; set from any thread.")
-        .def(nb::init<>())
+        .def(
+            "__init__",
+            [](StopFlag* self, bool processor_time) {
+                new (self) StopFlag(processor_time ? StopFlag::Clock::kProcessor : StopFlag::Clock::kWall);
+            },
+            nb::kw_only(), "processor_time"_a = false,
+            "Its clock: the wall clock, or the processor time of all threads of this process together.")
+        .def("now_s", &StopFlag::now_s, "The time on the flag's clock, in seconds since some moment.")
         .def("set", &StopFlag::set, "End every search that was given this flag, within milliseconds.")
         .def("set_deadline", &StopFlag::set_deadline, "seconds"_a,
-             "Count as set, too, once this many seconds have passed from now.")
+             "Count as set, too, once this many seconds have passed from now, on the flag's clock.")
         .def("set_node_limit", &StopFlag::set_node_limit, "nodes"_a,
              "Count as set, too, once searches with this flag have visited about so many positions more.")
         .def("is_set", &StopFlag::is_set, "Whether a search should end.")

@@ -29,7 +29,7 @@ class FullWidth {
         const std::uint64_t nodes_before = nodes();
         StopFlag deadline(&stop);
         if (limits.seconds > 0) deadline.set_deadline(limits.seconds);
-        const double began = now_s();
+        const double began = stop.now_s();
         root_ = game_.root(p);
         count_ = 0;
         for (const int move : game_.moves(root_)) moves_[count_++] = move;
@@ -37,14 +37,14 @@ class FullWidth {
         try {
             double spent = 0.0;  // on the last iteration
             for (int depth = 1; depth <= limits.depth; ++depth) {
-                const double start = now_s();
+                const double start = stop.now_s();
                 if (depth > 1 && limits.seconds > 0 && start - began + kGrowth * spent > limits.seconds) break;
                 const int score = iterate(depth, depth > 1 ? deadline : stop, result);
                 result.depth = depth;
                 result.score_centi = score;
                 result.solved = score >= kWin || score <= -kWin;
                 if (result.solved || (limits.seconds > 0 && count_ == 1)) break;
-                spent = now_s() - start;
+                spent = stop.now_s() - start;
             }
         } catch (const Unwind&) {  // keep the last complete iteration, or a better move from the unfinished one
         }

@@ -979,7 +979,7 @@ class SelectiveSearch {
     // The best move within the limits; the game must not be over.  False: stopped before it had any result.  The error
     // rate of the pruning is not measured, so `confidence` is 0; `solved` means a forced mate.
     bool think(const Position& p, const ThinkLimits& limits, const StopFlag& stop, ThinkResult& result) {
-        began_ = limits.seconds > 0 ? now_s() : 0.0;
+        began_ = limits.seconds > 0 ? stop.now_s() : 0.0;
         const std::uint64_t nodes_before = nodes();
         StopFlag deadline(&stop);
         if (limits.seconds > 0) deadline.set_deadline(limits.seconds);
@@ -1054,7 +1054,7 @@ class SelectiveSearch {
     // --- Iterations ------------------------------------------------------------------------------------------
 
     int last_depth() const { return limits_->depth < kMaxDepth ? limits_->depth : kMaxDepth; }
-    double elapsed() const { return now_s() - began_; }
+    double elapsed() const { return stop_->now_s() - began_; }
     bool is_timed() const { return limits_->seconds > 0; }
     bool fits(double seconds) const { return !is_timed() || elapsed() + seconds <= limits_->seconds; }
 

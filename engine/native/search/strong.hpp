@@ -550,7 +550,7 @@ class StrongSearch {
 
     // The best move within the limits.  False: stopped before it had any result.
     bool think(const Position& p, const ThinkLimits& limits, const StopFlag& stop, ThinkResult& result) {
-        began_ = limits.seconds > 0 ? now_s() : 0.0;
+        began_ = limits.seconds > 0 ? stop.now_s() : 0.0;
         const std::uint64_t nodes_before = nodes();
         StopFlag deadline(&stop);
         if (limits.seconds > 0) deadline.set_deadline(limits.seconds);
@@ -643,7 +643,7 @@ class StrongSearch {
         return last < 1 ? 1 : last;
     }
 
-    double elapsed() const { return now_s() - began_; }
+    double elapsed() const { return stop_->now_s() - began_; }
     bool is_timed() const { return limits_->seconds > 0; }
     bool fits(double seconds) const { return !is_timed() || elapsed() + seconds <= limits_->seconds; }
 

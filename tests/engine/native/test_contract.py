@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import _native
+from engine.games import get_game
 from engine.games.othello import Othello
 from engine.search.reference import INFINITY
-from engine.search.searchers import othello_evaluation
+from engine.search.searchers import NativeSearcher, make_searcher, othello_evaluation
 from engine.stop import StopFlag, Stopped
 from tests.engine.positions import positions
 
@@ -125,6 +126,33 @@ def test_a_far_deadline_is_none(seconds: float) -> None:
     stop.set_deadline(seconds)
     assert not stop.is_set()
     stop.set_deadline(-seconds)
+    assert stop.is_set()
+
+
+@pytest.mark.parametrize(
+    ("stop", "clock"),
+    [(StopFlag(), time.monotonic), (StopFlag(processor_time=True), time.process_time)],
+)
+def test_a_flag_has_a_clock(stop: StopFlag, clock: Callable[[], float]) -> None:
+    before = clock()
+    assert before - 1e-6 <= stop.now_s() <= clock() + 1e-6
+
+
+@pytest.mark.parametrize("game_name", ["othello", "chess", "connect4"])
+def test_a_search_measures_by_the_clock_of_its_flag(game_name: str) -> None:
+    """With two clocks mixed up, it would take its time for spent at once."""
+    searcher, game = make_searcher(game_name, 1), get_game(game_name)
+    assert isinstance(searcher, NativeSearcher)
+    position = game.for_search(game.initial())
+    assert searcher.think(position, 4, 30.0, StopFlag(processor_time=True)).depth == 4
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0])
+def test_a_deadline_of_processor_time(seconds: float) -> None:
+    stop = StopFlag(processor_time=True)
+    stop.set_deadline(60)
+    assert not stop.is_set()
+    stop.set_deadline(seconds)
     assert stop.is_set()
 
 
