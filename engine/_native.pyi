@@ -108,13 +108,14 @@ class OthelloSearch:
         threads: int,
         contempt_centi: int,
         stop: StopFlag,
+        nodes: int = 0,
     ) -> tuple[int, int, int, int, bool, tuple[int, ...], int]:
         """
         The best move within the limits by selective search: a tuple of move, score in centidiscs, depth,
         confidence in percent, whether solved, principal variation, and positions visited.
 
-        `seconds` may be 0: as long as it takes.  `confidence` is 73, 87, 95, 99, or 100: full width.  With a
-        depth of all the squares left the ending is solved when there is time.  A score is an estimate unless
+        `seconds` may be 0: as long as it takes; so may `nodes`.  `confidence` is 73, 87, 95, 99, or 100: full
+        width.  With a depth of all the squares left the ending is solved when there is time.  A score is an estimate unless
         solved or of full width.  `contempt_centi` is not used.  The same calls on a new object give the same,
         if there is no clock and one thread.  Stopped early, it answers with what it has.  Releases the GIL.
         Raises Stopped when the flag is set too early for any answer, ValueError for bad arguments or a game
@@ -194,6 +195,7 @@ class Connect4Search:
         threads: int,
         contempt_centi: int,
         stop: StopFlag,
+        nodes: int = 0,
     ) -> tuple[int, int, int, int, bool, tuple[int, ...], int]:
         """
         The best move within the limits by full width: a tuple as in `OthelloSearch.think`.
@@ -269,13 +271,14 @@ class ChessSearch:
         threads: int,
         contempt_centi: int,
         stop: StopFlag,
+        nodes: int = 0,
     ) -> tuple[int, int, int, int, bool, tuple[int, ...], int]:
         """
         The best move within the limits by selective search: a tuple of move, score in centi-units, depth,
         confidence (0: not known), whether a forced win or loss was proven, principal variation, and positions
         visited.
 
-        `seconds` may be 0: as long as it takes.  `confidence` is not used.  A draw counts as
+        `seconds` may be 0: as long as it takes; so may `nodes`.  `confidence` is not used.  A draw counts as
         -`contempt_centi` for the side to move.  The same calls on a new object give the same, if there is no
         clock and one thread.  Stopped early, it answers with what it has.  Releases the GIL.  Raises Stopped
         when the flag is set too early for any answer, ValueError for bad arguments or a game that is over.
@@ -359,13 +362,14 @@ class XiangqiSearch:
         threads: int,
         contempt_centi: int,
         stop: StopFlag,
+        nodes: int = 0,
     ) -> tuple[int, int, int, int, bool, tuple[int, ...], int]:
         """
         The best move within the limits by selective search: a tuple of move, score in centi-units, depth,
         confidence (0: not known), whether a forced win or loss was proven, principal variation, and positions
         visited.
 
-        `seconds` may be 0: as long as it takes.  `confidence` is not used.  A draw counts as
+        `seconds` may be 0: as long as it takes; so may `nodes`.  `confidence` is not used.  A draw counts as
         -`contempt_centi` for the side to move.  The same calls on a new object give the same, if there is no
         clock and one thread.  Stopped early, it answers with what it has.  Releases the GIL.  Raises Stopped
         when the flag is set too early for any answer, ValueError for bad arguments or a game that is over.

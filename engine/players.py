@@ -3,7 +3,7 @@
 import math
 import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -35,9 +35,9 @@ def kinds_for(game_name: str) -> tuple[str, ...]:
 
 
 _FIRST_DEPTH = 2
-# With a clock, an iteration that would not end in time should not begin.  We forecast its time from the ratio
-# between the iterations before it, within these limits; odd and even depths grow at different rates, so the
-# larger of the last two ratios counts.
+# With a clock, or a limit of nodes, an iteration that would not end within it should not begin.  We forecast
+# its cost from the ratio between the iterations before it, within these limits; odd and even depths grow at
+# different rates, so the larger of the last two ratios counts.
 _LEAST_GROWTH, _MOST_GROWTH = 2.5, 6.0
 # Cost of an iteration's analysis, relative to its plain search; and with the whole profiles of all moves
 # within the budget (`python -m bench.person`).
@@ -49,7 +49,8 @@ _LINE_NODES = 20_000  # two milliseconds
 _DRAWS_FROM_A_BOOK = 20
 _LOT_SHARE = 0.5  # the rest is for a search, in case there is nothing to draw from
 # A strong move's replies are judged by exact scores of this depth, deep enough to see what people see, or of
-# the depth that this share of the time allows: eight plies of Othello take milliseconds, of chess a second.
+# the depth that this share of the time or nodes allows: eight plies of Othello take milliseconds, of chess a
+# second.
 _JUDGED_DEPTH = 8
 _JUDGED_SHARE = 0.15
 _LEAST_S, _MOST_S = 0.001, 1e6  # limits on the time of a strong search
@@ -70,6 +71,7 @@ class SelectiveSearcher(Protocol):
         confidence_percent: int,
         threads: int,
         contempt_centi: int = 0,
+        nodes: int | None = None,
     ) -> SearchResult:
         """The best move that the limits allow; see `engine.search.searchers.NativeOthelloSearcher.think`."""
 
@@ -90,21 +92,35 @@ class StrongOptions:
     """By game name: books and tables to consult before a search, in this order."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Budget:
+    """What iterative deepening may spend: seconds by the stop flag's clock, or nodes."""
+
+    most: float
+    """Infinite: only the depth is limited."""
+    spent: Callable[[], float]
+    """How much has been spent, in the same unit."""
+
+    @property
+    def is_limited(self) -> bool:
+        return self.most < math.inf
+
+
 class _Pace:
-    """Forecasts the duration of the next iteration from those before it."""
+    """Forecasts the cost of the next iteration from those before it, in the unit of a budget."""
 
     def __init__(self) -> None:
-        self._last_s = 0.0
+        self._last = 0.0
         self._growth = [_LEAST_GROWTH, _LEAST_GROWTH]
 
-    def took(self, seconds: float) -> None:
-        if self._last_s > 0:
-            self._growth = [self._growth[1], seconds / self._last_s]
-        self._last_s = seconds
+    def took(self, cost: float) -> None:
+        if self._last > 0:
+            self._growth = [self._growth[1], cost / self._last]
+        self._last = cost
 
-    def next_s(self) -> float:
-        """The forecast in seconds; 0 before the first iteration."""
-        return self._last_s * min(max(_LEAST_GROWTH, *self._growth), _MOST_GROWTH)
+    def next(self) -> float:
+        """The forecast; 0 before the first iteration."""
+        return self._last * min(max(_LEAST_GROWTH, *self._growth), _MOST_GROWTH)
 
 
 class Player:
@@ -161,7 +177,7 @@ class Player:
 
         Args:
             position: An unfinished game.
-            limits: When to end.  Its time becomes the flag's deadline.
+            limits: When to end.  Its time and nodes become limits of the flag, whose clock measures the time.
             stop: Ends the search early; a flag for this call alone.
             detour: Draw the move at random if several are nearly as good; None: choose as usual.
             background: What led to the position, and who will reply; None: unknown.  Only players with an
@@ -173,12 +189,14 @@ class Player:
         game = self._game
         if not game.legal_moves(position):
             raise ValueError(f"the game is over: {game.position_text(position)}")
-        began = time.monotonic()
+        asked_at, began = time.monotonic(), stop.now_s()
         nodes_before = self._searcher.nodes
         if self._source is None and limits.engine_clock is not None:
             limits = replace(limits, engine_clock=None)
         if limits.longest_s is not None:
             stop.set_deadline(limits.longest_s)
+        if limits.nodes is not None:
+            stop.set_node_limit(limits.nodes)
         root = game.for_search(position)
         params = self._params.for_position(game.expected_scale_centi(root))
         found_at_root = self._ask_sources(root, detour) if self.kind.looks_up else None
@@ -186,7 +204,7 @@ class Player:
         if detour is not None and found_at_root is None and game.name not in ENGINE_GAMES:
             decision = self._drawn(detour, position, params, limits, stop, began)
             if decision is not None:
-                nodes, time_s = self._searcher.nodes - nodes_before, time.monotonic() - began
+                nodes, time_s = self._searcher.nodes - nodes_before, time.monotonic() - asked_at
                 return replace(decision, nodes=nodes, time_s=time_s)
         om_search = self._om_search(position, params, background)
         has_time = not stop.is_set() and (limits.time_s is None or limits.time_s >= _LEAST_MODEL_S)
@@ -202,7 +220,7 @@ class Player:
             model, reckoning = om_search.model(decision.candidates), om_search.reckoning(trouble)
             decision = replace(decision, model=model, reckoning=reckoning)
         nodes = decision.nodes or self._searcher.nodes - nodes_before
-        return replace(decision, nodes=nodes, time_s=time.monotonic() - began)
+        return replace(decision, nodes=nodes, time_s=time.monotonic() - asked_at)
 
     def _om_search(
         self, position: Any, params: TrapParams, background: Background | None
@@ -231,13 +249,14 @@ class Player:
         """
         game = self._game
         root = game.for_search(position)
+        nodes_before = self._searcher.nodes
         searching_since, left_s = began, limits.time_s
         engine_move: EngineMove | None = None
         if self._source is not None and found_at_root is None:
             answered = self._ask_engine(position, params, limits, stop, om_search)
             if isinstance(answered, Decision):
                 return answered
-            engine_move, searching_since = answered, time.monotonic()
+            engine_move, searching_since = answered, stop.now_s()
             if limits.engine_clock is not None and limits.time_s is not None:
                 stop.set_deadline(limits.time_s)  # what the engine used may be longer than this
             elif limits.time_s is not None:
@@ -246,12 +265,11 @@ class Player:
             number = game.parse_move(position, engine_move.move)
             found_at_root = LookupMove(number, ENGINE_MOVE, engine_move.pick)
         selective = self.kind.searches_selectively and isinstance(self._searcher, SelectiveSearcher)
-        most = Limits(min(limits.depth, game.deepest_search), left_s)
+        most = Limits(min(limits.depth, game.deepest_search), left_s, nodes=limits.nodes)
         if selective or found_at_root is not None:
-            share_s = None if left_s is None else _JUDGED_SHARE * left_s
-            most = Limits(min(most.depth, _JUDGED_DEPTH), share_s)
+            most = replace(_share(most, _JUDGED_SHARE), depth=min(most.depth, _JUDGED_DEPTH))
         candidates, depth = self._deepen(root, params, most, stop, searching_since, om_search=om_search)
-        judged_s = time.monotonic() - searching_since
+        judged_s = stop.now_s() - searching_since
         decision = Decision(
             game=game.name,
             position=game.position_text(position),
@@ -267,13 +285,16 @@ class Player:
             engine_version=ENGINE_VERSION,
         )
         if self.kind.searches_selectively or found_at_root is not None:
-            # Without a clock it searches as deep as the other players, otherwise as deep as time allows.
+            # By depth alone it searches as deep as the other players, otherwise as deep as its limits allow.
             rest = limits
+            if limits.time_s is not None or limits.nodes is not None:
+                rest = replace(limits, depth=min(max(limits.depth, self._strong.depth), game.deepest_search))
             if limits.time_s is not None:
                 # If it picks another move, that move needs an exact value: part of the time all of them took.
-                left_s = limits.time_s - (time.monotonic() - began) - judged_s / 2
-                left_s = min(max(_LEAST_S, left_s), _MOST_S)
-                rest = Limits(min(max(limits.depth, self._strong.depth), game.deepest_search), left_s)
+                left_s = limits.time_s - (stop.now_s() - began) - judged_s / 2
+                rest = replace(rest, time_s=min(max(_LEAST_S, left_s), _MOST_S))
+            if limits.nodes is not None:
+                rest = replace(rest, nodes=max(1, limits.nodes - (self._searcher.nodes - nodes_before)))
             decision = self._picked(decision, found_at_root, root, rest, stop)
         if engine_move is not None:
             decision = replace(decision, source=engine_move.info)
@@ -294,7 +315,7 @@ class Player:
             BadModel: A model gives no answer.
         """
         assert self._source is not None  # noqa: S101 - for the type checker
-        began, left = time.monotonic(), limits
+        began, left = stop.now_s(), limits
         # In games that need another engine it gets a second try, which is better than our own search.
         for _ in range(2 if self._game.name in ENGINE_GAMES else 1):
             if self.kind.plays_engine_moves:
@@ -307,7 +328,7 @@ class Player:
                 if found is not None:
                     return self._by_engine(found, position, params)
             if limits.time_s is not None:
-                left_s = max(_LEAST_S, limits.time_s - (time.monotonic() - began))
+                left_s = max(_LEAST_S, limits.time_s - (stop.now_s() - began))
                 left = Limits(limits.depth, left_s)
         return None
 
@@ -382,6 +403,7 @@ class Player:
         Players that analyse replies deepen by plain search, and analyse at depths where they may have to end.
 
         Args:
+            began: When it began to spend its time, by the flag's clock.
             within_centi: Plain candidates for any player, exact if at most this far below the best; None: the
                 candidates that the player needs.
             om_search: Values the moves, for a player with an opponent model.
@@ -407,32 +429,38 @@ class Player:
         depth = reached = _FIRST_DEPTH
         candidates = latest = found_at(first, depth, StopFlag())
         profiler = Profiler(game, self._searcher, position, params, stop)
-        every = _ANALYSE_EVERY if limits.time_s is not None else math.inf
+        budget = self._budget(limits, stop, began)
+        every = _ANALYSE_EVERY if budget.is_limited else math.inf
         is_whole = om_search is not None and om_search.needs_all_replies
         share = 1 + (_WHOLE_COST if is_whole else _ANALYSIS_COST) if analyses else 1.0
         pace = _Pace()
         try:
             while reached < limits.depth and not stop.is_set():
-                late = limits.time_s is not None and (
-                    time.monotonic() - began + share * pace.next_s() > limits.time_s
-                )
-                if late or self._is_settled(position, latest, reached, stop):
+                is_too_long = budget.spent() + share * pace.next() > budget.most
+                if is_too_long or self._is_settled(position, latest, reached, stop):
                     break
-                start = time.monotonic()
+                start = budget.spent()
                 reached += 1
                 is_due = reached == limits.depth or reached - depth >= every
                 if not analyses or is_due:
                     latest = found_at(profiler, reached, stop)
                     candidates, depth = latest, reached
-                    pace.took((time.monotonic() - start) / share)
+                    pace.took((budget.spent() - start) / share)
                 else:
                     latest = profiler.plain(reached)
-                    pace.took(time.monotonic() - start)
+                    pace.took(budget.spent() - start)
             if reached > depth:
                 candidates, depth = found_at(profiler, reached, stop), reached
         except Stopped:
             pass  # the last completed iteration counts
         return candidates, depth
+
+    def _budget(self, limits: Limits, stop: StopFlag, began: float) -> _Budget:
+        """The budget of time since `began`, or of nodes from now on."""
+        if limits.time_s is None and limits.nodes is not None:
+            before = self._searcher.nodes
+            return _Budget(limits.nodes, lambda: self._searcher.nodes - before)
+        return _Budget(math.inf if limits.time_s is None else limits.time_s, lambda: stop.now_s() - began)
 
     def _ask_sources(self, position: Any, detour: Detour | None) -> LookupMove | None:
         """The move of a book or table that has the position; for a detour, a book gets several draws."""
@@ -451,8 +479,7 @@ class Player:
     ) -> Decision | None:
         """A random draw among the best moves of a plain search; None: there is nothing to draw from."""
         game = self._game
-        time_s = None if limits.time_s is None else _LOT_SHARE * limits.time_s
-        most = Limits(min(limits.depth, game.deepest_search), time_s)
+        most = replace(_share(limits, _LOT_SHARE), depth=min(limits.depth, game.deepest_search))
         root = game.for_search(position)
         candidates, depth = self._deepen(root, params, most, stop, began, detour.within_centi)
         lot = RandomDraw(detour.within_centi, detour.avoid, self._rng.getrandbits(32))
@@ -497,6 +524,7 @@ class Player:
                     confidence_percent=self._strong.confidence_percent,
                     threads=self._strong.threads,
                     contempt_centi=self._strong.contempt_centi,
+                    nodes=limits.nodes,
                 )
             except Stopped:
                 return decision
@@ -544,6 +572,13 @@ class Player:
             return principal_variation(self._game, self._searcher, position, depth, brief)
         except Stopped:
             return ()
+
+
+def _share(limits: Limits, share: float) -> Limits:
+    """The limits with that share of their time and nodes."""
+    time_s = None if limits.time_s is None else share * limits.time_s
+    nodes = None if limits.nodes is None else max(1, int(share * limits.nodes))
+    return replace(limits, time_s=time_s, nodes=nodes)
 
 
 def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision:

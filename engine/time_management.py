@@ -50,9 +50,11 @@ class Limits:
     depth: int
     """Deepest search in plies, at least 2."""
     time_s: float | None = None
-    """Thinking time in seconds; None: no limit other than the depth."""
+    """Thinking time in seconds, by the stop flag's clock; None: no limit of time."""
     engine_clock: EngineClock | None = None
     """For a player whose engine manages the clock itself; `time_s` is then for deciding without it."""
+    nodes: int | None = None
+    """Positions to visit, about so many; None: no such limit.  Only for our own searches."""
 
     @property
     def longest_s(self) -> float | None:
@@ -64,6 +66,8 @@ class Limits:
             raise ValueError(f"depth is {self.depth}, must be at least 2: a trap needs a move and a reply")
         if self.time_s is not None and self.time_s <= 0:
             raise ValueError(f"time_s is {self.time_s}, must be above 0")
+        if self.nodes is not None and self.nodes < 1:
+            raise ValueError(f"nodes is {self.nodes}, must be at least 1")
 
 
 def limits_from_clock(

@@ -119,6 +119,7 @@ class NativeSearcher:
         confidence_percent: int = 73,
         threads: int = 1,
         contempt_centi: int = 0,
+        nodes: int | None = None,
     ) -> SearchResult:
         """The best move within the limits, by selective search: for strong play, not for trap analysis.
 
@@ -126,12 +127,14 @@ class NativeSearcher:
             position: A position in which the game is not over.
             depth: Maximum depth in plies, 1 to `Game.deepest_search`.  Othello: a depth of at least the
                 number of empty squares solves the endgame if time allows, and always without a clock.
-            time_s: Time limit in seconds; None: no clock.  No iteration starts that is too long for it.
+            time_s: Time limit in seconds, by the flag's clock; None: no clock.  No iteration starts that is
+                too long for it.
             stop: Ends the search early; it then returns its best result so far.
             confidence_percent: Othello only: confidence that a selective cut must have, 73, 87, 95 or 99.
                 100: full width, as `search`.
             threads: With more than one, the result is not deterministic.
             contempt_centi: How far below zero a draw scores for the side to move, in games with draws.
+            nodes: Positions to visit, about so many; None: no limit.
 
         Raises:
             Stopped: The flag is set too early for any answer.
@@ -139,6 +142,8 @@ class NativeSearcher:
         """
         if time_s is not None and time_s <= 0:
             raise ValueError(f"time_s is {time_s}, must be above 0")
+        if nodes is not None and nodes < 1:
+            raise ValueError(f"nodes is {nodes}, must be at least 1")
         move, score, depth, confidence, solved, line, nodes = self._core.think(
             self._game.native_position(position),
             depth,
@@ -147,6 +152,7 @@ class NativeSearcher:
             threads,
             contempt_centi,
             stop,
+            nodes or 0,
         )
         text = self._game.move_text
         return SearchResult(text(move), score, depth, confidence, solved, tuple(map(text, line)), nodes)

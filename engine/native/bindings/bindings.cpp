@@ -100,8 +100,8 @@ struct OthelloBinding {
     static constexpr const char* kThink =
         "The best move within the limits by selective search: a tuple of move, score in centidiscs, depth,\n"
         "confidence in percent, whether solved, principal variation, and positions visited.\n\n"
-        "`seconds` may be 0: as long as it takes.  `confidence` is 73, 87, 95, 99, or 100: full width.  With a\n"
-        "depth of all the squares left the ending is solved when there is time.  A score is an estimate unless\n"
+        "`seconds` may be 0: as long as it takes; so may `nodes`.  `confidence` is 73, 87, 95, 99, or 100: full\n"
+        "width.  With a depth of all the squares left the ending is solved when there is time.  A score is an estimate unless\n"
         "solved or of full width.  `contempt_centi` is not used.  The same calls on a new object give the same,\n"
         "if there is no clock and one thread.  Stopped early, it answers with what it has.  Releases the GIL.\n"
         "Raises Stopped when the flag is set too early for any answer, ValueError for bad arguments or a game\n"
@@ -171,7 +171,7 @@ struct TextBinding : Rules {
         "The best move within the limits by selective search: a tuple of move, score in centi-units, depth,\n"
         "confidence (0: not known), whether a forced win or loss was proven, principal variation, and positions\n"
         "visited.\n\n"
-        "`seconds` may be 0: as long as it takes.  `confidence` is not used.  A draw counts as\n"
+        "`seconds` may be 0: as long as it takes; so may `nodes`.  `confidence` is not used.  A draw counts as\n"
         "-`contempt_centi` for the side to move.  The same calls on a new object give the same, if there is no\n"
         "clock and one thread.  Stopped early, it answers with what it has.  Releases the GIL.  Raises Stopped\n"
         "when the flag is set too early for any answer, ValueError for bad arguments or a game that is over.";

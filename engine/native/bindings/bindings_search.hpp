@@ -157,7 +157,7 @@ class GameSearch {
     }
 
     nb::tuple think(Argument argument, int depth, double seconds, int confidence, int threads, int contempt_centi,
-                    const StopFlag& stop) {
+                    const StopFlag& stop, std::uint64_t nodes) {
         const Position p = ongoing(argument);
         if (!(seconds >= 0 && seconds <= kMaxSeconds)) throw nb::value_error("seconds must be 0 .. 1e6");
         if (confidence != 73 && confidence != 87 && confidence != 95 && confidence != 99 && confidence != 100) {
@@ -168,7 +168,7 @@ class GameSearch {
             throw nb::value_error("contempt_centi must be -1000 .. 1000");
         }
         const ThinkLimits limits{depth_in_range(depth, 1, Binding::kMaxDepth), seconds, confidence, threads,
-                                 contempt_centi};
+                                 contempt_centi, nodes};
         ThinkResult found;
         {
             const nb::gil_scoped_release release;
@@ -233,7 +233,8 @@ void bind_search(nb::module_& m, const char* name) {
                                "-> list[tuple[int, ...]]";
     const std::string think = "def think" + position +
                               "depth: int, seconds: float, confidence: int, threads: int, contempt_centi: int, "
-                              "stop: StopFlag) -> tuple[int, int, int, int, bool, tuple[int, ...], int]";
+                              "stop: StopFlag, nodes: int = 0) "
+                              "-> tuple[int, int, int, int, bool, tuple[int, ...], int]";
     const std::string solve = "def solve" + position + "stop: StopFlag) -> tuple[int, int]";
     auto bound = nb::class_<Self>(m, name, Binding::kAbout);
     if constexpr (std::is_empty_v<typename Binding::Evaluation>) {
@@ -259,7 +260,7 @@ void bind_search(nb::module_& m, const char* name) {
              "its budget in hundredths of a per cent, but for no move more than `risk_share` times what it is worth\n"
              "(infinity: no such limit).  Raises as `search` does.")
         .def("think", &Self::think, "position"_a, "depth"_a, "seconds"_a, "confidence"_a, "threads"_a,
-             "contempt_centi"_a, "stop"_a, nb::sig(think.c_str()), Binding::kThink)
+             "contempt_centi"_a, "stop"_a, "nodes"_a = 0, nb::sig(think.c_str()), Binding::kThink)
         .def("evaluate", &Self::evaluate, "position"_a, "Static evaluation in centi-units for the side to move.")
         .def_prop_ro("nodes", &Self::nodes, "Positions visited since this object was made.");
     if constexpr (Binding::kSolves) {

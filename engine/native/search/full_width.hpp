@@ -9,8 +9,8 @@
 namespace desdemona {
 namespace {
 
-// Iterative deepening by the exact search, with the interface of the strong searches.  It supports limits of depth
-// and time only.
+// Iterative deepening by the exact search, with the interface of the strong searches.  It supports limits of depth,
+// time and nodes only.
 template <Game G>
 class FullWidth {
    public:
@@ -29,6 +29,7 @@ class FullWidth {
         const std::uint64_t nodes_before = nodes();
         StopFlag deadline(&stop);
         if (limits.seconds > 0) deadline.set_deadline(limits.seconds);
+        if (limits.nodes > 0) deadline.set_node_limit(limits.nodes);
         const double began = stop.now_s();
         root_ = game_.root(p);
         count_ = 0;

@@ -983,6 +983,7 @@ class SelectiveSearch {
         const std::uint64_t nodes_before = nodes();
         StopFlag deadline(&stop);
         if (limits.seconds > 0) deadline.set_deadline(limits.seconds);
+        if (limits.nodes > 0) deadline.set_node_limit(limits.nodes);
         if (stop.is_set()) return false;
         StopFlag helpers_stop(&deadline);
         caller_ = &stop;

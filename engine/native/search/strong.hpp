@@ -550,10 +550,12 @@ class StrongSearch {
 
     // The best move within the limits.  False: stopped before it had any result.
     bool think(const Position& p, const ThinkLimits& limits, const StopFlag& stop, ThinkResult& result) {
-        began_ = limits.seconds > 0 ? stop.now_s() : 0.0;
+        began_ = stop.now_s();
+        began_nodes_ = own_nodes();
         const std::uint64_t nodes_before = nodes();
         StopFlag deadline(&stop);
         if (limits.seconds > 0) deadline.set_deadline(limits.seconds);
+        if (limits.nodes > 0) deadline.set_node_limit(limits.nodes);
         if (stop.is_set()) return false;
         StopFlag helpers_stop(&deadline);
         stop_ = &deadline;
@@ -573,7 +575,7 @@ class StrongSearch {
         return result.depth > 0;
     }
 
-    std::uint64_t nodes() const { return worker_.nodes() + ending_.nodes() + helpers_.nodes(); }
+    std::uint64_t nodes() const { return own_nodes() + helpers_.nodes(); }
 
    private:
     using Worker = StrongWorker<G, T>;
@@ -581,9 +583,9 @@ class StrongSearch {
     using Line = strong::Line;
 
     static constexpr int kEndJump = 6;          // this close to the end, the next iteration goes all the way
-    static constexpr double kGrowth = 1.4;      // time of an iteration relative to the longer of the last two
-    static constexpr double kEndShare = 0.15;   // time of a selective search to the end, relative to solving the ending
-    static constexpr double kLevelGrowth = 2.0; // time of the next level relative to this one
+    static constexpr double kGrowth = 1.4;      // cost of an iteration relative to the longer of the last two
+    static constexpr double kEndShare = 0.15;   // cost of a selective search to the end, relative to solving the ending
+    static constexpr double kLevelGrowth = 2.0; // cost of the next level relative to this one
     static constexpr double kSolveSpeed = 2.2;  // nodes per second of the endgame solver, relative to the search
 
     // --- Threads ---------------------------------------------------------------------------------------------
@@ -643,15 +645,25 @@ class StrongSearch {
         return last < 1 ? 1 : last;
     }
 
-    double elapsed() const { return stop_->now_s() - began_; }
+    // Costs are in seconds or, with a limit of nodes alone, in nodes of the leading thread.
     bool is_timed() const { return limits_->seconds > 0; }
-    bool fits(double seconds) const { return !is_timed() || elapsed() + seconds <= limits_->seconds; }
+    bool is_limited() const { return is_timed() || limits_->nodes > 0; }
+    std::uint64_t own_nodes() const { return worker_.nodes() + ending_.nodes(); }
+    double budget() const {
+        return is_timed() ? limits_->seconds : static_cast<double>(limits_->nodes) / limits_->threads;
+    }
+    double spent() const {
+        return is_timed() ? stop_->now_s() - began_ : static_cast<double>(own_nodes() - began_nodes_);
+    }
+    bool fits(double cost) const { return !is_limited() || spent() + cost <= budget(); }
 
-    double seconds_to_solve() const {
-        const double spent = elapsed();
+    double cost_to_solve() const {
+        const double nodes = T::nodes_to_solve(plies_left());
+        if (!is_timed()) return nodes;
+        const double seconds = spent();
         double speed = 1e7;
-        if (spent > 0.002) speed = static_cast<double>(worker_.nodes() - first_nodes_) / spent;
-        return T::nodes_to_solve(plies_left()) / (kSolveSpeed * speed);
+        if (seconds > 0.002) speed = static_cast<double>(worker_.nodes() - first_nodes_) / seconds;
+        return nodes / (kSolveSpeed * speed);
     }
 
     void deepen() {
@@ -668,38 +680,38 @@ class StrongSearch {
             ++depth;
             const bool is_ready = depth > (end / 2 < 8 ? end / 2 : 8);
             if (may_solve() && is_ready) {
-                if (!is_timed() ? end <= kSolveAtOnce : fits(kAtOnceFactor * seconds_to_solve())) break;
-                if (!is_full_width() && depth > end - kEndJump && fits(kEndShare * seconds_to_solve())) depth = last;
+                if (!is_limited() ? end <= kSolveAtOnce : fits(kAtOnceFactor * cost_to_solve())) break;
+                if (!is_full_width() && depth > end - kEndJump && fits(kEndShare * cost_to_solve())) depth = last;
             }
             if (depth > 1 && !fits(kGrowth * longest)) return;
-            if (is_timed() && worker_.move_count() == 1 && depth > kForcedDepth) return;
-            const double start = is_timed() ? elapsed() : 0.0;
+            if (is_limited() && worker_.move_count() == 1 && depth > kForcedDepth) return;
+            const double start = is_limited() ? spent() : 0.0;
             // Scores of odd and even depths differ, so the guess is the score of two plies before.
             const int score = step(depth, first_level_, scores[depth & 1]);
             scores[depth & 1] = score;
             if (depth == 1) scores[0] = score;
-            if (is_timed()) {
-                const double spent = elapsed() - start;
-                longest = spent > before ? spent : before;
-                before = spent;
+            if (is_limited()) {
+                const double cost = spent() - start;
+                longest = cost > before ? cost : before;
+                before = cost;
             }
         }
         if (!may_solve()) return;
         int score = scores[depth & 1];
 
-        // Step 2. To the end at higher levels, while there is not enough time to solve.
+        // Step 2. To the end at higher levels, while there is not enough left to solve.
         if (!is_full_width() && depth == end) {
             double cost = before;
             for (int level = first_level_ + 1; level < strong::kFullWidth; ++level) {
-                if (is_timed() ? fits(seconds_to_solve()) : end <= kSolveAfterFirst) break;
+                if (is_limited() ? fits(cost_to_solve()) : end <= kSolveAfterFirst) break;
                 cost *= kLevelGrowth;
                 if (!fits(cost)) break;
-                const double start = is_timed() ? elapsed() : 0.0;
+                const double start = is_limited() ? spent() : 0.0;
                 score = step(end, level, score);
-                if (is_timed()) cost = elapsed() - start;
+                if (is_limited()) cost = spent() - start;
             }
-            if (!fits(0.7 * seconds_to_solve())) return;
-        } else if (is_full_width() && !fits(seconds_to_solve())) {
+            if (!fits(0.7 * cost_to_solve())) return;
+        } else if (is_full_width() && !fits(cost_to_solve())) {
             return;
         }
 
@@ -803,9 +815,9 @@ class StrongSearch {
         return best;
     }
 
-    static constexpr int kSolveAtOnce = 16;       // without a clock: solve endings of this length at once, or ...
+    static constexpr int kSolveAtOnce = 16;       // with depth alone: solve endings of this length at once, or ...
     static constexpr int kSolveAfterFirst = 26;   // ... of this length after one search to the end
-    static constexpr double kAtOnceFactor = 8.0;  // with a clock: solve if the time would suffice this many times over
+    static constexpr double kAtOnceFactor = 8.0;  // with a limit: solve if it would suffice this many times over
     static constexpr int kForcedDepth = 6;        // enough for a forced move
 
     const G& game_;
@@ -825,6 +837,7 @@ class StrongSearch {
     int first_level_ = 0;
     bool is_solving_ = false;
     double began_ = 0.0;
+    std::uint64_t began_nodes_ = 0;
     std::uint64_t first_nodes_ = 0;
 };
 
