@@ -115,11 +115,11 @@ class OthelloSearch:
         confidence in percent, whether solved, principal variation, and positions visited.
 
         `seconds` may be 0: as long as it takes; so may `nodes`.  `confidence` is 73, 87, 95, 99, or 100: full
-        width.  With a depth of all the squares left the ending is solved when there is time.  A score is an estimate unless
-        solved or of full width.  `contempt_centi` is not used.  The same calls on a new object give the same,
-        if there is no clock and one thread.  Stopped early, it answers with what it has.  Releases the GIL.
-        Raises Stopped when the flag is set too early for any answer, ValueError for bad arguments or a game
-        that is over.
+        width.  With a depth of all the squares left the ending is solved when there is time.  A score is an
+        estimate unless solved or of full width.  `contempt_centi` is not used.  The same calls on a new
+        object give the same, if there is no clock and one thread.  Stopped early, it answers with what it
+        has.  Releases the GIL.  Raises Stopped when the flag is set too early for any answer, ValueError for
+        bad arguments or a game that is over.
         """
 
     def evaluate(self, position: tuple[int, int]) -> int:

@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import IO, Protocol
 
+from engine.processor_time import processor_time_s
 from engine.stop import StopFlag, Stopped
 
 DEBIAN_GAMES = "/usr/games"
@@ -154,6 +155,10 @@ class EngineProcess:
         """Whether there are unread lines."""
         return not self._lines.empty()
 
+    def processor_time_s(self) -> float | None:
+        """Processor time that the program, with its threads and children, has used; None: unknown."""
+        return processor_time_s(self._process.pid)
+
     def say(self, line: str, wait: Waiting) -> None:
         """Write a line.
 
@@ -173,8 +178,12 @@ class EngineProcess:
             except (OSError, ValueError) as error:
                 raise self._ended() from error
 
-    def hear(self, wait: Waiting) -> str:
+    def hear(self, wait: Waiting, poll_s: float = POLL_S) -> str:
         """Read the next line, stripped; it may be empty.
+
+        Args:
+            wait: How long to wait.
+            poll_s: Interval at which to check that, in seconds.
 
         Raises:
             Stopped: The wait was ended.
@@ -186,7 +195,7 @@ class EngineProcess:
         while True:
             self._check(wait, since)
             try:
-                line = self._lines.get(timeout=POLL_S)
+                line = self._lines.get(timeout=poll_s)
             except queue.Empty:
                 continue
             if line is None:

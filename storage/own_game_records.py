@@ -33,8 +33,10 @@ _OTHER_ENDS = {
 """PGN's names for endings that no other format has."""
 _CENTI = 100
 
-_OWN_LIMIT = re.compile(r"[:,;] *(depth|time) *= *([0-9.]+)")
+_OWN_LIMIT = re.compile(r"[:,;] *(depth|time|cpu|nodes) *= *([0-9.]+)")
 """A limit in the text of a match's player, which overrides the match's own."""
+_ON_AN_ENGINE = re.compile(r"[a-z_]+_uci:")
+"""A player whose nodes are a setting of its engine."""
 
 
 def record_of(game: StoredGame, our_name: str, decisions: Sequence[StoredDecision] = ()) -> GameRecord:
@@ -108,15 +110,25 @@ def _match_tags(game: StoredGame) -> dict[str, str]:
 
 
 def _limits(game: StoredGame, player: str) -> str:
-    """A player's clock, or the time and depth from its own text, or the match's; as far as known."""
+    """A player's clock, or the limits from its own text, or else the match's; as far as known."""
     terms = _terms(game)
-    own = dict(_OWN_LIMIT.findall(str(terms.get(player, ""))))
+    text = str(terms.get(player, ""))
+    own = dict(_OWN_LIMIT.findall(text))
+    if _ON_AN_ENGINE.match(text):
+        own.pop("nodes", None)
     clock, time_s, depth = (str(terms.get(key) or "") for key in ("clock", "time_s", "depth"))
     if clock:
         depth = own.get("depth", depth)
     elif own:
         time_s, depth = own.get("time", ""), own.get("depth", "")
-    parts = (clock, time_s and f"{time_s} s a move", depth and f"depth {depth}")
+    cpu_s, nodes = own.get("cpu", ""), own.get("nodes", "")
+    parts = (
+        clock,
+        time_s and f"{time_s} s a move",
+        cpu_s and f"{cpu_s} s of processor time a move",
+        nodes and f"{nodes} nodes a move",
+        depth and f"depth {depth}",
+    )
     return ", ".join(part for part in parts if part)
 
 

@@ -72,6 +72,10 @@ class Terms:
         for spec in (self.a, self.b):
             if self.clock is not None and spec.move_s is not None:
                 raise MatchError(f"player {spec.text!r}: with a clock there is no time for each move")
+            if self.clock is not None and (spec.cpu_s is not None or spec.nodes is not None):
+                raise MatchError(
+                    f"player {spec.text!r}: a clock counts the time of both; there is no other limit for one"
+                )
             allowance = self.allowance(spec, (1.0, 1.0))
             if isinstance(spec, OurSpec):
                 if allowance.depth is not None and allowance.depth < 2:
@@ -94,6 +98,8 @@ class Terms:
             clocks_s: Time left on the clocks, by side; ignored without a clock.
         """
         depth = spec.depth or self.depth
+        if spec.cpu_s is not None or spec.nodes is not None:
+            return Allowance(cpu_s=spec.cpu_s, nodes=spec.nodes)
         if isinstance(spec, HumanSpec) and self.clock is None:
             return Allowance()  # nothing is searched: its time measures only the machine's load
         if self.clock is not None:
@@ -101,6 +107,11 @@ class Terms:
         if spec.depth is not None or spec.move_s is not None:
             return Allowance(move_s=spec.move_s, depth=spec.depth)
         return Allowance(move_s=self.move_s, depth=self.depth)
+
+    @property
+    def limits_our_cpu(self) -> bool:
+        """Whether a player of ours is limited by processor time."""
+        return any(isinstance(spec, OurSpec) and spec.cpu_s is not None for spec in (self.a, self.b))
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values, equal for equal terms."""

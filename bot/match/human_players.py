@@ -7,6 +7,7 @@ from typing import Any
 
 from bot.match.move_list import MoveList
 from bot.match.player_specs import HumanSpec, MatchError
+from bot.match.processor_use import processor_time_s, used_s
 from engine.decision import Person
 from engine.external.settings import Allowance, ChosenMove
 from engine.game import if_it_goes_on
@@ -50,7 +51,7 @@ class HumanPlayer:
             EngineError: The model gives no answer.
             ValueError: The game is over.
         """
-        began = time.monotonic()
+        began, before_s = time.monotonic(), processor_time_s()
         game = self._game
         *before, last = self._line.positions(moves)
         position = if_it_goes_on(game, last)
@@ -67,7 +68,10 @@ class HumanPlayer:
             raise EngineError(str(error)) from error
         move = self._rng.choices(legal, sharpened(odds, self._spec.temperature))[0]
         text, time_s = game.move_text(move), time.monotonic() - began
-        return ChosenMove(move=text, evaluation_centi=None, variation=(text,), depth=None, time_s=time_s)
+        cpu_s = used_s(before_s, processor_time_s())
+        return ChosenMove(
+            text, evaluation_centi=None, variation=(text,), depth=None, time_s=time_s, cpu_s=cpu_s
+        )
 
     def close(self) -> None:
         """Do nothing: no resource is open."""

@@ -12,6 +12,7 @@ from bot.match.conditions import Adjudication, Terms, called
 from bot.match.openings import Opening, position_after, random_opening
 from bot.match.player_specs import MatchError
 from bot.match.players import MatchPlayer, OurPlayer, make_player
+from bot.match.processor_use import game_in_process
 from engine import SEARCH_REVISION
 from engine.decision import Decision
 from engine.external.settings import ChosenMove
@@ -71,9 +72,17 @@ class Used:
     """Sum of the depths that the player reported."""
     told_depths: int = 0
     """Moves with a reported depth: not every player reports one."""
+    cpu_s: float = 0.0
+    """Processor time, all threads together."""
+    told_cpu: int = 0
+    """Moves whose processor time is known."""
+    nodes: int = 0
+    told_nodes: int = 0
+    """Moves with a reported number of nodes."""
 
-    def plus(self, time_s: float, depth: int | None, *, late: bool) -> "Used":
-        """A copy with one more move."""
+    def plus(self, time_s: float, choice: ChosenMove | None, *, late: bool) -> "Used":
+        """A copy with one more move; None: the player failed to choose one."""
+        depth, cpu_s, nodes = (choice.depth, choice.cpu_s, choice.nodes) if choice else (None, None, None)
         return Used(
             self.moves + 1,
             self.time_s + time_s,
@@ -81,6 +90,10 @@ class Used:
             self.late + late,
             self.depths + (depth or 0),
             self.told_depths + (depth is not None),
+            self.cpu_s + (cpu_s or 0.0),
+            self.told_cpu + (cpu_s is not None),
+            self.nodes + (nodes or 0),
+            self.told_nodes + (nodes is not None),
         )
 
 
@@ -134,6 +147,11 @@ def play(task: GameTask) -> Played:
     pair = task.number // 2
     opening = task.opening or random_opening(terms.game, task.seed, pair)
     with ExitStack() as closing:
+        if not closing.enter_context(game_in_process()) and terms.limits_our_cpu:
+            raise MatchError(
+                "a process that plays several games cannot limit the processor time of one: start the "
+                "cluster's workers with --nthreads 1"
+            )
         made = [make_player(terms, which, f"{task.seed} {task.number} {which}") for which in (0, 1)]
         for player in made:
             closing.callback(player.close)
@@ -259,7 +277,8 @@ class _GameInPlay:
         failed: _Verdict | None = None
         choice: ChosenMove | None = None
         try:
-            choice = self.players[which].choose(self.moves, allowance, StopFlag())
+            stop = StopFlag(processor_time=allowance.cpu_s is not None)
+            choice = self.players[which].choose(self.moves, allowance, stop)
         except EngineTimeout as error:
             failed = self._lost(which, End.TIME, str(error))
         except IllegalAnswer as error:
@@ -272,14 +291,16 @@ class _GameInPlay:
             logger.exception("one of our own players failed")
             failed = self._lost(which, End.CRASH, f"{type(error).__name__}: {error}")
         took_s = time.perf_counter() - began
-        limit_s = allowance.limit_s(side)
-        is_late = limit_s is not None and took_s > _LATE * limit_s + _LATE_S
-        self.used[which] = self.used[which].plus(took_s, choice.depth if choice else None, late=is_late)
+        limit_s, spent_s, what = allowance.limit_s(side), took_s, "s"
+        if allowance.cpu_s is not None and choice is not None and choice.cpu_s is not None:
+            limit_s, spent_s, what = allowance.cpu_s, choice.cpu_s, "s of processor time"
+        is_late = limit_s is not None and spent_s > _LATE * limit_s + _LATE_S
+        self.used[which] = self.used[which].plus(took_s, choice, late=is_late)
         if failed is not None:
             return failed
         grace_s = 0.0 if terms.clock else terms.grace_s
-        if limit_s is not None and took_s > limit_s + grace_s:
-            return self._lost(which, End.TIME, f"took {took_s:.3f} s of {limit_s:.3f} s allowed")
+        if limit_s is not None and spent_s > limit_s + grace_s:
+            return self._lost(which, End.TIME, f"took {spent_s:.3f} {what} of {limit_s:.3f} allowed")
         if terms.clock is not None:
             clocks_s[side] += terms.clock.increment_s - took_s
         assert choice is not None  # noqa: S101 - otherwise `failed` is set

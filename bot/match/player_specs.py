@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.base.errors import DesdemonaError
 from engine.errors import BadSettings
-from engine.external.settings import PROTOCOL_GAMES
+from engine.external.settings import PROTOCOL_GAMES, STOPPABLE
 from engine.games import ENGINE_GAMES, GAMES
 from engine.human.registry import ModelSettings
 from engine.lookup.registry import ROOT_SOURCES
@@ -39,6 +39,10 @@ class OurSpec:
     """Deepest search in plies; replaces the match's limits."""
     move_s: float | None = None
     """Seconds for a move; replaces the match's limits."""
+    cpu_s: float | None = None
+    """Seconds of processor time for a move, all threads together; likewise."""
+    nodes: int | None = None
+    """Positions to visit for a move; likewise."""
     params: TrapParams = field(default_factory=TrapParams)
     table_mb: int = 64
     confidence_percent: int = 73
@@ -73,6 +77,8 @@ class OtherSpec:
     command: tuple[str, ...]
     depth: int | None = None
     move_s: float | None = None
+    cpu_s: float | None = None
+    nodes: int | None = None
     name: str | None = None
     """The opponent's name in the database; None: the text."""
     directory: str | None = None
@@ -103,7 +109,9 @@ class HumanSpec:
     """The opponent's name in the database; None: the text."""
     depth: int | None = None
     move_s: float | None = None
-    """Both are ignored: there is no search."""
+    cpu_s: float | None = None
+    nodes: int | None = None
+    """These four are ignored: there is no search."""
 
 
 PlayerSpec = OurSpec | OtherSpec | HumanSpec
@@ -214,12 +222,19 @@ def _ours(text: str, kind: PlayerKind, rest: str) -> OurSpec:
                 and (kind.models_opponent or known not in _PERSON_KEYS)
             ]
             if kind.asks_engine:
+                known = [key for key in known if key not in _STOPPABLE_KEYS]
                 known += [*_ENGINE_KEYS, "option.NAME"]
             raise MatchError(f"player {text!r}: {key!r} is not known; known: {', '.join(known)}")
     try:
         trap, valued = TrapParams(**params), ValueParams(**worth)
     except BadSettings as error:
         raise MatchError(f"player {text!r}: {error}") from None
+    _check_limits(text, found)
+    if kind.asks_engine and "cpu_s" in found:
+        raise MatchError(
+            f"player {text!r}: cpu cannot limit a player on another engine, which must finish its searches; "
+            "give depth, and the result says what its moves cost"
+        )
     for key in values:
         if key in _STRONG_KEYS and not kind.searches_selectively:
             raise MatchError(f"player {text!r}: {key} is for the strong player")
@@ -282,7 +297,26 @@ def _other(text: str, kind: str, rest: str) -> OtherSpec:
             )
     if options and kind not in ("uci", "ucci"):
         raise MatchError(f"player {text!r}: {kind} has no options; give them to the program as arguments")
+    _check_limits(text, found)
+    for key, name in _STOPPABLE_KEYS.items():
+        if name in found and kind not in STOPPABLE:
+            raise MatchError(
+                f"player {text!r}: {kind} cannot limit {_LIMITS[key]}: it has neither a limit of nodes nor a "
+                "command that ends a search with a move; give time or depth, and the result says what its "
+                "moves cost"
+            )
     return OtherSpec(text=text, kind=kind, command=words, options=tuple(options), **found)
+
+
+def _check_limits(text: str, found: dict[str, Any]) -> None:
+    """Check that at most one limit was given, except for a time with a depth.
+
+    Raises:
+        MatchError: Two were given that exclude each other.
+    """
+    given = [key for key in _LIMITS if _OTHER_KEYS[key][0] in found]
+    if len(given) > 1 and given != ["depth", "time"]:
+        raise MatchError(f"player {text!r}: {' and '.join(given)} limit the same move; give one of them")
 
 
 def _values(text: str, parts: list[str]) -> dict[str, str]:
@@ -357,9 +391,16 @@ def _confidence(value: str) -> int:
 
 
 _LARGE = 10**6
+_nodes = _whole(1, 10**12)
+_LIMITS = {"depth": "depth", "time": "time", "cpu": "processor time", "nodes": "nodes"}
+"""Keys that limit a move, and what they limit."""
+_STOPPABLE_KEYS = {"cpu": "cpu_s", "nodes": "nodes"}
+"""Those that not every protocol has, with their fields."""
 _OUR_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "depth": ("depth", _whole(2, 120)),
     "time": ("move_s", _seconds),
+    "cpu": ("cpu_s", _seconds),
+    "nodes": ("nodes", _nodes),
     "table_mb": ("table_mb", _whole(1, 65_536)),
     "confidence": ("confidence_percent", _confidence),
     "threads": ("threads", _whole(1, 64)),
@@ -388,7 +429,7 @@ _ENGINE_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "engine": ("command", _command),
     "protocol": ("protocol", _protocol),
     "limit": ("limit", MoveLimit),
-    "nodes": ("nodes", _whole(1, 10**12)),
+    "nodes": ("nodes", _nodes),
     "window_centi": ("window_centi", _whole(0, 10_000)),
     "candidates": ("candidates", _whole(1, 500)),
 }
@@ -402,6 +443,8 @@ _PERSON_KEYS = ("rating", *_MODEL_KEYS, *_VALUE_KEYS)
 _OTHER_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "depth": ("depth", _whole(1, 1000)),
     "time": ("move_s", _seconds),
+    "cpu": ("cpu_s", _seconds),
+    "nodes": ("nodes", _nodes),
     "name": ("name", str),
     "dir": ("directory", str),
     "silence": ("silence_s", _seconds),

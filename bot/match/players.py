@@ -1,6 +1,7 @@
 """All kinds of match players behind one interface, that of `engine.external.player.ExternalEngine`."""
 
 import logging
+import os
 import random
 import time
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from bot.match.conditions import Terms
 from bot.match.human_players import HumanPlayer, opened
 from bot.match.move_list import MoveList
 from bot.match.player_specs import HumanSpec, MatchError, OurSpec
+from bot.match.processor_use import processor_time_s, used_s
 from engine.decision import Decision, Person
 from engine.external.player import ExternalEngine
 from engine.external.settings import Allowance, ChosenMove, ExternalSettings
@@ -23,6 +25,7 @@ from engine.lookup.registry import ROOT_SOURCES
 from engine.lookup.source import BadSource
 from engine.players import Player, StrongOptions, complete
 from engine.process import EngineError
+from engine.processor_time import processor_time_s as program_time_s
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.time_management import Limits, engine_clock, limits_from_clock
@@ -103,12 +106,17 @@ class OurPlayer:
         self.decisions = []
 
     def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> ChosenMove:
-        """Search and decide; `stop` must be a new flag.
+        """Search and decide.
+
+        Args:
+            moves: As for `ExternalEngine.choose`.
+            allowance: Likewise.
+            stop: A new flag; if processor time is limited, that is its clock.
 
         Raises:
             ValueError: The game is over.
         """
-        began = time.monotonic()
+        began, before_s = time.monotonic(), self._processor_time_s()
         game = self._game
         *before, last = self._line.positions(moves)
         position = if_it_goes_on(game, last)
@@ -125,7 +133,17 @@ class OurPlayer:
             variation=decision.principal_variation,
             depth=depth,
             time_s=time.monotonic() - began,
+            cpu_s=used_s(before_s, self._processor_time_s()),
+            nodes=decision.nodes,
         )
+
+    def _processor_time_s(self) -> float | None:
+        """Processor time used so far, by us and by the other engine, if there is one."""
+        ours_s = processor_time_s()
+        if self._source is None or ours_s is None:
+            return ours_s
+        theirs_s = self._source.processor_time_s()
+        return None if theirs_s is None else ours_s + theirs_s
 
     def close(self) -> None:
         """End the other engine, if there is one."""
@@ -147,7 +165,8 @@ class OurPlayer:
         game = self._game
         depth = allowance.depth or game.deepest_search
         if allowance.remaining_s is None:
-            return Limits(depth, allowance.move_s)
+            time_s = allowance.move_s if allowance.cpu_s is None else allowance.cpu_s
+            return Limits(depth, time_s, nodes=allowance.nodes)
         remaining_s = allowance.remaining_s[game.side_to_move(position)]
         limits = limits_from_clock(
             remaining_s,
@@ -195,6 +214,8 @@ def make_player(terms: Terms, which: int, seed: str) -> MatchPlayer:
     if isinstance(spec, HumanSpec):
         return HumanPlayer(spec, terms.game, seed)
     allowance = terms.allowance(spec, (1.0, 1.0))
+    if allowance.cpu_s is not None and program_time_s(os.getpid()) is None:
+        raise MatchError(f"player {spec.text!r}: this system does not tell the processor time of programs")
     silence_s = spec.silence_s
     if allowance.remaining_s is not None:
         silence_s = _FLAG_S

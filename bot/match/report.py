@@ -159,8 +159,11 @@ def _end_text(end: End, loser: int | None, count: int) -> str:
 def _spent_text(who: str, spent: Spent) -> str:
     depth = "" if spent.mean_depth is None else f", mean depth {spent.mean_depth:.1f}"
     late = f", {spent.late} beyond their time" if spent.late else ""
+    costs = [] if spent.mean_cpu_s is None else [f"{1e3 * spent.mean_cpu_s:.0f} ms of processor time"]
+    costs += [] if spent.mean_nodes is None else [f"{spent.mean_nodes:,.0f} nodes"]
+    cost = f" ({', '.join(costs)})" if costs else ""
     return (
-        f"{who}: {spent.moves} moves, {1e3 * spent.mean_s:.0f} ms a move, longest "
+        f"{who}: {spent.moves} moves, {1e3 * spent.mean_s:.0f} ms a move{cost}, longest "
         f"{1e3 * spent.longest_s:.0f} ms{late}{depth}"
     )
 
@@ -176,4 +179,6 @@ def _spent_json(spent: Spent) -> dict[str, float | int | None]:
         "longest_s": spent.longest_s,
         "late": spent.late,
         "mean_depth": spent.mean_depth,
+        "mean_cpu_s": spent.mean_cpu_s,
+        "mean_nodes": spent.mean_nodes,
     }

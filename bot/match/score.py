@@ -42,6 +42,10 @@ class Spent:
     """Moves that clearly exceeded their time, within the grace or not."""
     mean_depth: float | None
     """None: the player never reported one."""
+    mean_cpu_s: float | None = None
+    """Processor time of a move, all threads together; None: never known."""
+    mean_nodes: float | None = None
+    """None: the player never reported them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,11 +200,17 @@ def result_of(games: Mapping[int, Finished]) -> Result:
 def spent_of(used: Sequence[Used]) -> Spent:
     """A player's total use of time and depth, from its use in each game."""
     moves = sum(game.moves for game in used)
-    told_depths = sum(game.told_depths for game in used)
     return Spent(
         moves=moves,
         mean_s=sum(game.time_s for game in used) / moves if moves else 0.0,
         longest_s=max((game.longest_s for game in used), default=0.0),
         late=sum(game.late for game in used),
-        mean_depth=sum(game.depths for game in used) / told_depths if told_depths else None,
+        mean_depth=_mean([game.depths for game in used], [game.told_depths for game in used]),
+        mean_cpu_s=_mean([game.cpu_s for game in used], [game.told_cpu for game in used]),
+        mean_nodes=_mean([game.nodes for game in used], [game.told_nodes for game in used]),
     )
+
+
+def _mean(sums: Sequence[float], told: Sequence[int]) -> float | None:
+    """Mean over the moves of all games that told a value; None: none did."""
+    return sum(sums) / sum(told) if sum(told) else None

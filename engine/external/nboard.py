@@ -8,6 +8,7 @@ import contextlib
 import math
 import re
 import time
+from dataclasses import replace
 from typing import Any
 
 from engine.external.protocol import EngineReply, MoveRequest, first_with, wait_for
@@ -61,9 +62,11 @@ class NBoardClient:
         wait = wait_for(question, self._game, self._settings, stop)
         self._process.say("go", wait)
         lines: list[EngineReply] = []
+        nodes: int | None = None
         try:
             while not (said := self._process.hear(wait)).startswith("==="):
                 self._note_name(said)
+                nodes = read_nodes(said) or nodes
                 if line := read_search(said):
                     lines = [*lines[-200:], line]
         except Stopped:
@@ -71,7 +74,7 @@ class NBoardClient:
             with contextlib.suppress(EngineError):  # the next query will report it
                 self._process.say(f"ping {self._pings}", self._soon(StopFlag()))
             raise
-        return read_go(said, lines)
+        return replace(read_go(said, lines), nodes=nodes)
 
     def _set_depth(self, depth: int, wait: WaitLimit) -> None:
         if depth != self._depth:
@@ -141,6 +144,12 @@ def read_search(line: str) -> EngineReply | None:
     if not variation:
         return None
     return EngineReply(variation[0], line, read_eval(words[2]), variation, int(depth[0]) if depth else None)
+
+
+def read_nodes(line: str) -> int | None:
+    """The positions in a line ``nodestats 123456 0.78``; None: it is another line."""
+    found = re.match(r"nodestats\s+(\d{1,18})\b", line)
+    return int(found[1]) if found else None
 
 
 def read_go(line: str, lines: list[EngineReply]) -> EngineReply:

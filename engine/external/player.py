@@ -95,7 +95,9 @@ class ExternalEngine:
         while True:
             try:
                 client = self._running()
+                before_s = self._processor_time_s()
                 answer = client.choose(question, stop)
+                after_s = self._processor_time_s()
                 break
             except EngineCrashed as error:
                 self._end()
@@ -120,11 +122,15 @@ class ExternalEngine:
             raise IllegalAnswer(f"{self.name} said {answer.said[:200]!r}: {error}") from error
         line = self._legal_part(position, answer.variation)
         line = line if line[:1] == (move,) else (move,)
-        return ChosenMove(move, answer.evaluation_centi, line, answer.depth, time_s)
+        cpu_s = None if before_s is None or after_s is None else max(0.0, after_s - before_s)
+        return ChosenMove(move, answer.evaluation_centi, line, answer.depth, time_s, cpu_s, answer.nodes)
 
     def close(self) -> None:
         """End the program, if it is running."""
         self._end(farewell=True)
+
+    def _processor_time_s(self) -> float | None:
+        return None if self._process is None else self._process.processor_time_s()
 
     def _running(self) -> EngineProtocol:
         if self._client is not None:

@@ -35,6 +35,8 @@ class EngineReply:
     """Own view, centi-units."""
     variation: tuple[str, ...] = ()
     depth: int | None = None
+    nodes: int | None = None
+    """Positions that the engine visited, by its own count; None: not reported."""
 
 
 class EngineProtocol(Protocol):

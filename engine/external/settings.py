@@ -13,6 +13,10 @@ PROTOCOL_GAMES = {
 }
 """The games that each protocol supports here, the usual one first."""
 
+STOPPABLE = ("uci", "ucci")
+"""Protocols that can limit a search by nodes, and that have a command which ends a search with a move.
+Only with such a command can we limit processor time, for which no protocol has a word."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalSettings:
@@ -57,7 +61,8 @@ class ExternalSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowance:
-    """The limits of one move: a clock, a time, a depth, or a depth with one of the two."""
+    """The limits of one move: nodes, processor time, a clock, a time or a depth; only a depth can go with a
+    clock or a time."""
 
     remaining_s: tuple[float, float] | None = None
     """Clocks in seconds, by side (`Game.side_to_move`); None: no clock."""
@@ -67,8 +72,20 @@ class Allowance:
     """Seconds for this move; None: unspecified."""
     depth: int | None = None
     """Deepest search in plies; None: unspecified.  GTP cannot express it; NBoard requires it, and gets 12."""
+    nodes: int | None = None
+    """Positions to visit, about so many; None: unspecified.  Other programs: only by one of `STOPPABLE`."""
+    cpu_s: float | None = None
+    """Seconds of processor time for this move, all threads together; None: unspecified.  Likewise."""
 
     def __post_init__(self) -> None:
+        alone = [limit for limit in (self.nodes, self.cpu_s) if limit is not None]
+        others = (self.remaining_s, self.move_s, self.depth)
+        if alone and (len(alone) > 1 or any(limit is not None for limit in others)):
+            raise BadSettings("a limit of nodes or of processor time is a move's only limit")
+        if self.nodes is not None and self.nodes < 1:
+            raise BadSettings(f"nodes is {self.nodes}, must be at least 1")
+        if self.cpu_s is not None and not self.cpu_s > 0:
+            raise BadSettings(f"cpu_s is {self.cpu_s}, must be above 0")
         if self.remaining_s is not None and self.move_s is not None:
             raise BadSettings("a move can have a clock or a time, not both")
         if self.move_s is not None and not self.move_s > 0:
@@ -77,7 +94,7 @@ class Allowance:
             raise BadSettings(f"depth is {self.depth}, must be at least 1")
 
     def limit_s(self, side: int) -> float | None:
-        """Seconds within which that side must move; None: no limit."""
+        """Seconds within which that side must move, by the wall clock; None: no limit."""
         if self.remaining_s is not None:
             return max(0.0, self.remaining_s[side])
         return self.move_s
@@ -106,3 +123,7 @@ class ChosenMove:
     """By the engine's own count; None: not reported."""
     time_s: float
     """Seconds from query to answer, restarts included."""
+    cpu_s: float | None = None
+    """Seconds of processor time that the move cost, all threads together; None: unknown."""
+    nodes: int | None = None
+    """Positions visited, by the engine's own count; None: not reported."""

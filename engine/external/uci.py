@@ -5,18 +5,68 @@
 
 import contextlib
 import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from engine.external.protocol import EngineReply, MoveRequest, first_with, wait_for
 from engine.external.settings import Allowance, ExternalSettings
 from engine.game import Game
-from engine.process import EngineError, EngineProcess, EngineTimeout, Resigned, WaitLimit
+from engine.process import (
+    POLL_S,
+    EngineError,
+    EngineProcess,
+    EngineTimeout,
+    Resigned,
+    Waiting,
+    WaitLimit,
+)
 from engine.stop import StopFlag, Stopped
 from engine.uci.lines import EngineOption, read_info, read_option, shift_ranks
 from engine.uci.scores import centi, plies_played
 
+_CPU_POLL_S = 0.002
+"""Interval at which the processor time of a program that has a limit is read, in seconds."""
 _ENDS = ("bestmove", "nobestmove")
 _MANAGED = ("uci_variant", "uci_chess960", "usemillisec", "ponder")
+
+
+class _ProcessorTimeUp(Exception):
+    """The program has used its processor time."""
+
+
+@dataclass(frozen=True, slots=True)
+class _ProcessorTimeLimit:
+    """Waits until a program has used so much processor time; an `engine.process.Waiting`."""
+
+    wait: WaitLimit
+    """Ends the wait in any case."""
+    used_s: Callable[[], float | None]
+    """Processor time that the program has used since it started."""
+    until_s: float
+
+    @property
+    def clock(self) -> Callable[[], float]:
+        return self.wait.clock
+
+    def check(self, name: str, since: float) -> None:
+        """See `engine.process.Waiting.check`.
+
+        Raises:
+            _ProcessorTimeUp: The program is to end its search.
+        """
+        self.wait.check(name, since)
+        used_s = self.used_s()
+        if used_s is not None and used_s >= self.until_s:
+            raise _ProcessorTimeUp
+
+
+@dataclass(slots=True)
+class _Heard:
+    """What a program has said during a search."""
+
+    lines: list[EngineReply] = field(default_factory=list)
+    nodes: int | None = None
 
 
 class UciClient:
@@ -69,17 +119,9 @@ class UciClient:
         ply = plies_played(text) + len(question.moves)
         self._process.say(self._position(text, question.moves), soon)
         self._ready(soon)
-        wait = wait_for(question, game, self._settings, stop)
-        self._process.say(go, wait)
-        self._is_searching = True
-        lines: list[EngineReply] = []
+        heard = _Heard()
         try:
-            while (said := self._process.hear(wait)).split(" ", 1)[0] not in _ENDS:
-                found, _ = read_info(said, self._from_wire)
-                if found is not None:
-                    value = centi(found.value, found.is_mate, ply)
-                    line = EngineReply(found.variation[0], said, value, found.variation, found.depth)
-                    lines = [*lines[-200:], line]
+            said = self._search(go, question, heard, ply, stop)
         except Stopped:
             with contextlib.suppress(EngineError):  # the next query will report it
                 self._process.say("stop", self._soon(StopFlag()))
@@ -89,10 +131,39 @@ class UciClient:
         if "resign" in words:
             raise Resigned(f"{self._process.name} resigns")
         move = self._from_wire(words[1]) if words[0] == "bestmove" and len(words) > 1 else ""
-        best = first_with(move, lines)
+        best = first_with(move, heard.lines)
         if best is None:
-            return EngineReply(move, said)
-        return EngineReply(move, said, best.evaluation_centi, best.variation, best.depth)
+            return EngineReply(move, said, nodes=heard.nodes)
+        return EngineReply(move, said, best.evaluation_centi, best.variation, best.depth, heard.nodes)
+
+    def _search(self, go: str, question: MoveRequest, heard: _Heard, ply: int, stop: StopFlag) -> str:
+        """The line that ends the search, within its processor time if that is limited."""
+        wait, cpu_s = wait_for(question, self._game, self._settings, stop), question.allowance.cpu_s
+        used_s = self._process.processor_time_s()
+        if cpu_s is not None and used_s is None:
+            raise EngineError(f"{self._process.name}: this system does not tell its processor time")
+        self._process.say(go, wait)
+        self._is_searching = True
+        if cpu_s is None or used_s is None:
+            return self._listen(heard, ply, wait)
+        limit = _ProcessorTimeLimit(wait, self._process.processor_time_s, used_s + cpu_s)
+        try:
+            return self._listen(heard, ply, limit, _CPU_POLL_S)
+        except _ProcessorTimeUp:
+            wait = WaitLimit(stop, time.monotonic() + self._settings.silence_s)
+            self._process.say("stop", wait)
+            return self._listen(heard, ply, wait)
+
+    def _listen(self, heard: _Heard, ply: int, wait: Waiting, poll_s: float = POLL_S) -> str:
+        """Note what the program says until the line that ends its search, and return that line."""
+        while (said := self._process.hear(wait, poll_s)).split(" ", 1)[0] not in _ENDS:
+            found, nodes = read_info(said, self._from_wire)
+            heard.nodes = heard.nodes if nodes is None else nodes
+            if found is not None:
+                value = centi(found.value, found.is_mate, ply)
+                line = EngineReply(found.variation[0], said, value, found.variation, found.depth)
+                heard.lines = [*heard.lines[-200:], line]
+        return said
 
     def _position(self, start: str, moves: tuple[str, ...]) -> str:
         words = start.split()
@@ -106,8 +177,13 @@ class UciClient:
         limits: list[str] = []
         if allowance.depth is not None:
             limits += ["depth", str(allowance.depth)]
-        if allowance.move_s is not None:
-            milliseconds = str(max(1, round(1000 * allowance.move_s)))
+        if allowance.nodes is not None:
+            limits += ["nodes", str(allowance.nodes)]
+        # We end a search that is limited by processor time.  An engine told to search infinitely may never end
+        # it by itself, even with nothing left to search: so it gets a time that it will not use up.
+        move_s = self._settings.longest_s if allowance.cpu_s is not None else allowance.move_s
+        if move_s is not None:
+            milliseconds = str(max(1, round(1000 * move_s)))
             # UCCI has no time per move, but a clock with one move to go.
             limits += (
                 ["time", milliseconds, "movestogo", "1"] if self._is_ucci else ["movetime", milliseconds]
@@ -115,7 +191,7 @@ class UciClient:
         if allowance.remaining_s is not None:
             limits += self._clock(allowance, allowance.remaining_s, side)
         if not limits:
-            raise ValueError(f"{self._settings.protocol} needs a clock, a time or a depth for a move")
+            raise ValueError(f"{self._settings.protocol} needs a limit for a move")
         return " ".join(["go", *limits])
 
     def _clock(self, allowance: Allowance, remaining_s: tuple[float, float], side: int) -> list[str]:

@@ -21,6 +21,7 @@ import chess
 import chess.engine
 
 from engine.process import POLL_S, EngineError, end_group, not_started
+from engine.processor_time import processor_time_s
 from engine.stop import StopFlag, Stopped
 from engine.uci.link import ANSWER_S, BestMoveRequest, EngineOutput, InfoLine, Patience, SearchRequest
 from engine.uci.settings import EngineSettings
@@ -75,6 +76,11 @@ class ChessLink:
             ) from error
         except (CancelledError, chess.engine.EngineError) as error:
             raise EngineError(f"{self.name}: {error}") from error
+
+    def processor_time_s(self) -> float | None:
+        """See `Link.processor_time_s`."""
+        pid = self._engine.transport.get_pid()
+        return None if pid is None else processor_time_s(pid)
 
     def search(self, ask: SearchRequest | BestMoveRequest, patience: Patience) -> EngineOutput:
         """See `Link.search`."""

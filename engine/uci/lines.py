@@ -135,6 +135,10 @@ class LineLink:
         """See `Link.name`."""
         return self._process.name
 
+    def processor_time_s(self) -> float | None:
+        """See `Link.processor_time_s`."""
+        return self._process.processor_time_s()
+
     @property
     def max_lines(self) -> int:
         """See `Link.max_lines`."""

@@ -105,6 +105,9 @@ class Link(Protocol):
     def max_lines(self) -> int:
         """Largest MultiPV value."""
 
+    def processor_time_s(self) -> float | None:
+        """See `engine.process.EngineProcess.processor_time_s`."""
+
     def search(self, ask: SearchRequest | BestMoveRequest, patience: Patience) -> EngineOutput:
         """Search one position within the requested limits.
 

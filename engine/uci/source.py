@@ -167,6 +167,10 @@ class EngineSource:
         """The engine's own name; None: it is not running."""
         return None if self._link is None else self._link.name
 
+    def processor_time_s(self) -> float | None:
+        """Processor time that the running engine has used; None: unknown, or it is not running."""
+        return None if self._link is None else self._link.processor_time_s()
+
     def open(self) -> None:
         """Start the engine and wait for it.
 

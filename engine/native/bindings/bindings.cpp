@@ -101,11 +101,11 @@ struct OthelloBinding {
         "The best move within the limits by selective search: a tuple of move, score in centidiscs, depth,\n"
         "confidence in percent, whether solved, principal variation, and positions visited.\n\n"
         "`seconds` may be 0: as long as it takes; so may `nodes`.  `confidence` is 73, 87, 95, 99, or 100: full\n"
-        "width.  With a depth of all the squares left the ending is solved when there is time.  A score is an estimate unless\n"
-        "solved or of full width.  `contempt_centi` is not used.  The same calls on a new object give the same,\n"
-        "if there is no clock and one thread.  Stopped early, it answers with what it has.  Releases the GIL.\n"
-        "Raises Stopped when the flag is set too early for any answer, ValueError for bad arguments or a game\n"
-        "that is over.";
+        "width.  With a depth of all the squares left the ending is solved when there is time.  A score is an\n"
+        "estimate unless solved or of full width.  `contempt_centi` is not used.  The same calls on a new\n"
+        "object give the same, if there is no clock and one thread.  Stopped early, it answers with what it\n"
+        "has.  Releases the GIL.  Raises Stopped when the flag is set too early for any answer, ValueError for\n"
+        "bad arguments or a game that is over.";
 
     static Position position(const Argument& discs) { return othello_position(discs.first, discs.second); }
 };

@@ -340,7 +340,7 @@ def test_wrong_calls(opened: Opener) -> None:
     engine.new_game()
     with pytest.raises(IllegalMove):
         engine.choose(["a1"], QUICK, StopFlag())
-    with pytest.raises(ValueError, match="uci needs a clock, a time or a depth"):
+    with pytest.raises(ValueError, match="uci needs a limit for a move"):
         opened("chess", "uci").choose((), Allowance(), StopFlag())
     for wrong, message in (
         ({"game": "chess"}, "protocol gtp is for othello, not for chess"),
