@@ -12,6 +12,7 @@ from bot.match.openings import random_opening
 from bot.match.play import Finished, play_game
 from bot.match.player_specs import parse_spec
 from bot.match.players import MatchPlayer
+from bot.match.processor_use import processor_time_s, used_s
 from bot.match.report import result_text, short_text
 from bot.match.runner import Match, MatchStanding
 from bot.match.score import result_of
@@ -50,6 +51,9 @@ class BareSearch:
         self._searcher = make_searcher(game_name, table_mb)
         self._percent, self._nodes, self._threads = percent, nodes, threads
         self._start: Any = None
+        self.shallow = 0
+        """Moves searched one ply deep or not at all, though there was more to search: a busy machine left no
+        time.  Such moves say nothing about the search, so `duel` reports them."""
 
     def new_game(self, start: Any = None) -> None:
         """Begin in that position."""
@@ -57,6 +61,12 @@ class BareSearch:
 
     def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> ChosenMove:
         """A move within the allowance's time, or the number of nodes."""
+        before_s, before = processor_time_s(), self._searcher.nodes
+        chosen = self._search(moves, allowance, stop)
+        cpu_s = used_s(before_s, processor_time_s())
+        return replace(chosen, cpu_s=cpu_s, nodes=self._searcher.nodes - before)
+
+    def _search(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> ChosenMove:
         position = self._game.for_search(replay(self._game, moves, self._start))
         time_s = None if self._nodes is not None else allowance.move_s
         if self._nodes is not None:
@@ -70,9 +80,13 @@ class BareSearch:
         options = {"confidence_percent": self._percent, "threads": self._threads}
         try:
             found = self._searcher.think(position, deepest, time_s, stop, **options)
-        except Stopped:  # a busy machine left us no time at all
+        except Stopped:
             found = self._searcher.think(position, 1, None, StopFlag(), **options)
+        self._note_depth(position, found.depth, is_settled=found.solved)
         return ChosenMove(found.move, found.score_centi, found.principal_variation, found.depth, 0.0)
+
+    def _note_depth(self, position: Any, depth: int, *, is_settled: bool) -> None:
+        self.shallow += not is_settled and depth <= 1 < self._game.most_plies_left(position)
 
     def close(self) -> None:
         """Does nothing: there is nothing to close."""
@@ -94,6 +108,7 @@ class BareSearch:
                 depth, score = depth + 1, best
         except Stopped:
             pass
+        self._note_depth(position, depth, is_settled=False)
         text = game.move_text(moves[0])
         return ChosenMove(text, score, (text,), depth, 0.0)
 
@@ -113,7 +128,10 @@ def duel(
     seed: int,
     adjudication: Adjudication | None = None,
 ) -> str:
-    """Play the games and return the result as text; players keep their state from game to game."""
+    """Play the games and return the result as text; players keep their state from game to game.
+
+    The result ends with a warning if a search had no time for some of its moves.
+    """
     terms = Terms(
         game=game_name,
         a=replace(parse_spec("strong"), text=a.name),
@@ -134,7 +152,12 @@ def duel(
     finally:
         a.close()
         b.close()
-    return result_text(_standing(match, games))
+    warnings = [
+        f"{'AB'[which]}: {player.shallow} moves searched at most one ply deep: give more time, or nodes"
+        for which, player in enumerate((a, b))
+        if isinstance(player, BareSearch) and player.shallow
+    ]
+    return "\n".join([result_text(_standing(match, games)), *warnings])
 
 
 def _standing(match: Match, games: dict[int, Finished]) -> MatchStanding:

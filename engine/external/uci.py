@@ -179,8 +179,8 @@ class UciClient:
             limits += ["depth", str(allowance.depth)]
         if allowance.nodes is not None:
             limits += ["nodes", str(allowance.nodes)]
-        # We end a search that is limited by processor time.  An engine told to search infinitely may never end
-        # it by itself, even with nothing left to search: so it gets a time that it will not use up.
+        # We end a search that is limited by processor time.  Told to search infinitely, an engine might not
+        # end by itself even with nothing left to search: so it gets a time that it will not use up.
         move_s = self._settings.longest_s if allowance.cpu_s is not None else allowance.move_s
         if move_s is not None:
             milliseconds = str(max(1, round(1000 * move_s)))

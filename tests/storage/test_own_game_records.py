@@ -129,6 +129,13 @@ def test_a_game_of_a_match() -> None:
     assert (tags["LimitA"], tags["LimitB"], tags["Termination"]) == ("depth 8", "depth 3", "rules infraction")
     plain = replace(game, selection={**game.selection, "terms": {**terms, "a": "strong", "b": "uci:x -d 3"}})
     assert match_limits(plain) == "0.1 s a move, depth 12"
+    others = {**terms, "a": "strong:cpu=0.05", "b": "uci:x; nodes=9000"}
+    fair = replace(game, selection={**game.selection, "terms": others})
+    assert match_limits(fair) == "A 0.05 s of processor time a move, B 9000 nodes a move"
+    on_an_engine = {**terms, "a": "standard_uci:engine=x,limit=nodes,nodes=5", "b": "strong"}
+    assert match_limits(replace(game, selection={**game.selection, "terms": on_an_engine})) == (
+        "0.1 s a move, depth 12"
+    )
     on_a_clock = replace(game, clock_initial_s=60, selection={**game.selection, "terms": {"clock": "60+0.6"}})
     assert record_of(on_a_clock, "Me").clocks == ("60+0.6", "60+0.6")
     assert match_limits(on_a_clock) == "60+0.6"

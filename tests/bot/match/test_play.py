@@ -1,6 +1,8 @@
 import pickle
 import shlex
 import sys
+import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,10 +11,11 @@ import pytest
 
 from bot.match.conditions import Adjudication, GameClock, Terms
 from bot.match.human_players import HumanPlayer, sharpened
-from bot.match.openings import Opening
+from bot.match.openings import Opening, random_opening
 from bot.match.play import End, GameTask, Played, play, play_game
 from bot.match.player_specs import HumanSpec, MatchError, OurSpec
 from bot.match.players import MatchPlayer, OurPlayer, make_player
+from bot.match.processor_use import game_in_process
 from engine.choice import verify
 from engine.decision import Person
 from engine.external.settings import Allowance, ChosenMove
@@ -28,6 +31,9 @@ from tests.engine.uci.test_links import SCRIPT
 START = Opening(None, ())
 NEARLY_OVER = "bbbbbbbb/bbbbbbbb/bbbbbbbb/bbbbbbbb/wwwwwwww/wwwwwwww/wwwwwwww/wwwwww1. b".replace("1.", "..")
 """Othello with two empty squares."""
+
+SHORT_OF_THE_END = {"chess": Opening("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1", ())}
+"""Openings of games that would take long from their start."""
 
 
 def game_of(given: Terms, number: int = 0, opening: Opening | None = START) -> Played:
@@ -45,25 +51,31 @@ class Scripted:
         evaluation_centi: int | None = None,
         takes_s: float = 0.0,
         says: str | BaseException | None = None,
+        uses_s: float | None = None,
+        nodes: int | None = None,
     ) -> None:
         self._game: Any = get_game(game)
         self._evaluation = evaluation_centi
         self._takes_s = takes_s
         self._says = says
         self._start: Any = None
+        self._uses = uses_s, nodes
         self.asked: list[Allowance] = []
+        self.clocks: list[float] = []
+        """What the flag's clock said each time."""
 
     def new_game(self, start: Any = None) -> None:
         self._start = start
 
-    def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> ChosenMove:  # noqa: ARG002
+    def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> ChosenMove:
         self.asked.append(allowance)
+        self.clocks.append(stop.now_s())
         Clock.now += self._takes_s
         if isinstance(self._says, BaseException):
             raise self._says
         position = replay(self._game, moves, self._start)
         move = self._says or self._game.move_text(self._game.legal_moves(position)[0])
-        return ChosenMove(move, self._evaluation, (move,), 3, self._takes_s)
+        return ChosenMove(move, self._evaluation, (move,), 3, self._takes_s, *self._uses)
 
     def close(self) -> None:
         pass
@@ -260,6 +272,102 @@ def test_a_decision_that_came_too_late_is_there() -> None:
     assert found.finished.end is End.TIME
     assert found.moves == ()
     assert [ply for ply, _ in found.decisions] == [0]
+
+
+# --- Processor time and nodes ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cpu_s", "late", "end"), [(0.4, 0, End.RULES), (0.6, 1, End.RULES), (2.0, 1, End.TIME)]
+)
+def test_a_limit_of_processor_time(cpu_s: float, late: int, end: End) -> None:
+    """The wall clock does not matter: the machine may be busy."""
+    given = terms("strong:cpu=0.4", "standard", grace_s=1.0, depth=None, move_s=1.0, game="tictactoe")
+    measured = Scripted("tictactoe", takes_s=100.0, uses_s=cpu_s)
+    found = scripted(given, measured, Scripted("tictactoe")).finished
+    assert found.end is end
+    assert found.used[0].late == late * found.used[0].moves
+    assert found.loser == (0 if end is End.TIME else None)
+    if end is End.TIME:
+        assert found.reason == "took 2.000 s of processor time of 0.400 allowed"
+
+
+def test_the_flag_of_a_player_has_the_clock_of_its_limit() -> None:
+    given = terms("strong:cpu=0.4", "standard", game="tictactoe")
+    before = time.process_time(), time.monotonic()
+    a, b = Scripted("tictactoe"), Scripted("tictactoe")
+    scripted(given, a, b)
+    after = time.process_time(), time.monotonic()
+    for player, was, now in ((a, before[0], after[0]), (b, before[1], after[1])):
+        assert player.clocks
+        assert all(was - 1e-6 <= told <= now + 1e-6 for told in player.clocks)
+
+
+def test_what_moves_cost() -> None:
+    given = terms(game="tictactoe")
+    found = scripted(given, Scripted("tictactoe", uses_s=0.25, nodes=10), Scripted("tictactoe")).finished
+    ours, theirs = found.used
+    assert (ours.told_cpu, ours.told_nodes) == (ours.moves, ours.moves)
+    assert (ours.cpu_s, ours.nodes) == (0.25 * ours.moves, 10 * ours.moves)
+    assert (theirs.cpu_s, theirs.told_cpu, theirs.nodes, theirs.told_nodes) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("game", ["othello", "chess", "connect4", "tictactoe"])
+def test_the_machine_s_load_does_not_change_moves_limited_by_nodes(game: str) -> None:
+    """A thread that keeps the interpreter busy makes every search wait, and uses up processor time, too."""
+    given = terms(
+        "strong:nodes=3000,table_mb=1", "trappy:nodes=3000,table_mb=1", depth=None, move_s=1e-6, game=game
+    )
+    task = GameTask(given, 0, 1, SHORT_OF_THE_END.get(game, START))
+    alone = play(task)
+    is_over = threading.Event()
+
+    def keep_busy() -> None:
+        while not is_over.is_set():
+            pass
+
+    busy = threading.Thread(target=keep_busy)
+    busy.start()
+    try:
+        beside = play(task)
+    finally:
+        is_over.set()
+        busy.join()
+    assert beside.moves == alone.moves
+    assert alone.finished.end is End.RULES
+    for used, again in zip(alone.finished.used, beside.finished.used, strict=True):
+        assert (used.nodes, used.depths, used.late) == (again.nodes, again.depths, 0)
+        assert used.told_nodes == used.moves
+
+
+def test_a_limit_of_nodes_holds_and_is_used() -> None:
+    """Near the end of Othello, too, where the search could solve the game without a limit."""
+    opening = random_opening("othello", 1, 0)
+    for kind in ("strong", "trappy", "standard"):
+        found = game_of(terms(f"{kind}:nodes=20000,table_mb=1", "standard", depth=2), 0, opening)
+        spent = [decision.nodes for _, decision in found.decisions]
+        assert max(spent) < 32_000  # the first two plies come on top
+        assert sum(spent) > 5_000 * len(spent)
+        depths = [(decision.pick or decision).depth for _, decision in found.decisions[:20]]
+        assert min(depths) >= 4
+
+
+def test_what_our_moves_cost_is_measured() -> None:
+    before_s = time.process_time()
+    found = game_of(terms("trappy", "standard", depth=2, game="tictactoe")).finished
+    after_s = time.process_time()
+    assert found.used[0].told_cpu == found.used[0].moves
+    assert 0 < found.used[0].cpu_s + found.used[1].cpu_s <= after_s - before_s
+
+
+def test_a_process_with_several_games_cannot_tell_them_apart() -> None:
+    with game_in_process() as is_alone:
+        assert is_alone
+        found = game_of(terms("trappy", "standard", depth=2, game="tictactoe")).finished
+        assert (found.used[0].told_cpu, found.used[1].told_cpu) == (0, 0)
+        with pytest.raises(MatchError, match="--nthreads 1"):
+            game_of(terms("trappy", "standard:cpu=9", game="tictactoe"))
+    assert game_of(terms("trappy:cpu=9", "standard", game="tictactoe")).finished.end is End.RULES
 
 
 # --- Failures of ours, and adjudication ------------------------------------------------------------------

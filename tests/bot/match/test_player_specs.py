@@ -128,8 +128,11 @@ def test_where_it_is_started() -> None:
         ("trappy:scale=expected,margin_centi=5", "must be 0 with the expected scale"),
         ("trappy:confidence=95", "confidence is for the strong player"),
         ("strong:confidence=80", "must be 73, 87, 95, 99 or 100"),
-        ("strong:colour=red", "'colour' is not known; known: depth, time, table_mb, confidence, "),
-        ("standard:depht=3", "'depht' is not known; known: depth, time, table_mb, assessment, "),
+        (
+            "strong:colour=red",
+            "'colour' is not known; known: depth, time, cpu, nodes, table_mb, confidence, ",
+        ),
+        ("standard:depht=3", "'depht' is not known; known: depth, time, cpu, nodes, table_mb, assessment, "),
         ("trappy:rating=1500", "rating is for players that model the opponent"),
         ("calibrated:confidence=95", "confidence is for the strong player"),
         ("calibrated:budget_percent=-1", "budget_percent is -1.0, must be 0 to 100"),
@@ -143,7 +146,22 @@ def test_where_it_is_started() -> None:
         ("uci:", "there is no command"),
         ("uci: ; time=1", "there is no command"),
         ("uci:'a", "the command cannot be read"),
-        ("uci:a; Threads=1", "'Threads' is not known; known: depth, time, name, dir, silence, longest, "),
+        (
+            "uci:a; Threads=1",
+            "'Threads' is not known; known: depth, time, cpu, nodes, name, dir, silence, longest, ",
+        ),
+        ("strong:nodes=0", "a whole number from 1 to"),
+        ("strong:cpu=0", "seconds above 0"),
+        ("strong:nodes=5,cpu=1", "cpu and nodes limit the same move; give one of them"),
+        ("strong:time=1,cpu=1", "time and cpu limit the same move"),
+        ("uci:a; nodes=5; depth=2", "depth and nodes limit the same move"),
+        (
+            "gtp:a; cpu=1",
+            "gtp cannot limit processor time: it has neither .* nor a command that ends a search",
+        ),
+        ("nboard:a; nodes=5", "nboard cannot limit nodes"),
+        ("standard_uci:engine=x,cpu=1", "cpu cannot limit a player on another engine"),
+        ("human:cpu=1", "'cpu' is not known"),
         ("gtp:a; option.x=1", "gtp has no options"),
     ],
 )
@@ -192,6 +210,15 @@ def test_limits_of_a_player_replace_those_of_the_match() -> None:
     given = terms("standard:depth=5", "trappy", depth=None, move_s=0.5)
     assert given.allowance(given.a, (1, 1)) == Allowance(depth=5)
     assert given.allowance(given.b, (1, 1)) == Allowance(move_s=0.5)
+    for text, allowance in (
+        ("strong:nodes=9", Allowance(nodes=9)),
+        ("strong:cpu=0.4", Allowance(cpu_s=0.4)),
+        ("uci:x; nodes=9", Allowance(nodes=9)),
+        ("ucci:x; cpu=0.4", Allowance(cpu_s=0.4)),
+        ("strong:time=2,depth=9", Allowance(move_s=2, depth=9)),
+    ):
+        own = terms(text, "standard", depth=7, move_s=0.5, game="xiangqi")
+        assert own.allowance(own.a, (1, 1)) == allowance
     clocked = terms("standard:depth=5", "trappy", depth=None, clock=GameClock(60, 0.5))
     expected = Allowance(remaining_s=(3.0, 4.0), increment_s=0.5, depth=5)
     assert clocked.allowance(clocked.a, (3.0, 4.0)) == expected
@@ -203,6 +230,8 @@ def test_limits_of_a_player_replace_those_of_the_match() -> None:
         ("standard", "trappy", {"depth": None}, "there is no limit"),
         ("standard", "trappy", {"clock": GameClock(1, 0), "move_s": 1.0}, "only one of them"),
         ("standard:time=1", "trappy", {"clock": GameClock(1, 0)}, "with a clock there is no time"),
+        ("standard:nodes=9", "trappy", {"clock": GameClock(1, 0)}, "a clock counts the time of both"),
+        ("standard:cpu=1", "trappy", {"clock": GameClock(1, 0)}, "a clock counts the time of both"),
         ("standard", "trappy", {"depth": 1}, "its depth must be 2 or more"),
         ("gtp:edax", "strong", {"depth": None, "move_s": 0.1}, "GTP counts in whole seconds"),
         ("gtp:edax; time=0.1", "strong", {}, "GTP counts in whole seconds"),
@@ -242,3 +271,13 @@ def test_texts_of_the_command() -> None:
     ]:
         with pytest.raises(MatchError):
             read(bad)
+
+
+def test_nodes_of_another_engine_are_its_own_setting() -> None:
+    """They limit its search for a move, not the player."""
+    spec = parse_spec("standard_uci:engine=x,limit=nodes,nodes=5,depth=3")
+    assert isinstance(spec, OurSpec)
+    assert spec.nodes is None
+    assert spec.engine is not None
+    assert spec.engine.nodes == 5
+    assert terms(spec.text, "standard", game="chess").allowance(spec, (1, 1)) == Allowance(depth=3)

@@ -1,7 +1,7 @@
 from dataclasses import replace
 from typing import Any
 
-from bot.match.play import End, Finished
+from bot.match.play import End, Finished, Used
 from bot.match.report import estimate_text, game_line, how_text, is_remarkable, result_json, result_text
 from bot.match.runner import MatchStanding
 from bot.match.score import ScoreEstimate, result_of
@@ -77,3 +77,17 @@ def test_a_result_for_programs() -> None:
     assert told["sprt"]["verdict"] == "open"
     assert told["terms"]["a"] == "standard"
     assert result_json(standing())["elo"] == {"value": None, "low": None, "high": None}
+
+
+def test_what_the_moves_cost_in_words() -> None:
+    used = (Used(2, 0.1, 0.06, 0, 12, 2, 0.08, 2, 2_469_000, 2), Used(2, 0.1, 0.06))
+    now = standing(finished(0, 1, used=used))
+    lines = result_text(now).splitlines()
+    assert (
+        "A: 2 moves, 50 ms a move (40 ms of processor time, 1,234,500 nodes), longest 60 ms, mean depth 6.0"
+        in lines
+    )
+    assert "B: 2 moves, 50 ms a move, longest 60 ms" in lines
+    told = result_json(now)["used"]
+    assert (told["a"]["mean_cpu_s"], told["a"]["mean_nodes"]) == (0.04, 1_234_500)
+    assert (told["b"]["mean_cpu_s"], told["b"]["mean_nodes"]) == (None, None)

@@ -129,7 +129,9 @@ def test_students_t_of_few_is_from_the_table() -> None:
 
 def test_a_result() -> None:
     games = {
-        0: finished(0, 1, margin=10, used=(Used(2, 0.5, 0.4, 1, 12, 2), Used(2, 1.0, 0.6, 0, 0, 0))),
+        0: finished(
+            0, 1, margin=10, used=(Used(2, 0.5, 0.4, 1, 12, 2, 0.3, 2, 900, 1), Used(2, 1.0, 0.6, 0, 0, 0))
+        ),
         1: finished(1, 0.5, margin=0, used=(Used(1, 0.1, 0.1, 0, 4, 1), Used(1, 0.2, 0.2, 0, 0, 0))),
         2: finished(2, 0, end=End.TIME, loser=0),
         3: finished(3, 1, margin=2),
@@ -146,6 +148,8 @@ def test_a_result() -> None:
     assert (ours.moves, ours.longest_s, ours.late, ours.mean_depth) == (3, 0.4, 1, 16 / 3)
     assert ours.mean_s == pytest.approx(0.2)
     assert theirs.mean_depth is None
+    assert (ours.mean_cpu_s, ours.mean_nodes) == (0.15, 900)  # of the moves where they are known
+    assert (theirs.mean_cpu_s, theirs.mean_nodes) == (None, None)
 
 
 def test_the_most_frequent_end_comes_first() -> None:

@@ -8,6 +8,7 @@ worth 1.5.  Faults:
 ``dies``              ends at once, complaining
 ``crash=N``           ends when it is asked for the Nth move
 ``hang=N``            says nothing when it is asked for the Nth move, until it is told to stop
+``thinks``            is told to stop before it plays its move (UCI and UCCI)
 ``deaf``              reads nothing more when it is asked for a move
 ``flood=N``           prints without end instead of the Nth move
 ``stubborn``          does not listen to its farewell
@@ -203,10 +204,21 @@ class Uci(Player):
             return
         score = "150" if self.protocol == "ucci" else "cp 150"
         self.say(f"info depth 8 score {score} nodes 9 pv {move} z9z9")
+        if "thinks" in self.faults:
+            self.await_stop()
         if move == "resign":
             self.say("bestmove a1a1 resign")
         else:
             self.say(f"bestmove {move}")
+
+    def await_stop(self) -> None:
+        del self.faults["thinks"]  # once
+        for line in sys.stdin:
+            if "log" in self.faults:
+                with Path(self.faults["log"]).open("a") as log:
+                    log.write(line)
+            if line.strip() == "stop":
+                return
 
     def stopped(self, words: list[str]) -> None:
         if words == ["stop"]:

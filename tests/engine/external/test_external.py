@@ -147,6 +147,10 @@ def test_gtp_is_told_what_it_does_not_know(opened: Opener, tmp_path: Path) -> No
             Allowance(remaining_s=(60, 59.5), increment_s=2),
             "go wtime 60000 btime 59500 winc 2000 binc 2000",
         ),
+        ("uci", Allowance(nodes=7000), "go nodes 7000"),
+        ("uci", Allowance(cpu_s=9), "go movetime 3600000"),
+        ("ucci", Allowance(nodes=7000), "go nodes 7000"),
+        ("ucci", Allowance(cpu_s=9), "go time 3600000 movestogo 1"),
         ("ucci", Allowance(move_s=0.25), "go time 250 movestogo 1"),
         (
             "ucci",
@@ -169,6 +173,64 @@ def test_limits_by_uci(
         "isready",
     ]
     assert lines[-1] == told
+
+
+class UsedUp:
+    """A program's processor time: all that a move may have, from the question on."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *told: float | None) -> None:
+        self.told = list(told)
+        monkeypatch.setattr(EngineProcess, "processor_time_s", lambda _process: self.next())
+
+    def next(self) -> float | None:
+        return self.told.pop(0) if len(self.told) > 1 else self.told[0]
+
+
+@pytest.mark.parametrize(("game", "protocol"), KINDS[2:])
+def test_a_search_ends_with_its_processor_time(
+    opened: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, game: str, protocol: str
+) -> None:
+    log = tmp_path / "log"
+    engine = opened(game, protocol, "thinks", f"log={log}")
+    engine.new_game()
+    times = UsedUp(monkeypatch, 5.0, 5.0, 5.3, 5.39, 5.4, 5.45)  # before; at the question; three looks; after
+    found = engine.choose((), Allowance(cpu_s=0.4), StopFlag())
+    assert times.told == [5.45]
+    assert found.move == first_moves(game, 1)[0]
+    assert (found.evaluation_centi, found.depth, found.nodes) == (150, 8, 9)
+    assert found.cpu_s == pytest.approx(0.45)
+    assert log.read_text().splitlines()[-1] == "stop"
+    assert engine.choose([found.move], Allowance(nodes=5), StopFlag()).nodes == 9  # it is still in order
+
+
+def test_a_program_that_does_not_stop_in_time(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch, held: tuple[str, int]
+) -> None:
+    engine = opened("chess", "uci", "flood=1", held[0], silence_s=SHORT_S)
+    engine.new_game()
+    UsedUp(monkeypatch, 0.0, 0.0, 1.0)
+    with pytest.raises(EngineTimeout):
+        play(engine, 1, Allowance(cpu_s=0.4))
+    wait_for_the_end(held[1])
+
+
+def test_processor_time_that_nobody_tells(opened: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = opened("chess", "uci")
+    engine.new_game()
+    UsedUp(monkeypatch, None)
+    assert play(engine, 1)[0].cpu_s is None
+    with pytest.raises(EngineError, match="does not tell its processor time"):
+        play(engine, 1, Allowance(cpu_s=0.4))
+
+
+@ALL
+def test_what_a_move_cost(opened: Opener, game: str, protocol: str) -> None:
+    engine = opened(game, protocol, "child")
+    engine.new_game()
+    for found in play(engine, 2):
+        assert found.cpu_s is not None
+        assert found.cpu_s >= 0
+        assert found.nodes == (None if protocol == "gtp" else 9)
 
 
 def test_chess960_is_said(opened: Opener, tmp_path: Path) -> None:
@@ -353,8 +415,16 @@ def test_wrong_calls(opened: Opener) -> None:
     ):
         with pytest.raises(ValueError, match=message):
             ExternalSettings(**({"game": "othello", "protocol": "gtp", "command": ("x",)} | wrong))
-    for numbers in ({"move_s": 0.0}, {"depth": 0}, {"move_s": 1.0, "remaining_s": (1.0, 1.0)}):
-        with pytest.raises(ValueError, match=r"must be|not both"):
+    for numbers in (
+        *({"move_s": 0.0}, {"depth": 0}, {"move_s": 1.0, "remaining_s": (1.0, 1.0)}, {"nodes": 0}),
+        *(
+            {"cpu_s": 0.0},
+            {"cpu_s": 1.0, "nodes": 1},
+            {"cpu_s": 1.0, "depth": 1},
+            {"nodes": 1, "move_s": 1.0},
+        ),
+    ):
+        with pytest.raises(ValueError, match=r"must be|not both|only limit"):
             Allowance(**numbers)
 
 

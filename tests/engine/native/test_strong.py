@@ -207,6 +207,32 @@ def test_node_limits_hold(position: OthelloPosition, nodes: int) -> None:
     assert result.nodes < nodes + 20_000  # the end-game solver looks up from its smallest endings late
 
 
+@given(positions(othello, 50), st.integers(1, 100_000))
+@settings(max_examples=40, deadline=None)
+def test_a_search_manages_its_nodes(position: OthelloPosition, nodes: int) -> None:
+    """It solves the ending only where the nodes will do; equal calls are equal."""
+    first, again = (
+        NativeOthelloSearcher(1).think(position, 60, None, StopFlag(), nodes=nodes) for _ in range(2)
+    )
+    check_is_sane(position, first)
+    assert first == again
+    assert first.nodes < nodes + 20_000
+
+
+def test_few_nodes_are_not_spent_on_a_solution_out_of_reach() -> None:
+    """Of 16 empty squares, where a search without any limit solves at once."""
+    rng = random.Random(7)
+    position = othello.initial()
+    while (position.mover | position.waiter).bit_count() < 48:
+        position = othello.play(position, rng.choice(othello.legal_moves(position)))
+    few = NativeOthelloSearcher(1).think(position, 60, None, StopFlag(), nodes=20_000)
+    assert few.depth > 8
+    many = NativeOthelloSearcher(1).think(position, 60, None, StopFlag(), nodes=10**8)
+    assert (few.solved, many.solved) == (False, True)
+    with pytest.raises(ValueError, match="nodes is 0"):
+        searcher.think(position, 60, None, StopFlag(), nodes=0)
+
+
 def test_a_set_flag_allows_nothing() -> None:
     stop = StopFlag()
     stop.set()
