@@ -384,3 +384,9 @@ def test_fast_games_beside_slower_ones() -> None:
     for seed in range(5):
         sides = [Side(*clock, moves=60) for clock in [(60, 0), (30, 0), (600, 0), (300, 3)] * 5]
         assert Crowd(sides, 2, random.Random(seed), mean_s=0.05).play() == 0
+
+
+def test_a_limit_of_nodes_is_one_node_or_more() -> None:
+    assert Limits(2, nodes=1).longest_s is None
+    with pytest.raises(ValueError, match="nodes is 0, must be at least 1"):
+        Limits(2, nodes=0)

@@ -526,3 +526,14 @@ def test_whole_games_of_real_engines_verify(game: str, protocol: str, name: str)
         engine.close()
     with pytest.raises(Stopped):
         Patience(StopFlag(), 1.0, until=0.0).check("done", 0.0)
+
+
+def test_the_processor_time_of_an_engine_is_known_while_it_runs() -> None:
+    link = Scripted()
+    engine = EngineSource(
+        EngineSettings(game="chess", command=("scripted",), depth=2), connect=link.connect, clock=link.clock
+    )
+    assert engine.processor_time_s() is None
+    engine.open()
+    decide(engine, MIDDLE_GAMES["chess"], Limits(2))
+    assert engine.processor_time_s() == 0.25 * len(link.asked) > 0
