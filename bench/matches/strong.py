@@ -5,8 +5,9 @@
 Each pair of games starts from the same nearly balanced position after ten random plies, once with either
 colour.  A side is the strong search (`think`) or iterative deepening of the exact one (`search`); with
 --against PERCENT the second side is the strong search as well, at that confidence.  Times are
-wall-clock times, so the machine should be idle, and the result says when moves had no time for a search; with
---nodes that does not matter, but the nodes of the two searches do not cost the same.  For complete players use `desdemona match`.
+wall-clock times, so the machine should be idle, and the result says when moves had no time for a search;
+with --nodes that does not matter, but the nodes of the two searches do not cost the same.  For complete
+players use `desdemona match`.
 """
 
 import argparse
