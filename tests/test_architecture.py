@@ -35,7 +35,8 @@ ENGINE = {
     "engine.stop": set[str](),
     "engine.time_management": set[str](),
     "engine.expected": {"game"},
-    "engine.process": {"stop"},
+    "engine.processor_time": set[str](),
+    "engine.process": {"processor_time", "stop"},
     "engine.games": {"game"},
     "engine.params": {"errors", "expected"},
     "engine.formats": {"game", "games"},
@@ -49,8 +50,8 @@ ENGINE = {
     },
     "engine.choice": {"errors", "decision", "human", "params", "player_kinds", "trappy", "variety"},
     "engine.uci": {
-        "decision", "errors", "game", "games", "human", "params", "process", "stop", "time_management",
-        "trappy",
+        "decision", "errors", "game", "games", "human", "params", "process", "processor_time", "stop",
+        "time_management", "trappy",
     },
     "engine.external": {"errors", "formats", "game", "games", "process", "stop", "uci"},
     "engine.players": {

@@ -62,7 +62,7 @@ class _ProcessorTimeLimit:
 
 
 @dataclass(slots=True)
-class _Heard:
+class _Thinking:
     """What a program has said during a search."""
 
     lines: list[EngineReply] = field(default_factory=list)
@@ -119,9 +119,9 @@ class UciClient:
         ply = plies_played(text) + len(question.moves)
         self._process.say(self._position(text, question.moves), soon)
         self._ready(soon)
-        heard = _Heard()
+        thinking = _Thinking()
         try:
-            said = self._search(go, question, heard, ply, stop)
+            said = self._search(go, question, thinking, ply, stop)
         except Stopped:
             with contextlib.suppress(EngineError):  # the next query will report it
                 self._process.say("stop", self._soon(StopFlag()))
@@ -131,12 +131,12 @@ class UciClient:
         if "resign" in words:
             raise Resigned(f"{self._process.name} resigns")
         move = self._from_wire(words[1]) if words[0] == "bestmove" and len(words) > 1 else ""
-        best = first_with(move, heard.lines)
+        best = first_with(move, thinking.lines)
         if best is None:
-            return EngineReply(move, said, nodes=heard.nodes)
-        return EngineReply(move, said, best.evaluation_centi, best.variation, best.depth, heard.nodes)
+            return EngineReply(move, said, nodes=thinking.nodes)
+        return EngineReply(move, said, best.evaluation_centi, best.variation, best.depth, thinking.nodes)
 
-    def _search(self, go: str, question: MoveRequest, heard: _Heard, ply: int, stop: StopFlag) -> str:
+    def _search(self, go: str, question: MoveRequest, thinking: _Thinking, ply: int, stop: StopFlag) -> str:
         """The line that ends the search, within its processor time if that is limited."""
         wait, cpu_s = wait_for(question, self._game, self._settings, stop), question.allowance.cpu_s
         used_s = self._process.processor_time_s()
@@ -145,24 +145,24 @@ class UciClient:
         self._process.say(go, wait)
         self._is_searching = True
         if cpu_s is None or used_s is None:
-            return self._listen(heard, ply, wait)
+            return self._listen(thinking, ply, wait)
         limit = _ProcessorTimeLimit(wait, self._process.processor_time_s, used_s + cpu_s)
         try:
-            return self._listen(heard, ply, limit, _CPU_POLL_S)
+            return self._listen(thinking, ply, limit, _CPU_POLL_S)
         except _ProcessorTimeUp:
             wait = WaitLimit(stop, time.monotonic() + self._settings.silence_s)
             self._process.say("stop", wait)
-            return self._listen(heard, ply, wait)
+            return self._listen(thinking, ply, wait)
 
-    def _listen(self, heard: _Heard, ply: int, wait: Waiting, poll_s: float = POLL_S) -> str:
+    def _listen(self, thinking: _Thinking, ply: int, wait: Waiting, poll_s: float = POLL_S) -> str:
         """Note what the program says until the line that ends its search, and return that line."""
         while (said := self._process.hear(wait, poll_s)).split(" ", 1)[0] not in _ENDS:
             found, nodes = read_info(said, self._from_wire)
-            heard.nodes = heard.nodes if nodes is None else nodes
+            thinking.nodes = thinking.nodes if nodes is None else nodes
             if found is not None:
                 value = centi(found.value, found.is_mate, ply)
                 line = EngineReply(found.variation[0], said, value, found.variation, found.depth)
-                heard.lines = [*heard.lines[-200:], line]
+                thinking.lines = [*thinking.lines[-200:], line]
         return said
 
     def _position(self, start: str, moves: tuple[str, ...]) -> str:
