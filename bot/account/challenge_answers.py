@@ -15,7 +15,7 @@ from itertools import chain, islice, repeat
 from bot.account.background_tasks import BackgroundTasks
 from bot.account.challenge_policy import Decline
 from bot.account.game_slots import GameSlots
-from bot.base.errors import AuthError, RefusedError, ServerError, TransientError
+from bot.base.errors import AuthError, PausedError, RefusedError, ServerError, TransientError
 from bot.base.events import Challenge, DeclineReason
 from bot.base.reconnect import CAP_S, delays
 from bot.game.services import Services
@@ -130,12 +130,13 @@ class ChallengeResponder:
                         break
                     await self._server.accept(challenge.id)
             except TransientError as error:
+                was_sent = not isinstance(error, PausedError)
                 requested_s = error.retry_after_s or 0.0
-                wait_s = max(next(waits), requested_s)
+                wait_s = max(next(waits), requested_s) if was_sent else requested_s
                 if requested_s > LATER_S or self._services.clock() + wait_s > stale_at:
                     await self._take_back(challenge, error, was_heard=answer_lost)
                     return
-                answer_lost = True
+                answer_lost = answer_lost or was_sent
                 logger.info("%s: %s; accepting it again in %.1f s", about(challenge), error, wait_s)
                 await self._nap(wait_s, lambda: not self._slots.is_open or not is_held())
                 if not self._slots.is_open and is_held():
@@ -222,7 +223,8 @@ class ChallengeResponder:
                         return
                     await self._server.decline(challenge.id, decision.reason)
             except TransientError as error:
-                wait_s, requested_s = next(waits, None), error.retry_after_s or 0.0
+                requested_s = error.retry_after_s or 0.0
+                wait_s = requested_s if isinstance(error, PausedError) else next(waits, None)
 
                 def is_needless(requested_s: float = requested_s) -> bool:
                     return is_gone() or (requested_s > CAP_S and not self._slots.is_open)

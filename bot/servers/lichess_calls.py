@@ -22,7 +22,7 @@ from requests.adapters import HTTPAdapter
 from urllib3 import HTTPResponse
 from yarl import URL
 
-from bot.base.errors import ProtocolError, TransientError
+from bot.base.errors import PausedError, ProtocolError, TransientError
 from bot.servers.lichess_errors import ERROR_BODY_LIMIT, TooManyRequests, one_line, read_error
 
 T = TypeVar("T")
@@ -62,7 +62,7 @@ class RequestThrottle:
             lane: Its kind.
 
         Raises:
-            TransientError: The server wants no requests for `retry_after_s`.
+            PausedError: The server wants no requests for a while.
         """
         async with self._locks[lane]:
             self.check_quiet(what)
@@ -72,11 +72,11 @@ class RequestThrottle:
         """Check for quiet only: for a request that is not urgent but too slow to block the queue.
 
         Raises:
-            TransientError: As in `turn`.
+            PausedError: As in `turn`.
         """
         left_s = self._quiet_until - self._clock()
         if left_s > 0:
-            raise TransientError(f"{what}: not sent: the server demands a pause of {left_s:.0f} s", left_s)
+            raise PausedError(f"{what}: not sent: the server demands a pause of {left_s:.0f} s", left_s)
 
     def heard(self, error: Exception) -> None:
         """Record the error of a request."""

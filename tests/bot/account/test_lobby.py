@@ -19,7 +19,7 @@ from bot.account.challenge_answers import ACCEPTED_S, DECLINE_TRIES, MAX_DECLINE
 from bot.account.game_slots import WAITS_S
 from bot.account.lobby import Lobby
 from bot.base.config import ChallengesConfig, MannersConfig
-from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientError
+from bot.base.errors import AuthError, PausedError, ProtocolError, RefusedError, TransientError
 from bot.base.events import (
     Challenge,
     ChallengeGone,
@@ -187,6 +187,15 @@ async def test_a_decline_that_is_not_heard_is_sent_again(database: Database) -> 
     assert server.calls.count("decline one variant") == DECLINE_TRIES
 
 
+async def test_a_decline_that_was_not_sent_is_sent_later(database: Database) -> None:
+    server = FakeServer()
+    server.faults["decline"] = [PausedError("not sent", 0.001)] * (3 * DECLINE_TRIES)
+    async with open_lobby(server, database):
+        await tell(server, *offers("one", game=None))
+        await noted(database, "challenge_declined")
+    assert server.calls.count("decline one variant") == 3 * DECLINE_TRIES + 1
+
+
 async def test_a_list_that_changes_while_we_play(database: Database, tmp_path: Path) -> None:
     path = tmp_path / "blocked"
     path.write_text("ben\n", encoding="utf-8")
@@ -304,6 +313,14 @@ async def test_a_lost_answer_keeps_the_place(database: Database) -> None:
         await noted(database, "challenge_queued")
         await tell(server, *offers("three", game=None))
         assert await answers(server, 3) == ["accept one", "accept one", "decline three variant"]
+
+
+async def test_an_acceptance_that_was_not_sent_keeps_no_place(database: Database) -> None:
+    server = FakeServer()
+    async with open_lobby(server, database, max_games=1):
+        server.faults["accept"] = [PausedError("not sent", 0.001), RefusedError("not found", 404)]
+        await tell(server, *offers("one", "two"))
+        await called(server, "accept two")
 
 
 @pytest.mark.parametrize("goes", ["unheard", "withdrawn", "started"])
