@@ -29,7 +29,7 @@ class Kind(StrEnum):
     REORDER = auto()
     """Lists, and news of who is there, arrive late; other lines overtake them."""
     LOSE = auto()
-    """Messages to the bot are dropped, and the next one ends in ALERT."""
+    """Messages to the bot are dropped, but no requests, and the next one ends in ALERT."""
     ALERT = auto()
     """Messages to the bot end in ALERT although nothing is dropped: the server is short of memory or disk."""
     GONE = auto()

@@ -106,9 +106,10 @@ class Link(asyncio.Protocol):
         text = data.decode("latin-1")
         self._site.calls[Place.LINK] += 1
         if self._connection.is_online:
-            if self._site.hit(Kind.LOSE, text):
+            # Without its request nothing tells whether a match is new.
+            if not re.match(r"\s*/os: \+ +\.", text) and self._site.hit(Kind.LOSE, text):
                 self._must_alert = True
-                self._site.dropped(text)
+                self._site.lost_at = self._site.now
                 return
             if self._must_alert or self._site.hit(Kind.ALERT):
                 alert = re.sub(r"READY\r\n$", "ALERT\r\n", text)
@@ -205,7 +206,6 @@ class Site:
         """What the bot has read: the kind of line, and the match's key or board."""
         self.lost_at: float | None = None
         """When a message was dropped last."""
-        self.lost_requests: set[str] = set()
         self.link_fault_at = 0.0
         """When the connection was under a fault, or lost, for the last time."""
         self._links: list[Link] = []
@@ -277,12 +277,6 @@ class Site:
                 person.is_away_until = float("inf") if fault.is_for_good else fault.ends_s
                 person.connection.close()
                 person.connection = None
-
-    def dropped(self, text: str) -> None:
-        """Note a message that the bot never gets."""
-        self.lost_at = self.now
-        if found := re.match(r"\s*/os: \+ +(\.\d+)", text):
-            self.lost_requests.add(found[1])
 
     @property
     def is_troubled(self) -> bool:
@@ -365,6 +359,10 @@ class Site:
         matches = self.matches_of(person.name)
         return bool(matches) and all(match.is_over and not self.is_stored(match) for match in matches)
 
+    def was_read(self, key: str) -> bool:
+        """Whether the bot has read where a match stands."""
+        return any(("join", board) in self.told for board in (key, f"{key}.0", f"{key}.1"))
+
     def is_stored(self, match: Match) -> bool:
         """Whether a match can be taken up again."""
         return match.key in self.service.players[match.names[0]].stored
@@ -405,7 +403,7 @@ class Site:
         if is_waiting or not self.bot_is_ready or self.now - person.asked_at < AGAIN_S:
             return
         stored = list(self.service.players[person.name].stored)
-        if stored and person.asks_to_resume:
+        if stored and (person.asks_to_resume or not self.was_read(stored[0])):
             say(f"ask {stored[0]}")
         elif not stored:
             say(f"ask {person.wish} {BOT}")
