@@ -237,7 +237,7 @@ class GgsAccount:
             return []
         self._polled_at = now_s
         if self._is_away:
-            return [Say("")]
+            return [Say(tell_service("match"))]  # refused until the service is back
         given_up = self._end_looks(self._archive.overdue(now_s, WAITED_S))
         matches = {
             game.match
@@ -407,7 +407,7 @@ class GgsAccount:
                 # The server sometimes gives the wrong name.
                 return self._resume_anew()
             case wire.MatchList():
-                return self._listed(message)
+                return self._set_up() if self._is_away else self._listed(message)
             case wire.OtherMessage(wire.SERVICE, "look", lines):
                 return self._looked(lines)
             case wire.OtherMessage(wire.SERVICE, "history", lines):

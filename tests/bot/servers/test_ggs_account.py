@@ -864,6 +864,19 @@ def test_the_service_goes_and_comes_back() -> None:
     assert said[-2:] == ["match", "stored"]
 
 
+def test_a_service_whose_return_was_not_heard_is_found() -> None:
+    story = begun().raw(": - /os 1")
+    story.take()
+    story.out += story.account.tick(60.0)
+    assert story.said() == ["match"]
+    story.raw(": ERR user '/os' not found.")
+    assert story.said() == []
+    story.hear("match 0/0")
+    assert story.said()[-2:] == ["match", "stored"]
+    story.hear("match 0/0", "stored 0 desdemon")
+    assert story.account.is_settled
+
+
 @pytest.mark.parametrize("line", [": + /os 1", ": ERR user '/os' not found."])
 def test_a_challenge_heard_while_the_service_seemed_away_is_told_gone(line: str) -> None:
     story = begun().raw(": - /os 1").hear(request(".5"))
