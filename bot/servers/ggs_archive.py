@@ -18,7 +18,7 @@ from engine.game import IllegalMove, replay
 logger = logging.getLogger(__name__)
 
 TELLING_PLIES = 4
-"""Moves that distinguish a game from others between the same opponents."""
+"""Moves that distinguish a game from the usual start from others between the same opponents."""
 
 
 @dataclass(slots=True, eq=False)
@@ -93,7 +93,7 @@ class Archive:
         for game in searched:
             names = frozenset((self._name, game.about.opponent.name))
             key = keys.get((names, colourless(game.about.variant)))
-            if key is None or len(game.moves) < TELLING_PLIES:
+            if key is None or not _is_telling(game):
                 missing.append(game)
             elif key in self._looks:
                 self._looks[key].games.append(game)
@@ -155,3 +155,8 @@ class Archive:
         self._looks.clear()
         self._searched = []
         return looks, searched
+
+
+def _is_telling(game: GgsGame) -> bool:
+    """Whether a record that begins like a game is of this game; a random start is enough."""
+    return len(game.moves) >= TELLING_PLIES or game.about.initial_position is not None

@@ -813,6 +813,19 @@ def test_a_game_that_has_ended_while_we_were_away_is_looked_up() -> None:
     assert (state.moves[-1], state.end.reason) == ("c4", EndReason.RESIGNATION)
 
 
+def test_few_moves_tell_a_game_from_a_random_start() -> None:
+    """From the usual start, an older match may have begun with the same moves."""
+    row = "|.7       22 Nov 2026 00:40:00 1720 bob      1800 desdemon  -64.0 8"
+    usual = Story(known("f5", "d6", "c3")).hear("stored 0 desdemon", f"history 1 desdemon\r\n{row}")
+    assert usual.said() == ["history"]
+    about = replace(known(), initial_position="8/8/8/2wwb3/3bw3/8/8/8 b")
+    story = Story(about).hear("stored 0 desdemon", f"history 1 desdemon\r\n{row}")
+    assert story.said() == ["history", "look .7"]
+    record = (RECORD % "-64.000:r").replace("---O*---", "--OO*---").replace("B[f5]W[d6]B[c3]W[d3]B[c4]", "")
+    story.hear(f"look\r\n|1 {record}")
+    assert story.told()[1].end.reason is EndReason.RESIGNATION
+
+
 def test_a_record_that_cannot_be_changes_nothing() -> None:
     story = Story(known("f5", "d6", "c3", "d3")).hear("stored 0 desdemon")
     story.hear("history 1 desdemon\r\n|.7       22 Nov 2026 00:40:00 1720 bob      1800 desdemon  -64.0 8")
