@@ -243,7 +243,11 @@ class GgsAccount:
             game.match
             for game in self._live.values()
             if game.is_played
-            and (game.result is not None or (not game.is_ours and now_s - game.turn_since_s >= WAITED_S))
+            and (
+                game.is_stale
+                or game.result is not None
+                or (not game.is_ours and now_s - game.turn_since_s >= WAITED_S)
+            )
         }
         if not self.is_settled:
             return [*given_up, Say(tell_service("stored"))]

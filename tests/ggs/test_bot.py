@@ -144,6 +144,21 @@ def test_lost_messages(at_table: Play, text: str) -> None:
     at_table(play, Strike(Fault.LOSE, holding(f"/os: {text}"), after=3 * (text == "update"), name=BOT))
 
 
+def test_a_lost_answer_is_asked_for_again(at_table: Play) -> None:
+    """Of the bot's own move nothing is heard, nor of the state of the game that it asks for then."""
+
+    async def play(table: Table) -> None:
+        await table.until_there()
+        anna = await table.sit(Habits(resigns_at=20))
+        over = await table.play(anna, "8w 15:00")
+        assert over.outcome == "-64.00"
+        await anna.close()
+
+    update = Strike(Fault.LOSE, holding("/os: update"), name=BOT)
+    joins = (Strike(Fault.LOSE, holding("/os: join"), after=1, name=BOT) for _ in range(2))
+    at_table(play, update, *joins)
+
+
 @pytest.mark.parametrize("words", ["/os: match ", "/os: stored "])
 @pytest.mark.parametrize("kind", ["8", "s8r14"])
 def test_a_list_that_is_older_than_the_news_before_it(at_table: Play, words: str, kind: str) -> None:

@@ -436,6 +436,14 @@ def test_we_ask_for_a_move_that_we_may_have_missed() -> None:
     assert ticked(story, 190.0) == ["moves .1", "match"]
 
 
+def test_we_ask_again_for_a_state_that_we_have_not_got() -> None:
+    story = begun(black="desdemon")
+    story.account.resync(GAME)
+    assert ticked(story, 61.0) == ["moves .1", "match"]
+    story.hear(join(black="desdemon"))
+    assert ticked(story, 122.0) == ["match"]
+
+
 # --- Ends -----------------------------------------------------------------------------------------------
 
 WIPE_OUT = "8 -------- -------- -------- ---O*--- -------- -------- -------- -------- *"
