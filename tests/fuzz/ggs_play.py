@@ -297,7 +297,8 @@ def _wrong(site: Site, match: Match, game: Game, row: StoredGame, record: list[s
         knows = match.terms.rated or ("- match", match.key) in site.told
         # From the usual start other matches begin with the same few moves.
         is_telling = len(row.moves) >= TELLING_PLIES or match.type.discs is not None
-        if not knows or (row.end_reason == EndReason.UNTOLD and not is_telling):
+        may_be_untold = not is_telling or site.lost_at is not None
+        if not knows or (row.end_reason == EndReason.UNTOLD and may_be_untold):
             return [] if row.state is not GameStatus.OPEN else [found]
         is_right = row.state is GameStatus.FINISHED and row.result is _result(match, game)
         # A player who resigns may have made a move before that nobody tells: the one that the other game of a
