@@ -48,6 +48,7 @@ from bot.servers.ggs_game import (
     end_of,
     is_same,
     match_of,
+    start_of,
     type_of,
 )
 from bot.servers.ggs_lifecycle import LINK, LifeEvent, LinkEvent, LinkState, Status, after
@@ -610,6 +611,9 @@ class GgsAccount:
                 return [*out, *self._unplayable(message.id, record, at)]
             if type_.is_komi and record.komi is None:
                 return [*out, *self._bid(message.id, record, our_side)]
+            if (last := self._taken_back(match, record, our_side, moves)) is not None:
+                self._ended.setdefault(match, {}).setdefault(message.id)
+                return [*out, Say(tell_service("play", message.id, wire.write_move(last, None, None)))]
             game = self._take_up(match, record, our_side, moves)
             if game is None and not RULES.legal_moves(position):  # one of two games, already over
                 self._ended.setdefault(match, {}).setdefault(message.id)
@@ -648,6 +652,22 @@ class GgsAccount:
         first = RULES.legal_moves(RULES.parse_position(record.start))[0]
         bid = wire.write_bid(RULES.move_text(first), KOMI_BID_DISCS)
         return [Say(tell_service("play", board, bid))]
+
+    def _taken_back(self, match: str, record: GgfGame, our_side: int, moves: tuple[str, ...]) -> str | None:
+        """Our last move of a game that is over; None: a resumed board shows no such game.
+
+        The server takes back the last move of a synchro game whose other game is a move behind when the match
+        is adjourned, even a move that ended the game.  Only the same move again keeps our record true.
+        """
+        origin = self._requests.origin(match)
+        if origin is None or origin.line.flag is not Flag.STORED:
+            return None
+        for game in self._games.values():
+            is_over = game.status is Status.OVER and game.is_done and game.about.rated
+            if is_over and is_same(game, record, our_side) and game.moves[:-1] == moves:
+                before = replay(RULES, moves, start_of(game.about))
+                return game.moves[-1] if game.moves and before.side == our_side else None
+        return None
 
     def _take_up(self, match: str, record: GgfGame, our_side: int, moves: tuple[str, ...]) -> GgsGame | None:
         """The game of ours that a match resumes; None: it is a new one.

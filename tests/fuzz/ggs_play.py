@@ -302,9 +302,9 @@ def _wrong(site: Site, match: Match, game: Game, row: StoredGame, record: list[s
             return [] if row.state is not GameStatus.OPEN else [found]
         is_right = row.state is GameStatus.FINISHED and row.result is _result(match, game)
         # A player who resigns may have made a move before that nobody tells: the one that the other game of a
-        # synchro match has to catch up with.  What is lost of an unrated match, the server does not keep.
+        # synchro match has to catch up with.
         is_resigned = not game.board.is_finished
-        untold = 2 if site.lost_at is not None and not match.terms.rated else int(match.type.synchro)
+        untold = 2 if site.lost_at is not None else int(match.type.synchro)
         missing = len(record) - len(row.moves)
         is_complete = missing == 0 or (is_resigned and 0 < missing <= untold)
         return [] if is_right and is_complete else [f"{found}, not {_result(match, game)}"]

@@ -638,6 +638,20 @@ def test_a_board_that_has_ended_is_closed_when_its_match_is_taken_up() -> None:
     ]
 
 
+def test_our_last_move_that_the_server_has_taken_back_is_sent_again() -> None:
+    """It ended its game, and the other game of the match was a move behind when the opponent left."""
+    story = Story().hear("stored 0 desdemon", request(type_="s8"), "+ match .1 1720 bob 1800 desdemon s8 R")
+    story.hear(join(".1.0", kind="s8"), join(".1.1", kind="s8", black="desdemon", start=ALL_BUT_ONE))
+    story.hear(request(type_="s8", sign="-"), "update .1.1 h8", "end .1.1 ( bob vs. desdemon ) -14.00")
+    story.hear("- match .1 1720 bob 1800 desdemon s8 R bob left .4")
+    story.hear(request(".9", type_="s8", flag="S", more=".4"), "+ match .2 1720 bob 1800 desdemon s8 R")
+    story.take()
+    story.hear(join(".2.0", kind="s8"), join(".2.1", kind="s8", black="desdemon", start=ALL_BUT_ONE))
+    assert story.take() == [Tell(GameStarted(f"{GAME}.0", True)), Say("tell /os play .2.1 H8")]
+    story.hear("update .2.1 H8", "end .2.1 ( bob vs. desdemon ) -14.00", "match 1/1")
+    assert story.told() == []
+
+
 # --- Adjourned games ------------------------------------------------------------------------------------
 
 STORED = "stored 1 desdemon\r\n|.4       21 Nov 2026 09:36:07 bob    desdemon      8:l"
