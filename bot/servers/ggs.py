@@ -461,7 +461,11 @@ class GgsServer:
         info: MoveInfo | None = None,
     ) -> None:
         game = self._state.find(game_id)
-        await self._until(lambda: game is None or not game.is_stale, ANSWER_S, f"game {game_id}")
+        try:
+            await self._until(lambda: game is None or not game.is_stale, ANSWER_S, f"game {game_id}")
+        except TransientError:
+            await self._do(self._state.resync(game_id))  # the answer may be lost
+            raise
         ply = 0 if game is None else len(game.moves)
         await self._do(self._state.play(game_id, move, info))
         sent_at = self._clock()

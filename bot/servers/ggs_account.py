@@ -50,6 +50,7 @@ from bot.servers.ggs_game import (
     is_same,
     match_of,
     read_board,
+    start_of,
     type_of,
 )
 from bot.servers.ggs_lifecycle import (
@@ -66,7 +67,7 @@ from bot.servers.ggs_matches import GgsMatch, Matches
 from bot.servers.ggs_requests import Asked, Attempt, Requests
 from bot.servers.ggs_wire import SERVICE, Flag, GgsClock, tell_service
 from engine.formats.ggf import GgfGame
-from engine.game import BadPosition, IllegalMove
+from engine.game import BadPosition, IllegalMove, replay
 
 logger = logging.getLogger(__name__)
 
@@ -234,13 +235,17 @@ class GgsAccount:
             return []
         self._polled_at = now_s
         if self._is_away:
-            return [Say("")]
+            return [Say(tell_service("match"))]  # refused until the service is back
         given_up = self._end_looks(self._archive.overdue(now_s, WAITED_S))
         matches = {
             game.match
             for game in self._live.values()
             if game.is_played
-            and (game.result is not None or (not game.is_ours and now_s - game.turn_since_s >= WAITED_S))
+            and (
+                game.is_stale
+                or game.result is not None
+                or (not game.is_ours and now_s - game.turn_since_s >= WAITED_S)
+            )
         }
         if not self.is_settled:
             return [*given_up, Say(tell_service("stored"))]
@@ -405,7 +410,7 @@ class GgsAccount:
                 # The server sometimes gives the wrong name.
                 return self._resume_anew()
             case wire.MatchList():
-                return self._listed(message)
+                return self._set_up() if self._is_away else self._listed(message)
             case wire.OtherMessage(wire.SERVICE, "look", lines):
                 return self._looked(lines)
             case wire.OtherMessage(wire.SERVICE, "history", lines):
@@ -601,6 +606,9 @@ class GgsAccount:
             return self._unplayable(match, board.id, board.record, now_s, at)
         if board.awaits_bids:
             return self._bid(board)
+        if (last := self._taken_back(board)) is not None:
+            match.ended[board.id] = None
+            return [Say(tell_service("play", board.id, wire.write_move(last, None, None)))]
         game = self._resumed(match, board)
         if game is not None:
             return self._update(game, board, now_s)
@@ -646,6 +654,22 @@ class GgsAccount:
         first = RULES.legal_moves(RULES.parse_position(record.start))[0]
         bid = wire.write_bid(RULES.move_text(first), KOMI_BID_DISCS)
         return [Say(tell_service("play", board.id, bid))]
+
+    def _taken_back(self, board: BoardRecord) -> str | None:
+        """Our last move of a game that is over; None: a resumed board shows no such game.
+
+        The server takes back the last move of a synchro game whose other game is a move behind when the match
+        is adjourned, even a move that ended the game.  Only the same move again keeps our record true.
+        """
+        origin = self._requests.origin(board.match)
+        if origin is None or origin.line.flag is not Flag.STORED:
+            return None
+        for game in self._games.values():
+            is_over = game.status is Status.OVER and game.is_done and game.about.rated
+            if is_over and is_same(game, board.record, board.our_side) and game.moves[:-1] == board.moves:
+                before = replay(RULES, board.moves, start_of(game.about))
+                return game.moves[-1] if game.moves and before.side == board.our_side else None
+        return None
 
     def _resumed(self, match: GgsMatch, board: BoardRecord) -> GgsGame | None:
         """The game of ours that a board resumes; None: it is a new one.

@@ -15,7 +15,7 @@ import pytest
 
 from bot.account import account_games
 from bot.account.account_games import CRASH_FORGOTTEN_S, GIVEN_UP_S, MAX_CRASHES
-from bot.account.challenge_answers import ACCEPTED_S, DECLINE_TRIES, MAX_DECLINES, PERSON_WAITS_S
+from bot.account.challenge_answers import ACCEPTED_S, DECLINE_S, MAX_DECLINES, PERSON_WAITS_S
 from bot.account.game_slots import WAITS_S
 from bot.account.lobby import Lobby
 from bot.base.config import ChallengesConfig, MannersConfig
@@ -176,24 +176,32 @@ async def test_a_declined_challenge_is_written_down(database: Database) -> None:
 
 
 async def test_a_decline_that_is_not_heard_is_sent_again(database: Database) -> None:
-    server = FakeServer()
-    server.faults["decline"] = [TransientError("HTTP 502")] * (DECLINE_TRIES - 1)
-    async with open_lobby(server, database):
+    """For two minutes."""
+    server, time = FakeServer(), FakeTime()
+    async with open_lobby(server, database, time) as lobby:
+        server.faults["decline"] = [TransientError("HTTP 502")] * 50
         await tell(server, *offers("one", game=None))
         await noted(database, "challenge_declined")
-        server.faults["decline"] = [TransientError("HTTP 502")] * 100
+        server.faults["decline"] = [TransientError("HTTP 502")] * 100_000
         await tell(server, *offers("two", game=None))
-        await server.until(lambda: len(server.faults["decline"]) == 100 - DECLINE_TRIES)
-    assert server.calls.count("decline one variant") == DECLINE_TRIES
+        await server.until(lambda: repeated(server, "decline two variant", 50))
+        time.advance(DECLINE_S + 1)
+        await drained(lobby)
+    assert server.calls.count("decline one variant") == 51
+    assert (await event_kinds(database)).count("challenge_declined") == 1
 
 
 async def test_a_decline_that_was_not_sent_is_sent_later(database: Database) -> None:
-    server = FakeServer()
-    server.faults["decline"] = [PausedError("not sent", 0.001)] * (3 * DECLINE_TRIES)
-    async with open_lobby(server, database):
+    server, time = FakeServer(), FakeTime()
+    server.faults["decline"] = [PausedError("not sent", DECLINE_S)] * 2
+    async with open_lobby(server, database, time):
         await tell(server, *offers("one", game=None))
+        for tries in range(2):
+            await server.until(partial(repeated, server, "decline one variant", tries))
+            await sleepers(time, 1)
+            time.advance(DECLINE_S)
         await noted(database, "challenge_declined")
-    assert server.calls.count("decline one variant") == 3 * DECLINE_TRIES + 1
+    assert server.calls.count("decline one variant") == 3
 
 
 async def test_a_list_that_changes_while_we_play(database: Database, tmp_path: Path) -> None:
