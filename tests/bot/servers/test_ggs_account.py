@@ -667,6 +667,7 @@ def test_our_last_move_that_the_server_has_taken_back_is_sent_again() -> None:
     """It ended its game, and the other game of the match was a move behind when the opponent left."""
     story = Story().hear("stored 0 desdemon", request(type_="s8"), "+ match .1 1720 bob 1800 desdemon s8 R")
     story.hear(join(".1.0", kind="s8"), join(".1.1", kind="s8", black="desdemon", start=ALL_BUT_ONE))
+    story.account.play(f"{GAME}.1", "h8", None)
     story.hear(request(type_="s8", sign="-"), "update .1.1 h8", "end .1.1 ( bob vs. desdemon ) -14.00")
     story.hear("- match .1 1720 bob 1800 desdemon s8 R bob left .4")
     story.hear(request(".9", type_="s8", flag="S", more=".4"), "+ match .2 1720 bob 1800 desdemon s8 R")
