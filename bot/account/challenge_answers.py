@@ -143,11 +143,15 @@ class ChallengeResponder:
                     # The challenge is gone, or an earlier attempt got through and its game is about to start.
                     if not answer_lost:
                         self._slots.leave(challenge.id)
+                    elif expiry.cancel():
+                        self.expect(challenge.id)
                     raise
                 await self._take_back(challenge, error, was_heard=answer_lost)
                 return
             else:
                 logger.info("%s: accepted", about(challenge))
+                if expiry.cancel():  # it has been waiting since before the first attempt
+                    self.expect(challenge.id)
                 return
         if expiry.done() and expiry.result():  # the challenge may still be open
             await self._take_back(challenge, "the server does not answer", was_heard=True)

@@ -34,6 +34,7 @@ from bot.base.events import (
     Reply,
     Speed,
 )
+from bot.base.reconnect import CAP_S
 from bot.game.player import GamePlayer, first_error
 from storage.database import Database
 from storage.errors import StorageError
@@ -321,6 +322,27 @@ async def test_a_lost_answer_keeps_the_place(database: Database) -> None:
         await noted(database, "challenge_queued")
         await tell(server, *offers("three", game=None))
         assert await answers(server, 3) == ["accept one", "accept one", "decline three variant"]
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [
+        [PausedError("not sent", 2 * CAP_S)],
+        [TransientError("no answer", 2 * CAP_S), RefusedError("not found", 404)],  # it was accepted at first
+    ],
+)
+async def test_the_game_is_asked_for_soon_after_a_late_acceptance(
+    database: Database, faults: list[Exception]
+) -> None:
+    """Its start may be lost; 30 s later would be too late for a fast game."""
+    server, time = FakeServer(), FakeTime()
+    server.faults["accept"] = faults
+    async with open_lobby(server, database, time):
+        server.news.put_nowait(ChallengeReceived(replace(OFFER, challenger=replace(OPPONENT, is_bot=True))))
+        await sleepers(time, 2)  # before it is accepted again, and before the next query
+        before = server.calls.count("playing")
+        time.advance(2 * CAP_S)
+        await server.until(lambda: server.calls.count("playing") > before)
 
 
 async def test_an_acceptance_that_was_not_sent_keeps_no_place(database: Database) -> None:
