@@ -461,12 +461,16 @@ class GgsServer:
         info: MoveInfo | None = None,
     ) -> None:
         game = self._state.find(game_id)
+        ply = 0 if game is None else len(game.moves)
         try:
             await self._until(lambda: game is None or not game.is_stale, ANSWER_S, f"game {game_id}")
         except TransientError:
             await self._do(self._state.resync(game_id))  # the answer may be lost
             raise
-        ply = 0 if game is None else len(game.moves)
+        if game is not None and len(game.moves) != ply:  # it was sent before, or is for another position
+            if game.moves[ply : ply + 1] == (move,):
+                return
+            raise RefusedError(f"game {game_id}: not our turn", 400)
         await self._do(self._state.play(game_id, move, info))
         sent_at = self._clock()
         assert game is not None, "play() refuses unknown games"  # noqa: S101
