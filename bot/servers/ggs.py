@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
+from bot.base.config import ChallengesConfig
 from bot.base.dialects import Ability, Dialect
 from bot.base.errors import AuthError, ConfigError, RefusedError, TransientError
 from bot.base.events import (
@@ -145,7 +146,6 @@ class GgsServer:
         programs: Names of opponents that are programs; we may challenge them.
         public: Whether to send an open request when none of them is available.
         extension_s: Grace time in games that we request, in seconds.
-        places: Most games at once.
         clock: Monotonic clock, in seconds.
         now: The time in UTC.
 
@@ -164,7 +164,6 @@ class GgsServer:
         programs: Collection[str] = (),
         public: bool = False,
         extension_s: int = 120,
-        most_games: int = 1,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
@@ -184,7 +183,7 @@ class GgsServer:
         self._extension_s = extension_s
         self._clock = clock
         self._now = now
-        self._state = GgsAccount(login, programs=programs, most_games=most_games)
+        self._state = GgsAccount(login, programs=programs)
         self._has_recalled = False
         self._link: _Link | None = None
         self._is_listening = False
@@ -213,6 +212,9 @@ class GgsServer:
     @property
     def lag_s(self) -> float:
         return self._lag.seconds
+
+    def follow(self, challenges: ChallengesConfig, has_room: Callable[[int], bool]) -> None:
+        self._perform(self._state.follow(challenges.max_games, has_room))
 
     # --- The connection ---------------------------------------------------------------------------------
 

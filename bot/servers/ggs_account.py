@@ -9,7 +9,7 @@ The server does not store unrated games, but they may have ended unnoticed: they
 import logging
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -118,13 +118,15 @@ class GgsAccount:
     Args:
         name: Of the account.
         programs: Names of opponents that are programs; the site does not mark them.
-        places: Most games at once that we let the server offer.
     """
 
-    def __init__(self, name: str, *, programs: Collection[str] = (), most_games: int = 1) -> None:
+    def __init__(self, name: str, *, programs: Collection[str] = ()) -> None:
         self.name = name
         self._programs = {program.casefold() for program in programs}
-        self._most_games = most_games
+        self._most_games = 1
+        """Most matches that the server lets us have at once."""
+        self._may_begin: Callable[[int], bool] = lambda _: True
+        """Whether there is room for that many further games."""
         self._stamp, self._stamped = "", Counter[str]()
         """The second in which the last game began, and how many did on each board."""
         self._games: dict[str, GgsGame] = {}
@@ -159,6 +161,17 @@ class GgsAccount:
         return self._link is LinkState.AWAY
 
     # --- State ------------------------------------------------------------------------------------------
+
+    def follow(self, most_games: int, may_begin: Callable[[int], bool]) -> list[GgsAction]:
+        """Follow limits of games.
+
+        Args:
+            most_games: Most matches at once; the server knows and keeps it.
+            may_begin: Whether there is room for that many further games.
+        """
+        is_told, self._may_begin = self._most_games == most_games or self._is_away, may_begin
+        self._most_games = most_games
+        return [] if is_told else [Say(tell_service("open", str(most_games)))]
 
     def remember(self, known: Sequence[GameSnapshot]) -> None:
         """Add the games that are open in the database; call it before the first connection."""
@@ -512,14 +525,15 @@ class GgsAccount:
         """Resume an adjourned game at its opponent's request, now or when a slot is free."""
         out = _gone([asked])  # it was told as a challenge before its game was known to be adjourned
         asked.pass_to(RequestEvent.RESUMES)
-        if not self._has_place or self._requests.is_accepting(asked):
+        if not self._has_room(asked.line.type_text) or self._requests.is_accepting(asked):
             return out
         return [*out, *_say(self._requests.accept(asked)[1])]
 
-    @property
-    def _has_place(self) -> bool:
-        """Whether the server would let another match begin."""
-        return len(self._matches) < self._most_games
+    def _has_room(self, type_text: str) -> bool:
+        """Whether an adjourned match may be resumed now, by the server's limit and by ours."""
+        type_ = type_of(type_text)
+        boards = 1 if type_ is None else type_.boards
+        return len(self._matches) < self._most_games and self._may_begin(boards)
 
     def _lacking(self, asked: Asked | None = None) -> list[str]:
         """Matches of which we lack games: those that came from a request, or all."""
@@ -1002,7 +1016,7 @@ class GgsAccount:
             asked = on_the_table.get(stored.id)
             if asked is not None and asked.line.asker == opponent:
                 out += self._go_on(asked)
-            elif asked is None and stored.id not in self._resuming and self._has_place:
+            elif asked is None and stored.id not in self._resuming and self._has_room(stored.type_text):
                 self._resuming.add(stored.id)
                 logger.info(
                     "asking to resume the stored match %s of %s", stored.id, " and ".join(stored.names)

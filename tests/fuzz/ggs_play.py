@@ -148,7 +148,6 @@ async def _play(seed: int, faults: tuple[Fault, ...], path: Path, errors: ErrorL
             BOT,
             PASSWORD,
             recall=lambda: unfinished_games(database, OWNER),
-            most_games=MOST_GAMES,
             clock=loop.time,
             now=lambda: datetime.fromtimestamp(EPOCH_S + site.now, UTC),
         )

@@ -35,6 +35,7 @@ from bot.base.events import (
     Speed,
 )
 from bot.base.reconnect import CAP_S
+from bot.game.machine_limit import MachineLimit
 from bot.game.player import GamePlayer, first_error
 from storage.database import Database
 from storage.errors import StorageError
@@ -55,12 +56,16 @@ STARTED = GameStarted(GAME_ID, True)
 
 @asynccontextmanager
 async def open_lobby(
-    server: FakeServer, database: Database, time: FakeTime | None = None, **challenges: Any
+    server: FakeServer,
+    database: Database,
+    time: FakeTime | None = None,
+    machine: MachineLimit | None = None,
+    **challenges: Any,
 ) -> AsyncIterator[Lobby]:
     time = time or FakeTime()
     settings = config(challenges=ChallengesConfig(variants=("tictactoe",), **challenges))
     async with services(server, database, settings=settings, sleep=time.sleep) as given:
-        lobby = Lobby(replace(given, clock=time.clock))
+        lobby = Lobby(replace(given, clock=time.clock, machine=machine or MachineLimit()))
         listening = asyncio.create_task(lobby.listen())
         try:
             yield lobby

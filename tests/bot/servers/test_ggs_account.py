@@ -42,7 +42,8 @@ class Story:
     """One account, and what it said and told."""
 
     def __init__(self, *known: GameSnapshot, now_s: float = 0.0, connect: bool = True) -> None:
-        self.account = GgsAccount("desdemon", programs=["bob"], most_games=4)
+        self.account = GgsAccount("desdemon", programs=["bob"])
+        self.account.follow(4, lambda _: True)
         self.account.remember(known)
         self.now_s = now_s
         self.reader = Reader()
@@ -732,6 +733,30 @@ def test_adjourned_games_wait_for_a_free_place() -> None:
     assert story.hear(STORED).said() == []  # not twice
     story.hear("ERR Your open value is too low for new matches.", STORED)
     assert story.said() == ["rated +", "accept .9"]
+
+
+def test_adjourned_games_wait_for_room_of_ours() -> None:
+    """Other games have it, at this account or another, or the program is stopping."""
+    room = 1
+    story = Story(known("f5", "d6"))
+    story.account.follow(4, lambda boards: boards <= room)
+    story.hear(STORED.replace("8:l", "s8:l"))
+    assert not any(word.startswith("ask") for word in story.said())
+    room = 0
+    story.hear(STORED, request(".9", flag="S", more=".4"))
+    assert not any(word.startswith(("ask", "accept")) for word in story.said())
+    room = 1
+    assert ticked(story, 61.0)[0] == "stored"
+    assert story.hear(STORED).said()[-1] == "accept .9"
+
+
+def test_the_server_is_told_of_another_limit() -> None:
+    story = Story(connect=False)
+    assert story.account.follow(3, lambda _: True) == []  # it is told when we connect
+    assert Say("tell /os open 3") in story.account.connected(0.0)
+    story.hear("match 0/0")
+    assert story.account.follow(3, lambda _: True) == []
+    assert story.account.follow(2, lambda _: True) == [Say("tell /os open 2")]
 
 
 def test_only_an_opponent_who_comes_is_asked() -> None:
