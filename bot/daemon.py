@@ -74,8 +74,9 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
     stop = _signalled()
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS))
     configs = choose_accounts(config, only)
-    # Read before the arena opens: a missing token must not result in an arena without a bot.
-    tokens = {name: read_token(each.server) for name, each in configs.items() if not each.uses_arena}
+    for each in configs.values():
+        if not each.uses_arena:
+            read_token(each.server)  # a missing token must not result in an arena without a bot
     async with AsyncExitStack() as stack:
         strong, models = config.engine.strong(), config.human.model_registry()
         database = await Database.open(config.storage.url)
@@ -100,7 +101,7 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
                 name,
                 each,
                 machine,
-                partial(open_server, database=database, arena=arena, token=tokens.get(name, "")),
+                partial(open_server, database=database, arena=arena),
                 is_alone=len(configs) == 1,
             )
             for name, each in configs.items()
@@ -191,10 +192,10 @@ class ArenaHost:
 
 
 @asynccontextmanager
-async def open_server(
-    config: Config, *, database: Database, arena: ArenaHost, token: str
-) -> AsyncIterator[Server]:
+async def open_server(config: Config, *, database: Database, arena: ArenaHost) -> AsyncIterator[Server]:
     """Open the adapter to an account's server; at the embedded arena once that is open.
+
+    The token is read each time: one that was refused may have been replaced.
 
     Raises:
         ConfigError: A setting is invalid.
@@ -204,6 +205,8 @@ async def open_server(
     if config.uses_arena:
         url, token = await arena.address(config.server.name)
         dialect = replace(dialect, keep_alive_s=config.arena.keep_alive_s)
+    else:
+        token = read_token(config.server)
     owner = AccountKey(dialect.name, config.server.name.lower())
     server = make_server(config, dialect, url, token, partial(unfinished_games, database, owner))
     try:

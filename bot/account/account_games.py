@@ -68,7 +68,7 @@ class AccountGames:
         slots: The game slots, which the games take and free.
         background: Runs slow work.
         changed: Called after every change.
-        played: Called with the id of each game that was played to its end, except in tournaments.
+        played: Called with the id of each game that we saw end, except in tournaments.
     """
 
     def __init__(
@@ -259,10 +259,10 @@ class AccountGames:
         try:
             outcome = await self._play(game_id, game, player)
         finally:
-            game.player = None
+            player, game.player = game.player or player, None
         self._apply(game_id, outcome)
         self._fill_room()
-        if outcome is GameEvent.ENDED and not game.is_tournament:
+        if outcome is GameEvent.ENDED and not game.is_tournament and player.was_running:
             self._played(game_id)
 
     async def _play(self, game_id: str, game: _Game, player: GamePlayer) -> GameEvent:

@@ -146,7 +146,7 @@ class AccountRunner:
             # signing in disconnects the other program, the role has to be taken before.
             if server.login:
                 role = await stack.enter_async_context(self._holding(server.login, server.site))
-            account = await sign_in(server, stop, self._machine.rng)
+            account = await sign_in(server, stop, self._machine.rng, self._config.server.token_setting)
             if account is None:
                 return
             if not server.login:
@@ -213,8 +213,16 @@ def role_of(name: str, site: str) -> str:
     return f"account {name.lower()} at {site}"
 
 
-async def sign_in(server: Server, stop: asyncio.Event, rng: random.Random) -> Account | None:
+async def sign_in(
+    server: Server, stop: asyncio.Event, rng: random.Random, setting: str = "server.token"
+) -> Account | None:
     """Return our account once the server answers; None if stopped first.
+
+    Args:
+        server: The adapter.
+        stop: Set to stop.
+        rng: For the waits between attempts.
+        setting: The name of the token's setting, for messages.
 
     Raises:
         AuthError: The server does not accept the token; the message has its own words.
@@ -225,7 +233,7 @@ async def sign_in(server: Server, stop: asyncio.Event, rng: random.Random) -> Ac
         try:
             account = await server.account()
         except AuthError as error:
-            raise AuthError(f"server.token: {server.site} does not accept it: {error}") from error
+            raise AuthError(f"{setting}: {server.site} does not accept it: {error}") from error
         except ServerError as error:  # also a proxy's page or any other refusal while the site is down
             if isinstance(error, TransientError):
                 wait_s = max(wait_s, error.retry_after_s or 0.0)
@@ -235,7 +243,7 @@ async def sign_in(server: Server, stop: asyncio.Event, rng: random.Random) -> Ac
         else:
             if not account.is_bot:
                 raise ConfigError(
-                    f"server.token: the account {account.name} is not a bot account; "
+                    f"{setting}: the account {account.name} is not a bot account; "
                     "`desdemona upgrade-account` makes it one"
                 )
             about = f" ({account.about})" if account.about else ""

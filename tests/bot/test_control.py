@@ -5,11 +5,13 @@ import os
 import socket
 import stat
 from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bot import control
 from bot.base.errors import ConfigError
 from bot.control import ControlError, ask, listening
 from tests.patience import PATIENCE_S
@@ -86,9 +88,10 @@ async def test_hanging_up_cancels_the_command(tmp_path: Path) -> None:
         await cancelled.wait()
 
 
-async def test_a_socket_left_behind_is_replaced_and_another_programs_is_not(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+async def test_a_socket_left_behind_is_replaced_and_another_programs_only_when_it_is_gone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(control, "AGAIN_S", 0.0)
     path = tmp_path / "socket"
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(str(path))
@@ -97,6 +100,17 @@ async def test_a_socket_left_behind_is_replaced_and_another_programs_is_not(
             assert "no control socket at" in caplog.text
             assert "another program listens there" in caplog.text
         assert await asked(path, command="echo", word="mine") == ["mine", "twice"]
+    first, second = AsyncExitStack(), AsyncExitStack()
+    await first.enter_async_context(listening(path, {}))
+    await second.enter_async_context(listening(path, TABLE))
+    await first.aclose()
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            with suppress(ControlError):
+                assert await asked(path, command="echo", word="mine") == ["mine", "twice"]
+                break
+    await second.aclose()
+    assert not path.exists()
 
 
 async def test_a_folder_that_cannot_be_made(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
