@@ -34,7 +34,11 @@ class ControlError(DesdemonaError):
 
 
 @asynccontextmanager
-async def listening(path: Path, commands: Mapping[str, Command]) -> AsyncIterator[None]:
+async def listening(
+    path: Path,
+    commands: Mapping[str, Command],
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> AsyncIterator[None]:
     """Serve commands while the block runs.
 
     The program also runs without a socket, says why, and tries again: another program may listen there, whose
@@ -43,6 +47,7 @@ async def listening(path: Path, commands: Mapping[str, Command]) -> AsyncIterato
     Args:
         path: The socket's file.
         commands: By name.
+        sleep: Waits some seconds.
     """
     clients: set[asyncio.Task[None]] = set()
 
@@ -50,13 +55,14 @@ async def listening(path: Path, commands: Mapping[str, Command]) -> AsyncIterato
         task = asyncio.create_task(_serve(reader, writer, commands))
         clients.add(task)
         task.add_done_callback(clients.discard)
+        task.add_done_callback(lambda _: writer.close())  # also when it was cancelled before it began
 
     async def start() -> asyncio.Server:
         return await asyncio.start_unix_server(connected, sock=_bind(path), limit=LINE_LIMIT)
 
     async def start_later() -> asyncio.Server:
         while True:
-            await asyncio.sleep(AGAIN_S)
+            await sleep(AGAIN_S)
             with suppress(OSError):
                 server = await start()
                 logger.info("the control socket is %s", path)

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from bot import control
 from bot.base.errors import ConfigError
 from bot.control import ControlError, ask, listening
 from tests.patience import PATIENCE_S
@@ -33,6 +32,10 @@ async def crash(_request: Mapping[str, Any], _tell: Tell) -> None:
 
 
 TABLE = {"echo": echo, "fail": fail, "crash": crash}
+
+
+async def _wait_for(event: asyncio.Event) -> None:
+    await event.wait()
 
 
 async def asked(path: Path, **request: Any) -> list[str]:
@@ -89,9 +92,8 @@ async def test_hanging_up_cancels_the_command(tmp_path: Path) -> None:
 
 
 async def test_a_socket_left_behind_is_replaced_and_another_programs_only_when_it_is_gone(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(control, "AGAIN_S", 0.0)
     path = tmp_path / "socket"
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(str(path))
@@ -100,10 +102,13 @@ async def test_a_socket_left_behind_is_replaced_and_another_programs_only_when_i
             assert "no control socket at" in caplog.text
             assert "another program listens there" in caplog.text
         assert await asked(path, command="echo", word="mine") == ["mine", "twice"]
-    first, second = AsyncExitStack(), AsyncExitStack()
+    first, second, is_time = AsyncExitStack(), AsyncExitStack(), asyncio.Event()
     await first.enter_async_context(listening(path, {}))
-    await second.enter_async_context(listening(path, TABLE))
+    await second.enter_async_context(listening(path, TABLE, sleep=lambda _: _wait_for(is_time)))
+    with pytest.raises(ControlError, match="unknown command"):
+        await asked(path, command="echo")
     await first.aclose()
+    is_time.set()
     async with asyncio.timeout(PATIENCE_S):
         while True:
             with suppress(ControlError):
