@@ -52,7 +52,8 @@ class Lobby:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._server = services.server
-        self._slots = GameSlots(services.config.challenges, lambda: services.machine.free(services.owner))
+        limit = services.machine_limit
+        self._slots = GameSlots(services.config.challenges, lambda: limit.free(services.owner))
         self._block_file = BlockFile(services.config.challenges.block_file)
         self._block_urls = BlockUrls(services.config.challenges.block_urls, services.sleep)
         self._fetching: asyncio.Task[None] | None = None
@@ -239,9 +240,9 @@ class Lobby:
         self._changed.set()
 
     def _update_state(self) -> None:
-        machine, owner = self._services.machine, self._services.owner
-        machine.count(owner, self._slots.live_boards, self._changed.set)
         self._games.free_slots()
+        limit, owner = self._services.machine_limit, self._services.owner
+        limit.count(owner, self._slots.live_boards, self._changed.set)
         if not self._slots.is_quiet:
             self._quiet_since = None
         elif self._quiet_since is None:

@@ -190,7 +190,7 @@ class AccountRunner:
             saved_games=SavedGames(Path(folder), name) if folder else None,
             online=open_lookup(config),
             role=role,
-            machine=machine.limit,
+            machine_limit=machine.limit,
         )
 
     async def _listen(self, lobby: Lobby, stop: asyncio.Event) -> None:

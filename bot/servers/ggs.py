@@ -31,7 +31,7 @@ from bot.base.events import (
 from bot.servers import Account
 from bot.servers import ggs_wire as wire
 from bot.servers.ggs_account import GgsAccount, GgsAction, Say, Tell, TellGame
-from bot.servers.ggs_lifecycle import Status
+from bot.servers.ggs_lifecycle import GgsStatus
 from bot.servers.ggs_requests import Attempt
 from bot.servers.lag import Lag
 
@@ -51,10 +51,10 @@ PROBES = 3
 """The connection counts as dead after this many unanswered probes."""
 BACK_OFF_S = 30.0
 """Back-off after the server has hung up: another program may have logged in under our name, and the two would
-evict each other in turn.  It doubles each time until a connection has held (see `HELD`)."""
+evict each other in turn.  It doubles each time until a connection has held (see `HELD_WAITS`)."""
 MOST_BACK_OFF_S = 120.0
 """Two programs that evict each other so rarely harm nobody, and no adjourned game waits longer."""
-HELD = 4.0
+HELD_WAITS = 4.0
 """A connection has held when it lasted this many times the last wait."""
 MESSAGES_A_TURN = 8
 """Messages handled before we yield to other tasks."""
@@ -129,7 +129,7 @@ class BackOff:
         Args:
             lasted_s: How long it was open, in seconds.
         """
-        has_held = lasted_s >= HELD * max(self._wait_s, BACK_OFF_S)
+        has_held = lasted_s >= HELD_WAITS * max(self._wait_s, BACK_OFF_S)
         self._wait_s = BACK_OFF_S if has_held else min(max(BACK_OFF_S, 2 * self._wait_s), MOST_BACK_OFF_S)
         return self._wait_s
 
@@ -478,7 +478,7 @@ class GgsServer:
         assert game is not None, "play() refuses unknown games"  # noqa: S101
 
         def is_answered() -> bool:
-            return len(game.moves) != ply or bool(game.refusal) or game.status is not Status.LIVE
+            return len(game.moves) != ply or bool(game.refusal) or game.status is not GgsStatus.LIVE
 
         try:
             await self._answered(is_answered, f"game {game_id}: {move}")
@@ -498,7 +498,7 @@ class GgsServer:
         await self._do(self._state.resign(game_id))
         game = self._state.find(game_id)
         over = f"game {game_id}: resigning"
-        await self._answered(lambda: game is None or game.status is not Status.LIVE, over)
+        await self._answered(lambda: game is None or game.status is not GgsStatus.LIVE, over)
 
     async def abort(self, game_id: str) -> None:
         await self._do(self._state.abort(game_id))

@@ -55,12 +55,12 @@ from bot.servers.ggs_game import (
 )
 from bot.servers.ggs_lifecycle import (
     LINK,
-    LifeEvent,
+    GgsGameEvent,
+    GgsStatus,
     LinkEvent,
     LinkState,
     RequestEvent,
     RequestState,
-    Status,
     after,
 )
 from bot.servers.ggs_matches import GgsMatch, Matches
@@ -176,7 +176,7 @@ class GgsAccount:
     def remember(self, known: Sequence[GameSnapshot]) -> None:
         """Add the games that are open in the database; call it before the first connection."""
         for about in known:
-            away = GgsGame(about, Status.AWAY, moves=about.state.moves, is_unheard=True)
+            away = GgsGame(about, GgsStatus.AWAY, moves=about.state.moves, is_unheard=True)
             self._games.setdefault(about.game_id, away)
 
     @property
@@ -191,7 +191,7 @@ class GgsAccount:
     def first_event(self, game_id: str, now_s: float) -> GameSnapshot | GameAdjourned:
         """The first event of a game's stream; `find` must have found the game."""
         game = self._games[game_id]
-        if game.status in (Status.AWAY, Status.DOUBTFUL):
+        if game.status in (GgsStatus.AWAY, GgsStatus.DOUBTFUL):
             return GameAdjourned("the server has stored it")
         return replace(game.about, state=game.state(now_s))
 
@@ -233,7 +233,7 @@ class GgsAccount:
         for game in list(self._live.values()):
             out += self._put_away(game, reason)
         for game in self._games.values():
-            if game.status is Status.DOUBTFUL:
+            if game.status is GgsStatus.DOUBTFUL:
                 out += self._put_away(game, reason)
         self._live.clear()
         self._matches.lost()
@@ -343,7 +343,7 @@ class GgsAccount:
         if game is None:
             raise RefusedError(f"game {game_id}: there is no such game", 404)
         text = wire.spoken(text)
-        if game.status is Status.LIVE:
+        if game.status is GgsStatus.LIVE:
             # Both games of a match share one conversation: send a greeting once.
             before, self._said_last = self._said_last, (game.board, game.match, text)
             if before[1:] == self._said_last[1:] and before[0] != game.board:
@@ -355,11 +355,11 @@ class GgsAccount:
     def resync(self, game_id: str) -> list[GgsAction]:
         """Request the current state of a game."""
         game = self._games.get(game_id)
-        return [] if game is None or game.status is not Status.LIVE else self._reread(game)
+        return [] if game is None or game.status is not GgsStatus.LIVE else self._reread(game)
 
     def _ours(self, game_id: str) -> GgsGame:
         game = self._games.get(game_id)
-        if game is None or game.status is not Status.LIVE:
+        if game is None or game.status is not GgsStatus.LIVE:
             raise RefusedError(f"game {game_id}: it is not running", 400)
         return game
 
@@ -511,11 +511,11 @@ class GgsAccount:
     def _consider(self, asked: Asked) -> list[GgsAction]:
         """Handle a request for us: to resume a game of ours, or a challenge."""
         if asked.line.flag is Flag.STORED:
-            if (game := self._stored_game(asked.line, Status.AWAY, Status.DOUBTFUL)) is not None:
+            if (game := self._stored_game(asked.line, GgsStatus.AWAY, GgsStatus.DOUBTFUL)) is not None:
                 logger.info("game %s: %s asks to resume it", game.about.game_id, asked.line.asker)
                 return self._go_on(asked)
             is_first = asked.state is RequestState.LISTED
-            if is_first and self._stored_game(asked.line, Status.LIVE) is not None:
+            if is_first and self._stored_game(asked.line, GgsStatus.LIVE) is not None:
                 asked.pass_to(RequestEvent.UNCLEAR)  # we have missed the adjournment, or it is another game
                 return [self.query_matches()]
         asked.pass_to(RequestEvent.CHALLENGES)
@@ -638,11 +638,11 @@ class GgsAccount:
         Args:
             key: Of the challenge that the game came from.
         """
-        if game.status is not Status.LIVE or game.moves != board.moves:
+        if game.status is not GgsStatus.LIVE or game.moves != board.moves:
             game.turn_since_s = now_s
         was_unheard = game.is_unheard
         self._archive.forget(game)
-        game.pass_to(LifeEvent.JOINED)
+        game.pass_to(GgsGameEvent.JOINED)
         game.board, game.clocks, game.komi, game.end = board.id, board.clocks, board.record.komi or 0.0, None
         game.moves, game.times_s, game.position = board.moves, board.times_s, board.position
         game.is_stale, game.is_unheard = False, False
@@ -679,7 +679,7 @@ class GgsAccount:
         if origin is None or origin.line.flag is not Flag.STORED:
             return None
         for game in self._games.values():
-            is_over = game.status is Status.OVER and game.is_done and game.about.rated
+            is_over = game.status is GgsStatus.OVER and game.is_done and game.about.rated
             if is_over and is_same(game, board.record, board.our_side) and game.moves[:-1] == board.moves:
                 before = replay(RULES, board.moves, start_of(game.about))
                 return game.moves[-1] if game.moves and before.side == board.our_side else None
@@ -698,7 +698,7 @@ class GgsAccount:
         away = [
             game
             for game in self._games.values()
-            if game.status in (Status.AWAY, Status.DOUBTFUL)
+            if game.status in (GgsStatus.AWAY, GgsStatus.DOUBTFUL)
             and game.about.rated  # the server stores no others
             and is_same(game, board.record, board.our_side)
             and agree(game.moves, moves)
@@ -741,7 +741,7 @@ class GgsAccount:
             state=GameState((), None, (False, False), (False, False), None),
         )
         self._forget_some()
-        return GgsGame(about, Status.LIVE, board=board, turn_since_s=now_s, is_unheard=True)
+        return GgsGame(about, GgsStatus.LIVE, board=board, turn_since_s=now_s, is_unheard=True)
 
     def _new_id(self, board: str, at: datetime) -> str:
         """An id from the time and the board: the server reuses match ids."""
@@ -764,7 +764,7 @@ class GgsAccount:
         return [Tell(GameStarted(game.about.game_id, False, key))]
 
     def _forget_some(self) -> None:
-        over = [key for key, game in self._games.items() if game.status is Status.OVER]
+        over = [key for key, game in self._games.items() if game.status is GgsStatus.OVER]
         for key in over[:-REMEMBERED]:
             del self._games[key]
 
@@ -915,13 +915,13 @@ class GgsAccount:
         """Look up the results of games in the archive."""
         for game in look.games:
             self._off(game)
-            game.pass_to(LifeEvent.UNLISTED)
+            game.pass_to(GgsGameEvent.UNLISTED)
             game.is_stale = True
         return [Say(self._archive.look(key, look))]
 
     def _search(self, game: GgsGame) -> list[GgsAction]:
         """Search the latest matches for a game whose end we have missed."""
-        game.pass_to(LifeEvent.UNLISTED)
+        game.pass_to(GgsGameEvent.UNLISTED)
         game.is_stale = True
         return [Say(self._archive.search(game))]
 
@@ -951,7 +951,7 @@ class GgsAccount:
 
     def _end(self, game: GgsGame, end: GameEnd, rating_diff: int | None = None) -> list[GgsAction]:
         self._off(game)
-        game.pass_to(LifeEvent.ENDED)
+        game.pass_to(GgsGameEvent.ENDED)
         game.end, game.is_stale = end, False
         game_id = game.about.game_id
         # The end of a game that was away reaches its player only after a new start.
@@ -971,14 +971,14 @@ class GgsAccount:
 
     def _put_away(self, game: GgsGame, reason: str) -> list[GgsAction]:
         self._off(game)
-        game.pass_to(LifeEvent.ADJOURNED)
+        game.pass_to(GgsGameEvent.ADJOURNED)
         game.is_stale, game.is_unheard = False, True
         return [TellGame(game.about.game_id, GameAdjourned(reason))]
 
     def _doubt(self, game: GgsGame) -> list[GgsAction]:
         """The server no longer lists a game: check whether it is stored."""
         self._off(game)
-        game.pass_to(LifeEvent.UNLISTED)
+        game.pass_to(GgsGameEvent.UNLISTED)
         game.is_stale = True
         return [Say(tell_service("stored"))]
 
@@ -993,7 +993,7 @@ class GgsAccount:
             kept = [stored for stored in games if self._is_kept(game, stored)]
             opponent = game.about.opponent.name
             match game.status:
-                case Status.DOUBTFUL:
+                case GgsStatus.DOUBTFUL:
                     if self._archive.is_asked_about(game):
                         continue
                     if kept:
@@ -1001,12 +1001,12 @@ class GgsAccount:
                         out += self._put_away(game, "the server has stored it")
                     elif not self._archive.is_searched(game) and message.is_whole:
                         out += self._search(game)
-                case Status.AWAY if not kept and message.is_whole and opponent not in lacking:
+                case GgsStatus.AWAY if not kept and message.is_whole and opponent not in lacking:
                     logger.warning("game %s: the server has not stored it", game.about.game_id)
                     out += self._search(game)
         on_the_table = {asked.line.stored_id: asked for asked in self._requests}
         for stored in games:
-            away = (game for game in self._games.values() if game.status is Status.AWAY)
+            away = (game for game in self._games.values() if game.status is GgsStatus.AWAY)
             ours = next((game for game in away if self._is_kept(game, stored)), None)
             if ours is None:
                 continue
@@ -1025,7 +1025,7 @@ class GgsAccount:
         return out
 
     def _away_opponents(self) -> set[str]:
-        return {game.about.opponent.name for game in self._games.values() if game.status is Status.AWAY}
+        return {game.about.opponent.name for game in self._games.values() if game.status is GgsStatus.AWAY}
 
     def _resume_anew(self) -> list[GgsAction]:
         """An opponent of an adjourned game has logged in: ask again, once."""
@@ -1040,7 +1040,7 @@ class GgsAccount:
             and colourless(stored.type_text) == colourless(game.about.variant)
         )
 
-    def _stored_game(self, line: wire.Request, *where: Status) -> GgsGame | None:
+    def _stored_game(self, line: wire.Request, *where: GgsStatus) -> GgsGame | None:
         """Our game with one of these statuses that a request would resume; None: there is none."""
         stored = wire.AdjournedMatch(line.stored_id, (line.asker, self.name), line.type_text)
         games = (game for game in self._games.values() if game.status in where)

@@ -194,8 +194,8 @@ class LichessServer:
             # Streams hold connections for hours: with a limit they would starve the moves.
             connector=aiohttp.TCPConnector(limit=0),
         )
-        self._queue = RequestThrottle(clock)
-        self._calls = Calls(self._http, self._queue, self._url, token, call_timeout_s)
+        self._throttle = RequestThrottle(clock)
+        self._calls = Calls(self._http, self._throttle, self._url, token, call_timeout_s)
 
     def follow(self, challenges: ChallengesConfig, has_room: Callable[[int], bool]) -> None:  # noqa: ARG002
         self._http.headers.update(self._dialect.headers(challenges.variants))
@@ -354,7 +354,7 @@ class LichessServer:
     ) -> None:
         """Send a request when it is its turn in its lane."""
         try:
-            async with self._queue.turn(f"POST {path}", lane):
+            async with self._throttle.turn(f"POST {path}", lane):
                 await self._post(path, form, timeout_s)
         except AuthError as error:
             raise await self._confirm_refusal(error) from error
@@ -381,7 +381,7 @@ class LichessServer:
     async def _read_error(self, response: aiohttp.ClientResponse, what: str) -> ServerError:
         body = await _error_body(response)
         error = read_error(response.status, response.headers, body, what, self._token)
-        self._queue.heard(error)
+        self._throttle.heard(error)
         return error
 
     # --- Other programs ---------------------------------------------------------------------------------
@@ -427,7 +427,7 @@ class LichessServer:
     async def online_bots(self) -> list[Bot]:
         self._require(Ability.CHALLENGE)
         path = f"/api/bot/online?nb={_MAX_BOTS}"
-        self._queue.check_quiet(f"GET {path}")
+        self._throttle.check_quiet(f"GET {path}")
         bots: list[Bot] = []
         try:
             async with (
@@ -587,7 +587,7 @@ class LichessServer:
         timeout = aiohttp.ClientTimeout(total=self._call_timeout_s)
         try:
             async with (
-                self._queue.turn(what, Lane.READS),
+                self._throttle.turn(what, Lane.READS),
                 self._http.get(
                     f"{self._url}/{_quote(game_id)}", timeout=timeout, allow_redirects=False
                 ) as response,
@@ -657,7 +657,7 @@ class LichessServer:
         try:
             async with AsyncExitStack() as stack:
                 async with (
-                    self._queue.turn(what, Lane.READS) if in_turn else nullcontext(),
+                    self._throttle.turn(what, Lane.READS) if in_turn else nullcontext(),
                     asyncio.timeout(answer_s),
                 ):
                     response = await stack.enter_async_context(

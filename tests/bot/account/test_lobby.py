@@ -65,7 +65,7 @@ async def open_lobby(
     time = time or FakeTime()
     settings = config(challenges=ChallengesConfig(variants=("tictactoe",), **challenges))
     async with services(server, database, settings=settings, sleep=time.sleep) as given:
-        lobby = Lobby(replace(given, clock=time.clock, machine=machine or MachineLimit()))
+        lobby = Lobby(replace(given, clock=time.clock, machine_limit=machine or MachineLimit()))
         listening = asyncio.create_task(lobby.listen())
         try:
             yield lobby
