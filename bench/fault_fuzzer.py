@@ -1,9 +1,10 @@
-"""Many random schedules of faults for the bot at a simulated Lichess, on virtual time.
+"""Many random schedules of faults for the bot at a simulated Lichess or GGS, on virtual time.
 
-    python -m bench.fault_fuzzer [--schedules 2000] [--seed 0] [--show]
+    python -m bench.fault_fuzzer [--server ggs] [--schedules 2000] [--seed 0] [--show]
 
-Each schedule follows from its seed alone.  For each violation (`tests.fuzz.play`) the report names the seed
-and tells the story with as few of its faults as possible; at the end it counts the faults and the calls.
+Each schedule follows from its seed alone.  For each violation (`tests.fuzz.play`, `tests.fuzz.ggs_play`) the
+report names the seed and tells the story with as few of its faults as possible; at the end it counts the
+faults and the calls.
 """
 
 import argparse
@@ -11,37 +12,46 @@ import logging
 import sys
 import time
 from collections import Counter
+from enum import StrEnum
 
-from tests.fuzz.faults import Kind, Place
-from tests.fuzz.play import Outcome, play, shortest
+from tests.fuzz import faults, ggs_faults, ggs_play, play
+from tests.fuzz.harness import Outcome, Play, shortest
+
+SERVERS: dict[str, tuple[Play, type[StrEnum], type[StrEnum]]] = {
+    "lichess": (play.play, faults.Place, faults.Kind),
+    "ggs": (ggs_play.play, ggs_faults.Place, ggs_faults.Kind),
+}
+"""What plays one schedule, the places of its faults, and their kinds."""
 
 
 def main() -> int:
     """Run the schedules; return 1 if something was violated."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--server", choices=SERVERS, default="lichess", help="default: lichess")
     parser.add_argument("--schedules", type=int, default=2000, help="number of schedules (default: 2000)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the first one (default: 0)")
     parser.add_argument("--show", action="store_true", help="tell the story of every schedule")
     arguments = parser.parse_args()
     logging.getLogger("bot").setLevel(logging.CRITICAL + 1 if not arguments.show else logging.WARNING)
     began = time.monotonic()
-    injected: Counter[tuple[Kind, Place]] = Counter()
-    calls: Counter[Place] = Counter()
+    run, places, kinds = SERVERS[arguments.server]
+    injected: Counter[tuple[str, str]] = Counter()
+    calls: Counter[str] = Counter()
     games = 0
     violated: list[int] = []
     for seed in range(arguments.seed, arguments.seed + arguments.schedules):
-        outcome = play(seed)
+        outcome = run(seed, None)
         injected += outcome.injected
         calls += outcome.calls
         games += outcome.games
         if outcome.violations:
             violated.append(seed)
-            _tell(shortest(outcome))
+            _tell(shortest(outcome, run))
         elif arguments.show:
             _tell(outcome)
     _say(f"{arguments.schedules} schedules, {games} games, {time.monotonic() - began:.0f} s")
-    for place in Place:
-        by_kind = ", ".join(f"{kind} {n}" for kind in Kind if (n := injected[kind, place]))
+    for place in places:
+        by_kind = ", ".join(f"{kind} {n}" for kind in kinds if (n := injected[kind, place]))
         _say(f"{place:8s} {calls[place]:7d} calls; faults: {by_kind or 'none'}")
     _say(f"violated by {len(violated)} schedules: {violated}")
     return 1 if violated else 0

@@ -23,6 +23,8 @@ logger = logging.getLogger(__name__)
 Command = Callable[[Mapping[str, Any], Callable[[str], None]], Awaitable[None]]
 """A command: gets the request and a function that sends a line of text to the client."""
 
+AGAIN_S = 5.0
+"""Seconds between two attempts to listen."""
 LINE_LIMIT = 1 << 16
 """Longest request, in bytes."""
 
@@ -32,32 +34,53 @@ class ControlError(DesdemonaError):
 
 
 @asynccontextmanager
-async def listening(path: Path, commands: Mapping[str, Command]) -> AsyncIterator[None]:
-    """Serve commands while the block runs; the program also runs without a socket, and logs why.
+async def listening(
+    path: Path,
+    commands: Mapping[str, Command],
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> AsyncIterator[None]:
+    """Serve commands while the block runs.
+
+    The program also runs without a socket, says why, and tries again: another program may listen there, whose
+    accounts we take over.
 
     Args:
         path: The socket's file.
         commands: By name.
+        sleep: Waits some seconds.
     """
-    try:
-        bound = _bind(path)
-    except OSError as error:
-        logger.warning("no control socket at %s: %s (setting control.socket)", path, error.strerror or error)
-        yield
-        return
     clients: set[asyncio.Task[None]] = set()
 
     def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.create_task(_serve(reader, writer, commands))
         clients.add(task)
         task.add_done_callback(clients.discard)
+        task.add_done_callback(lambda _: writer.close())  # also when it was cancelled before it began
 
-    server = await asyncio.start_unix_server(connected, sock=bound, limit=LINE_LIMIT)
+    async def start() -> asyncio.Server:
+        return await asyncio.start_unix_server(connected, sock=_bind(path), limit=LINE_LIMIT)
+
+    async def start_later() -> asyncio.Server:
+        while True:
+            await sleep(AGAIN_S)
+            with suppress(OSError):
+                server = await start()
+                logger.info("the control socket is %s", path)
+                return server
+
+    starting = asyncio.create_task(start())
+    await asyncio.wait([starting])
+    if isinstance(error := starting.exception(), OSError):
+        logger.warning("no control socket at %s: %s (setting control.socket)", path, error.strerror or error)
+        starting = asyncio.create_task(start_later())
     try:
         yield
     finally:
-        server.close()
-        _remove(path)
+        if starting.cancel():
+            await asyncio.wait([starting])
+        else:
+            starting.result().close()
+            _remove(path)
         for client in list(clients):
             client.cancel()
         await asyncio.gather(*clients, return_exceptions=True)

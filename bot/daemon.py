@@ -28,7 +28,7 @@ from bot.operator_commands import OperatorCommands
 from bot.servers import Server
 from bot.servers.adapters import make_server
 from engine.uci.source import EnginePool
-from storage.database import ROLE_ANSWER_S, ROLE_CHECK_S, Database
+from storage.database import Database
 from storage.errors import RoleLost, RoleTaken, StorageError
 from storage.records import AccountKey
 
@@ -74,8 +74,9 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
     stop = _signalled()
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS))
     configs = choose_accounts(config, only)
-    # Read before the arena opens: a missing token must not result in an arena without a bot.
-    tokens = {name: read_token(each.server) for name, each in configs.items() if not each.uses_arena}
+    for each in configs.values():
+        if not each.uses_arena:
+            read_token(each.server)  # a missing token must not result in an arena without a bot
     async with AsyncExitStack() as stack:
         strong, models = config.engine.strong(), config.human.model_registry()
         database = await Database.open(config.storage.url)
@@ -100,7 +101,7 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
                 name,
                 each,
                 machine,
-                partial(open_server, database=database, arena=arena, token=tokens.get(name, "")),
+                partial(open_server, database=database, arena=arena),
                 is_alone=len(configs) == 1,
             )
             for name, each in configs.items()
@@ -146,11 +147,12 @@ class ArenaHost:
         return bool(self._bots)
 
     async def run(self) -> None:
-        """Run the arena until cancelled.
+        """Run the arena until cancelled; once it has been open, wait for what it lacks.
 
         Raises:
             ConfigError: The arena cannot listen, or a name is taken.
             RoleTaken: Another program runs the arena, and we are no standby.
+            StorageError: The database is not available.
         """
         is_waiting = False
         while True:
@@ -159,30 +161,29 @@ class ArenaHost:
             except RoleLost as error:
                 logger.warning("%s; opening it again", error)
                 is_waiting = False
-                # By then its accounts, whose tokens change, have lost their roles as well.
-                await asyncio.sleep(ROLE_CHECK_S + ROLE_ANSWER_S)
-            except StorageError as error:
-                # Once it has been open, whatever is wrong with the database may pass.
-                is_awaited = self._is_standby if isinstance(error, RoleTaken) else bool(self._url)
-                if not is_awaited:
+            except (StorageError, ConfigError) as error:
+                # Once it has been open, whatever is wrong may pass: with the database, or with the port.
+                if not (self._url or (self._is_standby and isinstance(error, RoleTaken))):
                     raise
                 if not is_waiting:
                     logger.info("%s; waiting", error)
                 is_waiting = True
-            finally:
-                self._opened.clear()
             await asyncio.sleep(STANDBY_S)
 
     async def _run_once(self) -> None:
         arena = Arena(self._config.arena, self._database, report=stored_report(self._database))
-        async with arena.running(self._bots) as url:
+        # The same tokens each time: its accounts may have kept theirs.
+        async with arena.running(self._bots, self._tokens) as url:
             self._url, self._tokens = url, arena.bot_tokens
             names = ", ".join(self._bots)
             who = f"{names} {'play' if len(self._bots) > 1 else 'plays'}" if names else "The arena is open"
             sys.stdout.write(f"{who} at {self._config.arena.public_url or url}\n")
             sys.stdout.flush()
             self._opened.set()
-            await arena.role.watch()
+            try:
+                await arena.role.watch()
+            finally:  # at once: an account that starts again meanwhile has to wait
+                self._opened.clear()
 
     async def address(self, bot: str) -> tuple[str, str]:
         """The arena's local URL and a bot's token, once it is open."""
@@ -191,10 +192,10 @@ class ArenaHost:
 
 
 @asynccontextmanager
-async def open_server(
-    config: Config, *, database: Database, arena: ArenaHost, token: str
-) -> AsyncIterator[Server]:
+async def open_server(config: Config, *, database: Database, arena: ArenaHost) -> AsyncIterator[Server]:
     """Open the adapter to an account's server; at the embedded arena once that is open.
+
+    The token is read each time: one that was refused may have been replaced.
 
     Raises:
         ConfigError: A setting is invalid.
@@ -204,6 +205,8 @@ async def open_server(
     if config.uses_arena:
         url, token = await arena.address(config.server.name)
         dialect = replace(dialect, keep_alive_s=config.arena.keep_alive_s)
+    else:
+        token = read_token(config.server)
     owner = AccountKey(dialect.name, config.server.name.lower())
     server = make_server(config, dialect, url, token, partial(unfinished_games, database, owner))
     try:

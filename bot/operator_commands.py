@@ -78,7 +78,8 @@ class OperatorCommands:
         tell(f"joined {joined.name} ({joined.variant}); from now on {lobby.owner.site} pairs the bot")
 
     def _lobby(self, account: object) -> Lobby:
-        names = [name for name in self._runners if account in (None, name)]
+        wanted = None if account is None else str(account).casefold()
+        names = [name for name in self._runners if wanted in (None, name.casefold())]
         if not names:
             raise ControlError(f"no account {account!r}; known: {', '.join(self._runners)}")
         if len(names) > 1:

@@ -230,8 +230,9 @@ class Role:
             text(
                 "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted"
                 " AND pid = :backend AND classid = :lock AND objsubid = 2"
+                " AND objid = (hashtext(:name)::bigint & 4294967295)::oid"
             ),
-            {"backend": self._backend, "lock": ROLE_LOCK},
+            {"backend": self._backend, "lock": ROLE_LOCK, "name": self._name},
         )
         if found is None:
             raise self._lost()

@@ -14,6 +14,7 @@ from hypothesis.internal.constants_ast import Constants
 from xdist.scheduler import LoadScopeScheduling
 
 from tests.inline_sqlite import sqlite_threads
+from tests.shared_statements import shared_statements
 
 # Several processes test at once: with numerical threads of their own they would only slow each other down.
 for _library in ("OPENBLAS", "OMP"):
@@ -54,7 +55,7 @@ LONGEST = (
 
 @pytest.fixture(scope="session", autouse=True)
 def _inline_sqlite() -> Iterator[None]:
-    with sqlite_threads(wanted=False):
+    with sqlite_threads(wanted=False), shared_statements():
         yield
 
 

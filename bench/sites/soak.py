@@ -30,11 +30,11 @@ from bench.soak import (
 )
 from bot.arena.server import Arena
 from bot.base.config import ArenaConfig
-from bot.base.events import Clock
+from bot.base.events import Clock, EndReason
 from storage.database import Database
 from storage.events import list_events
 from storage.games import list_games
-from storage.records import AccountKey, Filters, GameStatus
+from storage.records import AccountKey, Filters, GameResult, GameStatus
 from tests.faults.proxy import NO_FAULTS, Chance, FaultProxy
 from tests.ggs.client import Client
 from tests.ggs.client import Habits as GgsHabits
@@ -261,6 +261,13 @@ class SitesSoak:
                             excused += 1
                         else:
                             lost.append(game_id)
+            async with ledger.read() as session:
+                at_ggs = await list_games(session, Filters(site=GGS.site, account=GGS.name), limit=100_000)
+            lost += [
+                game.site_game_id
+                for game in at_ggs
+                if game.end_reason == EndReason.TIME.value and game.result is GameResult.LOSS
+            ]
         return [
             _none(f"no game lost on time through our fault ({excused} by faults)", lost),
             _none("no game left hanging", await self._open_games()),

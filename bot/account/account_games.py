@@ -15,7 +15,7 @@ from typing import Any
 
 from bot.account.background_tasks import BackgroundTasks
 from bot.account.challenge_policy import GameSlot
-from bot.account.game_life import HELD, Action, GameEvent, Phase, advance
+from bot.account.game_life import WAITING, Action, Phase, PhaseEvent, advance
 from bot.account.game_slots import GameSlots
 from bot.base.errors import AuthError, ProtocolError, RefusedError, ServerError, TransientError
 from bot.base.events import GameStarted
@@ -68,7 +68,7 @@ class AccountGames:
         slots: The game slots, which the games take and free.
         background: Runs slow work.
         changed: Called after every change.
-        played: Called with the id of each game that was played to its end, except in tournaments.
+        played: Called with the id of each game that we saw end, except in tournaments.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class AccountGames:
             challenge_id: The challenge that it came from, if that has another id.
             was_open: It is open in the ledger.
         """
-        self._apply(game_id, GameEvent.STARTED, slot=slot, challenge_id=challenge_id)
+        self._apply(game_id, PhaseEvent.STARTED, slot=slot, challenge_id=challenge_id)
         if was_open:
             self._games[game_id].was_open = True
 
@@ -123,7 +123,7 @@ class AccountGames:
         else:
             if game_id not in self._games:
                 self._slots.leave(started.challenge_id)
-            self._apply(game_id, GameEvent.STARTED_ELSEWHERE)
+            self._apply(game_id, PhaseEvent.STARTED_ELSEWHERE)
             self._games[game_id].has_rules = started.is_played_here
         self._games[game_id].is_tournament = started.is_tournament
 
@@ -133,7 +133,7 @@ class AccountGames:
 
     def see_end(self, game_id: str) -> None:
         """Take note of an end that the account's stream reports."""
-        self._apply(game_id, GameEvent.END_REPORTED)
+        self._apply(game_id, PhaseEvent.END_REPORTED)
 
     async def take_up(self, *, is_start: bool = False) -> None:
         """Resume the games that are open in the ledger or on the server.
@@ -198,7 +198,7 @@ class AccountGames:
     # --- The table's actions ----------------------------------------------------------------------------
 
     def _apply(
-        self, game_id: str, event: GameEvent, *, slot: GameSlot | None = None, challenge_id: str = ""
+        self, game_id: str, event: PhaseEvent, *, slot: GameSlot | None = None, challenge_id: str = ""
     ) -> None:
         game = self._games.get(game_id) or _Game(challenge_id=challenge_id)
         game.phase, actions = advance(game.phase, event)
@@ -208,7 +208,7 @@ class AccountGames:
             self._games[game_id] = game
         for action in actions:
             self._do(action, game_id, game, slot)
-        if game.player is None and game.phase not in HELD:
+        if game.player is None and game.phase not in WAITING:
             game.over.set()
         self._changed()
 
@@ -224,14 +224,14 @@ class AccountGames:
                 if begun is not None and not begun.done():
                     begun.set_result(game_id)
                 if is_accepted:
-                    self._apply(game_id, GameEvent.ROOM)
+                    self._apply(game_id, PhaseEvent.ROOM)
             case Action.RETAKE_SLOT:
                 if game.player is not None and game.player.is_adjourned:
                     self._slots.start(game_id)
             case Action.FREE_SLOT:
                 self._slots.end(game_id)
             case Action.SEEK_ROOM:
-                if game.phase in HELD and not self._fill_room():
+                if game.phase in WAITING and not self._fill_room():
                     logger.warning("game %s: waits for one of %d others to end", game_id, len(self.playing))
             case Action.BEGIN:
                 game.player = GamePlayer(game_id, self._services)
@@ -246,9 +246,9 @@ class AccountGames:
 
     def _fill_room(self) -> bool:
         """Begin the first game that waits, if there is room; returns whether none waits any more."""
-        held = [game_id for game_id, game in self._games.items() if game.phase in HELD]
+        held = [game_id for game_id, game in self._games.items() if game.phase in WAITING]
         if held and len(self.playing) < self._max_players():
-            self._apply(held.pop(0), GameEvent.ROOM)
+            self._apply(held.pop(0), PhaseEvent.ROOM)
         return not held
 
     def _max_players(self) -> int:
@@ -259,13 +259,13 @@ class AccountGames:
         try:
             outcome = await self._play(game_id, game, player)
         finally:
-            game.player = None
+            player, game.player = game.player or player, None
         self._apply(game_id, outcome)
         self._fill_room()
-        if outcome is GameEvent.ENDED and not game.is_tournament:
+        if outcome is PhaseEvent.ENDED and not game.is_tournament and player.was_running:
             self._played(game_id)
 
-    async def _play(self, game_id: str, game: _Game, player: GamePlayer) -> GameEvent:
+    async def _play(self, game_id: str, game: _Game, player: GamePlayer) -> PhaseEvent:
         """Play a game to its end and handle all its errors, except a refused account."""
         waits = delays(self._services.rng)
         crashes, crashed_at = 0, -math.inf
@@ -288,17 +288,17 @@ class AccountGames:
                 logger.exception("game %s: crashed", game_id)
                 await self._record_trouble(game_id, "game_crashed", error)
             else:
-                return GameEvent.ADJOURNED if player.is_adjourned else GameEvent.ENDED
+                return PhaseEvent.ADJOURNED if player.is_adjourned else PhaseEvent.ENDED
             await self._services.sleep(next(waits))
             player = game.player = GamePlayer(game_id, self._services)
-        return GameEvent.FAILED
+        return PhaseEvent.FAILED
 
     async def _await_end(self, game_id: str) -> None:
         """Poll whether a given-up game is still running: the server may not report its end."""
         while game_id in self._games and self._games[game_id].phase is Phase.GIVEN_UP:
             await self._services.sleep(GIVEN_UP_S)
             if await goes_on(self._server, game_id) is False:
-                self._apply(game_id, GameEvent.NOT_RUNNING)
+                self._apply(game_id, PhaseEvent.NOT_RUNNING)
 
     async def _abort(self, game_id: str, game: _Game) -> None:
         """Abort a game that we would decline: the opponent would wait in vain, or meet a bad player."""
@@ -309,13 +309,13 @@ class AccountGames:
                 raise RefusedError("a tournament's game", HTTPStatus.BAD_REQUEST)
             await self._server.abort(game_id)
         except TransientError:
-            self._apply(game_id, GameEvent.ABORT_LATER)  # retry when the server next reports it
+            self._apply(game_id, PhaseEvent.ABORT_LATER)  # retry when the server next reports it
             raise
         except RefusedError as error:
             if not game.has_rules:
                 raise
             logger.warning("game %s: cannot be aborted (%s); playing it without its engine", game_id, error)
-            self._apply(game_id, GameEvent.MUST_PLAY)
+            self._apply(game_id, PhaseEvent.MUST_PLAY)
 
     async def _record_trouble(self, game_id: str, kind: str, error: Exception) -> None:
         raw = getattr(error, "raw", None)
@@ -356,10 +356,10 @@ class AccountGames:
             raise
         except ServerError as error:
             if not isinstance(error, TransientError):
-                self._apply(game_id, GameEvent.RATING_KNOWN)
+                self._apply(game_id, PhaseEvent.RATING_KNOWN)
             logger.info("game %s: cannot query the rating change: %s", game_id, error)
             return
-        self._apply(game_id, GameEvent.RATING_KNOWN)
+        self._apply(game_id, PhaseEvent.RATING_KNOWN)
         if diff is not None:
             await self.store_rating(game_id, diff)
 

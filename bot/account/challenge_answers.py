@@ -8,14 +8,15 @@ import asyncio
 import logging
 import math
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from http import HTTPStatus
-from itertools import chain, islice, repeat
+from itertools import chain, repeat
 
 from bot.account.background_tasks import BackgroundTasks
 from bot.account.challenge_policy import Decline
 from bot.account.game_slots import GameSlots
-from bot.base.errors import AuthError, RefusedError, ServerError, TransientError
+from bot.base.errors import AuthError, PausedError, RefusedError, ServerError, TransientError
 from bot.base.events import Challenge, DeclineReason
 from bot.base.reconnect import CAP_S, delays
 from bot.game.services import Services
@@ -32,10 +33,10 @@ LATER_S = 60.0
 PERSON_WAITS_S = 20.0
 """Seconds after which a person who challenged us to a game with a clock may have gone; lichess.org drops the
 challenge then."""
-DECLINE_TRIES = 5
-"""Attempts to decline a challenge while the server does not answer."""
+DECLINE_S = 120.0
+"""Seconds for which we try to decline a challenge while the server does not answer."""
 MAX_DECLINES = 100
-"""Longest queue of challenges to decline; beyond it the oldest go unanswered and expire."""
+"""Most challenges to decline at once; beyond it the oldest go unanswered and expire."""
 
 
 class ChallengeResponder:
@@ -64,14 +65,12 @@ class ChallengeResponder:
         self._background = background
         self._take_up = take_up
         self._changed = changed
-        self._declines: dict[str, tuple[Challenge, Decline]] = {}
-        """The challenges to decline, in order."""
-        self._declining: str | None = None
-        """The challenge being declined; None if there is none or it has gone meanwhile."""
-        self._has_decliner = False
+        self._declines: dict[str, Challenge] = {}
+        """The challenges to decline, the oldest first; without those that have gone."""
         self._answering = asyncio.Lock()
-        """One answer at a time: a challenge that has gone gets none, and an acceptance waits for at most one
-        decline."""
+        """One answer at a time: a challenge that has gone gets none."""
+        self._declining = asyncio.Lock()
+        """One decline at a time, so that an acceptance waits for at most one."""
         self._naps: dict[asyncio.Future[None], Callable[[], bool]] = {}
         """Waits between two attempts, each with a check whether it is still needed."""
 
@@ -81,16 +80,14 @@ class ChallengeResponder:
         self._background.start(f"{about(challenge)}: accepting", partial(self._accept, challenge, expiry))
 
     def decline(self, challenge: Challenge, decision: Decline) -> None:
-        """Queue a challenge to be declined after those before it."""
-        if challenge.id == self._declining or challenge.id in self._declines:
+        """Decline a challenge, after those before it."""
+        if challenge.id in self._declines:
             return
         if len(self._declines) == MAX_DECLINES:
-            oldest, _ = self._declines.pop(next(iter(self._declines)))
+            oldest = self._declines.pop(next(iter(self._declines)))
             logger.info("%s: left unanswered: too many challenges to decline", about(oldest))
-        self._declines[challenge.id] = (challenge, decision)
-        if not self._has_decliner:
-            self._has_decliner = True
-            self._background.start("declining", self._send_declines)
+        self._declines[challenge.id] = challenge
+        self._background.start(f"{about(challenge)}: declining", partial(self._decline, challenge, decision))
 
     def expect(self, challenge_id: str) -> asyncio.Task[bool]:
         """Free the slot of an accepted challenge after a while, unless it has become a game.
@@ -103,8 +100,7 @@ class ChallengeResponder:
     def leave(self, challenge_id: str) -> None:
         """Forget a challenge that has gone: it needs no answer any more."""
         self._declines.pop(challenge_id, None)
-        if self._declining == challenge_id:
-            self._declining = None
+        self.wake()
 
     def wake(self) -> None:
         """End the waits that are no longer needed; called after every change of the slots."""
@@ -130,12 +126,13 @@ class ChallengeResponder:
                         break
                     await self._server.accept(challenge.id)
             except TransientError as error:
+                was_sent = not isinstance(error, PausedError)
                 requested_s = error.retry_after_s or 0.0
-                wait_s = max(next(waits), requested_s)
+                wait_s = max(next(waits), requested_s) if was_sent else requested_s
                 if requested_s > LATER_S or self._services.clock() + wait_s > stale_at:
                     await self._take_back(challenge, error, was_heard=answer_lost)
                     return
-                answer_lost = True
+                answer_lost = answer_lost or was_sent
                 logger.info("%s: %s; accepting it again in %.1f s", about(challenge), error, wait_s)
                 await self._nap(wait_s, lambda: not self._slots.is_open or not is_held())
                 if not self._slots.is_open and is_held():
@@ -146,11 +143,15 @@ class ChallengeResponder:
                     # The challenge is gone, or an earlier attempt got through and its game is about to start.
                     if not answer_lost:
                         self._slots.leave(challenge.id)
+                    elif expiry.cancel():
+                        self.expect(challenge.id)
                     raise
                 await self._take_back(challenge, error, was_heard=answer_lost)
                 return
             else:
                 logger.info("%s: accepted", about(challenge))
+                if expiry.cancel():  # it has been waiting since before the first attempt
+                    self.expect(challenge.id)
                 return
         if expiry.done() and expiry.result():  # the challenge may still be open
             await self._take_back(challenge, "the server does not answer", was_heard=True)
@@ -167,7 +168,8 @@ class ChallengeResponder:
         if not was_heard:
             self._slots.leave(challenge.id)
             self._changed()
-        await self._decline(challenge, Decline(DeclineReason.LATER, f"cannot be accepted: {why}"))
+        decision = Decline(DeclineReason.LATER, f"cannot be accepted: {why}")
+        await self._until_heard(challenge, decision, lambda: False)
         self._slots.leave(challenge.id)
 
     async def _expire(self, challenge_id: str) -> bool:
@@ -196,40 +198,50 @@ class ChallengeResponder:
 
     # --- No ---------------------------------------------------------------------------------------------
 
-    async def _send_declines(self) -> None:
+    async def _decline(self, challenge: Challenge, decision: Decline) -> None:
+        def is_gone() -> bool:
+            return self._declines.get(challenge.id) is not challenge
+
         try:
-            while self._declines:
-                challenge, decision = self._declines.pop(next(iter(self._declines)))
-                self._declining = challenge.id
-                decline = partial(self._decline, challenge, decision, partial(self._has_left, challenge.id))
-                await self._background.attempt(f"{about(challenge)}: declining", decline)
+            await self._until_heard(challenge, decision, is_gone, self._declining)
         finally:
-            self._has_decliner, self._declining = False, None
+            if not is_gone():
+                del self._declines[challenge.id]
 
-    def _has_left(self, challenge_id: str) -> bool:
-        """Whether a challenge has gone while it was being declined."""
-        return self._declining != challenge_id
-
-    async def _decline(
-        self, challenge: Challenge, decision: Decline, is_gone: Callable[[], bool] = lambda: False
+    async def _until_heard(
+        self,
+        challenge: Challenge,
+        decision: Decline,
+        is_gone: Callable[[], bool],
+        queue: AbstractAsyncContextManager[None] | None = None,
     ) -> None:
-        # Without an answer the other side would wait until the challenge runs out, which may take weeks.
-        waits = islice(delays(self._services.rng), DECLINE_TRIES - 1)
+        """Decline a challenge: without an answer the other side might wait for weeks.
+
+        Args:
+            challenge: The challenge.
+            decision: Why.
+            is_gone: Whether it needs no answer any more.
+            queue: Those who wait for each other, if any.
+        """
+        clock, waits = self._services.clock, delays(self._services.rng)
+        began_s = clock()
         while True:
             try:
-                async with self._answering:
+                async with queue or nullcontext(), self._answering:
                     if is_gone():  # while waiting for the lock
                         return
                     await self._server.decline(challenge.id, decision.reason)
             except TransientError as error:
-                wait_s, requested_s = next(waits, None), error.retry_after_s or 0.0
+                requested_s = error.retry_after_s or 0.0
+                was_sent = not isinstance(error, PausedError)
 
                 def is_needless(requested_s: float = requested_s) -> bool:
                     return is_gone() or (requested_s > CAP_S and not self._slots.is_open)
 
-                if wait_s is None or is_needless():
+                patience_s = DECLINE_S if self._slots.is_open else CAP_S
+                if (was_sent and clock() - began_s > patience_s) or is_needless():
                     raise
-                await self._nap(max(wait_s, requested_s), is_needless)
+                await self._nap(max(next(waits) if was_sent else 0.0, requested_s), is_needless)
             else:
                 logger.info("%s: declined: %s", about(challenge), decision.why)
                 detail = {**detail_of(challenge), "reason": decision.reason.value, "why": decision.why}

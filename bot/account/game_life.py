@@ -54,7 +54,7 @@ class Phase(Enum):
     """Not a game that this program plays: aborted, or about to be."""
 
 
-class GameEvent(Enum):
+class PhaseEvent(Enum):
     """What happens to a game."""
 
     STARTED = auto()
@@ -89,22 +89,22 @@ class Action(Enum):
     """If its player has noticed the adjournment already, and freed the slot."""
     FREE_SLOT = auto()
     SEEK_ROOM = auto()
-    """`GameEvent.ROOM` at once if there is room, or later."""
+    """`PhaseEvent.ROOM` at once if there is room, or later."""
     BEGIN = auto()
     """Give it a player."""
     AWAIT_END = auto()
-    """Ask the server from time to time; `GameEvent.NOT_RUNNING`."""
+    """Ask the server from time to time; `PhaseEvent.NOT_RUNNING`."""
     ASK_RATING = auto()
-    """If its end may have been reported before we were connected; `GameEvent.RATING_KNOWN`."""
+    """If its end may have been reported before we were connected; `PhaseEvent.RATING_KNOWN`."""
     ABORT = auto()
-    """`GameEvent.MUST_PLAY` if the server refuses, `GameEvent.ABORT_LATER` if it does not answer."""
+    """`PhaseEvent.MUST_PLAY` if the server refuses, `PhaseEvent.ABORT_LATER` if it does not answer."""
 
 
-_P, _E, _A = Phase, GameEvent, Action
+_P, _E, _A = Phase, PhaseEvent, Action
 
 _STARTS = (_E.STARTED, _E.STARTED_ELSEWHERE)
 
-TABLE: dict[tuple[Phase, GameEvent], tuple[Phase, tuple[Action, ...]]] = {
+TABLE: dict[tuple[Phase, PhaseEvent], tuple[Phase, tuple[Action, ...]]] = {
     (_P.UNKNOWN, _E.STARTED): (_P.HELD, (_A.TAKE_SLOT, _A.SEEK_ROOM)),
     (_P.UNKNOWN, _E.STARTED_ELSEWHERE): (_P.ABORTING, (_A.FREE_SLOT, _A.ABORT)),
     (_P.UNKNOWN, _E.END_REPORTED): (_P.UNKNOWN, (_A.FREE_SLOT,)),
@@ -158,7 +158,7 @@ TABLE: dict[tuple[Phase, GameEvent], tuple[Phase, tuple[Action, ...]]] = {
 }
 """By phase and event: the next phase, and what to do.  Any other pair is in `IGNORED` or a bug."""
 
-IGNORED: frozenset[tuple[Phase, GameEvent]] = frozenset(
+IGNORED: frozenset[tuple[Phase, PhaseEvent]] = frozenset(
     {
         # Servers repeat the start of a game whenever a stream is opened.
         *(
@@ -179,26 +179,15 @@ IGNORED: frozenset[tuple[Phase, GameEvent]] = frozenset(
 )  # fmt: skip
 """Pairs that change nothing."""
 
-HELD = frozenset({Phase.HELD, Phase.HELD_OVER, Phase.READING_HELD, Phase.READING_HELD_OVER})
+WAITING = frozenset({Phase.HELD, Phase.HELD_OVER, Phase.READING_HELD, Phase.READING_HELD_OVER})
 """Phases of a game that waits for others to end."""
-PLAYED = frozenset(
-    {
-        Phase.PLAYING,
-        Phase.RESUMING,
-        Phase.ENDING,
-        Phase.ENDING_RESUMING,
-        Phase.READING,
-        Phase.READING_OVER,
-    }
-)
-"""Phases of a game that has a player."""
 
 
 class ImpossibleEvent(Exception):
     """An event that cannot happen in a phase: a bug of the lobby."""
 
 
-def advance(phase: Phase, event: GameEvent) -> tuple[Phase, tuple[Action, ...]]:
+def advance(phase: Phase, event: PhaseEvent) -> tuple[Phase, tuple[Action, ...]]:
     """The next phase, and what to do, in order.
 
     Raises:

@@ -13,7 +13,7 @@ program of the account, a tournament) is counted as soon as it is known.
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
 from bot.account.challenge_policy import (
@@ -52,14 +52,20 @@ class GameSlots:
     """The games of one account, from waiting challenges to ended games, by the challenge's id.
 
     On most sites that is the game's id, too; elsewhere a game that starts names its challenge.
+
+    Args:
+        config: The limits.
+        machine_free: Returns the most games with a real-time clock that the machine has room for, ours
+            included.
     """
 
-    def __init__(self, config: ChallengesConfig) -> None:
+    def __init__(
+        self, config: ChallengesConfig, machine_free: Callable[[], float] = lambda: math.inf
+    ) -> None:
         self.is_open = True
         """False while the program shuts down: waiting challenges are declined."""
         self.config = config
-        self.machine_free = math.inf
-        """The most games with a real-time clock that the machine has room for, ours included."""
+        self._machine_free = machine_free
         self._waiting: dict[str, _Waiting] = {}
         """In order of arrival."""
         self._queued: set[str] = set()
@@ -172,6 +178,10 @@ class GameSlots:
         """Running and accepted games with a real-time clock."""
         return sum(taken.slot.boards for taken in self._taken.values() if not taken.slot.is_slow)
 
+    def has_room(self, boards: int = 1) -> bool:
+        """Whether further games with a real-time clock may begin now."""
+        return self.live_boards + boards <= min(self._machine_free(), self.config.max_games)
+
     @property
     def is_quiet(self) -> bool:
         """Whether no challenge waits and no game with a real-time clock is running or accepted."""
@@ -190,7 +200,7 @@ class GameSlots:
         unstored = (taken.slot for taken in self._taken.values() if not taken.is_stored)
         today = Counter(bot_games) + Counter(slot.opponent_id for slot in unstored if slot.is_bot)
         games = [taken.slot for taken in self._taken.values()]
-        return Load(games, list(ahead), today, self.is_open, self.machine_free)
+        return Load(games, list(ahead), today, self.is_open, self._machine_free())
 
     # --- Decisions --------------------------------------------------------------------------------------
 

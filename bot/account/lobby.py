@@ -7,17 +7,20 @@ one never blocks the stream.
 
 import asyncio
 import logging
+from collections.abc import Coroutine
 from datetime import timedelta
 from functools import partial
 from http import HTTPStatus
+from typing import Any
 
 from bot.account.account_games import AccountGames, slot_of_stored
 from bot.account.background_tasks import BackgroundTasks
 from bot.account.block_list import BlockFile, BlockUrls
 from bot.account.challenge_answers import ChallengeResponder, about, detail_of
-from bot.account.challenge_policy import Accept, Decline, GameSlot, WaitForSlot, lasting_refusal
+from bot.account.challenge_policy import Accept, Decline, WaitForSlot, lasting_refusal
 from bot.account.game_slots import GameSlots
 from bot.account.matchmaking import Matchmaker
+from bot.account.own_challenges import OwnChallenges
 from bot.account.rematches import Rematches
 from bot.base.config import Config
 from bot.base.errors import RefusedError
@@ -42,11 +45,6 @@ from storage.tables.types import now_utc
 
 logger = logging.getLogger(__name__)
 
-UNANSWERED_S = 60.0
-"""Seconds after which we withdraw our own challenge; the server should have expired it before."""
-_OURS = "our challenge"
-"""Its key among the slots; it contains a space, so it is never an id."""
-
 
 class Lobby:
     """Owns the account's stream and a `GamePlayer` for each game; `listen` runs them all."""
@@ -54,7 +52,8 @@ class Lobby:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._server = services.server
-        self._slots = GameSlots(services.config.challenges)
+        limit = services.machine_limit
+        self._slots = GameSlots(services.config.challenges, lambda: limit.free(services.owner))
         self._block_file = BlockFile(services.config.challenges.block_file)
         self._block_urls = BlockUrls(services.config.challenges.block_urls, services.sleep)
         self._fetching: asyncio.Task[None] | None = None
@@ -67,13 +66,15 @@ class Lobby:
         self._answers = ChallengeResponder(
             services, self._slots, self._background, take_up=self._games.take_up_served, changed=self._change
         )
+        self._own = OwnChallenges(services, self._slots, changed=self._change)
         self._matchmaker = Matchmaker(services, quiet_s=self._quiet_s, ask=self._ask, blocked=self._blocked)
+        self._follow_rules()
         self._link_changes: asyncio.Queue[str | None] = asyncio.Queue()
         """The reason when the account's link is lost; None when it is back."""
         self._is_watching = False
         """A task is watching how long challenges wait."""
-        self._asking: asyncio.Future[Reply] | None = None
-        """The answer to our own challenge; cancelling it withdraws the challenge."""
+        self._commands: set[asyncio.Future[Any]] = set()
+        """The operator's commands that are being carried out."""
         self._quiet_since: float | None = services.clock()
         """None while a game is running or a challenge waits."""
         self._changed = asyncio.Event()
@@ -90,36 +91,50 @@ class Lobby:
         self._block_file.names()  # logs at once if it cannot be read
         async with asyncio.TaskGroup() as tasks:
             self._background.tasks = tasks
-            await self._games.take_up(is_start=True)
-            tasks.create_task(self._fill_slots())
-            tasks.create_task(self._follow_link())
-            self._matching = tasks.create_task(self._matchmaker.run())
-            self._fetching = tasks.create_task(self._block_urls.run())
-            await stay_connected(
-                self._server.account_events,
-                self._handle,
-                name=f"{self._server.site} account",
-                on_change=self._link_changed,
-                sleep=self._services.sleep,
-                clock=self._services.clock,
-                rng=self._services.rng,
-            )
+            try:
+                await self._listen(tasks)
+            finally:
+                await self._end_commands()
+
+    async def _listen(self, tasks: asyncio.TaskGroup) -> None:
+        await self._games.take_up(is_start=True)
+        tasks.create_task(self._fill_slots())
+        tasks.create_task(self._follow_link())
+        self._matching = tasks.create_task(self._matchmaker.run())
+        self._fetching = tasks.create_task(self._block_urls.run())
+        await stay_connected(
+            self._server.account_events,
+            self._handle,
+            name=f"{self._server.site} account",
+            on_change=self._link_changed,
+            sleep=self._services.sleep,
+            clock=self._services.clock,
+            rng=self._services.rng,
+        )
 
     def reload(self, config: Config) -> None:
         """Go on with other settings; running games keep the manners and chat that they began with."""
-        self._services.config = config
+        old, self._services.config = self._services.config, config
         self._slots.config = config.challenges
+        self._follow_rules()
         if self._block_file.path != config.challenges.block_file:
             self._block_file = BlockFile(config.challenges.block_file)
             self._block_file.names()  # logs at once if it cannot be read
-        if self._fetching is not None and self._block_urls.urls != config.challenges.block_urls:
-            self._fetching.cancel()
+        if self._block_urls.urls != config.challenges.block_urls:
             self._block_urls = BlockUrls(config.challenges.block_urls, self._services.sleep)
-            self._fetching = self._background.tasks.create_task(self._block_urls.run())
-        if self._matching is not None:
+            if self._fetching is not None:
+                self._fetching.cancel()
+                self._fetching = self._background.tasks.create_task(self._block_urls.run())
+        if self._matching is not None and config.matchmaking != old.matchmaking:
             self._matching.cancel()
             self._matching = self._background.tasks.create_task(self._matchmaker.run())
         self._change()
+
+    def _follow_rules(self) -> None:
+        self._server.follow(
+            self._services.config.challenges,
+            lambda boards: self._slots.is_open and self._slots.has_room(boards),
+        )
 
     @property
     def accepting(self) -> bool:
@@ -225,10 +240,9 @@ class Lobby:
         self._changed.set()
 
     def _update_state(self) -> None:
-        machine, owner = self._services.machine, self._services.owner
-        machine.count(owner, self._slots.live_boards, self._changed.set)
-        self._slots.machine_free = machine.free(owner)
         self._games.free_slots()
+        limit, owner = self._services.machine_limit, self._services.owner
+        limit.count(owner, self._slots.live_boards, self._changed.set)
         if not self._slots.is_quiet:
             self._quiet_since = None
         elif self._quiet_since is None:
@@ -260,7 +274,6 @@ class Lobby:
                 self._changed.set()
 
     async def _decide(self) -> None:
-        self._slots.machine_free = self._services.machine.free(self._services.owner)
         if not self._slots.waiting and self.accepting:
             return
         await self._name_opponents()
@@ -282,10 +295,8 @@ class Lobby:
                     if not self._is_watching:
                         self._is_watching = True
                         self._background.tasks.create_task(self._watch_waiting())
-        if self._asking is not None and (self._slots.waiting or not self.accepting):
-            # The slot that our own challenge holds is needed.
-            asking, self._asking = self._asking, None  # only once: withdrawing takes a while, too
-            asking.cancel()
+        if self._slots.waiting or not self.accepting:
+            self._own.withdraw(is_needed=self.accepting)
         self._update_state()
 
     async def _name_opponents(self) -> None:
@@ -311,33 +322,18 @@ class Lobby:
         await self._background.record_event("challenge_queued", {**detail_of(challenge), "why": decision.why})
 
     async def _ask(self, opponent: Bot, proposal: Proposal) -> Reply | None:
-        """Challenge a program and hold a slot until it answers; None: withdrawn because the slot is
-        needed."""
-        if not self._slots.is_quiet or not self.accepting or self._slots.machine_free < 1:
+        """Challenge a program; None: withdrawn because the slot is needed."""
+        if not self._slots.is_quiet or not self.accepting or not self._slots.has_room():
             return None
-        slot = GameSlot(opponent.id, is_bot=True)
-        self._slots.accept(_OURS, slot)
-        self._change()
-        asking = self._asking = asyncio.ensure_future(self._server.challenge(opponent.id, proposal))
-        reply = None
-        try:
-            await asyncio.wait([asking], timeout=UNANSWERED_S)
-            if not asking.done():
-                reply = Reply("", False, f"no answer in {UNANSWERED_S:.0f} s")
-            elif not asking.cancelled():
-                reply = asking.result()
-        finally:
-            if self._asking is not None:
-                self._asking = None
-                asking.cancel()
-            await asyncio.wait([asking])  # so that it is withdrawn before its slot is reused
-            # If the site does not report whether it was accepted, its game may be about to start.
-            if reply is not None and reply.accepted is not False:
-                self._slots.accept(reply.challenge_id, slot)
-                self._answers.expect(reply.challenge_id)
-            self._slots.leave(_OURS)
-            self._change()
+        reply = await self._own.send(opponent.id, proposal, is_bot=True)
+        self._expect(reply)
         return reply
+
+    def _expect(self, reply: Reply | None) -> asyncio.Task[bool] | None:
+        """Free the slot of a challenge of ours if no game comes of it, as `ChallengeResponder.expect`."""
+        if reply is None or reply.accepted is False:
+            return None
+        return self._answers.expect(reply.challenge_id)
 
     async def challenge(self, opponent: str, proposal: Proposal) -> str:
         """Challenge somebody by name for the operator, and play the game to its end.
@@ -355,12 +351,40 @@ class Lobby:
             RefusedError: The challenge was declined or could not be sent, or there is no room for a game.
             ServerError: As `bot.servers.Server.challenge`.
         """
-        reply = await self._send(opponent, proposal)
-        expiry = self._answers.expect(reply.challenge_id)
+        return await self._while_played(self._challenge_and_play(opponent, proposal))
+
+    async def _challenge_and_play(self, opponent: str, proposal: Proposal) -> str:
+        reply = await self._own.send(opponent, proposal, gives_way=False)
+        expiry = self._expect(reply)
+        if reply is None:
+            raise RefusedError("withdrawn: the program is stopping", HTTPStatus.CONFLICT)
+        if expiry is None:
+            raise RefusedError(f"{opponent} did not accept: {reply.reason}", HTTPStatus.FORBIDDEN)
         game_id = await self._games.until_over(reply.challenge_id, expiry)
         if game_id is None:
             raise RefusedError("the game has not begun", HTTPStatus.NOT_FOUND)
         return game_id
+
+    async def _while_played(self, work: Coroutine[Any, Any, str]) -> str:
+        """Carry out an operator's command, which ends with the account's stream."""
+        command = asyncio.ensure_future(work)
+        self._commands.add(command)
+        try:
+            await asyncio.wait([command])
+        finally:
+            command.cancel()
+            await asyncio.wait([command])
+            self._commands.discard(command)
+        if command.cancelled():
+            raise RefusedError("the account is not played any more", HTTPStatus.CONFLICT)
+        return command.result()
+
+    async def _end_commands(self) -> None:
+        self._slots.is_open = False  # for those that come too late
+        for command in self._commands:
+            command.cancel()
+        if self._commands:
+            await asyncio.wait(self._commands)
 
     async def join_tournament(self, tournament_id: str, *, password: str, team: str) -> Tournament:
         """Join a tournament for the operator.
@@ -405,30 +429,9 @@ class Lobby:
                 f"game {game_id}: offering a rematch", partial(self._rematches.offer, game_id)
             )
 
-    async def _challenge_again(self, opponent: str, proposal: Proposal) -> Reply:
+    async def _challenge_again(self, opponent: str, proposal: Proposal) -> Reply | None:
         if self._slots.waiting:
             raise RefusedError("another player waits for the slot", HTTPStatus.CONFLICT)
-        reply = await self._send(opponent, proposal)
-        self._answers.expect(reply.challenge_id)
-        return reply
-
-    async def _send(self, opponent: str, proposal: Proposal) -> Reply:
-        """Challenge somebody, and hold a slot until they answer; raises as `challenge`."""
-        room = min(self._slots.machine_free, self._slots.config.max_games)
-        if not self.accepting or room <= self._slots.live_boards:
-            raise RefusedError("there is no room for another game now", HTTPStatus.CONFLICT)
-        slot = GameSlot(opponent.lower())
-        key = f"{_OURS} to {opponent}"
-        if self._slots.is_accepted(key):
-            raise RefusedError(f"{opponent} is being challenged already", HTTPStatus.CONFLICT)
-        self._slots.accept(key, slot)
-        self._change()
-        try:
-            reply = await self._server.challenge(opponent, proposal)
-            if reply.accepted is False:
-                raise RefusedError(f"{opponent} did not accept: {reply.reason}", HTTPStatus.FORBIDDEN)
-            self._slots.accept(reply.challenge_id, slot)
-        finally:
-            self._slots.leave(key)
-            self._change()
+        reply = await self._own.send(opponent, proposal)
+        self._expect(reply)
         return reply

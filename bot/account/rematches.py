@@ -19,11 +19,11 @@ class Rematches:
 
     Args:
         services: What the games share.
-        send: Challenges a player by id and waits for the answer; raises as `bot.servers.Server.challenge`,
-            and `RefusedError` if there is no room for a game.
+        send: Challenges a player by id and waits for the answer, as
+            `bot.account.own_challenges.OwnChallenges.send`.
     """
 
-    def __init__(self, services: Services, send: Callable[[str, Proposal], Awaitable[Reply]]) -> None:
+    def __init__(self, services: Services, send: Callable[[str, Proposal], Awaitable[Reply | None]]) -> None:
         self._services = services
         self._send = send
         self._in_a_row: Counter[str] = Counter()
@@ -42,11 +42,18 @@ class Rematches:
                 del self._in_a_row[game.opponent_id]
             return
         self._in_a_row[game.opponent_id] += 1
+        reason = ""
         try:
-            await self._send(game.opponent_id, proposal)
+            reply = await self._send(game.opponent_id, proposal)
+            if reply is None:
+                reason = "withdrawn"
+            elif reply.accepted is False:
+                reason = reply.reason
         except RefusedError as error:
+            reason = str(error)
+        if reason:
             del self._in_a_row[game.opponent_id]
-            logger.info("game %s: no rematch: %s", game_id, error)
+            logger.info("game %s: no rematch: %s", game_id, reason)
 
 
 def proposal_for(game: StoredGame) -> Proposal | None:

@@ -3,8 +3,8 @@
 import asyncio
 import logging
 import random
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,6 +36,8 @@ REFUSED_S = 600.0
 """Seconds before an account is tried again whose token or settings were refused."""
 CRASH_CAP_S = 60.0
 """Longest wait, in seconds, before an account is tried again after any other failure."""
+TROUBLE_FORGOTTEN_S = 600.0
+"""A failure after this many seconds is not a repetition of the last one: the waits begin anew."""
 
 
 @dataclass(frozen=True)
@@ -96,12 +98,16 @@ class AccountRunner:
         """
         if not self._is_alone:
             log.account.set(self.name)
+        clock = asyncio.get_running_loop().time
         waits = delays(self._machine.rng, cap_s=CRASH_CAP_S)
         while not stop.is_set():
+            began_s = clock()
             try:
                 await self._play(stop)
             except Exception as error:
                 cause = first_error(error) if isinstance(error, BaseExceptionGroup) else error
+                if clock() - began_s >= TROUBLE_FORGOTTEN_S:
+                    waits = delays(self._machine.rng, cap_s=CRASH_CAP_S)
                 await _stopped(stop, self._wait_s(cause, next(waits)))
             else:
                 return
@@ -122,6 +128,7 @@ class AccountRunner:
             case StorageError():
                 return self._report(error, wait_s)
             case _:
+                self.trouble = f"crashed: {error!r:.200}"
                 logger.error("the account crashed; next try in %.0f s", wait_s, exc_info=error)
                 return wait_s
 
@@ -133,58 +140,65 @@ class AccountRunner:
         return wait_s
 
     async def _play(self, stop: asyncio.Event) -> None:
-        machine, config = self._machine, self._config
         async with AsyncExitStack() as stack:
-            server = await stack.enter_async_context(self._open_server(config))
-            role = Role("")
+            server = await stack.enter_async_context(self._open_server(self._config))
             # Sites send each event once: two programs on one account would each get half of them.  Where
             # signing in disconnects the other program, the role has to be taken before.
             if server.login:
-                role = await stack.enter_async_context(
-                    machine.database.sole(role_of(server.login, server.site))
-                )
-            account = await sign_in(server, stop, machine.rng)
+                role = await stack.enter_async_context(self._holding(server.login, server.site))
+            account = await sign_in(server, stop, self._machine.rng, self._config.server.token_setting)
             if account is None:
                 return
             if not server.login:
-                role = await stack.enter_async_context(
-                    machine.database.sole(role_of(account.name, server.site))
-                )
+                role = await stack.enter_async_context(self._holding(account.name, server.site))
             self.trouble = ""
-            online = open_lookup(config)
-            if online is not None:
-                stack.push_async_callback(online.close)
-            folder = config.storage.games_folder
-            services = Services(
-                server,
-                machine.database,
-                machine.pool,
-                config,
-                account.name,
-                machine.strong,
-                machine.rng,
-                engines=machine.engines,
-                models=machine.models,
-                saved_games=SavedGames(Path(folder), account.name) if folder else None,
-                online=online,
-                role=role,
-                machine=machine.limit,
-            )
-            stack.callback(machine.limit.forget, services.owner)
+            services = self._services(server, account.name, role)
+            if services.online is not None:
+                stack.push_async_callback(services.online.close)
+            stack.callback(self._machine.limit.forget, services.owner)
             await self._adopt(services.owner)
             logger.info("playing the account %s at %s", services.owner.name, server.site)
             self.lobby, self._has_played = Lobby(services), True
             stack.callback(self._leave)
-            await self._listen(self.lobby, role, stop)
+            await self._listen(self.lobby, stop)
 
-    async def _listen(self, lobby: Lobby, role: Role, stop: asyncio.Event) -> None:
+    @asynccontextmanager
+    async def _holding(self, name: str, site: str) -> AsyncIterator[Role]:
+        """Hold the account's role; the block ends when it is lost.
+
+        Raises:
+            RoleLost, RoleTaken: In a group.
+        """
+        async with self._machine.database.sole(role_of(name, site)) as role, asyncio.TaskGroup() as tasks:
+            watching = tasks.create_task(role.watch())
+            yield role
+            watching.cancel()
+
+    def _services(self, server: Server, name: str, role: Role) -> Services:
+        machine, config = self._machine, self._config  # as read last
+        folder = config.storage.games_folder
+        return Services(
+            server,
+            machine.database,
+            machine.pool,
+            config,
+            name,
+            machine.strong,
+            machine.rng,
+            engines=machine.engines,
+            models=machine.models,
+            saved_games=SavedGames(Path(folder), name) if folder else None,
+            online=open_lookup(config),
+            role=role,
+            machine_limit=machine.limit,
+        )
+
+    async def _listen(self, lobby: Lobby, stop: asyncio.Event) -> None:
         async with asyncio.TaskGroup() as tasks:
             listening = tasks.create_task(lobby.listen())
-            watching = tasks.create_task(role.watch())
             await stop.wait()
             await _drain(lobby, self._config.shutdown.drain_s)
             listening.cancel()
-            watching.cancel()
 
     def _leave(self) -> None:
         self.lobby = None
@@ -196,11 +210,19 @@ class AccountRunner:
 
 def role_of(name: str, site: str) -> str:
     """The role that only one program may hold at a time (`Database.sole`)."""
-    return f"account {name} at {site}"
+    return f"account {name.lower()} at {site}"
 
 
-async def sign_in(server: Server, stop: asyncio.Event, rng: random.Random) -> Account | None:
+async def sign_in(
+    server: Server, stop: asyncio.Event, rng: random.Random, setting: str = "server.token"
+) -> Account | None:
     """Return our account once the server answers; None if stopped first.
+
+    Args:
+        server: The adapter.
+        stop: Set to stop.
+        rng: For the waits between attempts.
+        setting: The name of the token's setting, for messages.
 
     Raises:
         AuthError: The server does not accept the token; the message has its own words.
@@ -211,7 +233,7 @@ async def sign_in(server: Server, stop: asyncio.Event, rng: random.Random) -> Ac
         try:
             account = await server.account()
         except AuthError as error:
-            raise AuthError(f"server.token: {server.site} does not accept it: {error}") from error
+            raise AuthError(f"{setting}: {server.site} does not accept it: {error}") from error
         except ServerError as error:  # also a proxy's page or any other refusal while the site is down
             if isinstance(error, TransientError):
                 wait_s = max(wait_s, error.retry_after_s or 0.0)
@@ -221,7 +243,7 @@ async def sign_in(server: Server, stop: asyncio.Event, rng: random.Random) -> Ac
         else:
             if not account.is_bot:
                 raise ConfigError(
-                    f"server.token: the account {account.name} is not a bot account; "
+                    f"{setting}: the account {account.name} is not a bot account; "
                     "`desdemona upgrade-account` makes it one"
                 )
             about = f" ({account.about})" if account.about else ""

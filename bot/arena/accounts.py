@@ -33,8 +33,13 @@ def new_token() -> str:
     return "dsd_" + secrets.token_urlsafe(32)
 
 
-async def add_bot(database: Database, name: str) -> str:
+async def add_bot(database: Database, name: str, token: str = "") -> str:
     """Create an account for a program, or give an existing one a new token.
+
+    Args:
+        database: Where the arena's accounts are.
+        name: Of the account.
+        token: Its token; empty: a random one.
 
     Returns:
         The token, which is stored nowhere else.
@@ -46,7 +51,7 @@ async def add_bot(database: Database, name: str) -> str:
         raise ConfigError(
             f"{name!r} cannot be a bot's name: 2 to 20 letters, digits, - or _, and no reserved word"
         )
-    token = new_token()
+    token = token or new_token()
     async with database.write() as session:
         account = await arena.get_account(session, name.lower())
         if account is not None and not account.is_bot:
@@ -148,9 +153,9 @@ class Accounts:
         self._remember(hash_token(token), account.id)
         return account, token
 
-    async def ensure_bot(self, name: str) -> str:
+    async def ensure_bot(self, name: str, token: str = "") -> str:
         """Do the same as `add_bot`, and update the cache."""
-        token = await add_bot(self._database, name)
+        token = await add_bot(self._database, name, token)
         self._tokens = {hashed: known for hashed, known in self._tokens.items() if known[0] != name.lower()}
         self._remember(hash_token(token), name.lower())
         return token

@@ -5,7 +5,7 @@ import errno
 import logging
 import signal
 import time
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
 
@@ -103,19 +103,22 @@ class Arena:
         self._app.on_shutdown.append(self._close_streams)
 
     @asynccontextmanager
-    async def running(self, bots: Collection[str] = ()) -> AsyncIterator[str]:
+    async def running(
+        self, bots: Collection[str] = (), tokens: Mapping[str, str] | None = None
+    ) -> AsyncIterator[str]:
         """Listen while the block runs; yields the local URL.
 
         Args:
             bots: Accounts of programs, created before a visitor can take a name; their tokens are then in
                 `bot_tokens`.
+            tokens: Those that they had before, by name; without one a program gets a new one.
 
         Raises:
             ConfigError: The arena cannot listen on the address, or a name is not allowed or a person's.
             StorageError: Another program runs the arena on this database.
         """
         async with self._database.sole("arena") as self.role:
-            self.bot_tokens = {bot: await self.ensure_bot(bot) for bot in bots}
+            self.bot_tokens = {bot: await self.ensure_bot(bot, (tokens or {}).get(bot, "")) for bot in bots}
             self._door.embedded = frozenset(bot.lower() for bot in bots)
             await self._referee.load()
             async with self._open() as url:
@@ -148,8 +151,12 @@ class Arena:
                 with suppress(asyncio.CancelledError):
                     await clock_task
 
-    async def ensure_bot(self, name: str) -> str:
+    async def ensure_bot(self, name: str, token: str = "") -> str:
         """Create an account for a program, or give an existing one a new token.
+
+        Args:
+            name: Of the account.
+            token: Its token; empty: a random one.
 
         Returns:
             The token, which is stored nowhere else.
@@ -157,7 +164,7 @@ class Arena:
         Raises:
             ConfigError: The name is not allowed, or a person has it.
         """
-        return await self._accounts.ensure_bot(name)
+        return await self._accounts.ensure_bot(name, token)
 
     async def tick(self) -> None:
         """Handle everything that is due; `running` calls this at each deadline."""

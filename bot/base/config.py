@@ -24,6 +24,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    PrivateAttr,
     SecretStr,
     StringConstraints,
     ValidationError,
@@ -218,6 +219,17 @@ class ServerConfig(Section):
     environment variable DESDEMONA_SERVER__TOKEN."""
     token: SecretStr = Field(default=SecretStr(""), exclude=True)
     """Never in config.toml."""
+    _account: str = PrivateAttr(default="")
+
+    @property
+    def token_setting(self) -> str:
+        """What messages call the token."""
+        return f"accounts.{self._account}.token" if self._account else "server.token"
+
+    @property
+    def token_variable(self) -> str:
+        """The environment variable that may hold the token."""
+        return token_variable(self._account) if self._account else _variable("server", "token")
 
 
 class AccountConfig(Section):
@@ -244,20 +256,17 @@ class AccountConfig(Section):
     ggs: dict[str, Any] = Field(default_factory=dict)
     chat: dict[str, Any] = Field(default_factory=dict)
 
-    @property
-    def token_variable(self) -> str:
-        """The environment variable that may hold its token."""
-        return TOKEN_PREFIX + self.name.upper().replace("-", "_")
-
     def server(self) -> ServerConfig:
         """Where it plays."""
-        return ServerConfig(
+        server = ServerConfig(
             dialect=self.dialect,
             url=self.url,
             name=self.login or self.name,
             token_file=self.token_file,
-            token=SecretStr(os.environ.get(self.token_variable, "")),
+            token=SecretStr(os.environ.get(token_variable(self.name), "")),
         )
+        server._account = self.name
+        return server
 
 
 EXAMPLE_ACCOUNT = (
@@ -1016,6 +1025,11 @@ class Config(BaseSettings):
         return self.server.dialect == "arena" and not self.server.url
 
 
+def token_variable(account: str) -> str:
+    """The environment variable that may hold the token of one of several accounts."""
+    return TOKEN_PREFIX + account.upper().replace("-", "_")
+
+
 def choose_accounts(config: Config, only: Collection[str]) -> dict[str, Config]:
     """The settings of some accounts, by name.
 
@@ -1135,6 +1149,12 @@ def _refuse_unknown_variants(config: Config) -> None:
             f"matchmaking.variants: {config.server.dialect} allows no challenges in {unknown[0]!r}; "
             f"known: {_listed(known)}"
         )
+    for key in config.matchmaking.variants if config.matchmaking.enabled else ():
+        if variants[key].boards > config.challenges.max_games:
+            raise ConfigError(
+                f"matchmaking.variants: {key} is {variants[key].boards} games at once, and "
+                f"challenges.max_games is {config.challenges.max_games}"
+            )
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -1162,14 +1182,14 @@ def read_token(config: ServerConfig) -> str:
     if not config.token_file:
         raise ConfigError(
             f"{config.url or config.dialect} needs a token: "
-            f"set {_variable('server', 'token')} or server.token_file"
+            f"set {config.token_variable} or {config.token_setting}_file"
         )
     try:
         token = read_regular(Path(config.token_file), FILE_LIMIT).decode().strip()
     except (OSError, ValueError) as error:
-        raise ConfigError(f"server.token_file: cannot read {config.token_file}: {error}") from None
+        raise ConfigError(f"{config.token_setting}_file: cannot read {config.token_file}: {error}") from None
     if not token:
-        raise ConfigError(f"server.token_file: {config.token_file} is empty")
+        raise ConfigError(f"{config.token_setting}_file: {config.token_file} is empty")
     return token
 
 
@@ -1220,7 +1240,7 @@ def _refuse_unknown_variables() -> None:
 
 
 def _refuse_unknown_tokens(config: Config) -> None:
-    known = [account.token_variable for account in config.accounts]
+    known = [token_variable(account.name) for account in config.accounts]
     for name in sorted(os.environ):
         if name.upper().startswith(TOKEN_PREFIX) and name not in known:
             raise ConfigError(f"environment: {name}: no such account; known: {', '.join(known) or 'none'}")
@@ -1229,10 +1249,11 @@ def _refuse_unknown_tokens(config: Config) -> None:
 def _refuse_equal_accounts(config: Config) -> None:
     if config.accounts and config.server != ServerConfig():
         raise ConfigError("there are both [server] and [[accounts]]: make [server] one of the accounts")
-    names = Counter(account.name.casefold() for account in config.accounts)
+    # As in the names of environment variables, which know neither case nor hyphens.
+    names = Counter(token_variable(account.name) for account in config.accounts)
     logins = Counter(_login_of(account) for account in config.accounts)
     for account in config.accounts:
-        if names[account.name.casefold()] > 1 or logins[_login_of(account)] > 1:
+        if names[token_variable(account.name)] > 1 or logins[_login_of(account)] > 1:
             raise ConfigError(f"accounts: {account.name} is there twice")
 
 

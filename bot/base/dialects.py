@@ -54,6 +54,8 @@ class SiteVariant:
     kind: str = ""
     """`bot.base.events.Challenge.kind` of all its games; empty: the game's name, or `FROM_POSITION` for a
     custom starting position."""
+    boards: int = 1
+    """Number of games at once that a challenge to it leads to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +129,12 @@ _CHESS_VARIANTS = {
     "fromPosition": SiteVariant("chess", (WHITE, BLACK), ROOK_CASTLING, kind=FROM_POSITION),
 }
 _GGS_VARIANTS = {
-    **{key: SiteVariant("othello", (BLACK, WHITE)) for key in ("8", "8b", "8w", "s8")},
+    **{key: SiteVariant("othello", (BLACK, WHITE)) for key in ("8", "8b", "8w")},
+    "s8": SiteVariant("othello", (BLACK, WHITE), boards=2),
     # Random positions exist only as synchro pairs, one type per number of discs.
-    **{f"s8r{n}": SiteVariant("othello", (BLACK, WHITE), kind=OTHELLO_RANDOM) for n in range(5, 61)},
+    **{
+        f"s8r{n}": SiteVariant("othello", (BLACK, WHITE), kind=OTHELLO_RANDOM, boards=2) for n in range(5, 61)
+    },
 }
 _PYCHESS_VARIANTS = {
     "xiangqi": SiteVariant("xiangqi", (WHITE, BLACK)),

@@ -39,6 +39,14 @@ class TransientError(ServerError):
         self.retry_after_s = retry_after_s
 
 
+class PausedError(TransientError):
+    """The server wants no requests for `pause_s`, so this one was not sent."""
+
+    def __init__(self, message: str, pause_s: float) -> None:
+        super().__init__(message, pause_s)
+        self.pause_s = pause_s
+
+
 class AuthError(ServerError):
     """The server refuses the token, even for a request about the account itself."""
 

@@ -240,12 +240,13 @@ async def _account(config: Config) -> str:
         who = f"{server.login} at {url}"
         return f"the bot is running on {who}; signing in would disconnect it, so it was not tried"
     except AuthError as error:
-        raise AuthError(f"server.token: {server.site} does not accept it: {error}") from error
+        setting = config.server.token_setting
+        raise AuthError(f"{setting}: {server.site} does not accept it: {error}") from error
     finally:
         await server.close()
     if not account.is_bot:
         raise ConfigError(
-            f"server.token: the account {account.name} is not a bot account; "
+            f"{config.server.token_setting}: the account {account.name} is not a bot account; "
             "`desdemona upgrade-account` makes it one"
         )
     return f"{account.name} at {url}{'; ' * bool(account.about)}{account.about}"

@@ -83,6 +83,7 @@ class GamePlayer:
         self._handling = asyncio.Lock()
         self._end: GameEnd | None = None
         self._is_adjourned = False
+        self._was_running = False
         self._turn: asyncio.Task[None] | None = None
         """Our latest turn: finds a move and sends it."""
         self._search: asyncio.Task[Decision] | None = None
@@ -103,6 +104,11 @@ class GamePlayer:
     def is_over(self) -> bool:
         """Whether the server has ended or adjourned the game; its ledger may stay open for a while."""
         return self._end is not None or self._is_adjourned
+
+    @property
+    def was_running(self) -> bool:
+        """Whether the game was still running when we joined it."""
+        return self._was_running
 
     @property
     def is_adjourned(self) -> bool:
@@ -245,6 +251,7 @@ class GamePlayer:
                 self._finished(end)
 
     async def _join(self, snapshot: GameSnapshot) -> None:
+        self._was_running = snapshot.state.end is None
         config = self._services.config
 
         def choose(occasion: Occasion) -> Selection:

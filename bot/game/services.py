@@ -46,7 +46,7 @@ class Services:
     """Looks moves up at a site; None: nothing is."""
     role: Role = field(default_factory=lambda: Role(""))
     """That this program, and no other, plays the account."""
-    machine: MachineLimit = field(default_factory=MachineLimit)
+    machine_limit: MachineLimit = field(default_factory=MachineLimit)
     """The games of all accounts."""
 
     @property

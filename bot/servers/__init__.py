@@ -5,10 +5,11 @@ protocol share both and differ by a row of data (`bot.base.dialects`).
 """
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from bot.base.config import ChallengesConfig
 from bot.base.dialects import Ability
 from bot.base.errors import AuthError, ServerError
 from bot.base.events import (
@@ -59,6 +60,14 @@ class Server(Protocol):
 
     async def account(self) -> Account:
         """Request our own account."""
+
+    def follow(self, challenges: ChallengesConfig, has_room: Callable[[int], bool]) -> None:
+        """Observe our rules for challenges: what a site is told of them, and what it does not ask us about.
+
+        Args:
+            challenges: The settings, now and after each change of them.
+            has_room: Whether that many further games may begin now.
+        """
 
     def account_events(self) -> AsyncIterator[AccountEvent | None]:
         """Challenges and the starts and ends of games.  A new stream repeats all current ones."""

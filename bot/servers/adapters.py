@@ -32,6 +32,5 @@ def make_server(
             programs=config.ggs.programs,
             public=config.ggs.public,
             extension_s=config.ggs.extension_s,
-            most_games=config.challenges.max_games,
         )
-    return LichessServer(dialect, url, token, kinds=config.challenges.variants)
+    return LichessServer(dialect, url, token)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
+from bot.base.config import ChallengesConfig
 from bot.base.dialects import Ability, Dialect
 from bot.base.errors import AuthError, ConfigError, RefusedError, TransientError
 from bot.base.events import (
@@ -30,7 +31,7 @@ from bot.base.events import (
 from bot.servers import Account
 from bot.servers import ggs_wire as wire
 from bot.servers.ggs_account import GgsAccount, GgsAction, Say, Tell, TellGame
-from bot.servers.ggs_lifecycle import Status
+from bot.servers.ggs_lifecycle import GgsStatus
 from bot.servers.ggs_requests import Attempt
 from bot.servers.lag import Lag
 
@@ -50,10 +51,10 @@ PROBES = 3
 """The connection counts as dead after this many unanswered probes."""
 BACK_OFF_S = 30.0
 """Back-off after the server has hung up: another program may have logged in under our name, and the two would
-evict each other in turn.  It doubles each time until a connection has held (see `HELD`)."""
+evict each other in turn.  It doubles each time until a connection has held (see `HELD_WAITS`)."""
 MOST_BACK_OFF_S = 120.0
 """Two programs that evict each other so rarely harm nobody, and no adjourned game waits longer."""
-HELD = 4.0
+HELD_WAITS = 4.0
 """A connection has held when it lasted this many times the last wait."""
 MESSAGES_A_TURN = 8
 """Messages handled before we yield to other tasks."""
@@ -128,7 +129,7 @@ class BackOff:
         Args:
             lasted_s: How long it was open, in seconds.
         """
-        has_held = lasted_s >= HELD * max(self._wait_s, BACK_OFF_S)
+        has_held = lasted_s >= HELD_WAITS * max(self._wait_s, BACK_OFF_S)
         self._wait_s = BACK_OFF_S if has_held else min(max(BACK_OFF_S, 2 * self._wait_s), MOST_BACK_OFF_S)
         return self._wait_s
 
@@ -145,7 +146,6 @@ class GgsServer:
         programs: Names of opponents that are programs; we may challenge them.
         public: Whether to send an open request when none of them is available.
         extension_s: Grace time in games that we request, in seconds.
-        places: Most games at once.
         clock: Monotonic clock, in seconds.
         now: The time in UTC.
 
@@ -164,7 +164,6 @@ class GgsServer:
         programs: Collection[str] = (),
         public: bool = False,
         extension_s: int = 120,
-        most_games: int = 1,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
@@ -184,7 +183,7 @@ class GgsServer:
         self._extension_s = extension_s
         self._clock = clock
         self._now = now
-        self._state = GgsAccount(login, programs=programs, most_games=most_games)
+        self._state = GgsAccount(login, programs=programs)
         self._has_recalled = False
         self._link: _Link | None = None
         self._is_listening = False
@@ -213,6 +212,9 @@ class GgsServer:
     @property
     def lag_s(self) -> float:
         return self._lag.seconds
+
+    def follow(self, challenges: ChallengesConfig, has_room: Callable[[int], bool]) -> None:
+        self._perform(self._state.follow(challenges.max_games, has_room))
 
     # --- The connection ---------------------------------------------------------------------------------
 
@@ -461,14 +463,22 @@ class GgsServer:
         info: MoveInfo | None = None,
     ) -> None:
         game = self._state.find(game_id)
-        await self._until(lambda: game is None or not game.is_stale, ANSWER_S, f"game {game_id}")
         ply = 0 if game is None else len(game.moves)
+        try:
+            await self._until(lambda: game is None or not game.is_stale, ANSWER_S, f"game {game_id}")
+        except TransientError:
+            await self._do(self._state.resync(game_id))  # the answer may be lost
+            raise
+        if game is not None and len(game.moves) != ply:  # it was sent before, or is for another position
+            if game.moves[ply : ply + 1] == (move,):
+                return
+            raise RefusedError(f"game {game_id}: not our turn", 400)
         await self._do(self._state.play(game_id, move, info))
         sent_at = self._clock()
         assert game is not None, "play() refuses unknown games"  # noqa: S101
 
         def is_answered() -> bool:
-            return len(game.moves) != ply or bool(game.refusal) or game.status is not Status.LIVE
+            return len(game.moves) != ply or bool(game.refusal) or game.status is not GgsStatus.LIVE
 
         try:
             await self._answered(is_answered, f"game {game_id}: {move}")
@@ -488,7 +498,7 @@ class GgsServer:
         await self._do(self._state.resign(game_id))
         game = self._state.find(game_id)
         over = f"game {game_id}: resigning"
-        await self._answered(lambda: game is None or game.status is not Status.LIVE, over)
+        await self._answered(lambda: game is None or game.status is not GgsStatus.LIVE, over)
 
     async def abort(self, game_id: str) -> None:
         await self._do(self._state.abort(game_id))

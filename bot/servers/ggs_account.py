@@ -9,7 +9,7 @@ The server does not store unrated games, but they may have ended unnoticed: they
 import logging
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -50,23 +50,24 @@ from bot.servers.ggs_game import (
     is_same,
     match_of,
     read_board,
+    start_of,
     type_of,
 )
 from bot.servers.ggs_lifecycle import (
     LINK,
-    LifeEvent,
+    GgsGameEvent,
+    GgsStatus,
     LinkEvent,
     LinkState,
     RequestEvent,
     RequestState,
-    Status,
     after,
 )
 from bot.servers.ggs_matches import GgsMatch, Matches
 from bot.servers.ggs_requests import Asked, Attempt, Requests
 from bot.servers.ggs_wire import SERVICE, Flag, GgsClock, tell_service
 from engine.formats.ggf import GgfGame
-from engine.game import BadPosition, IllegalMove
+from engine.game import BadPosition, IllegalMove, replay
 
 logger = logging.getLogger(__name__)
 
@@ -117,13 +118,15 @@ class GgsAccount:
     Args:
         name: Of the account.
         programs: Names of opponents that are programs; the site does not mark them.
-        places: Most games at once that we let the server offer.
     """
 
-    def __init__(self, name: str, *, programs: Collection[str] = (), most_games: int = 1) -> None:
+    def __init__(self, name: str, *, programs: Collection[str] = ()) -> None:
         self.name = name
         self._programs = {program.casefold() for program in programs}
-        self._most_games = most_games
+        self._most_games = 1
+        """Most matches that the server lets us have at once."""
+        self._may_begin: Callable[[int], bool] = lambda _: True
+        """Whether there is room for that many further games."""
         self._stamp, self._stamped = "", Counter[str]()
         """The second in which the last game began, and how many did on each board."""
         self._games: dict[str, GgsGame] = {}
@@ -159,10 +162,21 @@ class GgsAccount:
 
     # --- State ------------------------------------------------------------------------------------------
 
+    def follow(self, most_games: int, may_begin: Callable[[int], bool]) -> list[GgsAction]:
+        """Follow limits of games.
+
+        Args:
+            most_games: Most matches at once; the server knows and keeps it.
+            may_begin: Whether there is room for that many further games.
+        """
+        is_told, self._may_begin = self._most_games == most_games or self._is_away, may_begin
+        self._most_games = most_games
+        return [] if is_told else [Say(tell_service("open", str(most_games)))]
+
     def remember(self, known: Sequence[GameSnapshot]) -> None:
         """Add the games that are open in the database; call it before the first connection."""
         for about in known:
-            away = GgsGame(about, Status.AWAY, moves=about.state.moves, is_unheard=True)
+            away = GgsGame(about, GgsStatus.AWAY, moves=about.state.moves, is_unheard=True)
             self._games.setdefault(about.game_id, away)
 
     @property
@@ -177,7 +191,7 @@ class GgsAccount:
     def first_event(self, game_id: str, now_s: float) -> GameSnapshot | GameAdjourned:
         """The first event of a game's stream; `find` must have found the game."""
         game = self._games[game_id]
-        if game.status in (Status.AWAY, Status.DOUBTFUL):
+        if game.status in (GgsStatus.AWAY, GgsStatus.DOUBTFUL):
             return GameAdjourned("the server has stored it")
         return replace(game.about, state=game.state(now_s))
 
@@ -219,7 +233,7 @@ class GgsAccount:
         for game in list(self._live.values()):
             out += self._put_away(game, reason)
         for game in self._games.values():
-            if game.status is Status.DOUBTFUL:
+            if game.status is GgsStatus.DOUBTFUL:
                 out += self._put_away(game, reason)
         self._live.clear()
         self._matches.lost()
@@ -234,13 +248,17 @@ class GgsAccount:
             return []
         self._polled_at = now_s
         if self._is_away:
-            return [Say("")]
+            return [Say(tell_service("match"))]  # refused until the service is back
         given_up = self._end_looks(self._archive.overdue(now_s, WAITED_S))
         matches = {
             game.match
             for game in self._live.values()
             if game.is_played
-            and (game.result is not None or (not game.is_ours and now_s - game.turn_since_s >= WAITED_S))
+            and (
+                game.is_stale
+                or game.result is not None
+                or (not game.is_ours and now_s - game.turn_since_s >= WAITED_S)
+            )
         }
         if not self.is_settled:
             return [*given_up, Say(tell_service("stored"))]
@@ -325,7 +343,7 @@ class GgsAccount:
         if game is None:
             raise RefusedError(f"game {game_id}: there is no such game", 404)
         text = wire.spoken(text)
-        if game.status is Status.LIVE:
+        if game.status is GgsStatus.LIVE:
             # Both games of a match share one conversation: send a greeting once.
             before, self._said_last = self._said_last, (game.board, game.match, text)
             if before[1:] == self._said_last[1:] and before[0] != game.board:
@@ -337,11 +355,11 @@ class GgsAccount:
     def resync(self, game_id: str) -> list[GgsAction]:
         """Request the current state of a game."""
         game = self._games.get(game_id)
-        return [] if game is None or game.status is not Status.LIVE else self._reread(game)
+        return [] if game is None or game.status is not GgsStatus.LIVE else self._reread(game)
 
     def _ours(self, game_id: str) -> GgsGame:
         game = self._games.get(game_id)
-        if game is None or game.status is not Status.LIVE:
+        if game is None or game.status is not GgsStatus.LIVE:
             raise RefusedError(f"game {game_id}: it is not running", 400)
         return game
 
@@ -405,7 +423,7 @@ class GgsAccount:
                 # The server sometimes gives the wrong name.
                 return self._resume_anew()
             case wire.MatchList():
-                return self._listed(message)
+                return self._set_up() if self._is_away else self._listed(message)
             case wire.OtherMessage(wire.SERVICE, "look", lines):
                 return self._looked(lines)
             case wire.OtherMessage(wire.SERVICE, "history", lines):
@@ -493,11 +511,11 @@ class GgsAccount:
     def _consider(self, asked: Asked) -> list[GgsAction]:
         """Handle a request for us: to resume a game of ours, or a challenge."""
         if asked.line.flag is Flag.STORED:
-            if (game := self._stored_game(asked.line, Status.AWAY, Status.DOUBTFUL)) is not None:
+            if (game := self._stored_game(asked.line, GgsStatus.AWAY, GgsStatus.DOUBTFUL)) is not None:
                 logger.info("game %s: %s asks to resume it", game.about.game_id, asked.line.asker)
                 return self._go_on(asked)
             is_first = asked.state is RequestState.LISTED
-            if is_first and self._stored_game(asked.line, Status.LIVE) is not None:
+            if is_first and self._stored_game(asked.line, GgsStatus.LIVE) is not None:
                 asked.pass_to(RequestEvent.UNCLEAR)  # we have missed the adjournment, or it is another game
                 return [self.query_matches()]
         asked.pass_to(RequestEvent.CHALLENGES)
@@ -507,14 +525,15 @@ class GgsAccount:
         """Resume an adjourned game at its opponent's request, now or when a slot is free."""
         out = _gone([asked])  # it was told as a challenge before its game was known to be adjourned
         asked.pass_to(RequestEvent.RESUMES)
-        if not self._has_place or self._requests.is_accepting(asked):
+        if not self._has_room(asked.line.type_text) or self._requests.is_accepting(asked):
             return out
         return [*out, *_say(self._requests.accept(asked)[1])]
 
-    @property
-    def _has_place(self) -> bool:
-        """Whether the server would let another match begin."""
-        return len(self._matches) < self._most_games
+    def _has_room(self, type_text: str) -> bool:
+        """Whether an adjourned match may be resumed now, by the server's limit and by ours."""
+        type_ = type_of(type_text)
+        boards = 1 if type_ is None else type_.boards
+        return len(self._matches) < self._most_games and self._may_begin(boards)
 
     def _lacking(self, asked: Asked | None = None) -> list[str]:
         """Matches of which we lack games: those that came from a request, or all."""
@@ -601,6 +620,9 @@ class GgsAccount:
             return self._unplayable(match, board.id, board.record, now_s, at)
         if board.awaits_bids:
             return self._bid(board)
+        if (last := self._taken_back(board)) is not None:
+            match.ended[board.id] = None
+            return [Say(tell_service("play", board.id, wire.write_move(last, None, None)))]
         game = self._resumed(match, board)
         if game is not None:
             return self._update(game, board, now_s)
@@ -616,11 +638,11 @@ class GgsAccount:
         Args:
             key: Of the challenge that the game came from.
         """
-        if game.status is not Status.LIVE or game.moves != board.moves:
+        if game.status is not GgsStatus.LIVE or game.moves != board.moves:
             game.turn_since_s = now_s
         was_unheard = game.is_unheard
         self._archive.forget(game)
-        game.pass_to(LifeEvent.JOINED)
+        game.pass_to(GgsGameEvent.JOINED)
         game.board, game.clocks, game.komi, game.end = board.id, board.clocks, board.record.komi or 0.0, None
         game.moves, game.times_s, game.position = board.moves, board.times_s, board.position
         game.is_stale, game.is_unheard = False, False
@@ -647,6 +669,22 @@ class GgsAccount:
         bid = wire.write_bid(RULES.move_text(first), KOMI_BID_DISCS)
         return [Say(tell_service("play", board.id, bid))]
 
+    def _taken_back(self, board: BoardRecord) -> str | None:
+        """Our last move of a game that is over; None: a resumed board shows no such game.
+
+        The server takes back the last move of a synchro game whose other game is a move behind when the match
+        is adjourned, even a move that ended the game.  Only the same move again keeps our record true.
+        """
+        origin = self._requests.origin(board.match)
+        if origin is None or origin.line.flag is not Flag.STORED:
+            return None
+        for game in self._games.values():
+            is_over = game.status is GgsStatus.OVER and game.is_done and game.about.rated
+            if is_over and is_same(game, board.record, board.our_side) and game.moves[:-1] == board.moves:
+                before = replay(RULES, board.moves, start_of(game.about))
+                return game.moves[-1] if game.moves and before.side == board.our_side else None
+        return None
+
     def _resumed(self, match: GgsMatch, board: BoardRecord) -> GgsGame | None:
         """The game of ours that a board resumes; None: it is a new one.
 
@@ -660,7 +698,7 @@ class GgsAccount:
         away = [
             game
             for game in self._games.values()
-            if game.status in (Status.AWAY, Status.DOUBTFUL)
+            if game.status in (GgsStatus.AWAY, GgsStatus.DOUBTFUL)
             and game.about.rated  # the server stores no others
             and is_same(game, board.record, board.our_side)
             and agree(game.moves, moves)
@@ -703,7 +741,7 @@ class GgsAccount:
             state=GameState((), None, (False, False), (False, False), None),
         )
         self._forget_some()
-        return GgsGame(about, Status.LIVE, board=board, turn_since_s=now_s, is_unheard=True)
+        return GgsGame(about, GgsStatus.LIVE, board=board, turn_since_s=now_s, is_unheard=True)
 
     def _new_id(self, board: str, at: datetime) -> str:
         """An id from the time and the board: the server reuses match ids."""
@@ -726,7 +764,7 @@ class GgsAccount:
         return [Tell(GameStarted(game.about.game_id, False, key))]
 
     def _forget_some(self) -> None:
-        over = [key for key, game in self._games.items() if game.status is Status.OVER]
+        over = [key for key, game in self._games.items() if game.status is GgsStatus.OVER]
         for key in over[:-REMEMBERED]:
             del self._games[key]
 
@@ -877,13 +915,13 @@ class GgsAccount:
         """Look up the results of games in the archive."""
         for game in look.games:
             self._off(game)
-            game.pass_to(LifeEvent.UNLISTED)
+            game.pass_to(GgsGameEvent.UNLISTED)
             game.is_stale = True
         return [Say(self._archive.look(key, look))]
 
     def _search(self, game: GgsGame) -> list[GgsAction]:
         """Search the latest matches for a game whose end we have missed."""
-        game.pass_to(LifeEvent.UNLISTED)
+        game.pass_to(GgsGameEvent.UNLISTED)
         game.is_stale = True
         return [Say(self._archive.search(game))]
 
@@ -913,7 +951,7 @@ class GgsAccount:
 
     def _end(self, game: GgsGame, end: GameEnd, rating_diff: int | None = None) -> list[GgsAction]:
         self._off(game)
-        game.pass_to(LifeEvent.ENDED)
+        game.pass_to(GgsGameEvent.ENDED)
         game.end, game.is_stale = end, False
         game_id = game.about.game_id
         # The end of a game that was away reaches its player only after a new start.
@@ -933,14 +971,14 @@ class GgsAccount:
 
     def _put_away(self, game: GgsGame, reason: str) -> list[GgsAction]:
         self._off(game)
-        game.pass_to(LifeEvent.ADJOURNED)
+        game.pass_to(GgsGameEvent.ADJOURNED)
         game.is_stale, game.is_unheard = False, True
         return [TellGame(game.about.game_id, GameAdjourned(reason))]
 
     def _doubt(self, game: GgsGame) -> list[GgsAction]:
         """The server no longer lists a game: check whether it is stored."""
         self._off(game)
-        game.pass_to(LifeEvent.UNLISTED)
+        game.pass_to(GgsGameEvent.UNLISTED)
         game.is_stale = True
         return [Say(tell_service("stored"))]
 
@@ -955,7 +993,7 @@ class GgsAccount:
             kept = [stored for stored in games if self._is_kept(game, stored)]
             opponent = game.about.opponent.name
             match game.status:
-                case Status.DOUBTFUL:
+                case GgsStatus.DOUBTFUL:
                     if self._archive.is_asked_about(game):
                         continue
                     if kept:
@@ -963,12 +1001,12 @@ class GgsAccount:
                         out += self._put_away(game, "the server has stored it")
                     elif not self._archive.is_searched(game) and message.is_whole:
                         out += self._search(game)
-                case Status.AWAY if not kept and message.is_whole and opponent not in lacking:
+                case GgsStatus.AWAY if not kept and message.is_whole and opponent not in lacking:
                     logger.warning("game %s: the server has not stored it", game.about.game_id)
                     out += self._search(game)
         on_the_table = {asked.line.stored_id: asked for asked in self._requests}
         for stored in games:
-            away = (game for game in self._games.values() if game.status is Status.AWAY)
+            away = (game for game in self._games.values() if game.status is GgsStatus.AWAY)
             ours = next((game for game in away if self._is_kept(game, stored)), None)
             if ours is None:
                 continue
@@ -978,7 +1016,7 @@ class GgsAccount:
             asked = on_the_table.get(stored.id)
             if asked is not None and asked.line.asker == opponent:
                 out += self._go_on(asked)
-            elif asked is None and stored.id not in self._resuming and self._has_place:
+            elif asked is None and stored.id not in self._resuming and self._has_room(stored.type_text):
                 self._resuming.add(stored.id)
                 logger.info(
                     "asking to resume the stored match %s of %s", stored.id, " and ".join(stored.names)
@@ -987,7 +1025,7 @@ class GgsAccount:
         return out
 
     def _away_opponents(self) -> set[str]:
-        return {game.about.opponent.name for game in self._games.values() if game.status is Status.AWAY}
+        return {game.about.opponent.name for game in self._games.values() if game.status is GgsStatus.AWAY}
 
     def _resume_anew(self) -> list[GgsAction]:
         """An opponent of an adjourned game has logged in: ask again, once."""
@@ -1002,7 +1040,7 @@ class GgsAccount:
             and colourless(stored.type_text) == colourless(game.about.variant)
         )
 
-    def _stored_game(self, line: wire.Request, *where: Status) -> GgsGame | None:
+    def _stored_game(self, line: wire.Request, *where: GgsStatus) -> GgsGame | None:
         """Our game with one of these statuses that a request would resume; None: there is none."""
         stored = wire.AdjournedMatch(line.stored_id, (line.asker, self.name), line.type_text)
         games = (game for game in self._games.values() if game.status in where)

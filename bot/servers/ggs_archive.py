@@ -18,7 +18,7 @@ from engine.game import IllegalMove, replay
 logger = logging.getLogger(__name__)
 
 TELLING_PLIES = 4
-"""Moves that distinguish a game from others between the same opponents."""
+"""Moves that distinguish a game from the usual start from others between the same opponents."""
 MOST_LOOKS = 8
 """Most matches, the latest first, that we look up for one game; they have its players and its type."""
 
@@ -95,7 +95,7 @@ class Archive:
         for game in searched:
             names = frozenset((self._name, game.about.opponent.name))
             found = keys.get((names, colourless(game.about.variant)), [])[:MOST_LOOKS]
-            if not found or len(game.moves) < TELLING_PLIES:
+            if not found or not _is_telling(game):
                 missing.append(game)
                 continue
             for key in found:
@@ -166,3 +166,8 @@ class Archive:
         self._looks.clear()
         self._searched = []
         return self._once(looks), searched
+
+
+def _is_telling(game: GgsGame) -> bool:
+    """Whether a record that begins like a game is of this game; a random start is enough."""
+    return len(game.moves) >= TELLING_PLIES or game.about.initial_position is not None

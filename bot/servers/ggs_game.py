@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from bot.base.errors import ProtocolError
 from bot.base.events import EndReason, GameEnd, GameSnapshot, GameState
 from bot.servers import ggs_wire as wire
-from bot.servers.ggs_lifecycle import GAME, LifeEvent, Status, after
+from bot.servers.ggs_lifecycle import GAME, GgsGameEvent, GgsStatus, after
 from bot.servers.ggs_wire import GgsClock
 from engine.formats.ggf import GgfGame
 from engine.game import margin_centi, replay
@@ -26,7 +26,7 @@ class GgsGame:
 
     about: GameSnapshot
     """The game at its start; for one that is away, with the state from the database."""
-    status: Status
+    status: GgsStatus
     board: str = ""
     """The server's id while the game is live: ``.1``, or ``.3.0`` in a synchro match."""
     is_played: bool = True
@@ -54,7 +54,7 @@ class GgsGame:
     """Our result in discs when its board ended; set before the last moves when we have missed those."""
     end: GameEnd | None = None
 
-    def pass_to(self, event: LifeEvent) -> None:
+    def pass_to(self, event: GgsGameEvent) -> None:
         """Enter the state after an event.
 
         Raises:
@@ -84,7 +84,7 @@ class GgsGame:
         for ply, time_s in enumerate(self.times_s):
             side = (first + ply) % 2
             left[side] += self.clocks[side].increment_s - time_s
-        if self.status is Status.LIVE and self.end is None:
+        if self.status is GgsStatus.LIVE and self.end is None:
             left[self.position.side] -= max(0.0, now_s - self.turn_since_s)
         remaining_s = (max(0.0, left[0]), max(0.0, left[1]))
         return GameState(self.moves, remaining_s, (False, False), (False, False), self.end)

@@ -121,7 +121,7 @@ class MatchEvent(StrEnum):
     """Or the server no longer lists it."""
 
 
-class Status(StrEnum):
+class GgsStatus(StrEnum):
     """The states of a game."""
 
     LIVE = "live"
@@ -132,7 +132,7 @@ class Status(StrEnum):
     OVER = "over"
 
 
-class LifeEvent(StrEnum):
+class GgsGameEvent(StrEnum):
     """What happens to a game."""
 
     JOINED = "joined"
@@ -190,17 +190,17 @@ MATCH: Mapping[tuple[MatchState, MatchEvent], MatchState] = {
     **{(state, MatchEvent.ENDED): MatchState.UNKNOWN for state in MatchState},
 }
 
-GAME: Mapping[tuple[Status, LifeEvent], Status] = {
-    (Status.LIVE, LifeEvent.JOINED): Status.LIVE,
-    (Status.LIVE, LifeEvent.ADJOURNED): Status.AWAY,
-    (Status.LIVE, LifeEvent.UNLISTED): Status.DOUBTFUL,
-    (Status.LIVE, LifeEvent.ENDED): Status.OVER,
-    (Status.AWAY, LifeEvent.JOINED): Status.LIVE,
-    (Status.AWAY, LifeEvent.UNLISTED): Status.DOUBTFUL,
-    (Status.DOUBTFUL, LifeEvent.JOINED): Status.LIVE,
-    (Status.DOUBTFUL, LifeEvent.ADJOURNED): Status.AWAY,
-    (Status.DOUBTFUL, LifeEvent.UNLISTED): Status.DOUBTFUL,
-    (Status.DOUBTFUL, LifeEvent.ENDED): Status.OVER,
+GAME: Mapping[tuple[GgsStatus, GgsGameEvent], GgsStatus] = {
+    (GgsStatus.LIVE, GgsGameEvent.JOINED): GgsStatus.LIVE,
+    (GgsStatus.LIVE, GgsGameEvent.ADJOURNED): GgsStatus.AWAY,
+    (GgsStatus.LIVE, GgsGameEvent.UNLISTED): GgsStatus.DOUBTFUL,
+    (GgsStatus.LIVE, GgsGameEvent.ENDED): GgsStatus.OVER,
+    (GgsStatus.AWAY, GgsGameEvent.JOINED): GgsStatus.LIVE,
+    (GgsStatus.AWAY, GgsGameEvent.UNLISTED): GgsStatus.DOUBTFUL,
+    (GgsStatus.DOUBTFUL, GgsGameEvent.JOINED): GgsStatus.LIVE,
+    (GgsStatus.DOUBTFUL, GgsGameEvent.ADJOURNED): GgsStatus.AWAY,
+    (GgsStatus.DOUBTFUL, GgsGameEvent.UNLISTED): GgsStatus.DOUBTFUL,
+    (GgsStatus.DOUBTFUL, GgsGameEvent.ENDED): GgsStatus.OVER,
 }
 
 

@@ -9,7 +9,7 @@ import logging
 import math
 import re
 import time
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, aclosing, nullcontext, suppress
 from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
@@ -17,6 +17,7 @@ from urllib.parse import quote, urlsplit
 import aiohttp
 import berserk
 
+from bot.base.config import ChallengesConfig
 from bot.base.dialects import Ability, Dialect
 from bot.base.errors import AuthError, ConfigError, ProtocolError, RefusedError, ServerError, TransientError
 from bot.base.events import (
@@ -67,6 +68,8 @@ KEEP_ALIVE_SLACK_S = 5.0
 """A stream counts as dead this long after a keep-alive was due."""
 MOVE_WAIT_S = 2.0
 """After a 429, a move is sent again this soon: the game's clock runs."""
+GOES_ON_S = 3.0
+"""For the page that tells whether a game that we resume goes on: its opponent may move meanwhile."""
 FULL_STATE_S = 30.0
 """Deadline for the full state, with which every game stream begins."""
 UNTOLD_SLACK_S = 30.0
@@ -148,7 +151,6 @@ class LichessServer:
         dialect: Which site.
         url: Its origin, for instance ``http://127.0.0.1:8765``.
         token: Of the bot's account.  Never shown in an error or log.
-        kinds: Kinds of games that we accept (`challenges.variants`), for sites that want to know.
         call_timeout_s: Deadline of each request, in seconds.
         slack_s: How late a keep-alive may be, in seconds.
         clock: Monotonic clock, in seconds.
@@ -163,7 +165,6 @@ class LichessServer:
         url: str,
         token: str,
         *,
-        kinds: Collection[str] = (),
         call_timeout_s: float = CALL_TIMEOUT_S,
         slack_s: float = KEEP_ALIVE_SLACK_S,
         clock: Callable[[], float] = time.monotonic,
@@ -189,13 +190,15 @@ class LichessServer:
             headers={
                 "Authorization": f"Bearer {token}",
                 "User-Agent": _user_agent(),
-                **dialect.headers(kinds),
             },
             # Streams hold connections for hours: with a limit they would starve the moves.
             connector=aiohttp.TCPConnector(limit=0),
         )
-        self._queue = RequestThrottle(clock)
-        self._calls = Calls(self._http, self._queue, self._url, token, call_timeout_s)
+        self._throttle = RequestThrottle(clock)
+        self._calls = Calls(self._http, self._throttle, self._url, token, call_timeout_s)
+
+    def follow(self, challenges: ChallengesConfig, has_room: Callable[[int], bool]) -> None:  # noqa: ARG002
+        self._http.headers.update(self._dialect.headers(challenges.variants))
 
     login = ""
     """A token identifies its account and allows parallel connections."""
@@ -351,7 +354,7 @@ class LichessServer:
     ) -> None:
         """Send a request when it is its turn in its lane."""
         try:
-            async with self._queue.turn(f"POST {path}", lane):
+            async with self._throttle.turn(f"POST {path}", lane):
                 await self._post(path, form, timeout_s)
         except AuthError as error:
             raise await self._confirm_refusal(error) from error
@@ -378,7 +381,7 @@ class LichessServer:
     async def _read_error(self, response: aiohttp.ClientResponse, what: str) -> ServerError:
         body = await _error_body(response)
         error = read_error(response.status, response.headers, body, what, self._token)
-        self._queue.heard(error)
+        self._throttle.heard(error)
         return error
 
     # --- Other programs ---------------------------------------------------------------------------------
@@ -424,7 +427,7 @@ class LichessServer:
     async def online_bots(self) -> list[Bot]:
         self._require(Ability.CHALLENGE)
         path = f"/api/bot/online?nb={_MAX_BOTS}"
-        self._queue.check_quiet(f"GET {path}")
+        self._throttle.check_quiet(f"GET {path}")
         bots: list[Bot] = []
         try:
             async with (
@@ -550,8 +553,9 @@ class LichessServer:
     async def _recorded_already(self, game_id: str, reader: GameReader) -> GameState | None:
         """The end of a game that the site's page knows already; None: it goes on, or the page is no help."""
         try:
-            return reader.recorded(await self._page(game_id))
-        except (TransientError, RefusedError, ProtocolError) as error:
+            async with asyncio.timeout(GOES_ON_S):  # the next lines of the stream wait
+                return reader.recorded(await self._page(game_id))
+        except (TimeoutError, TransientError, RefusedError, ProtocolError) as error:
             logger.info("game %s: its page does not say whether it goes on: %s", game_id, error)
             return None
 
@@ -583,7 +587,7 @@ class LichessServer:
         timeout = aiohttp.ClientTimeout(total=self._call_timeout_s)
         try:
             async with (
-                self._queue.turn(what, Lane.READS),
+                self._throttle.turn(what, Lane.READS),
                 self._http.get(
                     f"{self._url}/{_quote(game_id)}", timeout=timeout, allow_redirects=False
                 ) as response,
@@ -653,7 +657,7 @@ class LichessServer:
         try:
             async with AsyncExitStack() as stack:
                 async with (
-                    self._queue.turn(what, Lane.READS) if in_turn else nullcontext(),
+                    self._throttle.turn(what, Lane.READS) if in_turn else nullcontext(),
                     asyncio.timeout(answer_s),
                 ):
                     response = await stack.enter_async_context(

@@ -22,7 +22,7 @@ from requests.adapters import HTTPAdapter
 from urllib3 import HTTPResponse
 from yarl import URL
 
-from bot.base.errors import ProtocolError, TransientError
+from bot.base.errors import PausedError, ProtocolError, TransientError
 from bot.servers.lichess_errors import ERROR_BODY_LIMIT, TooManyRequests, one_line, read_error
 
 T = TypeVar("T")
@@ -62,7 +62,7 @@ class RequestThrottle:
             lane: Its kind.
 
         Raises:
-            TransientError: The server wants no requests for `retry_after_s`.
+            PausedError: The server wants no requests for a while.
         """
         async with self._locks[lane]:
             self.check_quiet(what)
@@ -72,11 +72,11 @@ class RequestThrottle:
         """Check for quiet only: for a request that is not urgent but too slow to block the queue.
 
         Raises:
-            TransientError: As in `turn`.
+            PausedError: As in `turn`.
         """
         left_s = self._quiet_until - self._clock()
         if left_s > 0:
-            raise TransientError(f"{what}: not sent: the server demands a pause of {left_s:.0f} s", left_s)
+            raise PausedError(f"{what}: not sent: the server demands a pause of {left_s:.0f} s", left_s)
 
     def heard(self, error: Exception) -> None:
         """Record the error of a request."""
@@ -113,17 +113,17 @@ class Calls:
 
     Args:
         http: Carries the requests, with its own User-Agent; the caller closes it after these calls.
-        queue: Schedules the requests.
+        throttle: Schedules the requests.
         url: The site's origin.
         token: The account's; never shown in an error or log.
         timeout_s: Deadline of each call, in seconds.
     """
 
     def __init__(
-        self, http: aiohttp.ClientSession, queue: RequestThrottle, url: str, token: str, timeout_s: float
+        self, http: aiohttp.ClientSession, throttle: RequestThrottle, url: str, token: str, timeout_s: float
     ) -> None:
         self._http = http
-        self._queue = queue
+        self._throttle = throttle
         self._url = url
         self._token = token
         self._timeout_s = timeout_s
@@ -138,7 +138,7 @@ class Calls:
             call: Runs in the thread.
         """
         # berserk's session is not thread-safe either.
-        async with self._queue.turn(what, Lane.READS):
+        async with self._throttle.turn(what, Lane.READS):
             executor, _, client = self._berserk or self._open()
             loop = asyncio.get_running_loop()
             try:
@@ -152,7 +152,7 @@ class Calls:
                 response = error.response
                 body = response.text[:ERROR_BODY_LIMIT]
                 refused = read_error(response.status_code, response.headers, body, what, self._token)
-                self._queue.heard(refused)
+                self._throttle.heard(refused)
                 raise refused from None
             except (berserk.exceptions.ApiError, aiohttp.ClientError, OSError) as error:
                 if isinstance(error, ValueError):

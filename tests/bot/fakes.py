@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from bot.base.config import (
+    ChallengesConfig,
     ChatConfig,
     Config,
     EngineConfig,
@@ -112,6 +113,9 @@ class FakeServer:
         """False: an end is reported only as "the game is over", without the result."""
         self.shows_last = True
         """False: the move that ends a game is not shown, as at PyChess."""
+        self.followed: ChallengesConfig | None = None
+        self.has_room: Callable[[int], bool] | None = None
+        """As `follow` was told."""
         self.may_answer: asyncio.Event | None = None
         """Before it is set, no move is answered, though it is played."""
         self.draw_offer = False
@@ -369,6 +373,9 @@ class FakeServer:
 
     async def upgrade(self) -> None:
         await self._called("upgrade")
+
+    def follow(self, challenges: ChallengesConfig, has_room: Callable[[int], bool]) -> None:
+        self.followed, self.has_room = challenges, has_room
 
     async def account(self) -> Account:
         await self._called("account")

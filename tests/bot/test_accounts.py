@@ -157,7 +157,7 @@ async def test_an_account_that_is_refused_harms_no_other(
     program = Program(tmp_path)
     program.write(HOME, ABROAD.format(url=program.url, token=token))
     async with program:
-        await program.shows("home: playing", "abroad: server.token: lichess does not accept it")
+        await program.shows("home: playing", "abroad: accounts.abroad.token: lichess does not accept it")
         await online(program.url)
         anna = person(program.url, 1)
         async with asyncio.timeout(PATIENCE_S):
@@ -181,7 +181,7 @@ async def test_one_that_is_refused_alone_ends_the_program(tmp_path: Path) -> Non
 async def test_two_of_our_accounts_play_each_other(tmp_path: Path) -> None:
     async with Program(tmp_path, HOME, IAGO) as program:
         await program.shows("home: playing", "iago: playing")
-        terms = {"name": "iago", "variant": "connect4", "clock": "10+0", "rated": True, "account": "home"}
+        terms = {"name": "iago", "variant": "connect4", "clock": "10+0", "rated": True, "account": "Home"}
         said = await program.ask("challenge", **terms, colour="second", games=2)
         with pytest.raises(ControlError, match="choose one with --account"):
             await program.ask("challenge", **{**terms, "account": None})
@@ -241,8 +241,7 @@ async def test_a_restart_of_the_database_server_is_survived(
     postgres: str, postgres_template: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The connections that hold the roles are lost; the arena and its account are there again soon."""
-    for name in ("storage.database.ROLE_CHECK_S", "bot.daemon.ROLE_CHECK_S", "bot.daemon.ROLE_ANSWER_S"):
-        monkeypatch.setattr(name, 0.1)
+    monkeypatch.setattr("storage.database.ROLE_CHECK_S", 0.1)
     url = await create_database(postgres, "restarted", postgres_template)
     program = Program(tmp_path)
     text = COMMON.replace("sqlite:///{folder}/desdemona.db", "{database}")

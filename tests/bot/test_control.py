@@ -5,6 +5,7 @@ import os
 import socket
 import stat
 from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,10 @@ async def crash(_request: Mapping[str, Any], _tell: Tell) -> None:
 
 
 TABLE = {"echo": echo, "fail": fail, "crash": crash}
+
+
+async def _wait_for(event: asyncio.Event) -> None:
+    await event.wait()
 
 
 async def asked(path: Path, **request: Any) -> list[str]:
@@ -86,7 +91,7 @@ async def test_hanging_up_cancels_the_command(tmp_path: Path) -> None:
         await cancelled.wait()
 
 
-async def test_a_socket_left_behind_is_replaced_and_another_programs_is_not(
+async def test_a_socket_left_behind_is_replaced_and_another_programs_only_when_it_is_gone(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "socket"
@@ -97,6 +102,20 @@ async def test_a_socket_left_behind_is_replaced_and_another_programs_is_not(
             assert "no control socket at" in caplog.text
             assert "another program listens there" in caplog.text
         assert await asked(path, command="echo", word="mine") == ["mine", "twice"]
+    first, second, is_time = AsyncExitStack(), AsyncExitStack(), asyncio.Event()
+    await first.enter_async_context(listening(path, {}))
+    await second.enter_async_context(listening(path, TABLE, sleep=lambda _: _wait_for(is_time)))
+    with pytest.raises(ControlError, match="unknown command"):
+        await asked(path, command="echo")
+    await first.aclose()
+    is_time.set()
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            with suppress(ControlError):
+                assert await asked(path, command="echo", word="mine") == ["mine", "twice"]
+                break
+    await second.aclose()
+    assert not path.exists()
 
 
 async def test_a_folder_that_cannot_be_made(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -31,7 +31,7 @@ from bot.daemon import ArenaHost, open_server, play, run
 from bot.servers.lichess import LichessServer
 from storage.database import Database
 from storage.decisions import list_decisions, list_unsettled
-from storage.errors import StorageError
+from storage.errors import RoleLost, RoleTaken, StorageError
 from storage.games import get_game
 from storage.records import GameStatus
 from tests.bot.fakes import FakeServer
@@ -139,8 +139,8 @@ async def moves_made(http: aiohttp.ClientSession, who: Person) -> bool:
 async def test_one_program_plays_an_account(tmp_path: Path) -> None:
     config = settings(tmp_path)
     database = await Database.open(config.storage.url)
-    async with database.sole("account Desdemona at arena"):
-        with pytest.raises(StorageError, match="already runs the account Desdemona at arena"):
+    async with database.sole("account desdemona at arena"):
+        with pytest.raises(StorageError, match="already runs the account desdemona at arena"):
             await play(config)
     await database.close()
 
@@ -191,9 +191,63 @@ async def test_sites_have_their_own_address(
         server=ServerConfig(dialect=dialect, token=SecretStr("lip_token")),
     )
     arena = ArenaHost(config, {}, database, is_standby=False)
-    async with open_server(config, database=database, arena=arena, token="x") as server:
+    async with open_server(config, database=database, arena=arena) as server:
         assert isinstance(server, LichessServer)
         assert (server.site, server._url) == (dialect, url)
+
+
+class Openings:
+    """Arenas in turn, each of which opens, or ends with its error."""
+
+    def __init__(self, *errors: Exception) -> None:
+        self.errors = list(errors)
+        self.tokens: list[Any] = []
+        self.bot_tokens = {"Desdemona": "first"}
+
+    def __call__(self, *_: Any, **__: Any) -> "Openings":
+        return self
+
+    @asynccontextmanager
+    async def running(self, _: Any, tokens: Any) -> AsyncIterator[str]:
+        self.tokens.append(dict(tokens))
+        if not isinstance(self.errors[0], RoleLost):
+            raise self.errors.pop(0)
+        yield "http://127.0.0.1:1"
+
+    @property
+    def role(self) -> Any:
+        async def watch() -> None:
+            raise self.errors.pop(0)
+
+        return SimpleNamespace(watch=watch)
+
+
+async def test_once_open_the_arena_waits_for_what_it_lacks(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its end would be that of all accounts, those at other sites too."""
+    caplog.set_level("INFO")
+    lacking = [RoleTaken("another program runs it"), ConfigError("port in use"), StorageError("no database")]
+    openings = Openings(RoleLost("no longer ours"), *lacking, RoleLost("again"), ZeroDivisionError("at last"))
+    monkeypatch.setattr("bot.daemon.Arena", openings)
+    monkeypatch.setattr("bot.daemon.STANDBY_S", 0.0)
+    config = settings(tmp_path)
+    host = ArenaHost(config, {"home": config}, database, is_standby=False)
+    with pytest.raises(ZeroDivisionError):
+        await host.run()
+    assert openings.tokens == [{}, *[{"Desdemona": "first"}] * 5]
+    assert caplog.text.count("waiting") == 1
+    assert not host._opened.is_set()
+
+
+@pytest.mark.parametrize("error", [RoleTaken("another runs it"), ConfigError("port"), StorageError("gone")])
+async def test_an_arena_that_cannot_open_at_the_start_ends_the_program(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    monkeypatch.setattr("bot.daemon.Arena", Openings(error))
+    config = settings(tmp_path)
+    with pytest.raises(type(error)):
+        await ArenaHost(config, {"home": config}, database, is_standby=False).run()
 
 
 def test_run_tells_in_one_line(tmp_path: Path) -> None:

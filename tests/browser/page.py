@@ -1,6 +1,6 @@
 """What a person does on the page and sees there."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,12 +32,26 @@ _SHOWN = """return [...document.querySelectorAll(arguments[0])].filter((element)
         && element.checkVisibility({opacityProperty: true, visibilityProperty: true});
 })"""
 _CENTRE = """
-    const [element] = arguments;
+    const [element, done] = arguments;
+    const centre = () => {
+        const box = element.getBoundingClientRect();
+        return {x: box.x + box.width / 2, y: box.y + box.height / 2};
+    };
     element.scrollIntoView({block: 'center'});
-    const box = element.getBoundingClientRect(), x = box.x + box.width / 2, y = box.y + box.height / 2;
-    if (!element.contains(document.elementFromPoint(x, y))) throw new Error('something covers it');
-    return {x, y};
+    let last = centre();
+    const look = () => {
+        const now = centre();
+        const isStill = now.x === last.x && now.y === last.y;
+        last = now;
+        if (!element.isConnected || isStill && element.contains(document.elementFromPoint(now.x, now.y))) {
+            done(element.isConnected ? now : null);
+        } else {
+            requestAnimationFrame(look);
+        }
+    };
+    requestAnimationFrame(look);
 """
+"""Where to click an element, once it stands still and nothing covers it; null: it has left the page."""
 _IGNORED = (StaleElementReferenceException, NoSuchElementException)
 
 
@@ -165,7 +179,7 @@ class Page:
         self.complaints()
 
     def click(self, selector: str) -> None:
-        self._press(self.find(selector))
+        self._press(lambda: self.find(selector))
 
     def choose(self, name: str, value: str) -> None:
         """Pick one of the form's options."""
@@ -228,11 +242,12 @@ class Page:
         return square + goal
 
     def _touch(self, square: str) -> None:
-        self._press(self.driver.find_element(By.CSS_SELECTOR, f".game .square[data-square='{square}']"))
+        selector = f".game .square[data-square='{square}']"
+        self._press(lambda: self.driver.find_element(By.CSS_SELECTOR, selector))
 
-    def _press(self, element: WebElement) -> None:
+    def _press(self, find: Callable[[], WebElement]) -> None:
         """Click where a person would; half the driver's price, whose own click asks many things around it."""
-        at = self.driver.execute_script(_CENTRE, element)
+        at = self._wait.until(lambda _: self.driver.execute_async_script(_CENTRE, find()))
         for kind in ("mousePressed", "mouseReleased"):
             mouse = {"type": kind, "button": "left", "clickCount": 1, **at}
             self.driver.execute_cdp_cmd("Input.dispatchMouseEvent", mouse)

@@ -6,7 +6,7 @@ loop; connections are pairs of transports in memory, between aiohttp's own clien
 
 import asyncio
 import selectors
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 from unittest.mock import patch
@@ -120,6 +120,16 @@ class MemoryTransport(asyncio.Transport):
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None: ...
 
 
+def joined(near: asyncio.Protocol, far: asyncio.Protocol) -> MemoryTransport:
+    """Connect two protocols, and return the near one's transport."""
+    loop = asyncio.get_running_loop()
+    ends = MemoryTransport(loop, near), MemoryTransport(loop, far)
+    ends[0].peer, ends[1].peer = ends[1], ends[0]
+    far.connection_made(ends[1])
+    near.connection_made(ends[0])
+    return ends[0]
+
+
 class Network:
     """Connects every request of aiohttp's client to one server.
 
@@ -133,12 +143,8 @@ class Network:
 
     def connect(self, connector: aiohttp.TCPConnector) -> ResponseHandler:
         """In place of `aiohttp.TCPConnector._create_connection`."""
-        loop = asyncio.get_running_loop()
         protocol: ResponseHandler = connector._factory()
-        near, far = MemoryTransport(loop, protocol), MemoryTransport(loop, self._serve())
-        near.peer, far.peer = far, near
-        far._protocol.connection_made(far)
-        protocol.connection_made(near)
+        near = joined(protocol, self._serve())
         self._ends = [end for end in self._ends if not end.is_closing()] + [near]
         return protocol
 
@@ -156,6 +162,29 @@ class Network:
 
         with patch.object(aiohttp.TCPConnector, "_create_connection", connect):
             yield
+
+
+Dial = Callable[[str, int], Awaitable[asyncio.Protocol]]
+"""Returns the server's protocol for a new connection to a host and port.
+
+Raises:
+    OSError: There is none.
+"""
+
+
+@contextmanager
+def dialling(dial: Dial) -> Iterator[None]:
+    """Replace the real network for plain TCP connections."""
+
+    async def connect(
+        _loop: JumpingLoop, factory: Callable[[], asyncio.Protocol], host: str, port: int, **_: Any
+    ) -> tuple[asyncio.Transport, asyncio.Protocol]:
+        far = await dial(host, port)
+        near = factory()
+        return joined(near, far), near
+
+    with patch.object(JumpingLoop, "create_connection", connect):
+        yield
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

@@ -1,36 +1,25 @@
 """Runs the whole bot through one schedule of faults and checks what must hold whatever fails."""
 
 import asyncio
-import logging
 import random
-import shutil
-from collections import Counter
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
-from unittest.mock import patch
 
 from bot.account.lobby import Lobby
 from bot.account.runner import sign_in
 from bot.base.config import ChallengesConfig, Config, EngineConfig, SelectionConfig, SelectionMethod
 from bot.base.dialects import DIALECTS
 from bot.base.events import EndReason
-from bot.game.search_pool import JobStop
 from bot.game.services import Services
 from bot.servers.lichess import LichessServer
-from engine.search.searchers import make_searcher
-from engine.time_management import Limits
 from storage.database import Database
 from storage.decisions import list_decisions
-from storage.events import list_events
 from storage.games import get_game
 from storage.records import AccountKey, DecisionState, GameResult, GameStatus
-from tests.fuzz.faults import Fault, Kind, Place, schedule
-from tests.fuzz.one_thread import Network, run
+from tests.fuzz.faults import Fault, Place, schedule
+from tests.fuzz.harness import THINKS_S, ErrorLog, Outcome, QuickPool, run_bot, troubles
+from tests.fuzz.one_thread import Network
 from tests.fuzz.site import BOT, KEEP_ALIVE_S, Board, Site
 
 OWNER = AccountKey("lichess", BOT)
@@ -40,56 +29,10 @@ ANSWER_S = 15.0
 """Deadline of the answer to a challenge, and for taking up a game, after the recovery of what they need."""
 BOOKS_S = 60.0
 """Deadline of the ledger after the end of a game and of all faults."""
-THINKS_S = 0.3
-"""Longest search."""
 LONGEST_RUN_S = 1200.0
 _TICK_S = 0.25
-_TROUBLE = frozenset(
-    {"game_crashed", "event_failed", "decision_unjudged", "profile_impossible", "game_given_up"}
-)
 _NEW_GAME = (Place.EVENTS, Place.PLAYING, Place.ACCEPT, Place.ACCOUNT)
 _CHALLENGE = (Place.EVENTS, Place.ACCEPT, Place.DECLINE, Place.ACT, Place.ACCOUNT)
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of one run."""
-
-    seed: int
-    faults: tuple[Fault, ...]
-    violations: tuple[str, ...]
-    story: tuple[str, ...]
-    injected: Counter[tuple[Kind, Place]]
-    calls: Counter[Place]
-    games: int
-
-
-class _Pool:
-    """In place of the search pool: each search takes a random virtual time and looks two plies ahead."""
-
-    def __init__(self, rng: random.Random) -> None:
-        self._rng = rng
-        self._searchers: dict[str, Any] = {}
-
-    async def run(self, job: Callable[[Any, JobStop], Any], game: str, *_: Any, **__: Any) -> Any:
-        await asyncio.sleep(self._rng.uniform(0.0, THINKS_S))
-        if game not in self._searchers:
-            self._searchers[game] = make_searcher(game, 1)
-        return job(self._searchers[game], JobStop(0.0))
-
-    def promote(self, *_: Any) -> None: ...
-
-
-class _Errors(logging.Handler):
-    """Collects exceptions that were logged because nobody handled them."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.found: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if record.exc_info is not None or record.name == "asyncio":
-            self.found.append(f"{record.getMessage()}: {record.exc_info and record.exc_info[1]!r}")
 
 
 class _Checks:
@@ -145,18 +88,6 @@ class _Checks:
             self.report(what)
 
 
-@cache
-def _empty_database() -> Path:
-    """A database without games: making one takes longer than a whole run."""
-    path = Path(mkdtemp()) / "empty.db"
-
-    async def make() -> None:
-        await (await Database.open(f"sqlite:///{path}")).close()
-
-    run(make())
-    return path
-
-
 def play(seed: int, faults: tuple[Fault, ...] | None = None) -> Outcome:
     """Run one schedule.
 
@@ -164,23 +95,11 @@ def play(seed: int, faults: tuple[Fault, ...] | None = None) -> Outcome:
         seed: Of the faults and of everything else that is random.
         faults: Instead of the faults that the seed gives.
     """
-    drawn = tuple(schedule(random.Random(seed)))
-    template = _empty_database()
-    errors = _Errors()
-    root = logging.getLogger()
-    root.addHandler(errors)
-    # Time limits would depend on how busy the machine is.
-    limits = patch("bot.game.thinking.limits_from_clock", lambda *_, **__: Limits(2))
-    try:
-        with TemporaryDirectory() as folder, limits:
-            path = Path(folder) / "bot.db"
-            shutil.copy(template, path)
-            return run(_play(seed, drawn if faults is None else faults, path, errors))
-    finally:
-        root.removeHandler(errors)
+    drawn = tuple(schedule(random.Random(seed))) if faults is None else faults
+    return run_bot(lambda path, errors: _play(seed, drawn, path, errors))
 
 
-async def _play(seed: int, faults: tuple[Fault, ...], path: Path, errors: _Errors) -> Outcome:
+async def _play(seed: int, faults: tuple[Fault, ...], path: Path, errors: ErrorLog) -> Outcome:
     loop = asyncio.get_running_loop()
     rng = random.Random(seed)
     site = Site(faults, random.Random(rng.random()))
@@ -219,7 +138,7 @@ async def _play(seed: int, faults: tuple[Fault, ...], path: Path, errors: _Error
 
 
 async def _bot(server: LichessServer, database: Database, rng: random.Random) -> None:
-    pool: Any = _Pool(random.Random(rng.random()))
+    pool: Any = QuickPool(random.Random(rng.random()))
     config = Config(
         engine=EngineConfig(max_depth=2, workers=1, table_mb=1),
         selection=SelectionConfig(method=SelectionMethod.FIXED, player="trappy"),
@@ -267,9 +186,8 @@ async def _watch(site: Site, checks: _Checks, faults: tuple[Fault, ...], bot: "a
 
 async def _check_books(site: Site, checks: _Checks, database: Database) -> None:
     async with database.read() as session:
-        for event in await list_events(session):
-            if event.kind in _TROUBLE:
-                checks.report(f"I5: {event.kind} {event.detail}")
+        for trouble in await troubles(session):
+            checks.report(f"I5: {trouble}")
         for board in site.boards.values():
             stored = await get_game(session, OWNER, board.id)
             if stored is None:
@@ -299,15 +217,3 @@ def _result(board: Board) -> GameResult | None:
     if board.winner is None:
         return GameResult.DRAW
     return GameResult.WIN if board.winner == board.our_side else GameResult.LOSS
-
-
-def shortest(outcome: Outcome) -> Outcome:
-    """The same violation with as few of the faults as possible."""
-    kind = outcome.violations[0].split(": ")[1]
-    for fault in outcome.faults:
-        fewer = tuple(each for each in outcome.faults if each is not fault)
-        with suppress(Exception):
-            tried = play(outcome.seed, fewer)
-            if any(what.split(": ")[1] == kind for what in tried.violations):
-                outcome = tried
-    return outcome

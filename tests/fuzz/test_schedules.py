@@ -1,7 +1,8 @@
-"""The bot against the simulated Lichess, under fixed schedules of faults."""
+"""The bot against the simulated Lichess and GGS, under fixed schedules of faults."""
 
 import pytest
 
+from tests.fuzz import ggs_play
 from tests.fuzz.play import play
 
 FOUND = (42, 47, 54, 110)
@@ -16,3 +17,10 @@ def test_what_must_hold_whatever_fails(seed: int) -> None:
 
 def test_the_same_seed_gives_the_same_run() -> None:
     assert play(7).story == play(7).story
+
+
+@pytest.mark.parametrize("seed", [26, 35, 42, 77])
+def test_what_must_hold_at_ggs(seed: int) -> None:
+    """Between them these short schedules have faults at every place, and most kinds of them."""
+    outcome = ggs_play.play(seed)
+    assert not outcome.violations, "\n".join([*map(str, outcome.faults), *outcome.story])

@@ -70,28 +70,33 @@ class Board:
     def flips(self, at: Square, disc: str) -> list[Square]:
         """What a disc there would turn over; nothing: it may not be put there."""
         x, y = at
-        if self.cells[y][x] != "-":
+        cells, size = self.cells, self.size
+        if cells[y][x] != "-":
             return []
         other = "O" if disc == "*" else "*"
         found: list[Square] = []
         for dx, dy in _AROUND:
             line: list[Square] = []
             cx, cy = x + dx, y + dy
-            while 0 <= cx < self.size and 0 <= cy < self.size and self.cells[cy][cx] == other:
+            while 0 <= cx < size and 0 <= cy < size and cells[cy][cx] == other:
                 line.append((cx, cy))
                 cx, cy = cx + dx, cy + dy
-            if 0 <= cx < self.size and 0 <= cy < self.size and self.cells[cy][cx] == disc:
+            if line and 0 <= cx < size and 0 <= cy < size and cells[cy][cx] == disc:
                 found += line
         return found
 
     def moves(self, disc: str | None = None) -> list[Square]:
         """Squares where a side may put a disc: the side to move's, unless told otherwise."""
         who = disc or self.to_move
-        return [(x, y) for y in range(self.size) for x in range(self.size) if self.flips((x, y), who)]
+        return [at for at in self._empty if self.flips(at, who)]
+
+    @property
+    def _empty(self) -> list[Square]:
+        return [(x, y) for y, row in enumerate(self.cells) for x, cell in enumerate(row) if cell == "-"]
 
     @property
     def is_finished(self) -> bool:
-        return not self.moves("*") and not self.moves("O")
+        return not any(self.flips(at, disc) for at in self._empty for disc in "*O")
 
     def play(self, text: str) -> None:
         """Put the disc, or pass.

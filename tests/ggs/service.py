@@ -141,6 +141,8 @@ class Service:
         self.present: set[str] = set()
         self.requests: dict[str, Request] = {}
         self.matches: dict[str, Match] = {}
+        self.begun: list[Match] = []
+        """Every match that ever began or was taken up, the latest last."""
         self.archive: dict[str, str] = {}
         self.next_key = 0
         self.request_ids = Ids()
@@ -503,6 +505,7 @@ class Service:
             key, self.next_key = f".{self.next_key}", self.next_key + 1
         match = Match(self, self.match_ids.take(), key, terms)
         self.matches[match.id] = match
+        self.begun.append(match)
         if stored:
             match.resume(stored)
         else:

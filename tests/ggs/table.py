@@ -166,7 +166,6 @@ async def laid(
             BOT,
             PASSWORD,
             recall=lambda: unfinished_games(database, AccountKey("ggs", BOT.lower())),
-            most_games=4,
             clock=loop.time,
             now=lambda: datetime.fromtimestamp(server.central.seconds(), UTC),
         )

@@ -6,45 +6,55 @@ import pytest
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from bot.account.game_life import (
-    HELD,
     IGNORED,
-    PLAYED,
     TABLE,
+    WAITING,
     Action,
-    GameEvent,
     ImpossibleEvent,
     Phase,
+    PhaseEvent,
     advance,
 )
 
-FROM_PLAYER = (GameEvent.ENDED, GameEvent.ADJOURNED, GameEvent.FAILED)
+PLAYED = frozenset(
+    {
+        Phase.PLAYING,
+        Phase.RESUMING,
+        Phase.ENDING,
+        Phase.ENDING_RESUMING,
+        Phase.READING,
+        Phase.READING_OVER,
+    }
+)
+"""Phases of a game that has a player."""
+FROM_PLAYER = (PhaseEvent.ENDED, PhaseEvent.ADJOURNED, PhaseEvent.FAILED)
 """What only a player reports."""
 
 
 def test_every_pair_is_known_ignored_or_impossible() -> None:
     """Players report only while there is one; room is offered only to games that wait."""
     for phase in Phase:
-        for event in GameEvent:
+        for event in PhaseEvent:
             pair = phase, event
             assert not (pair in TABLE and pair in IGNORED), pair
             is_possible = not (
                 (event in FROM_PLAYER and phase not in PLAYED)
-                or (event is GameEvent.ROOM and phase not in HELD)
+                or (event is PhaseEvent.ROOM and phase not in WAITING)
             )
             assert (pair in TABLE or pair in IGNORED) == is_possible, pair
 
 
 def test_what_is_impossible_is_a_bug() -> None:
     with pytest.raises(ImpossibleEvent, match="ENDED in the phase UNKNOWN"):
-        advance(Phase.UNKNOWN, GameEvent.ENDED)
+        advance(Phase.UNKNOWN, PhaseEvent.ENDED)
 
 
 def test_only_a_waiting_game_gets_a_player() -> None:
     for (before, event), (after, actions) in TABLE.items():
         assert (Action.BEGIN in actions) == (
-            after in PLAYED and (before in HELD or event is GameEvent.ADJOURNED)
+            after in PLAYED and (before in WAITING or event is PhaseEvent.ADJOURNED)
         )
-        assert (Action.SEEK_ROOM in actions) == (after in HELD and before not in HELD)
+        assert (Action.SEEK_ROOM in actions) == (after in WAITING and before not in WAITING)
         if event in FROM_PLAYER:
             assert after not in PLAYED or Action.BEGIN in actions
 
@@ -61,7 +71,7 @@ class Life(RuleBasedStateMachine):
         self.begins = 0
         self.readings = 0
 
-    def happen(self, event: GameEvent) -> None:
+    def happen(self, event: PhaseEvent) -> None:
         before = self.phase
         self.phase, actions = advance(self.phase, event)
         if event in FROM_PLAYER:
@@ -82,64 +92,64 @@ class Life(RuleBasedStateMachine):
 
     @rule()
     def starts(self) -> None:
-        self.happen(GameEvent.STARTED)
+        self.happen(PhaseEvent.STARTED)
         assert self.phase is not Phase.UNKNOWN
 
     @rule()
     def starts_elsewhere(self) -> None:
-        self.happen(GameEvent.STARTED_ELSEWHERE)
+        self.happen(PhaseEvent.STARTED_ELSEWHERE)
         assert self.phase is not Phase.UNKNOWN
 
     @rule()
     def end_is_reported(self) -> None:
-        self.happen(GameEvent.END_REPORTED)
+        self.happen(PhaseEvent.END_REPORTED)
         assert not self.has_slot
         assert self.phase not in (Phase.PLAYING, Phase.RESUMING, Phase.GIVEN_UP, Phase.UNREPORTED)
 
-    @precondition(lambda self: self.phase in HELD)
+    @precondition(lambda self: self.phase in WAITING)
     @rule()
     def room(self) -> None:
-        self.happen(GameEvent.ROOM)
+        self.happen(PhaseEvent.ROOM)
         assert self.has_player
 
     @precondition(lambda self: self.has_player)
     @rule()
     def player_ends(self) -> None:
-        self.happen(GameEvent.ENDED)
+        self.happen(PhaseEvent.ENDED)
         assert self.phase in (Phase.UNKNOWN, Phase.UNREPORTED)
         assert not self.has_slot
 
     @precondition(lambda self: self.has_player)
     @rule()
     def player_leaves(self) -> None:
-        self.happen(GameEvent.ADJOURNED)
+        self.happen(PhaseEvent.ADJOURNED)
         assert self.has_player or not self.has_slot
 
     @precondition(lambda self: self.has_player)
     @rule()
     def player_fails(self) -> None:
         was_read = self.phase in (Phase.READING, Phase.READING_OVER)
-        self.happen(GameEvent.FAILED)
+        self.happen(PhaseEvent.FAILED)
         assert self.phase is (Phase.UNREADABLE if was_read else Phase.GIVEN_UP)
         assert not self.has_slot
 
     @rule()
     def is_not_listed(self) -> None:
-        self.happen(GameEvent.NOT_RUNNING)
+        self.happen(PhaseEvent.NOT_RUNNING)
 
     @rule()
     def rating_is_known(self) -> None:
-        self.happen(GameEvent.RATING_KNOWN)
+        self.happen(PhaseEvent.RATING_KNOWN)
         assert self.phase is not Phase.UNREPORTED
 
     @rule()
     def must_be_played(self) -> None:
-        self.happen(GameEvent.MUST_PLAY)
+        self.happen(PhaseEvent.MUST_PLAY)
         assert self.phase is not Phase.ABORTING
 
     @rule()
     def is_aborted_later(self) -> None:
-        self.happen(GameEvent.ABORT_LATER)
+        self.happen(PhaseEvent.ABORT_LATER)
         assert self.phase is not Phase.ABORTING
 
     @invariant()

@@ -15,11 +15,11 @@ import pytest
 
 from bot.account import account_games
 from bot.account.account_games import CRASH_FORGOTTEN_S, GIVEN_UP_S, MAX_CRASHES
-from bot.account.challenge_answers import ACCEPTED_S, DECLINE_TRIES, MAX_DECLINES, PERSON_WAITS_S
+from bot.account.challenge_answers import ACCEPTED_S, DECLINE_S, MAX_DECLINES, PERSON_WAITS_S
 from bot.account.game_slots import WAITS_S
 from bot.account.lobby import Lobby
 from bot.base.config import ChallengesConfig, MannersConfig
-from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientError
+from bot.base.errors import AuthError, PausedError, ProtocolError, RefusedError, TransientError
 from bot.base.events import (
     Challenge,
     ChallengeGone,
@@ -34,6 +34,8 @@ from bot.base.events import (
     Reply,
     Speed,
 )
+from bot.base.reconnect import CAP_S
+from bot.game.machine_limit import MachineLimit
 from bot.game.player import GamePlayer, first_error
 from storage.database import Database
 from storage.errors import StorageError
@@ -54,12 +56,16 @@ STARTED = GameStarted(GAME_ID, True)
 
 @asynccontextmanager
 async def open_lobby(
-    server: FakeServer, database: Database, time: FakeTime | None = None, **challenges: Any
+    server: FakeServer,
+    database: Database,
+    time: FakeTime | None = None,
+    machine: MachineLimit | None = None,
+    **challenges: Any,
 ) -> AsyncIterator[Lobby]:
     time = time or FakeTime()
     settings = config(challenges=ChallengesConfig(variants=("tictactoe",), **challenges))
     async with services(server, database, settings=settings, sleep=time.sleep) as given:
-        lobby = Lobby(replace(given, clock=time.clock))
+        lobby = Lobby(replace(given, clock=time.clock, machine_limit=machine or MachineLimit()))
         listening = asyncio.create_task(lobby.listen())
         try:
             yield lobby
@@ -176,15 +182,32 @@ async def test_a_declined_challenge_is_written_down(database: Database) -> None:
 
 
 async def test_a_decline_that_is_not_heard_is_sent_again(database: Database) -> None:
-    server = FakeServer()
-    server.faults["decline"] = [TransientError("HTTP 502")] * (DECLINE_TRIES - 1)
-    async with open_lobby(server, database):
+    """For two minutes."""
+    server, time = FakeServer(), FakeTime()
+    async with open_lobby(server, database, time) as lobby:
+        server.faults["decline"] = [TransientError("HTTP 502")] * 50
         await tell(server, *offers("one", game=None))
         await noted(database, "challenge_declined")
-        server.faults["decline"] = [TransientError("HTTP 502")] * 100
+        server.faults["decline"] = [TransientError("HTTP 502")] * 100_000
         await tell(server, *offers("two", game=None))
-        await server.until(lambda: len(server.faults["decline"]) == 100 - DECLINE_TRIES)
-    assert server.calls.count("decline one variant") == DECLINE_TRIES
+        await server.until(lambda: repeated(server, "decline two variant", 50))
+        time.advance(DECLINE_S + 1)
+        await drained(lobby)
+    assert server.calls.count("decline one variant") == 51
+    assert (await event_kinds(database)).count("challenge_declined") == 1
+
+
+async def test_a_decline_that_was_not_sent_is_sent_later(database: Database) -> None:
+    server, time = FakeServer(), FakeTime()
+    server.faults["decline"] = [PausedError("not sent", DECLINE_S)] * 2
+    async with open_lobby(server, database, time):
+        await tell(server, *offers("one", game=None))
+        for tries in range(2):
+            await server.until(partial(repeated, server, "decline one variant", tries))
+            await sleepers(time, 1)
+            time.advance(DECLINE_S)
+        await noted(database, "challenge_declined")
+    assert server.calls.count("decline one variant") == 3
 
 
 async def test_a_list_that_changes_while_we_play(database: Database, tmp_path: Path) -> None:
@@ -304,6 +327,35 @@ async def test_a_lost_answer_keeps_the_place(database: Database) -> None:
         await noted(database, "challenge_queued")
         await tell(server, *offers("three", game=None))
         assert await answers(server, 3) == ["accept one", "accept one", "decline three variant"]
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [
+        [PausedError("not sent", 2 * CAP_S)],
+        [TransientError("no answer", 2 * CAP_S), RefusedError("not found", 404)],  # it was accepted at first
+    ],
+)
+async def test_the_game_is_asked_for_soon_after_a_late_acceptance(
+    database: Database, faults: list[Exception]
+) -> None:
+    """Its start may be lost; 30 s later would be too late for a fast game."""
+    server, time = FakeServer(), FakeTime()
+    server.faults["accept"] = faults
+    async with open_lobby(server, database, time):
+        server.news.put_nowait(ChallengeReceived(replace(OFFER, challenger=replace(OPPONENT, is_bot=True))))
+        await sleepers(time, 2)  # before it is accepted again, and before the next query
+        before = server.calls.count("playing")
+        time.advance(2 * CAP_S)
+        await server.until(lambda: server.calls.count("playing") > before)
+
+
+async def test_an_acceptance_that_was_not_sent_keeps_no_place(database: Database) -> None:
+    server = FakeServer()
+    async with open_lobby(server, database, max_games=1):
+        server.faults["accept"] = [PausedError("not sent", 0.001), RefusedError("not found", 404)]
+        await tell(server, *offers("one", "two"))
+        await called(server, "accept two")
 
 
 @pytest.mark.parametrize("goes", ["unheard", "withdrawn", "started"])

@@ -163,6 +163,15 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
         (f"{TWO_ACCOUNTS}[server]\nname = 'x9'\n", "there are both [server] and [[accounts]]"),
         (f"{TWO_ACCOUNTS}{TWO_ACCOUNTS}", "accounts: aa is there twice"),
         (f"{TWO_ACCOUNTS}login = 'AA'\n", "accounts: aa is there twice"),
+        (
+            "[[accounts]]\nname = 'b-b'\ndialect = 'lichess'\n[[accounts]]\nname = 'b_b'\ndialect = 'ggs'\n",
+            "accounts: b-b is there twice",  # one environment variable cannot hold two tokens
+        ),
+        (
+            "[server]\ndialect = 'ggs'\n[challenges]\nmax_games = 1\n"
+            "[matchmaking]\nenabled = true\nvariants = ['s8r20']\n",
+            "matchmaking.variants: s8r20 is 2 games at once, and challenges.max_games is 1",
+        ),
         (f"{TWO_ACCOUNTS}[arena]\nenabled = false\n", "account aa: server.url is empty and arena.enabled"),
         (
             f"{TWO_ACCOUNTS}[accounts.matchmaking]\nenabled = true\nvariants = ['8']\n",
@@ -391,6 +400,10 @@ rules = [{ player = "standard", game = "chess" }]
     assert choose_accounts(config, ["MY-LICHESS"]) == {"my-lichess": lichess}
     with pytest.raises(ConfigError, match="no such account; known: home, my-lichess"):
         choose_accounts(config, ["home", "ggs"])
+    monkeypatch.delenv("DESDEMONA_TOKEN_MY_LICHESS")
+    needs = "lichess needs a token: set DESDEMONA_TOKEN_MY_LICHESS or accounts.my-lichess.token_file"
+    with pytest.raises(ConfigError, match=needs):
+        read_token(config.by_account()["my-lichess"].server)
 
 
 def test_a_token_of_no_account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

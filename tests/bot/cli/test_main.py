@@ -394,9 +394,8 @@ class FakeSite:
     upgraded: ClassVar[list[str]] = []
     refuses = False
 
-    def __init__(self, dialect: Dialect, url: str, token: str, *, kinds: Collection[str]) -> None:
+    def __init__(self, dialect: Dialect, url: str, token: str) -> None:
         assert token == "lip_secret"
-        assert "othello" in kinds
         self.where = f"{dialect.name} {url}"
 
     async def account(self) -> Account:

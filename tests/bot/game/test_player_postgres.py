@@ -14,17 +14,14 @@ from tests.bot.fakes import GAME_ID, FakeServer, Killer, services
 from tests.bot.game.test_player_kill import make_server, play
 from tests.bot.ledger_samples import check_books
 from tests.patience import PATIENCE_S
-from tests.storage.conftest import create_database, postgres, postgres_template
+from tests.storage.conftest import emptied_database, postgres, postgres_template
 
 __all__ = ["postgres", "postgres_template"]  # fixtures, used by name
 
 
 @pytest.fixture
-async def database(
-    request: pytest.FixtureRequest, postgres: str, postgres_template: str
-) -> AsyncIterator[Database]:
-    name = "player" + "".join(filter(str.isdigit, request.node.name))
-    opened = await Database.open(await create_database(postgres, name, postgres_template))
+async def database(postgres: str, postgres_template: str) -> AsyncIterator[Database]:
+    opened = await Database.open(await emptied_database(postgres, postgres_template))
     try:
         yield opened
     finally:

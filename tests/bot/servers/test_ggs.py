@@ -81,9 +81,9 @@ async def adapter_of(site: Site, given: Config) -> AsyncIterator[GgsServer]:
         recall=partial(unfinished_games, site.database, AccountKey("ggs", BOT.lower())),
         programs=given.ggs.programs,
         public=given.ggs.public,
-        most_games=given.challenges.max_games,
         clock=asyncio.get_running_loop().time,
     )
+    server.follow(given.challenges, lambda _: True)
     try:
         yield server
     finally:

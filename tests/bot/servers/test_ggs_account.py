@@ -42,7 +42,8 @@ class Story:
     """One account, and what it said and told."""
 
     def __init__(self, *known: GameSnapshot, now_s: float = 0.0, connect: bool = True) -> None:
-        self.account = GgsAccount("desdemon", programs=["bob"], most_games=4)
+        self.account = GgsAccount("desdemon", programs=["bob"])
+        self.account.follow(4, lambda _: True)
         self.account.remember(known)
         self.now_s = now_s
         self.reader = Reader()
@@ -436,6 +437,14 @@ def test_we_ask_for_a_move_that_we_may_have_missed() -> None:
     assert ticked(story, 190.0) == ["moves .1", "match"]
 
 
+def test_we_ask_again_for_a_state_that_we_have_not_got() -> None:
+    story = begun(black="desdemon")
+    story.account.resync(GAME)
+    assert ticked(story, 61.0) == ["moves .1", "match"]
+    story.hear(join(black="desdemon"))
+    assert ticked(story, 122.0) == ["match"]
+
+
 # --- Ends -----------------------------------------------------------------------------------------------
 
 WIPE_OUT = "8 -------- -------- -------- ---O*--- -------- -------- -------- -------- *"
@@ -655,6 +664,21 @@ def test_a_board_that_has_ended_is_closed_when_its_match_is_taken_up() -> None:
     ]
 
 
+def test_our_last_move_that_the_server_has_taken_back_is_sent_again() -> None:
+    """It ended its game, and the other game of the match was a move behind when the opponent left."""
+    story = Story().hear("stored 0 desdemon", request(type_="s8"), "+ match .1 1720 bob 1800 desdemon s8 R")
+    story.hear(join(".1.0", kind="s8"), join(".1.1", kind="s8", black="desdemon", start=ALL_BUT_ONE))
+    story.account.play(f"{GAME}.1", "h8", None)
+    story.hear(request(type_="s8", sign="-"), "update .1.1 h8", "end .1.1 ( bob vs. desdemon ) -14.00")
+    story.hear("- match .1 1720 bob 1800 desdemon s8 R bob left .4")
+    story.hear(request(".9", type_="s8", flag="S", more=".4"), "+ match .2 1720 bob 1800 desdemon s8 R")
+    story.take()
+    story.hear(join(".2.0", kind="s8"), join(".2.1", kind="s8", black="desdemon", start=ALL_BUT_ONE))
+    assert story.take() == [Tell(GameStarted(f"{GAME}.0", True)), Say("tell /os play .2.1 H8")]
+    story.hear("update .2.1 H8", "end .2.1 ( bob vs. desdemon ) -14.00", "match 1/1")
+    assert story.told() == []
+
+
 # --- Adjourned games ------------------------------------------------------------------------------------
 
 STORED = "stored 1 desdemon\r\n|.4       21 Nov 2026 09:36:07 bob    desdemon      8:l"
@@ -709,6 +733,30 @@ def test_adjourned_games_wait_for_a_free_place() -> None:
     assert story.hear(STORED).said() == []  # not twice
     story.hear("ERR Your open value is too low for new matches.", STORED)
     assert story.said() == ["rated +", "accept .9"]
+
+
+def test_adjourned_games_wait_for_room_of_ours() -> None:
+    """Other games have it, at this account or another, or the program is stopping."""
+    room = 1
+    story = Story(known("f5", "d6"))
+    story.account.follow(4, lambda boards: boards <= room)
+    story.hear(STORED.replace("8:l", "s8:l"))
+    assert not any(word.startswith("ask") for word in story.said())
+    room = 0
+    story.hear(STORED, request(".9", flag="S", more=".4"))
+    assert not any(word.startswith(("ask", "accept")) for word in story.said())
+    room = 1
+    assert ticked(story, 61.0)[0] == "stored"
+    assert story.hear(STORED).said()[-1] == "accept .9"
+
+
+def test_the_server_is_told_of_another_limit() -> None:
+    story = Story(connect=False)
+    assert story.account.follow(3, lambda _: True) == []  # it is told when we connect
+    assert Say("tell /os open 3") in story.account.connected(0.0)
+    story.hear("match 0/0")
+    assert story.account.follow(3, lambda _: True) == []
+    assert story.account.follow(2, lambda _: True) == [Say("tell /os open 2")]
 
 
 def test_only_an_opponent_who_comes_is_asked() -> None:
@@ -865,6 +913,19 @@ def test_a_game_that_has_ended_while_we_were_away_is_looked_up() -> None:
     assert (state.moves[-1], state.end.reason) == ("c4", EndReason.RESIGNATION)
 
 
+def test_few_moves_tell_a_game_from_a_random_start() -> None:
+    """From the usual start, an older match may have begun with the same moves."""
+    row = "|.7       22 Nov 2026 00:40:00 1720 bob      1800 desdemon  -64.0 8"
+    usual = Story(known("f5", "d6", "c3")).hear("stored 0 desdemon", f"history 1 desdemon\r\n{row}")
+    assert usual.said() == ["history"]
+    about = replace(known(), initial_position="8/8/8/2wwb3/3bw3/8/8/8 b")
+    story = Story(about).hear("stored 0 desdemon", f"history 1 desdemon\r\n{row}")
+    assert story.said() == ["history", "look .7"]
+    record = (RECORD % "-64.000:r").replace("---O*---", "--OO*---").replace("B[f5]W[d6]B[c3]W[d3]B[c4]", "")
+    story.hear(f"look\r\n|1 {record}")
+    assert story.told()[1].end.reason is EndReason.RESIGNATION
+
+
 def test_a_record_that_cannot_be_changes_nothing() -> None:
     story = Story(known("f5", "d6", "c3", "d3")).hear("stored 0 desdemon")
     story.hear("history 1 desdemon\r\n|.7       22 Nov 2026 00:40:00 1720 bob      1800 desdemon  -64.0 8")
@@ -914,6 +975,19 @@ def test_the_service_goes_and_comes_back() -> None:
     said = story.said()
     assert said[0] == "client +"
     assert said[-2:] == ["match", "stored"]
+
+
+def test_a_service_whose_return_was_not_heard_is_found() -> None:
+    story = begun().raw(": - /os 1")
+    story.take()
+    story.out += story.account.tick(60.0)
+    assert story.said() == ["match"]
+    story.raw(": ERR user '/os' not found.")
+    assert story.said() == []
+    story.hear("match 0/0")
+    assert story.said()[-2:] == ["match", "stored"]
+    story.hear("match 0/0", "stored 0 desdemon")
+    assert story.account.is_settled
 
 
 @pytest.mark.parametrize("line", [": + /os 1", ": ERR user '/os' not found."])

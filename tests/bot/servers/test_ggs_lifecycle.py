@@ -11,14 +11,14 @@ from bot.servers.ggs_lifecycle import (
     REQUEST,
     AttemptEvent,
     AttemptState,
-    LifeEvent,
+    GgsGameEvent,
+    GgsStatus,
     LinkEvent,
     LinkState,
     MatchEvent,
     MatchState,
     RequestEvent,
     RequestState,
-    Status,
     after,
 )
 
@@ -34,18 +34,18 @@ def test_a_settled_attempt_stays_as_it_is() -> None:
         assert {after(ATTEMPT, state, event) for event in AttemptEvent} == {state}
 
 
-@pytest.mark.parametrize("event", LifeEvent)
-def test_a_game_that_is_over_sees_nothing_more(event: LifeEvent) -> None:
+@pytest.mark.parametrize("event", GgsGameEvent)
+def test_a_game_that_is_over_sees_nothing_more(event: GgsGameEvent) -> None:
     with pytest.raises(ProtocolError):
-        after(GAME, Status.OVER, event)
+        after(GAME, GgsStatus.OVER, event)
 
 
 def test_a_game_that_is_away_ends_only_after_a_look() -> None:
     with pytest.raises(ProtocolError):
-        after(GAME, Status.AWAY, LifeEvent.ENDED)
-    doubtful = after(GAME, Status.AWAY, LifeEvent.UNLISTED)
-    assert after(GAME, doubtful, LifeEvent.ENDED) is Status.OVER
-    assert after(GAME, doubtful, LifeEvent.ADJOURNED) is Status.AWAY
+        after(GAME, GgsStatus.AWAY, GgsGameEvent.ENDED)
+    doubtful = after(GAME, GgsStatus.AWAY, GgsGameEvent.UNLISTED)
+    assert after(GAME, doubtful, GgsGameEvent.ENDED) is GgsStatus.OVER
+    assert after(GAME, doubtful, GgsGameEvent.ADJOURNED) is GgsStatus.AWAY
 
 
 def test_a_match_may_see_anything_and_its_beginning_is_not_forgotten() -> None:

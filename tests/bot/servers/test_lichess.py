@@ -771,8 +771,9 @@ async def test_no_call_takes_the_token_elsewhere(
 
 
 async def test_what_a_site_cannot_do_is_refused_without_asking(peer: Peer) -> None:
-    settings = Config(challenges=ChallengesConfig(variants=["othello", "xiangqi"]))
-    server = make_server(settings, DIALECTS["pychess"], peer.url, TOKEN)
+    server = make_server(Config(), DIALECTS["pychess"], peer.url, TOKEN)
+    for kinds in (["chess"], ["othello", "xiangqi"]):  # the latter at a reload of the settings
+        server.follow(ChallengesConfig(variants=kinds), lambda _: True)
     try:
         assert [ability for ability in Ability if server.can(ability)] == [Ability.UPGRADE]
         for ask in (

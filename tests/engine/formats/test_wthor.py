@@ -10,7 +10,7 @@ from engine.formats.wthor import BadWthor, WthorGame
 from engine.games.othello import SQUARES
 from tests.shared_data import shared_path
 
-EVERY = 64
+EVERY = 32
 """One of so many real games is replayed here; bench/wthor.py replays them all."""
 
 

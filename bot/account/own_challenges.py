@@ -1,0 +1,94 @@
+"""Sends our own challenges: those of matchmaking and of the operator, and rematches.
+
+A challenge holds a slot (`bot.account.game_slots`) from the moment it is sent until it is answered, and then
+for the game that it leads to.
+"""
+
+import asyncio
+from collections.abc import Callable
+from http import HTTPStatus
+
+from bot.account.challenge_policy import GameSlot
+from bot.account.game_slots import GameSlots
+from bot.base.dialects import DIALECTS
+from bot.base.errors import RefusedError
+from bot.base.events import Proposal, Reply
+from bot.game.services import Services
+
+UNANSWERED_S = 60.0
+"""Seconds after which we withdraw our own challenge; the server should have expired it before."""
+
+
+class OwnChallenges:
+    """Challenges others, and holds a slot for each challenge.
+
+    Args:
+        services: What every game shares.
+        slots: The game slots.
+        changed: Called after every change of the slots.
+    """
+
+    def __init__(self, services: Services, slots: GameSlots, *, changed: Callable[[], None]) -> None:
+        self._server = services.server
+        self._slots = slots
+        self._changed = changed
+        self._open: dict[asyncio.Future[Reply], bool] = {}
+        """The challenges without an answer, and whether each gives way to somebody who waits for a slot."""
+
+    async def send(
+        self, opponent: str, proposal: Proposal, *, is_bot: bool = False, gives_way: bool = True
+    ) -> Reply | None:
+        """Challenge somebody and wait for the answer.  Cancelling withdraws the challenge.
+
+        Args:
+            opponent: The account's name or id at the site.
+            proposal: The terms.
+            is_bot: The opponent is known to be a program.
+            gives_way: Withdraw it when somebody waits for its slot.
+
+        Returns:
+            The answer; None: withdrawn (`withdraw`).
+
+        Raises:
+            RefusedError: There is no room for the game, or the server refused the challenge.
+            ServerError: As `bot.servers.Server.challenge`.
+        """
+        variant = DIALECTS[self._server.site].variants.get(proposal.variant)
+        slot = GameSlot(opponent.lower(), is_bot=is_bot, boards=1 if variant is None else variant.boards)
+        key = f"our challenge to {slot.opponent_id}"  # it contains a space, so it is never an id
+        if self._slots.is_accepted(key):
+            raise RefusedError(f"{opponent} is being challenged already", HTTPStatus.CONFLICT)
+        if not self._slots.is_open or not self._slots.has_room(slot.boards):
+            raise RefusedError("there is no room for another game now", HTTPStatus.CONFLICT)
+        self._slots.accept(key, slot)
+        self._changed()
+        asking = asyncio.ensure_future(self._server.challenge(opponent, proposal))
+        self._open[asking] = gives_way
+        reply = None
+        try:
+            await asyncio.wait([asking], timeout=UNANSWERED_S)
+            if not asking.done():
+                reply = Reply("", False, f"no answer in {UNANSWERED_S:.0f} s")
+            elif not asking.cancelled():
+                reply = asking.result()
+        finally:
+            if self._open.pop(asking, None) is not None:
+                asking.cancel()
+            await asyncio.wait([asking])  # so that it is withdrawn before its slot is reused
+            # If the site does not report whether it was accepted, its game may be about to start.
+            if reply is not None and reply.accepted is not False:
+                self._slots.accept(reply.challenge_id, slot)
+            self._slots.leave(key)
+            self._changed()
+        return reply
+
+    def withdraw(self, *, is_needed: bool) -> None:
+        """Withdraw challenges that have no answer yet.
+
+        Args:
+            is_needed: Somebody waits for a slot: only those that give way.  False: all.
+        """
+        for asking, gives_way in list(self._open.items()):
+            if gives_way or not is_needed:
+                del self._open[asking]  # only once: withdrawing takes a while, too
+                asking.cancel()

@@ -1,0 +1,137 @@
+"""The operator's challenges: their slots, their deadline, and what becomes of them when the account stops."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import pytest
+
+from bot.account import own_challenges
+from bot.account.challenge_answers import ACCEPTED_S
+from bot.account.lobby import Lobby
+from bot.base.errors import RefusedError
+from bot.base.events import ChallengeReceived, Clock, GameStarted, Proposal, Reply
+from bot.game.machine_limit import MachineLimit
+from storage.database import Database
+from tests.bot.account.test_lobby import called, drained, offers, open_lobby, tell
+from tests.bot.fakes import GAME_ID, OFFER, FakeServer, picker
+from tests.bot.times import FakeTime
+from tests.patience import PATIENCE_S
+
+TERMS = Proposal("tictactoe", True, Clock(180, 2))
+SENT = "challenge anna tictactoe"
+
+
+@asynccontextmanager
+async def commanded(lobby: Lobby) -> AsyncIterator[asyncio.Task[str]]:
+    """The operator's challenge to Anna, on its way."""
+    command = asyncio.create_task(lobby.challenge("anna", TERMS))
+    try:
+        yield command
+    finally:
+        command.cancel()
+
+
+async def refused(command: asyncio.Task[str], message: str) -> None:
+    with pytest.raises(RefusedError, match=message):
+        async with asyncio.timeout(PATIENCE_S):
+            await command
+
+
+async def test_to_the_end_of_its_game(database: Database) -> None:
+    server = FakeServer(pick=picker(1))
+    async with open_lobby(server, database) as lobby, commanded(lobby) as command:
+        await called(server, SENT)
+        server.replies.put_nowait(Reply(GAME_ID, True, "accepted"))
+        server.news.put_nowait(GameStarted(GAME_ID, True))
+        async with asyncio.timeout(PATIENCE_S):
+            assert await command == GAME_ID
+        await drained(lobby)
+    assert server.end is not None
+
+
+async def test_nobody_answers(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_challenges, "UNANSWERED_S", 0.0)
+    server = FakeServer()
+    async with open_lobby(server, database, max_games=1) as lobby, commanded(lobby) as command:
+        await refused(command, "anna did not accept: no answer in 0 s")
+        await tell(server, *offers("next"))
+        await called(server, "accept next")  # its slot is free
+
+
+@pytest.mark.parametrize("accepted", [True, None])
+async def test_no_game_comes_of_it(database: Database, accepted: bool | None) -> None:
+    server, time = FakeServer(), FakeTime()
+    async with open_lobby(server, database, time) as lobby, commanded(lobby) as command:
+        await called(server, SENT)
+        server.replies.put_nowait(Reply("never", accepted, ""))
+        async with asyncio.timeout(PATIENCE_S):
+            while not command.done():
+                time.advance(ACCEPTED_S)
+                await asyncio.sleep(0)
+        await refused(command, "the game has not begun")
+
+
+async def test_it_does_not_give_way(database: Database) -> None:
+    server = FakeServer()
+    async with open_lobby(server, database, max_games=1) as lobby, commanded(lobby) as command:
+        await called(server, SENT)
+        await tell(server, *offers("other"))
+        assert "accept other" not in server.calls
+        await refused(asyncio.create_task(lobby.challenge("ben", TERMS)), "no room for another game")
+        await refused(asyncio.create_task(lobby.challenge("Anna", TERMS)), "being challenged already")
+        server.replies.put_nowait(Reply("declined", False, "declined"))
+        await refused(command, "anna did not accept: declined")
+        await called(server, "accept other")
+
+
+async def test_stopping_withdraws_it(database: Database) -> None:
+    server = FakeServer()
+    async with open_lobby(server, database) as lobby, commanded(lobby) as command:
+        await called(server, SENT)
+        lobby.accepting = False
+        await refused(command, "withdrawn: the program is stopping")
+        await drained(lobby)
+        await refused(asyncio.create_task(lobby.challenge("anna", TERMS)), "no room for another game")
+
+
+@pytest.mark.parametrize("is_answered", [False, True])
+async def test_it_ends_with_the_account(database: Database, is_answered: bool) -> None:
+    server = FakeServer()
+    async with open_lobby(server, database) as lobby:
+        command = asyncio.create_task(lobby.challenge("anna", TERMS))
+        await called(server, SENT)
+        if is_answered:
+            server.replies.put_nowait(Reply(GAME_ID, True, "accepted"))
+            server.news.put_nowait(GameStarted(GAME_ID, True))
+            await server.until(lambda: len(server.moves) == 1)
+    await refused(command, "the account is not played any more")
+
+
+async def test_the_limit_of_the_whole_machine(database: Database) -> None:
+    """Another account that has taken the last slot meanwhile counts at once."""
+    server, limit = FakeServer(), MachineLimit(1)
+    async with open_lobby(server, database, machine=limit) as lobby:
+        await called(server, "account_events")
+        limit.count("another account", 1, lambda: None)
+        await refused(asyncio.create_task(lobby.challenge("anna", TERMS)), "no room for another game")
+        assert server.has_room is not None
+        assert not server.has_room(1)
+        limit.count("another account", 0, lambda: None)
+        assert server.has_room(1)
+        assert not server.has_room(2)
+        lobby.accepting = False
+        assert not server.has_room(1)
+
+
+async def test_a_pair_of_games_takes_two_slots(database: Database) -> None:
+    server = FakeServer()
+    server.site = "ggs"
+    async with open_lobby(server, database, max_games=2) as lobby:
+        command = asyncio.create_task(lobby.challenge("anna", replace(TERMS, variant="s8r20")))
+        await called(server, "challenge anna s8r20")
+        await tell(server, ChallengeReceived(replace(OFFER, id="other")))
+        assert "accept other" not in server.calls
+        command.cancel()
+        await called(server, "accept other")

@@ -1,0 +1,136 @@
+"""An account is played again after each failure, and nothing that happens while it signs in is lost."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.account.runner import CRASH_CAP_S, TROUBLE_FORGOTTEN_S, AccountRunner, Machine, role_of
+from bot.base.config import ChatConfig, Config
+from bot.game.machine_limit import MachineLimit
+from bot.servers import Account, Server
+from storage.database import Database, Role
+from storage.errors import RoleLost
+from tests.bot.fakes import FakeServer, config, services
+from tests.bot.virtual_time import run
+from tests.patience import PATIENCE_S
+
+Opened = Callable[[], FakeServer]
+
+
+@asynccontextmanager
+async def runner_of(
+    database: Database, opened: Opened, *, is_alone: bool = True
+) -> AsyncIterator[tuple[AccountRunner, asyncio.Task[None]]]:
+    """A runner at work, and its task; it is stopped at the end."""
+
+    @asynccontextmanager
+    async def open_server(_: Config) -> AsyncIterator[Server]:
+        yield opened()
+
+    async with services(FakeServer(), database) as given:
+        machine = Machine(
+            database, given.pool, given.strong, given.engines, given.models, MachineLimit(), given.rng
+        )
+        runner = AccountRunner("home", config(), machine, open_server, is_alone=is_alone)
+        stop = asyncio.Event()
+        task = asyncio.create_task(runner.run(stop))
+        try:
+            yield runner, task
+        finally:
+            stop.set()
+            task.cancel()
+            await asyncio.wait([task])
+
+
+async def until(is_so: Callable[[], Any]) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while not is_so():  # noqa: ASYNC110 - several things may change it
+            await asyncio.sleep(0)
+
+
+class Door(FakeServer):
+    """Lets us in when it is opened."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.opens = asyncio.Event()
+
+    async def account(self) -> Account:
+        account = await super().account()
+        await self.opens.wait()
+        return account
+
+
+async def test_settings_that_change_while_it_signs_in(database: Database) -> None:
+    door, new = Door(), config(chat=ChatConfig(greeting="New"))
+    async with runner_of(database, lambda: door) as (runner, _):
+        await until(lambda: "account" in door.calls)
+        runner.reload(new)
+        door.opens.set()
+        await until(lambda: runner.lobby)
+        assert runner.lobby is not None
+        assert runner.lobby._services.config is new
+
+
+@pytest.mark.parametrize("is_in", [False, True])
+async def test_the_role_is_lost(
+    database: Database, is_in: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where a second login ends the first, nobody may sign in, or try to, without the role."""
+    lost, doors = asyncio.Event(), list[Door]()
+
+    async def watch(_: Role) -> None:
+        await lost.wait()
+        raise RoleLost("it is no longer ours")
+
+    def opened() -> Door:
+        doors.append(Door())
+        doors[-1].login = "desdemona"
+        if is_in:
+            doors[-1].opens.set()
+        return doors[-1]
+
+    monkeypatch.setattr(Role, "watch", watch)
+    async with runner_of(database, opened) as (runner, _):
+        await until(lambda: runner.lobby if is_in else doors and "account" in doors[0].calls)
+        with pytest.raises(Exception, match="already runs the account desdemona at arena"):
+            async with database.sole(role_of("Desdemona", "arena")):
+                pass
+        lost.set()
+        await until(lambda: runner.trouble)
+        assert runner.lobby is None
+        lost.clear()
+        await until(lambda: len(doors) == 2 and "account" in doors[1].calls)
+    assert caplog.text.count("it is no longer ours") == 1
+
+
+def test_waits_after_crashes_begin_anew_after_a_while(tmp_path: Path) -> None:
+    """A crash a day is not a row of crashes."""
+    at, enough = list[float](), asyncio.Event()
+
+    class Broken(FakeServer):
+        async def account(self) -> Account:
+            at.append(asyncio.get_running_loop().time())
+            if len(at) == 21:
+                await asyncio.sleep(TROUBLE_FORGOTTEN_S)
+            if len(at) == 22:
+                enough.set()
+            raise ZeroDivisionError("odd")
+
+    async def crash() -> str:
+        database = await Database.open(f"sqlite:///{tmp_path / 'desdemona.db'}")
+        async with runner_of(database, Broken, is_alone=False) as (runner, _), asyncio.timeout(1e6):
+            await enough.wait()
+        await database.close()
+        return runner.trouble
+
+    assert "ZeroDivisionError" in run(crash())
+    waits = [later - earlier for earlier, later in pairwise(at)]
+    assert waits[0] < 1.0
+    assert CRASH_CAP_S / 2 <= waits[19] <= CRASH_CAP_S
+    assert waits[20] - TROUBLE_FORGOTTEN_S < 1.0
