@@ -23,6 +23,7 @@ from bot.account.matchmaking import Matchmaker
 from bot.account.own_challenges import OwnChallenges
 from bot.account.rematches import Rematches
 from bot.base.config import Config
+from bot.base.dialects import DIALECTS
 from bot.base.errors import RefusedError
 from bot.base.events import (
     AccountEvent,
@@ -351,6 +352,9 @@ class Lobby:
             RefusedError: The challenge was declined or could not be sent, or there is no room for a game.
             ServerError: As `bot.servers.Server.challenge`.
         """
+        variant = DIALECTS[self._server.site].variants.get(proposal.variant)
+        if variant is not None and self._games.lacks_engine(variant.game):
+            raise RefusedError(_needs_engine(proposal.variant), HTTPStatus.CONFLICT)
         return await self._while_played(self._challenge_and_play(opponent, proposal))
 
     async def _challenge_and_play(self, opponent: str, proposal: Proposal) -> str:
@@ -416,7 +420,7 @@ class Lobby:
         if tournament.game is None:
             return f"{tournament.variant} is not played here"
         if self._games.lacks_engine(tournament.game):
-            return f"{tournament.variant} needs another engine (setting uci.engines)"
+            return _needs_engine(tournament.variant)
         return ""
 
     async def leave_tournament(self, tournament_id: str) -> None:
@@ -435,3 +439,7 @@ class Lobby:
         reply = await self._own.send(opponent, proposal)
         self._expect(reply)
         return reply
+
+
+def _needs_engine(variant: str) -> str:
+    return f"{variant} needs another engine (setting uci.engines)"

@@ -125,6 +125,15 @@ async def test_the_limit_of_the_whole_machine(database: Database) -> None:
         assert not server.has_room(1)
 
 
+async def test_a_game_that_needs_an_engine_is_not_asked_for(database: Database) -> None:
+    server = FakeServer()
+    server.site = "lichess"
+    async with open_lobby(server, database) as lobby:
+        with pytest.raises(RefusedError, match="crazyhouse needs another engine"):
+            await lobby.challenge("anna", replace(TERMS, variant="crazyhouse"))
+    assert not any(call.startswith("challenge") for call in server.calls)
+
+
 async def test_a_pair_of_games_takes_two_slots(database: Database) -> None:
     server = FakeServer()
     server.site = "ggs"
