@@ -112,7 +112,8 @@ class AccountRunner:
                     waits = delays(self._machine.rng, cap_s=CRASH_CAP_S)
                 await _stopped(stop, self._wait_s(cause, next(waits)))
             else:
-                return
+                break
+        self.trouble = "stopped"
 
     def _wait_s(self, error: BaseException, wait_s: float) -> float:
         """How long to wait after a failure; raises it if it has to end the program."""

@@ -36,6 +36,15 @@ TABLE = {"echo": echo, "fail": fail, "crash": crash}
 
 async def _wait_for(event: asyncio.Event) -> None:
     await event.wait()
+    await asyncio.sleep(0)
+
+
+async def _until_answered(path: Path) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            with suppress(ControlError):
+                assert await asked(path, command="echo", word="mine") == ["mine", "twice"]
+                return
 
 
 async def asked(path: Path, **request: Any) -> list[str]:
@@ -109,12 +118,20 @@ async def test_a_socket_left_behind_is_replaced_and_another_programs_only_when_i
         await asked(path, command="echo")
     await first.aclose()
     is_time.set()
-    async with asyncio.timeout(PATIENCE_S):
-        while True:
-            with suppress(ControlError):
-                assert await asked(path, command="echo", word="mine") == ["mine", "twice"]
-                break
+    await _until_answered(path)
+    path.unlink()  # as a cleaner of temporary files may do it
+    await _until_answered(path)
     await second.aclose()
+    assert not path.exists()
+
+
+async def test_a_program_that_ends_leaves_the_socket_of_another(tmp_path: Path) -> None:
+    path, ended = tmp_path / "socket", AsyncExitStack()
+    await ended.enter_async_context(listening(path, {}, sleep=lambda _: _wait_for(asyncio.Event())))
+    path.unlink()
+    async with listening(path, TABLE):
+        await ended.aclose()
+        assert await asked(path, command="echo", word="mine") == ["mine", "twice"]
     assert not path.exists()
 
 
